@@ -1,0 +1,231 @@
+"""The one vocabulary of all surfaces.
+
+Every function takes the strategy first and says in which execution context
+it may be called. A facade's method is one call to one of them.
+"""
+
+import os
+
+import tensorflow as tf
+
+from tpudist.core import functions
+from tpudist.core import natives
+from tpudist.core import sharding
+from tpudist.core import strategies
+from tpudist.core import versions
+from tpudist.errors import ContextError
+from tpudist.errors import EagerRunError
+
+#: Set to 1 to let ``run`` accept a plain function in eager mode, as
+#: TensorFlow 1.15 and 2.0 did: it is wrapped in a tf.function.
+ALLOW_EAGER_RUN = "TPUDIST_ALLOW_EAGER_RUN"
+
+TPUStrategyBase = strategies.TPUStrategyBase
+TPUStrategyBaseV1 = strategies.TPUStrategyBaseV1
+library = functions.library
+
+
+def initialize(strategy, resolver, assignment=None, steps_per_run=None,
+               num_cores=None):
+    """See :func:`tpudist.core.strategies.initialize`."""
+    strategies.initialize(strategy, resolver, assignment, steps_per_run,
+                          num_cores)
+
+
+def run(strategy, fn, args=(), kwargs=None, options=None, refuse_eager=False):
+    """Runs `fn` on every replica.
+
+    Context: cross-replica; ``tf.function``, graph, or eager with `fn` a
+    ``tf.function``.
+
+    Args:
+      strategy: the strategy.
+      fn: the replica function.
+      args, kwargs: its arguments; a distributed value becomes the replica's
+        component.
+      options: ``tf.distribute.RunOptions`` or None.
+      refuse_eager: refuse a plain Python function in eager mode.
+
+    Returns:
+      What `fn` returned, with a per-replica value for each tensor.
+
+    Raises:
+      EagerRunError: (a NotImplementedError) a plain function in eager mode.
+      ContextError: called inside a replica function.
+    """
+    _require_cross_replica(strategy, "run")
+    if refuse_eager:
+        _refuse_eager(fn)
+    if strategies.is_virtual(strategy):
+        return strategy.extended.call_for_each_replica(fn, args=args,
+                                                       kwargs=kwargs)
+    return natives.run(strategy, fn, args, kwargs, options)
+
+
+def _refuse_eager(fn):
+    if not tf.executing_eagerly() or functions.is_traceable(fn):
+        return
+    if os.environ.get(ALLOW_EAGER_RUN) == "1":
+        return
+    raise EagerRunError(
+        "run(%s, ...) of a plain Python function in eager mode: TPUStrategy "
+        "does not support pure eager execution"
+        % getattr(fn, "__name__", repr(fn)),
+        "a TPU runs compiled programs only",
+        "decorate the function with @tf.function, or call run inside a "
+        "tf.function; or set %s=1 to have it wrapped, as TensorFlow 2.0 did"
+        % ALLOW_EAGER_RUN)
+
+
+def _require_cross_replica(strategy, method):
+    context = tf.distribute.get_replica_context()
+    if context is None or context.strategy is not strategy:
+        return
+    raise ContextError(
+        "%s() was called inside a replica function" % method,
+        "a replica cannot start further replicas; Method requires being in "
+        "cross-replica context, use get_replica_context().merge_call()",
+        "call it outside of the replica function, or in a merge_fn given to "
+        "tf.distribute.get_replica_context().merge_call(merge_fn, args=...)")
+
+
+def local_results(strategy, value):
+    """The components of `value` on this client, one per replica.
+
+    Context: cross-replica.
+
+    Returns:
+      A tuple; ``(value,)`` if `value` is not distributed.
+    """
+    return strategies.native_call(strategy, "experimental_local_results",
+                                  value)
+
+
+def reduce(strategy, reduce_op, value, axis):
+    """Sums or averages `value` over replicas, and over `axis` if not None.
+
+    Context: cross-replica.
+
+    Args:
+      strategy: the strategy.
+      reduce_op: ``tf.distribute.ReduceOp`` or its name.
+      value: a per-replica value or a nest of them.
+      axis: None, or the batch dimension of each component. MEAN along an
+        axis divides by the true number of examples.
+
+    Returns:
+      A tensor, or a nest of them.
+
+    Raises:
+      CollectiveError: (a ValueError) components of different shapes and no
+        axis.
+    """
+    _require_cross_replica(strategy, "reduce")
+    if axis is not None and strategies.is_virtual(strategy):
+        reduce_op = natives.reduce_op(reduce_op)
+        return tf.nest.map_structure(
+            lambda leaf: strategy.extended.reduce_along(reduce_op, leaf, axis),
+            value)
+    return strategies.native_call(strategy, "reduce", reduce_op, value,
+                                  axis=axis)
+
+
+def distribute_dataset(strategy, dataset, options=None):
+    """`dataset` of global batches, split among hosts and replicas.
+
+    Context: cross-replica.
+
+    Returns:
+      A distributed dataset, which yields per-replica values.
+    """
+    return strategies.native_call(
+        strategy, "experimental_distribute_dataset", dataset,
+        **_input_options(options))
+
+
+def distribute_datasets_from_function(strategy, dataset_fn, options=None):
+    """A dataset of per-replica batches for each host.
+
+    Context: cross-replica.
+
+    Args:
+      strategy: the strategy.
+      dataset_fn: ``dataset_fn(InputContext) -> tf.data.Dataset``, called once
+        per host.
+      options: ``tf.distribute.InputOptions`` or None.
+
+    Returns:
+      A distributed dataset, which yields per-replica values.
+    """
+    name = ("distribute_datasets_from_function"
+            if versions.DATASETS_FROM_FUNCTION_RENAMED
+            else "experimental_distribute_datasets_from_function")
+    return strategies.native_call(strategy, name, dataset_fn,
+                                  **_input_options(options))
+
+
+def _input_options(options):
+    return {} if options is None else {"options": options}
+
+
+def distribute_values(strategy, value_fn, context_class):
+    """A per-replica value made by calling `value_fn` once per replica.
+
+    Context: cross-replica.
+
+    Args:
+      strategy: the strategy.
+      value_fn: ``value_fn(context)`` returns a tensor or what becomes one.
+      context_class: ``context_class(replica_id, num_replicas)`` makes the
+        context.
+
+    Returns:
+      A per-replica value.
+    """
+    _require_cross_replica(strategy, "distribute_values_from_function")
+    count = strategy.num_replicas_in_sync
+    return natives.per_replica(strategy.extended, [
+        value_fn(context_class(i, count)) for i in range(count)])
+
+
+def make_numpy_dataset(strategy, numpy_input, session=None):
+    """A dataset of the rows of numpy arrays, held in variables on the host.
+
+    Context: cross-replica; in a graph, `session` initialises the variables.
+
+    Returns:
+      A ``tf.data.Dataset``.
+    """
+    with strategy.scope():
+        return strategy.extended.experimental_make_numpy_dataset(
+            numpy_input, session=session)
+
+
+def split_to_logical_devices(strategy, tensor, partition_dimensions):
+    """See :func:`tpudist.core.sharding.split`."""
+    return sharding.split(strategy, tensor, partition_dimensions)
+
+
+def replicate_to_logical_devices(strategy, tensor):
+    """See :func:`tpudist.core.sharding.replicate`."""
+    return sharding.replicate(strategy, tensor)
+
+
+def assign_to_logical_device(strategy, tensor, logical_device_id):
+    """See :func:`tpudist.core.sharding.assign`."""
+    return sharding.assign(strategy, tensor, logical_device_id)
+
+
+def scope(strategy):
+    """Context manager: `strategy` is current, in cross-replica context."""
+    return strategies.native_call(strategy, "scope")
+
+
+def extended(strategy):
+    """The ``StrategyExtended`` of `strategy`."""
+    return strategies.native_property(strategy, "extended")
+
+
+def num_replicas(strategy):
+    """Number of replicas over which gradients are aggregated."""
+    return strategies.native_property(strategy, "num_replicas_in_sync")

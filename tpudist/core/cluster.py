@@ -1,0 +1,186 @@
+"""Finding and starting a TPU: the resolver and the system functions.
+
+Reference: tf.distribute.cluster_resolver.TPUClusterResolver and
+tf.tpu.experimental.initialize_tpu_system (TensorFlow 2.2 API pages).
+"""
+
+import os
+
+import tensorflow as tf
+
+from tensorflow.core.protobuf.cluster_pb2 import ClusterDef  # noqa: F401
+from tensorflow.python.client import session
+from tensorflow.python.distribute.cluster_resolver import \
+    TPUClusterResolver as NativeResolver
+from tensorflow.python.tpu import tpu_system_metadata
+
+from tpudist.core import placement
+from tpudist.core import versions
+from tpudist.core.virtual import system as virtual_system
+from tpudist.errors import ArgumentTypeError
+from tpudist.errors import TPUNameError
+
+_Metadata = getattr(tpu_system_metadata, "TPUSystemMetadata", None) or (
+    tpu_system_metadata._TPUSystemMetadata)
+
+
+class TPUClusterResolver(NativeResolver):
+    """Finds a TPU by name; a virtual TPU if the name asks for one.
+
+    Args:
+      tpu: a TPU's name, its ``grpc://`` address, ``"local"``, or a virtual
+        TPU: ``"virtual"``, ``"virtual:8"``, ``"virtual:v3-32"``. The
+        environment variable TPUDIST_TPU overrides it.
+      zone, project, job_name, ...: as the native class takes them; unused by
+        a virtual TPU.
+
+    Raises:
+      TPUNameError: no TPU can be found by that name.
+    """
+
+    def __init__(self, tpu=None, zone=None, project=None, job_name="worker",
+                 *args, **kwargs):
+        name = os.environ.get(virtual_system.ENVIRONMENT) or tpu
+        self._system = None
+        if virtual_system.is_virtual(name):
+            self._system = virtual_system.parse(name)
+            self._start_virtual(name, job_name)
+            return
+        try:
+            super().__init__(name, zone, project, job_name, *args, **kwargs)
+        except (ValueError, RuntimeError, ImportError, OSError) as error:
+            raise TPUNameError(
+                "no TPU named %r: %s" % (name, error),
+                "TensorFlow found neither that TPU nor the environment of a "
+                "TPU VM",
+                "tpu='local' on a TPU VM, tpu='virtual:8' (or TPUDIST_TPU="
+                "virtual:8 in the environment) where there is no TPU"
+            ) from error
+
+    def _start_virtual(self, name, job_name):
+        self._tpu = name
+        self._job_name = self.task_type = job_name
+        self.task_id = 0
+        self._environment = ""
+        self._rpc_layer = self.rpc_layer = None
+
+    @property
+    def system(self):
+        """The `VirtualSystem`, or None for a real TPU."""
+        return self._system
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        """The Session target; ``""`` (in process) for a virtual TPU."""
+        if self._system:
+            return ""
+        return super().master(task_type, task_id, rpc_layer)
+
+    def get_master(self):
+        """The same as `master()`."""
+        return self.master()
+
+    def get_job_name(self):
+        """The name of the TPU workers' job."""
+        return self._job_name if self._system else super().get_job_name()
+
+    def cluster_spec(self):
+        """The cluster of the TPU workers; empty for a virtual TPU."""
+        if self._system:
+            return tf.train.ClusterSpec({})
+        return super().cluster_spec()
+
+    def num_accelerators(self, *args, **kwargs):
+        """Cores per host, as ``{"TPU": n}``."""
+        if self._system:
+            return {"TPU": self._system.cores_per_host}
+        return super().num_accelerators(*args, **kwargs)
+
+    def get_tpu_system_metadata(self):
+        """Cores, hosts and devices of the TPU."""
+        if self._system:
+            return _metadata(self._system)
+        if versions.RESOLVER_HAS_METADATA:
+            return super().get_tpu_system_metadata()
+        return tpu_system_metadata._query_tpu_system_metadata(
+            self.master(), cluster_def=self.cluster_spec().as_cluster_def(),
+            query_topology=False)
+
+    @property
+    def environment(self):
+        """The environment the TPU was found in; empty for a virtual TPU."""
+        return "" if self._system else super().environment
+
+    @classmethod
+    def connect(cls, tpu=None, zone=None, project=None):
+        """A resolver whose TPU is connected and initialized."""
+        resolver = cls(tpu, zone, project)
+        connect_to_cluster(resolver)
+        initialize_tpu_system(resolver)
+        return resolver
+
+
+def _metadata(system):
+    devices = [session._DeviceAttributes(
+        "/job:localhost/replica:0/task:0/device:TPU:%d" % i, "TPU", 1, i)
+               for i in range(system.cores)]
+    return _Metadata(num_cores=system.cores, num_hosts=system.hosts,
+                     num_of_cores_per_host=system.cores_per_host,
+                     topology=placement.topology(system), devices=devices)
+
+
+def resolve(resolver):
+    """The resolver to use in place of what a script passed.
+
+    Args:
+      resolver: a resolver, a TPU name, or None for the local TPU. A native
+        resolver is replaced where TPUDIST_TPU asks for a virtual TPU.
+
+    Raises:
+      ArgumentTypeError: it is something else.
+    """
+    if resolver is None or isinstance(resolver, str):
+        return TPUClusterResolver(resolver or "")
+    if system_of(resolver) is None and virtual_system.is_virtual(
+            os.environ.get(virtual_system.ENVIRONMENT)):
+        return TPUClusterResolver()
+    if not (hasattr(resolver, "cluster_spec") and hasattr(resolver, "master")):
+        raise ArgumentTypeError(
+            "tpu_cluster_resolver=%r" % (resolver,),
+            "it is neither a TPUClusterResolver nor a TPU's name",
+            "TPUClusterResolver(tpu='virtual:8')")
+    return resolver
+
+
+def system_of(resolver):
+    """The `VirtualSystem` behind a resolver, or None for a real TPU."""
+    return getattr(resolver, "system", None)
+
+
+def connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs):
+    """Connects this process to the TPU's workers; a virtual TPU needs none."""
+    if system_of(resolve(cluster_spec_or_resolver)) is None:
+        tf.config.experimental_connect_to_cluster(
+            cluster_spec_or_resolver, *args, **kwargs)
+
+
+def initialize_tpu_system(cluster_resolver=None):
+    """Starts the TPU system.
+
+    Args:
+      cluster_resolver: a `TPUClusterResolver`; None for the local TPU.
+
+    Returns:
+      The `Topology` of the system.
+    """
+    resolver = resolve(cluster_resolver)
+    system = system_of(resolver)
+    if system is not None:
+        return placement.topology(system)
+    return tf.tpu.experimental.initialize_tpu_system(resolver)
+
+
+def shutdown_tpu_system(cluster_resolver=None):
+    """Stops the TPU system; nothing to do for a virtual TPU."""
+    resolver = resolve(cluster_resolver)
+    if system_of(resolver) is None:
+        tf.tpu.experimental.shutdown_tpu_system(resolver)

@@ -1,0 +1,172 @@
+"""TensorFlow functions and graphs, under one name per thing.
+
+Like :mod:`natives`, this hides how the releases build function graphs; no
+semantics live here.
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.autograph.core import ag_ctx
+from tensorflow.python.autograph.impl import api as autograph
+from tensorflow.python.eager import context
+from tensorflow.python.eager import def_function
+from tensorflow.python.eager import lift_to_graph
+from tensorflow.python.framework import auto_control_deps
+from tensorflow.python.framework import func_graph
+from tensorflow.python.framework import ops
+from tensorflow.python.framework import tensor_util
+
+from tpudist.core import versions
+
+try:
+    from tensorflow.python.eager.polymorphic_function.concrete_function import \
+        ConcreteFunction
+except ImportError:
+    from tensorflow.python.eager.function import ConcreteFunction
+
+try:
+    from tensorflow.python.ops.handle_data_util import copy_handle_data
+except ImportError:
+    from tensorflow.python.ops.custom_gradient import copy_handle_data
+
+FuncGraph = func_graph.FuncGraph
+AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
+_NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
+
+
+def is_function(fn):
+    """Whether `fn` is what ``tf.function`` returns."""
+    return isinstance(fn, def_function.Function)
+
+
+def is_traceable(fn):
+    """Whether `fn` runs as a traced function when called eagerly."""
+    return (isinstance(fn, (def_function.Function, ConcreteFunction))
+            or is_function(getattr(fn, "__call__", None)))
+
+
+def in_function():
+    """Whether a ``tf.function`` is being traced."""
+    return ops.get_default_graph().building_function
+
+
+def in_graph():
+    """Whether ops are being added to a graph rather than executed."""
+    return not tf.executing_eagerly()
+
+
+def library(method):
+    """Marks our own code as not to be converted when user code is.
+
+    Unlike ``do_not_convert`` it leaves AutoGraph on for what `method` calls
+    back: the user's replica functions.
+    """
+    method.autograph_info__ = {}
+    return method
+
+
+def clone(function, python_function):
+    """`function` (a ``tf.function``) with another body, same options."""
+    if versions.HAS_FUNCTION_CLONE:
+        return function._clone(python_function=python_function)
+    return tf.function(python_function, autograph=function._autograph,
+                       input_signature=function._function_spec.input_signature)
+
+
+def convert(fn):
+    """`fn` converted by AutoGraph if the calling code is being converted."""
+    if not versions.RUN_CONVERTS:
+        return fn
+    return autograph.tf_convert(fn, ag_ctx.control_status_ctx())
+
+
+def do_not_convert(fn):
+    """`fn`, shielded from AutoGraph."""
+    wrap = getattr(autograph, "do_not_convert", None)
+    return wrap(fn) if versions.RUN_CONVERTS and wrap else fn
+
+
+@contextlib.contextmanager
+def eager_device(name):
+    """Sets the eager context's device only; the graph's stack is untouched."""
+    with context.device(name):
+        yield
+
+
+def static_value(tensor):
+    """The value of a constant tensor, else None."""
+    return tensor_util.constant_value(tensor)
+
+
+def placeholder_like(tensor, shape=None):
+    """A placeholder of the current graph for values such as `tensor`."""
+    made = tf.compat.v1.placeholder(
+        tensor.dtype, tensor.shape if shape is None else shape)
+    if tensor.dtype in (tf.resource, tf.variant):
+        copy_handle_data(tensor, made)
+    return made
+
+
+def add_library(source, target):
+    """Makes the functions that `source`'s ops call known to `target`."""
+    for function in source._functions.values():
+        if hasattr(target, "_add_function_recursive"):
+            target._add_function_recursive(function)
+        else:
+            function.add_to_graph(target)
+
+
+def is_traced(value):
+    """Whether `value` is a tensor of a function graph."""
+    graph = None if isinstance(value, ops.EagerTensor) else getattr(
+        value, "graph", None)
+    return tf.is_tensor(value) and isinstance(graph, FuncGraph)
+
+
+def lift(tensor):
+    """A copy, in the current context, of a tensor computed from nothing."""
+    if not tf.executing_eagerly():
+        return lift_to_graph.lift_to_graph(
+            [tensor], ops.get_default_graph())[tensor]
+    graph = FuncGraph("lifted")
+    graph.outputs = [lift_to_graph.lift_to_graph([tensor], graph)[tensor]]
+    return make(graph, noinline=False)._call_flat([], [])[0]
+
+
+def make(graph, noinline):
+    """A callable TensorFlow function of a finished FuncGraph.
+
+    Args:
+      graph: a FuncGraph whose ``inputs``, ``outputs`` and
+        ``control_outputs`` are set.
+      noinline: keep one optimised body however often it is called.
+    """
+    attributes = dict(_NOINLINE) if noinline else {}
+    graph.structured_outputs = list(graph.outputs)
+    if versions.CONCRETE_FROM_GRAPH:
+        return ConcreteFunction.from_func_graph(graph, None, attributes)
+    return ConcreteFunction(graph, attributes)
+
+
+def call(function, inputs, like):
+    """Calls `function` in the current graph.
+
+    Args:
+      function: what :func:`make` returned.
+      inputs: one tensor per input of the function's graph.
+      like: one tensor per output, whose static shape the results get.
+
+    Returns:
+      A list of tensors.
+    """
+    results = function._call_flat(list(inputs), [])
+    results = list(results) if results is not None else []
+    for result, expected in zip(results, like):
+        if expected.dtype in (tf.resource, tf.variant):
+            copy_handle_data(expected, result)
+        else:
+            result.set_shape(expected.shape)
+    return results

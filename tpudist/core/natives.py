@@ -1,0 +1,262 @@
+"""TensorFlow's own distribution machinery, under one name per thing.
+
+The private modules moved and their constructors gained and lost arguments
+from release to release; :mod:`tpudist.core.versions` says which form this
+release has, and the functions here hide it. No semantics live here.
+"""
+
+import tensorflow as tf
+
+from tensorflow.python.distribute import cross_device_ops
+from tensorflow.python.distribute import cross_device_utils
+from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.distribute import mirrored_strategy
+from tensorflow.python.distribute import numpy_dataset
+from tensorflow.python.distribute import tpu_strategy
+from tensorflow.python.distribute import values
+from tensorflow.python.framework import composite_tensor
+from tensorflow.python.framework import ops
+from tensorflow.python.ops.resource_variable_ops import ResourceVariable
+from tensorflow.python.util import nest
+
+from tpudist.core import versions
+
+try:
+    from tensorflow.python.distribute import distribute_utils
+except ImportError:
+    distribute_utils = values
+
+try:
+    from tensorflow.python.distribute import \
+        distribution_strategy_context as strategy_context
+except ImportError:
+    strategy_context = distribute_lib
+
+try:
+    from tensorflow.python.compiler.xla.experimental import xla_sharding
+except ImportError:
+    from tensorflow.compiler.xla.experimental.xla_sharding import xla_sharding
+
+try:
+    from tensorflow.python.framework.indexed_slices import IndexedSlices
+except ImportError:
+    IndexedSlices = ops.IndexedSlices
+
+MirroredExtended = mirrored_strategy.MirroredExtended
+DistributedValues = values.DistributedValues
+ReplicaContext = distribute_lib.ReplicaContext
+DistributedVariable = values.DistributedVariable
+MirroredVariable = values.MirroredVariable
+SyncOnReadVariable = values.SyncOnReadVariable
+
+
+def per_replica(extended, components):
+    """A ``PerReplica`` of one component per replica."""
+    return _distributed(values.PerReplica, extended, components)
+
+
+def mirrored(extended, components):
+    """A ``Mirrored`` of one component per replica."""
+    return _distributed(values.Mirrored, extended, components)
+
+
+def _distributed(cls, extended, components):
+    if versions.DEVICE_MAP:
+        return cls(extended._device_map, tuple(components))
+    return cls(tuple(components))
+
+
+def components(value):
+    """The per-replica components of a distributed value, else ``(value,)``."""
+    return tuple(value._values) if is_distributed(value) else (value,)
+
+
+def is_distributed(value):
+    """Whether `value` holds one component per replica."""
+    return isinstance(value, DistributedValues)
+
+
+def is_variable(value):
+    """Whether `value` is a variable created under a strategy."""
+    return isinstance(value, DistributedVariable)
+
+
+def is_mirrored(value):
+    """Whether the components of `value` are kept equal."""
+    if distribute_utils is values:
+        return isinstance(value, values.Mirrored)
+    return distribute_utils.is_mirrored(value)
+
+
+def select(extended, replica_id, structure):
+    """Replica `replica_id`'s component of every distributed value."""
+    return distribute_utils.select_replica(replica_id, structure)
+
+
+def select_mirrored(extended, replica_id, structure):
+    """The same for the arguments of an update, which are mirrored."""
+    if versions.DEVICE_MAP:
+        device = extended._device_map.all_devices[replica_id]
+        return values.select_device_mirrored(device, structure)
+    return distribute_utils.select_replica(replica_id, structure)
+
+
+def regroup(extended, per_replica_results):
+    """One structure of distributed values from one structure per replica."""
+    results = tuple(per_replica_results)
+    if versions.DEVICE_MAP:
+        return values.regroup(extended._device_map, results)
+    return distribute_utils.regroup(results)
+
+
+def update_regroup(extended, updates, group):
+    """Regroups what an update function returned for each component."""
+    if versions.DEVICE_MAP:
+        return values.update_regroup(
+            extended, extended._device_map, tuple(updates), group)
+    return distribute_utils.update_regroup(extended, tuple(updates), group)
+
+
+def update_context(extended, replica_id):
+    """The context in which an update function sees one component."""
+    if versions.DEVICE_MAP:
+        device = extended._device_map.all_devices[replica_id]
+        return distribute_lib.UpdateContext(device)
+    return distribute_lib.UpdateContext(replica_id)
+
+
+def reduce_plain(extended, reduce_op, value, destinations):
+    """Reduces a value that is the same in every replica (a constant, say)."""
+    if versions.DEVICE_MAP:
+        return cross_device_ops.reduce_non_distributed_value(
+            reduce_op, extended._device_map, value, destinations)
+    return cross_device_ops.reduce_non_distributed_value(
+        reduce_op, value, destinations, extended._num_replicas_in_sync)
+
+
+def reduce_op(name):
+    """The ``tf.distribute.ReduceOp`` of that name, or `name` if it is one."""
+    if isinstance(name, str):
+        return tf.distribute.ReduceOp(name.upper())
+    return name
+
+
+def device_count(destinations):
+    """On how many devices a reduction's result is wanted."""
+    return len(cross_device_ops.get_devices_from(destinations))
+
+
+def aggregate(tensors, add):
+    """Sum of tensors by `add`, or the concatenation of IndexedSlices."""
+    return cross_device_utils.aggregate_tensors_or_indexed_slices(
+        list(tensors), add)
+
+
+def divide(tensor, count):
+    """`tensor` (or IndexedSlices) divided by `count`."""
+    return cross_device_utils.divide_by_n_tensors_or_indexed_slices(
+        tensor, count)
+
+
+def create_distributed_variable(extended, creator, mirrored_class,
+                                sync_on_read_class, kwargs):
+    """Wraps the variables of `creator` into one distributed variable.
+
+    Args:
+      extended: the strategy's extended object.
+      creator: ``creator(**kwargs) -> [variable per replica]``.
+      mirrored_class, sync_on_read_class: the classes to wrap in.
+      kwargs: the creation arguments, as ``tf.Variable`` got them.
+
+    Returns:
+      The distributed variable, added to the graph's collections.
+    """
+    strategy = extended._container_strategy()
+    if versions.DEVICE_MAP:
+        return _create_with_device_map()(
+            strategy, extended._device_map, 0,
+            lambda devices, *a, **k: creator(**k),
+            mirrored_class, sync_on_read_class, **kwargs)
+    if versions.TRACE_ONCE:
+        classes = dict(distribute_utils.VARIABLE_CLASS_MAPPING)
+        for key, cls in classes.items():
+            if cls is MirroredVariable:
+                classes[key] = mirrored_class
+            elif cls is SyncOnReadVariable:
+                classes[key] = sync_on_read_class
+        return distribute_utils.create_mirrored_variable(
+            strategy, creator, classes,
+            distribute_utils.VARIABLE_POLICY_MAPPING, **kwargs)
+    return distribute_utils.create_mirrored_variable(
+        strategy, creator, mirrored_class, sync_on_read_class, **kwargs)
+
+
+def _create_with_device_map():
+    for module in (values, distribute_lib):
+        if hasattr(module, "create_mirrored_variable"):
+            return module.create_mirrored_variable
+    return mirrored_strategy._create_mirrored_variable
+
+
+def run(strategy, fn, args, kwargs, options):
+    """TensorFlow's own ``run`` of a native TPU strategy."""
+    native = (tpu_strategy.TPUStrategyV1
+              if isinstance(strategy, tpu_strategy.TPUStrategyV1)
+              else tpu_strategy.TPUStrategy)
+    if not versions.HAS_RUN:
+        return native.experimental_run_v2(strategy, fn, args, kwargs)
+    return native.run(strategy, fn, args, kwargs, options)
+
+
+def cross_replica(strategy):
+    """Context manager: the current graph is in `strategy`'s cross-replica
+    context."""
+    return _ThreadMode(strategy_context._CrossReplicaThreadMode(strategy))
+
+
+class _ThreadMode:
+    def __init__(self, mode):
+        self._mode = mode
+
+    def __enter__(self):
+        strategy_context._push_per_thread_mode(self._mode)
+
+    def __exit__(self, *unused):
+        strategy_context._pop_per_thread_mode()
+
+
+def flatten(structure):
+    """Leaves of a nest; composite tensors are split into their tensors."""
+    return nest.flatten(structure, expand_composites=True)
+
+
+def pack(structure, flat):
+    """The inverse of :func:`flatten`."""
+    return nest.pack_sequence_as(structure, flat, expand_composites=True)
+
+
+def is_single_device(value):
+    """Whether `value` is the place of a numpy dataset, not a variable."""
+    return isinstance(value, numpy_dataset.SingleDevice)
+
+
+def is_tensor_like(value):
+    """Whether `value` is a tensor or is made of tensors (IndexedSlices...)."""
+    return isinstance(value, (tf.Tensor, composite_tensor.CompositeTensor))
+
+
+def shard(annotation, tensor, *arguments, **options):
+    """`tensor` with a sharding annotation.
+
+    Args:
+      annotation: ``"tile"``, ``"replicate"`` or ``"assign_device"`` (renamed
+        ``single_device`` in 2.22).
+      tensor: a tensor of a graph.
+      *arguments: what the annotation takes after the tensor.
+      **options: ``use_sharding_op``, where the release has it.
+    """
+    if annotation == "assign_device" and not hasattr(xla_sharding, annotation):
+        annotation = "single_device"
+    if not versions.HAS_SHARDING_OP:
+        options = {}
+    return getattr(xla_sharding, annotation)(tensor, *arguments, **options)

@@ -1,0 +1,154 @@
+"""Which replicas run on which cores: topology and device assignment.
+
+Reference: tf.tpu.experimental.Topology and DeviceAssignment. The pages of
+TensorFlow 2.2 give shapes of 3 entries (x, y, core); from 2.3 on a topology
+has 4 (x, y, z, core). Both are accepted on every release.
+"""
+
+import collections
+
+import numpy as np
+
+from tensorflow.python.tpu import device_assignment as native
+from tensorflow.python.tpu.topology import Topology
+
+from tpudist.core import versions
+from tpudist.errors import TopologyError
+
+
+class Placement(collections.namedtuple(
+        "Placement", "num_replicas num_hosts logical_devices")):
+    """How the replicas of a strategy lie on a slice.
+
+    Attributes:
+      num_replicas: replicas in sync.
+      num_hosts: hosts that feed them.
+      logical_devices: cores (logical devices) of each replica.
+    """
+
+    __slots__ = ()
+
+
+def topology(system):
+    """The `Topology` of a virtual slice: x runs fastest, cores innermost."""
+    x, y, z, cores = system.mesh
+    places = [(i, j, k, c) for k in range(z) for j in range(y)
+              for i in range(x) for c in range(cores)]
+    coordinates = np.array(places, dtype=np.int32)
+    mesh = list(system.mesh)
+    if versions.TOPOLOGY_RANK == 3:
+        coordinates, mesh = coordinates[:, [0, 1, 3]], [x, y, cores]
+    shape = (system.hosts, system.cores_per_host, versions.TOPOLOGY_RANK)
+    return Topology(mesh_shape=mesh,
+                    device_coordinates=coordinates.reshape(shape))
+
+
+class DeviceAssignment(native.DeviceAssignment):
+    """The cores of each replica; see ``tf.tpu.experimental``."""
+
+    @staticmethod
+    def build(topology, computation_shape=None, computation_stride=None,
+              num_replicas=1):
+        """Assigns `num_replicas` blocks of cores.
+
+        Args:
+          topology: what `initialize_tpu_system` returned.
+          computation_shape: cores of one replica along each axis of the mesh:
+            3 entries (x, y, core) or 4 (x, y, z, core); one core if None.
+          computation_stride: distance between cores, in the same form.
+          num_replicas: number of replicas.
+
+        Returns:
+          A `DeviceAssignment`.
+
+        Raises:
+          TopologyError: the shape does not divide the mesh, or the replicas
+            do not fit.
+        """
+        shape = _adapt(computation_shape, "computation_shape")
+        stride = _adapt(computation_stride, "computation_stride")
+        _check(topology, shape, num_replicas)
+        try:
+            made = native.device_assignment(topology, shape, stride,
+                                            num_replicas)
+        except ValueError as error:
+            raise TopologyError(
+                "DeviceAssignment.build(computation_shape=%s, num_replicas=%s)"
+                % (computation_shape, num_replicas), str(error),
+                "fewer replicas or a smaller shape; the mesh is %s"
+                % list(topology.mesh_shape)) from error
+        return DeviceAssignment(topology, made.core_assignment)
+
+
+def _adapt(entries, what):
+    """`entries` with as many entries as this release's topologies."""
+    if entries is None:
+        return None
+    entries = [int(entry) for entry in entries]
+    if len(entries) not in (3, 4):
+        raise TopologyError(
+            "%s=%s" % (what, entries),
+            "a mesh has axes (x, y, core) or (x, y, z, core)",
+            "%s=[1, 1, 2], or [1, 1, 1, 2]" % what)
+    if len(entries) == versions.TOPOLOGY_RANK:
+        return entries
+    if versions.TOPOLOGY_RANK == 4:
+        return entries[:2] + [1] + entries[2:]
+    if entries[2] != 1:
+        raise TopologyError(
+            "%s=%s" % (what, entries),
+            "TensorFlow %s knows no z axis" % versions.TF, "z = 1")
+    return entries[:2] + entries[3:]
+
+
+def _check(topology, shape, num_replicas):
+    mesh = list(topology.mesh_shape)
+    if shape is None:
+        shape = [1] * len(mesh)
+    if any(s < 1 or m % s for s, m in zip(shape, mesh)):
+        raise TopologyError(
+            "computation_shape=%s on a mesh of %s" % (shape, mesh),
+            "each entry must divide the mesh along its axis",
+            "a shape such as %s" % ([1] * (len(mesh) - 1) + [mesh[-1]]))
+    fits = int(np.prod(mesh) // np.prod(shape))
+    if not 1 <= num_replicas <= fits:
+        raise TopologyError(
+            "num_replicas=%s of shape %s" % (num_replicas, shape),
+            "the mesh %s has room for 1 to %d such replicas" % (mesh, fits),
+            "num_replicas=%d" % fits)
+
+
+def on_slice(system, num_cores=None, assignment=None):
+    """The `Placement` of a strategy on a virtual slice.
+
+    Args:
+      system: the `VirtualSystem`.
+      num_cores: use only that many cores, one per replica.
+      assignment: a `DeviceAssignment`, instead of `num_cores`.
+
+    Raises:
+      TopologyError: more cores than the slice has.
+    """
+    if assignment is not None:
+        logical = assignment.num_cores_per_replica
+        used = assignment.num_replicas
+        hosts = len({assignment.host_device(replica=i) for i in range(used)})
+        return _placement(system, used, logical, hosts)
+    cores = system.cores if num_cores is None else num_cores
+    if not isinstance(cores, int) or not 1 <= cores <= system.cores:
+        raise TopologyError(
+            "num_cores=%r" % (num_cores,),
+            "%r has 1 to %d cores" % (system.name, system.cores),
+            "num_cores=%d, or a larger slice such as 'virtual:%s'"
+            % (system.cores, num_cores))
+    return _placement(system, cores, 1, -(-cores // system.cores_per_host))
+
+
+def _placement(system, replicas, logical, hosts):
+    if replicas * logical > system.cores:
+        raise TopologyError(
+            "a device assignment of %d replicas x %d cores"
+            % (replicas, logical), "%r has %d cores"
+            % (system.name, system.cores),
+            "an assignment built on this slice's topology")
+    return Placement(replicas, hosts if replicas % hosts == 0 else 1, logical)

@@ -1,0 +1,92 @@
+"""The classes that a facade's strategy derives from.
+
+They are TensorFlow's own TPU strategies, so that ``isinstance`` and Keras'
+look at the class name come out as on a TPU; only the extended object behind
+them is chosen here: native, or virtual.
+"""
+
+from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.distribute import tpu_strategy
+
+from tpudist.core import cluster
+from tpudist.core import placement
+from tpudist.core.virtual.extended import VirtualExtended
+
+_NATIVE = tuple(
+    getattr(tpu_strategy, name) for name in ("TPUStrategyV2", "TPUStrategy")
+    if hasattr(tpu_strategy, name))
+
+
+class TPUStrategyBase(*_NATIVE):
+    """A ``tf.distribute.Strategy`` on a native or a virtual TPU."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("a facade's strategy calls initialize()")
+
+
+class TPUStrategyBaseV1(tpu_strategy.TPUStrategyV1):
+    """The same for code written against TensorFlow 1."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("a facade's strategy calls initialize()")
+
+
+def initialize(strategy, resolver, assignment=None, steps_per_run=None,
+               num_cores=None):
+    """Gives a facade's strategy its extended object, native or virtual.
+
+    Args:
+      strategy: the facade's strategy, whose class derives from one above.
+      resolver: a resolver, a TPU's name, or None for the local TPU.
+      assignment: a `DeviceAssignment`, or None.
+      steps_per_run: steps in one device-side loop (Keras, Estimator).
+      num_cores: use only that many cores, one per replica.
+    """
+    base = (distribute_lib.StrategyV1
+            if isinstance(strategy, TPUStrategyBaseV1)
+            else distribute_lib.Strategy)
+    base.__init__(strategy, _extended(strategy, resolver, steps_per_run,
+                                      assignment, num_cores))
+
+
+def _extended(strategy, resolver, steps_per_run, assignment, num_cores):
+    resolver = cluster.resolve(resolver)
+    system = cluster.system_of(resolver)
+    if system is None:
+        return _native(strategy, resolver, steps_per_run, assignment,
+                       num_cores)
+    made = VirtualExtended(
+        strategy, system, placement.on_slice(system, num_cores, assignment))
+    made._tpu_cluster_resolver = resolver
+    made.steps_per_run = steps_per_run or 1
+    return made
+
+
+def _native(strategy, resolver, steps_per_run, assignment, num_cores):
+    if num_cores is not None and assignment is None:
+        assignment = placement.DeviceAssignment.build(
+            cluster.initialize_tpu_system(resolver), num_replicas=num_cores)
+    return tpu_strategy.TPUExtended(
+        strategy, resolver, steps_per_run=steps_per_run,
+        device_assignment=assignment)
+
+
+def is_virtual(strategy):
+    """Whether `strategy` runs on a virtual TPU."""
+    return isinstance(strategy.extended, VirtualExtended)
+
+
+def native_call(strategy, name, *args, **kwargs):
+    """Calls the method `name` of TensorFlow's own class on `strategy`."""
+    return getattr(_native_view(strategy), name)(*args, **kwargs)
+
+
+def native_property(strategy, name):
+    """Reads the property `name` of TensorFlow's own class on `strategy`."""
+    return getattr(_native_view(strategy), name)
+
+
+def _native_view(strategy):
+    if isinstance(strategy, TPUStrategyBaseV1):
+        return super(TPUStrategyBaseV1, strategy)
+    return super(TPUStrategyBase, strategy)

@@ -1,0 +1,88 @@
+"""Function graphs that tpudist itself traces, and the way out of them.
+
+A variable outlives the trace in which it is first used, so its creation
+leaves the trace (and every trace around it).
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.core import functions
+
+
+class Trace:
+    """A FuncGraph under construction.
+
+    Attributes:
+      graph: the FuncGraph.
+      outer: the graph it is called from.
+      must_run: the stateful ops of the graph, once it is traced.
+    """
+
+    def __init__(self, name, outer=None):
+        self.outer = outer or tf.compat.v1.get_default_graph()
+        with self.outer.as_default():
+            self.graph = functions.FuncGraph(name)
+        self.graph._tpudist_trace = self
+        self.must_run = []
+
+    @contextlib.contextmanager
+    def ordered(self):
+        """Traces the block; its stateful ops keep their order and run."""
+        with self.graph.as_default():
+            with functions.AutomaticControlDependencies() as order:
+                yield order
+            self.must_run = list(order.ops_which_must_run)
+
+    @contextlib.contextmanager
+    def outside(self, kwargs):
+        """Leaves the trace; `kwargs` are the arguments of a new variable."""
+        with self.outer.as_default(), tf.control_dependencies(None):
+            with outside(kwargs):
+                yield
+
+
+class LiftingTrace(Trace):
+    """A trace whose variables live where no function is being traced."""
+
+    @contextlib.contextmanager
+    def outside(self, kwargs):
+        """Leaves all functions; see `tf.init_scope`."""
+        with tf.init_scope():
+            yield _lift(kwargs)
+
+
+@contextlib.contextmanager
+def outside(kwargs):
+    """Leaves the traces around the current graph to create a variable.
+
+    Args:
+      kwargs: the creation arguments; an initial value that a trace computes
+        is computed outside instead.
+    """
+    trace = current()
+    if trace is None:
+        _lift(kwargs)
+        yield
+    else:
+        with trace.outside(kwargs):
+            yield
+
+
+def current():
+    """The innermost `Trace` around the current graph, or None."""
+    graph = tf.compat.v1.get_default_graph()
+    while isinstance(graph, functions.FuncGraph):
+        if hasattr(graph, "_tpudist_trace"):
+            return graph._tpudist_trace
+        graph = graph.outer_graph
+    return None
+
+
+def _lift(kwargs):
+    initial = kwargs.get("initial_value")
+    graph = None if tf.executing_eagerly() else (
+        tf.compat.v1.get_default_graph())
+    if functions.is_traced(initial) and initial.graph is not graph:
+        kwargs["initial_value"] = functions.lift(initial)

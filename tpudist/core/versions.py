@@ -1,0 +1,104 @@
+"""Which TensorFlow is this? The only module that asks.
+
+Every difference between releases that tpudist depends on is one named flag
+with the release it starts at. Code elsewhere reads the flag, never the
+version. The figures come from running the installed wheels of each release
+(see ``compat/``).
+"""
+
+from packaging.version import Version
+
+try:
+    import tensorflow as _tf
+    TF = Version(_tf.version.VERSION if hasattr(_tf, "version") else _tf.VERSION)
+except (ImportError, AttributeError) as error:
+    from tpudist.errors import MissingTensorFlowError
+    raise MissingTensorFlowError(
+        "TensorFlow cannot be imported: %s" % error,
+        "tpudist drives TensorFlow's own runtime and ships none",
+        'pip install "tpudist[tensorflow]"') from error
+
+OLDEST = "1.13"
+
+
+def _since(release):
+    return TF.release >= Version(release).release
+
+
+if not _since(OLDEST):
+    from tpudist.errors import MissingTensorFlowError
+    raise MissingTensorFlowError(
+        "TensorFlow %s" % TF,
+        "tpudist needs TensorFlow %s or newer" % OLDEST,
+        'pip install "tpudist[tensorflow]"')
+
+#: TensorFlow 2: eager execution and resource variables by default.
+TF2 = _since("2.0")
+
+#: ``tf.keras`` is Keras 3 (tensorflow 2.16 release notes), unless the user
+#: asked for ``tf_keras`` with TF_USE_LEGACY_KERAS.
+KERAS_3 = _since("2.16")
+
+#: Distributed values carry a device map and refuse duplicate devices
+#: (1.14 to 2.1; removed in 2.2 when values became plain tuples).
+DEVICE_MAP = not _since("2.2")
+
+#: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
+HAS_RUN = _since("2.2")
+
+#: ``experimental_run_v2`` is gone (deprecated in 2.2, removed in 2.4).
+HAS_RUN_V2 = _since("1.14") and not _since("2.4")
+
+#: ``strategy.run`` converts the replica function with AutoGraph (from 1.15).
+RUN_CONVERTS = _since("1.15")
+
+#: Topology has a z axis: mesh and computation shapes have 4 entries (2.3).
+TOPOLOGY_RANK = 4 if _since("2.3") else 3
+
+#: The resolver answers ``get_tpu_system_metadata()`` itself; before, a module
+#: function of tpu_strategy does (2.3).
+RESOLVER_HAS_METADATA = _since("2.3")
+
+#: A mirrored variable without aggregation may be assigned in replica context
+#: (2.3); before, that is a ValueError on TPUs and GPUs alike.
+ASSIGN_WITHOUT_AGGREGATION = _since("2.3")
+
+#: Replica contexts carry a static local id next to the (possibly symbolic) id
+#: in the sync group, so that one trace can serve every replica (2.4).
+TRACE_ONCE = _since("2.4")
+
+#: Collectives take ``options`` (2.4); 2.2 and 2.3 call them hints.
+HAS_OPTIONS = _since("2.4")
+HAS_HINTS = _since("2.2") and not HAS_OPTIONS
+
+#: ``InputReplicationMode`` and InputOptions reach the strategy (2.3 and 2.4).
+HAS_INPUT_OPTIONS = _since("2.3")
+
+#: ``experimental_distribute_datasets_from_function`` lost its prefix (2.4).
+DATASETS_FROM_FUNCTION_RENAMED = _since("2.4")
+
+#: The native TPU strategies trace and annotate logical devices (2.2).
+HAS_LOGICAL_DEVICES = _since("2.2")
+
+#: Sharding annotations may be an op of their own, not only an attribute (2.2).
+HAS_SHARDING_OP = _since("2.2")
+
+#: The XlaSharding op kills the process when a CPU runs it (2.2 to 2.8; seen
+#: as a segmentation fault), later it is an identity.
+XLA_SHARDING_CRASHES_CPU = _since("2.2") and not _since("2.12")
+
+#: ``DeviceAssignment.build`` became public (1.14).
+HAS_ASSIGNMENT_BUILD = _since("1.14")
+
+#: A ``tf.function`` can be copied with another body (2.2).
+HAS_FUNCTION_CLONE = _since("2.2")
+
+#: Concrete functions are made by ``from_func_graph`` (2.14).
+CONCRETE_FROM_GRAPH = _since("2.14")
+
+#: Optimizers of ``tf.train`` scale a mean loss by the number of replicas
+#: (1.13 and before); from 1.14 only Estimator does.
+SCALES_LOSS = not _since("1.14")
+
+#: Outputs of ``local_results`` are nested per replica (2.6).
+NESTED_LOCAL_RESULTS = _since("2.6")

@@ -1,0 +1,1 @@
+"""The virtual TPU: N cores of a slice on one real device."""

@@ -1,0 +1,186 @@
+"""The virtual TPU's ``StrategyExtended``: N replicas on one real device.
+
+It is TensorFlow's mirrored strategy with the device taken out: replicas are
+named ``/device:TPU:0..N-1`` and every op is placed on one real device, a
+mirrored variable is stored once, and a reduction or an update is done once.
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.core import natives
+from tpudist.core import versions
+from tpudist.core.virtual import inputs
+from tpudist.core.virtual import merge
+from tpudist.core.virtual import reduction
+from tpudist.core.virtual import replicate
+from tpudist.core.virtual import variables
+
+_LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
+_HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class VirtualExtended(natives.MirroredExtended):
+    """Replicas of one virtual slice.
+
+    Args:
+      strategy: the container strategy.
+      system: the `VirtualSystem`.
+      placement: the `placement.Placement`: number of replicas, logical
+        devices per replica, hosts.
+      device: the real device that computes; None for the first CPU.
+    """
+
+    def __init__(self, strategy, system, placement, device=None):
+        self.system = system
+        self.placement = placement
+        self.steps_per_run = 1
+        self._real_device = device or _HOST
+        labels = tuple(_LABEL % i for i in range(placement.num_replicas))
+        strategy._collective_key_base = 0  # the native constructor reads it
+        super().__init__(strategy, devices=labels)
+
+    # Set-up. The three methods below are called by the native constructor.
+
+    def _initialize_strategy(self, devices, *unused_args, **unused_kwargs):
+        inputs.set_devices(self, devices, _HOST)
+
+    def _use_merge_call(self):
+        return True
+
+    def _input_workers_with_options(self, options=None):
+        return inputs.workers(self, options)
+
+    # What is where.
+
+    @property
+    def num_hosts(self):
+        """Number of hosts that feed the replicas."""
+        return self.placement.num_hosts
+
+    @property
+    def num_replicas_per_host(self):
+        """Number of replicas that one host feeds."""
+        return self.placement.num_replicas // self.placement.num_hosts
+
+    @property
+    def real_device(self):
+        """The device that all replicas compute on."""
+        return self._real_device
+
+    def get_host(self, host_id):
+        """The device string of host `host_id`, 0 to ``num_hosts - 1``."""
+        return "/job:localhost/replica:0/task:%d" % host_id
+
+    def get_host_cpu_device(self, host_id):
+        """The CPU device string of host `host_id`."""
+        return self.get_host(host_id) + "/device:CPU:0"
+
+    @contextlib.contextmanager
+    def place(self):
+        """Places ops on the real device, whatever replica label is current.
+
+        Inside a graph only the graph's device stack changes: eager code keeps
+        the replica's label, which keeps tf.function's cache keys apart.
+        """
+        if tf.executing_eagerly() and not versions.DEVICE_MAP:
+            yield
+        elif tf.executing_eagerly():
+            with tf.device(self._real_device):
+                yield
+        else:
+            graph = tf.compat.v1.get_default_graph()
+            with graph.device(self._real_device):
+                yield
+
+    # Replica context.
+
+    def _call_for_each_replica(self, fn, args, kwargs):
+        return replicate.call_for_each_replica(self, fn, args, kwargs or {})
+
+    def tpu_run(self, fn, args, kwargs, unused_options=None):
+        """What the native ``TPUStrategy.run`` calls on its extended object."""
+        return self.call_for_each_replica(fn, args=args, kwargs=kwargs)
+
+    # Variables.
+
+    def _create_variable(self, next_creator, *args, **kwargs):
+        return variables.create(self, next_creator, kwargs)
+
+    # Cross-replica context.
+
+    def _reduce_to(self, reduce_op, value, destinations, *unused_options,
+                   **unused_hints):
+        if natives.is_mirrored(value) and (
+                reduce_op == tf.distribute.ReduceOp.MEAN):
+            return value
+        if not natives.is_distributed(value):
+            return natives.reduce_plain(self, reduce_op, value, destinations)
+        with self.place():
+            reduced = merge.combine(reduce_op, value)
+            return reduction.spread(self, reduced, destinations)
+
+    def reduce_along(self, reduce_op, value, axis):
+        """`value` reduced over replicas and along `axis`; see `Strategy`."""
+        count = self._num_replicas_in_sync
+        parts = (natives.components(value) if natives.is_distributed(value)
+                 else [value] * count)
+        with self.place():
+            return reduction.combine_along(
+                reduce_op, [tf.convert_to_tensor(part) for part in parts],
+                axis)
+
+    def _batch_reduce_to(self, reduce_op, value_destination_pairs,
+                         *unused_options, **unused_hints):
+        return [self._reduce_to(reduce_op, value, destinations)
+                for value, destinations in value_destination_pairs]
+
+    def _broadcast_to(self, tensor, destinations):
+        if isinstance(tensor, (float, int)):
+            return tensor
+        with self.place():
+            copied = reduction.copies(tf.convert_to_tensor(tensor),
+                                      self._num_replicas_in_sync)
+            return natives.mirrored(self, copied)
+
+    def _gather_to_implementation(self, value, destinations, axis, *unused):
+        if not natives.is_distributed(value):
+            return value
+        with self.place():
+            gathered = tf.concat(natives.components(value), axis)
+            return reduction.spread(self, gathered, destinations)
+
+    def _update(self, var, fn, args, kwargs, group):
+        parts = [(part,) for part in natives.components(var)]
+        return self._update_parts(parts, variables.is_stored_once(var),
+                                  fn, args, kwargs, group)
+
+    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+        parts = [() for _ in range(self._num_replicas_in_sync)]
+        return self._update_parts(parts, True, fn, args, kwargs, group)
+
+    def _update_parts(self, parts, once, fn, args, kwargs, group):
+        updates = []
+        for i, part in enumerate(parts[:1] if once else parts):
+            with natives.update_context(self, i), self.place(), \
+                    tf.name_scope("update_%d" % i):
+                updates.append(
+                    fn(*(part + tuple(natives.select_mirrored(self, i, args))),
+                       **natives.select_mirrored(self, i, kwargs)))
+        if once:
+            with self.place():
+                updates = _repeat(updates[0], len(parts))
+        return natives.update_regroup(self, updates, group)
+
+
+def _repeat(result, count):
+    """One result per component of an update that ran once."""
+    flat = [reduction.copies(leaf, count) if _is_value(leaf)
+            else [leaf] * count for leaf in tf.nest.flatten(result)]
+    return [tf.nest.pack_sequence_as(result, [leaf[i] for leaf in flat])
+            for i in range(count)]
+
+
+def _is_value(leaf):
+    return tf.is_tensor(leaf) and not isinstance(leaf, tf.Variable)

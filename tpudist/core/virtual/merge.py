@@ -1,0 +1,141 @@
+"""One ``merge_call`` of a trace: replicas meet, cross-replica code runs once."""
+
+import tensorflow as tf
+
+from tpudist.core import functions
+from tpudist.core import natives
+from tpudist.core import traces
+from tpudist.core.virtual import reduction
+from tpudist.errors import ContextError
+
+
+class Merge(traces.Trace):
+    """The merge function of one ``merge_call``, traced into its own graph.
+
+    Attributes:
+      position: number of ops in the replica trace when the merge happened.
+      sources: the tensors of the replica trace that it is given.
+      inputs: [(placeholder in `graph`, source, replica id)]: what each
+        placeholder stands for; replica id "sum" is the sum over replicas.
+      results: [(placeholder in the replica trace, [tensor of `graph`])], one
+        tensor per replica or one for all.
+    """
+
+    def __init__(self, program):
+        super().__init__("merge_function", program.outer)
+        self._program = program
+        self._strategy = program.extended._container_strategy()
+        self.position = len(program.graph.get_operations())
+        self.inputs = []
+        self.results = []
+        self._sums = {}
+        self._given = {}
+
+    def run(self, merge_fn, args, kwargs):
+        """Traces `merge_fn`; returns its result as the replica sees it."""
+        with self.ordered(), self._program.extended.place(), \
+                natives.cross_replica(self._strategy):
+            args, kwargs = self._give((args, kwargs))
+            result = merge_fn(self._strategy, *args, **kwargs)
+        return self._hand_back(result)
+
+    # Into the merge.
+
+    def _give(self, structure):
+        return tf.nest.map_structure(self._give_leaf, structure)
+
+    def _give_leaf(self, leaf):
+        flat = natives.flatten(leaf)
+        if natives.is_variable(leaf) or not any(
+                self._is_inside(tensor) for tensor in flat):
+            return leaf
+        parts = [natives.pack(leaf, [self._input(t, i) for t in flat])
+                 for i in range(self._program.num_replicas)]
+        value = natives.per_replica(self._program.extended, parts)
+        if len(flat) == 1 and self._is_inside(leaf):
+            self._given[id(value)] = (value, leaf)
+        return value
+
+    def _is_inside(self, tensor):
+        return getattr(tensor, "graph", None) is self._program.graph
+
+    def _input(self, tensor, replica_id):
+        if not self._is_inside(tensor):
+            return tensor
+        with tf.control_dependencies(None):
+            held = functions.placeholder_like(tensor)
+        self.inputs.append((held, tensor, replica_id))
+        return held
+
+    def reduced(self, reduce_op, value):
+        """`value` reduced where the replicas are called, if it was given.
+
+        The sum is then taken addend by addend as the replicas finish, instead
+        of handing N values to the merge function.
+        """
+        if id(value) not in self._given:
+            return None
+        source = self._given[id(value)][1]
+        if id(source) not in self._sums:
+            self._sums[id(source)] = self._input(source, "sum")
+        total = self._sums[id(source)]
+        if reduce_op == tf.distribute.ReduceOp.MEAN:
+            return natives.divide(total, self._program.num_replicas)
+        return total
+
+    # Back to the replica.
+
+    def _hand_back(self, result):
+        with self._program.graph.as_default():
+            return tf.nest.map_structure(self._hand_back_leaf, result)
+
+    def _hand_back_leaf(self, leaf):
+        if isinstance(leaf, tf.Operation):
+            return tf.no_op() if leaf.graph is self.graph else leaf
+        if natives.is_variable(leaf) or not (
+                natives.is_distributed(leaf) or natives.is_tensor_like(leaf)):
+            return leaf
+        parts = natives.components(leaf)
+        columns = list(zip(*[natives.flatten(part) for part in parts]))
+        return natives.pack(parts[0], [self._result(c) for c in columns])
+
+    def _result(self, tensors):
+        if all(getattr(t, "graph", None) is not self.graph for t in tensors):
+            if len(set(id(t) for t in tensors)) == 1:
+                return tensors[0]
+        with self.graph.as_default():
+            tensors = [tf.identity(t) for t in tensors]
+        with tf.control_dependencies(None):
+            held = functions.placeholder_like(tensors[0])
+        self.results.append((held, tensors))
+        return held
+
+
+def check_place(graph):
+    """Refuses a merge from where the trace cannot be cut.
+
+    Raises:
+      ContextError: `merge_call` in a nested tf.function, loop or branch.
+    """
+    current = tf.compat.v1.get_default_graph()
+    if current is graph:
+        return
+    raise ContextError(
+        "`merge_call` called while defining a new graph or a tf.function "
+        "(%s), inside the function passed to `run`"
+        % getattr(current, "name", current),
+        "all replicas meet in a merge_call (an all_reduce, an optimizer's "
+        "apply_gradients, an assignment that aggregates), and the virtual TPU "
+        "cannot meet inside a nested @tf.function, tf.cond or tf.while_loop",
+        "take the @tf.function off the nested function, or move the call out "
+        "of the branch or loop; loop over steps outside of `run`")
+
+
+def combine(reduce_op, value):
+    """Reduces a per-replica `value`, in the caller of a merge if it can be."""
+    trace = traces.current()
+    reduced = (trace.reduced(reduce_op, value)
+               if isinstance(trace, Merge) else None)
+    if reduced is not None:
+        return reduced
+    return reduction.combine(reduce_op, natives.components(value))

@@ -1,0 +1,78 @@
+"""Values on their way into and out of a trace."""
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.core import functions
+from tpudist.core import natives
+from tpudist.errors import PerReplicaError
+
+
+def enter(program, structure):
+    """The arguments as the traced function sees them.
+
+    Args:
+      program: the `Program`; gets an argument for each distributed tensor.
+      structure: a nest with distributed values among its leaves.
+
+    Returns:
+      The same nest with one placeholder in place of each distributed tensor.
+
+    Raises:
+      PerReplicaError: a distributed value has not one component per replica,
+        or components that no tensor can hold.
+    """
+    return tf.nest.map_structure(
+        lambda leaf: _enter_leaf(program, leaf), structure)
+
+
+def _enter_leaf(program, leaf):
+    if not natives.is_distributed(leaf) or natives.is_variable(leaf):
+        return leaf
+    parts = natives.components(leaf)
+    if len(parts) != program.num_replicas:
+        raise PerReplicaError(
+            "a per-replica value of %d components" % len(parts),
+            "there are %d replicas" % program.num_replicas,
+            "one component per replica, as strategy."
+            "experimental_distribute_values_from_function(fn) makes them")
+    return _stack(program, parts)
+
+
+def _stack(program, parts):
+    """One placeholder (or composite of them) that stands for all `parts`."""
+    if all(part is parts[0] for part in parts) and not tf.is_tensor(parts[0]):
+        return parts[0]
+    with program.outer.as_default():
+        parts = [_convert(part) for part in parts]
+    flat = [natives.flatten(part) for part in parts]
+    made = []
+    for tensors in zip(*flat):
+        shape = _common_shape([tensor.shape for tensor in tensors])
+        held = functions.placeholder_like(tensors[0], shape)
+        program.arguments.append((held, list(tensors)))
+        made.append(held)
+    return natives.pack(parts[0], made)
+
+
+def _convert(part):
+    if natives.is_tensor_like(part):
+        return part
+    if isinstance(part, tf.Variable):
+        return tf.convert_to_tensor(part)
+    if isinstance(part, (bool, int, float, np.ndarray, np.generic)):
+        return tf.convert_to_tensor(part)
+    raise PerReplicaError(
+        "a per-replica value holds %r" % (part,),
+        "replicas run one traced program, so their values must be tensors or "
+        "numbers", "a tensor, or the same Python object for every replica")
+
+
+def _common_shape(shapes):
+    """The most specific shape that all `shapes` have in common."""
+    first = shapes[0]
+    if any(s.rank is None or s.rank != first.rank for s in shapes):
+        return tf.TensorShape(None)
+    lists = [shape.as_list() for shape in shapes]
+    return tf.TensorShape([dims[0] if len(set(dims)) == 1 else None
+                           for dims in zip(*lists)])

@@ -1,0 +1,76 @@
+"""Every error that tpudist raises on purpose.
+
+Each class is also the builtin that code of that era already catches, so that
+``except ValueError`` around a legacy call keeps working. A message has three
+parts: what was seen, why it cannot work, and what to type instead.
+"""
+
+
+class TpudistError(Exception):
+    """Base of all tpudist errors.
+
+    Args:
+      seen: what the caller passed or did; quotes the value.
+      why: why that cannot work.
+      instead: what to type instead.
+    """
+
+    def __init__(self, seen, why="", instead=""):
+        self.seen, self.why, self.instead = seen, why, instead
+        parts = [_sentence(seen), _sentence(why)]
+        if instead:
+            parts.append("Instead: " + instead)
+        super().__init__(" ".join(part for part in parts if part))
+
+
+def _sentence(text):
+    text = text.strip()
+    return text if not text or text[-1] in ".!?:" else text + "."
+
+
+class MissingTensorFlowError(TpudistError, ImportError):
+    """TensorFlow is not installed, or too old or broken to be used."""
+
+
+class TPUNameError(TpudistError, ValueError):
+    """A resolver or ``TPUDIST_TPU`` names a TPU that cannot exist."""
+
+
+class TopologyError(TpudistError, ValueError):
+    """Cores, computation shape or device assignment do not fit the slice."""
+
+
+class ShardingError(TpudistError, ValueError):
+    """A logical-device annotation does not fit the tensor or the assignment."""
+
+
+class ContextError(TpudistError, RuntimeError):
+    """A method was called in the wrong execution context."""
+
+
+class EagerRunError(TpudistError, NotImplementedError):
+    """A plain Python function was given to ``run`` in pure eager mode."""
+
+
+class CollectiveError(TpudistError, ValueError):
+    """The values of a collective do not fit together across replicas."""
+
+
+class PerReplicaError(TpudistError, ValueError):
+    """A per-replica value has the wrong length or cannot be traced."""
+
+
+class ArgumentError(TpudistError, ValueError):
+    """An argument has a value that the era's page does not accept."""
+
+
+class ArgumentTypeError(TpudistError, TypeError):
+    """An argument has a type that the era's page does not accept."""
+
+
+class EraNameError(TpudistError, AttributeError):
+    """A drop-in namespace does not cover this name of its era."""
+
+
+class ScriptError(TpudistError, RuntimeError):
+    """The script runner cannot run this script as asked."""

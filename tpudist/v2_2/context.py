@@ -1,0 +1,16 @@
+"""Contexts that functions given to the 2.2 surface receive."""
+
+from tpudist.core import values
+
+
+class ValueContext(values.ValueContext):
+    """What `value_fn` is told about the replica it makes a value for.
+
+    Reference: tf.distribute.experimental.ValueContext, r2.2. The page's
+    examples read both `replica_id_in_sync_group` and `replica_id`.
+    """
+
+    @property
+    def replica_id(self):
+        """The same as `replica_id_in_sync_group`."""
+        return self.replica_id_in_sync_group
