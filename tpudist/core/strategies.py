@@ -5,12 +5,20 @@ look at the class name come out as on a TPU; only the extended object behind
 them is chosen here: native, or virtual.
 """
 
+import os
+
+from tensorflow.python.client import device_lib
 from tensorflow.python.distribute import distribute_lib
 from tensorflow.python.distribute import tpu_strategy
 
 from tpudist.core import cluster
 from tpudist.core import placement
 from tpudist.core.virtual.extended import VirtualExtended
+from tpudist.errors import ArgumentError
+
+#: Environment variable: the real device that computes for a virtual TPU,
+#: ``CPU:0`` (the default) or ``GPU:0``.
+DEVICE = "TPUDIST_DEVICE"
 
 _NATIVE = tuple(
     getattr(tpu_strategy, name) for name in ("TPUStrategyV2", "TPUStrategy")
@@ -45,8 +53,12 @@ def initialize(strategy, resolver, assignment=None, steps_per_run=None,
     base = (distribute_lib.StrategyV1
             if isinstance(strategy, TPUStrategyBaseV1)
             else distribute_lib.Strategy)
-    base.__init__(strategy, _extended(strategy, resolver, steps_per_run,
-                                      assignment, num_cores))
+    extended = _extended(strategy, resolver, steps_per_run, assignment,
+                         num_cores)
+    base.__init__(strategy, extended)
+    if not isinstance(extended, VirtualExtended):
+        # As the native constructors do: functions capture one handle.
+        strategy._enable_packed_variable_in_eager_mode = True
 
 
 def _extended(strategy, resolver, steps_per_run, assignment, num_cores):
@@ -56,10 +68,26 @@ def _extended(strategy, resolver, steps_per_run, assignment, num_cores):
         return _native(strategy, resolver, steps_per_run, assignment,
                        num_cores)
     made = VirtualExtended(
-        strategy, system, placement.on_slice(system, num_cores, assignment))
+        strategy, system, placement.on_slice(system, num_cores, assignment),
+        _real_device())
     made._tpu_cluster_resolver = resolver
     made.steps_per_run = steps_per_run or 1
     return made
+
+
+def _real_device():
+    """The device that TPUDIST_DEVICE names; None where it is not set."""
+    name = os.environ.get(DEVICE)
+    if not name:
+        return None
+    found = [device.name for device in device_lib.list_local_devices()]
+    wanted = "/device:" + name.upper().split("DEVICE:")[-1].lstrip("/")
+    if wanted not in found:
+        raise ArgumentError(
+            "%s=%r" % (DEVICE, name),
+            "TensorFlow sees only %s" % ", ".join(found),
+            "%s=CPU:0, or a TensorFlow build with GPU support" % DEVICE)
+    return "/job:localhost/replica:0/task:0" + wanted
 
 
 def _native(strategy, resolver, steps_per_run, assignment, num_cores):

@@ -10,7 +10,6 @@ import contextlib
 import tensorflow as tf
 
 from tpudist.core import natives
-from tpudist.core import versions
 from tpudist.core.virtual import inputs
 from tpudist.core.virtual import merge
 from tpudist.core.virtual import reduction
@@ -81,12 +80,11 @@ class VirtualExtended(natives.MirroredExtended):
     def place(self):
         """Places ops on the real device, whatever replica label is current.
 
-        Inside a graph only the graph's device stack changes: eager code keeps
-        the replica's label, which keeps tf.function's cache keys apart.
+        Inside a graph only the graph's device stack changes: the eager
+        context keeps the replica's label, by which old releases cache nested
+        functions.
         """
-        if tf.executing_eagerly() and not versions.DEVICE_MAP:
-            yield
-        elif tf.executing_eagerly():
+        if tf.executing_eagerly():
             with tf.device(self._real_device):
                 yield
         else:

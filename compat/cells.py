@@ -1,0 +1,122 @@
+"""Runs tests on the TensorFlow releases of ``releases.cfg``, one cell each.
+
+    python compat/cells.py --cells 1.15,2.2,2.15 [--keep DIR] -- PYTEST-ARGS
+
+A cell is a fresh virtual environment with that release and its Python, in
+which tpudist is installed from this checkout. Each cell asserts the version
+that it runs. A cell that cannot be set up is a failure, never a skip.
+"""
+
+import argparse
+import configparser
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class CellError(Exception):
+    """A cell could not be set up."""
+
+
+def main(argv=None):
+    """Runs the cells; returns 0 if all of them passed."""
+    options = parse(sys.argv[1:] if argv is None else argv)
+    releases = read()
+    wanted = options.cells.split(",") if options.cells else releases.sections()
+    results = {}
+    for name in wanted:
+        if name not in releases:
+            results[name] = "missing: no such section in releases.cfg"
+            continue
+        try:
+            results[name] = run(name, releases[name], options)
+        except (CellError, subprocess.CalledProcessError) as error:
+            results[name] = "not set up: %s" % error
+    for name, result in results.items():
+        print("cell TensorFlow %s: %s" % (name, result), flush=True)
+    return 0 if all(r == "passed" for r in results.values()) else 1
+
+
+def parse(argv):
+    """The options; everything after ``--`` goes to pytest."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cells", help="comma-separated; all by default")
+    parser.add_argument("--keep", help="keep the environments in this folder")
+    parser.add_argument("tests", nargs="*", default=["tests"])
+    return parser.parse_args(argv)
+
+
+def read():
+    """The table of releases."""
+    releases = configparser.ConfigParser()
+    releases.read(str(ROOT / "compat" / "releases.cfg"))
+    return releases
+
+
+def run(name, row, options):
+    """Sets up one cell and runs the tests in it; returns how it went."""
+    folder = pathlib.Path(options.keep or tempfile.mkdtemp(prefix="tpudist-"))
+    try:
+        python = environment(name, row, folder / name)
+        print("== cell TensorFlow %s: %s" % (name, describe(python)),
+              flush=True)
+        code = subprocess.call(
+            [python, "-m", "pytest"] + options.tests, cwd=str(ROOT),
+            env=dict(os.environ, TPUDIST_EXPECT_TF=name,
+                     TF_CPP_MIN_LOG_LEVEL="3"))
+        return "passed" if code == 0 else "failed: pytest exit %d" % code
+    finally:
+        if not options.keep:
+            shutil.rmtree(str(folder), ignore_errors=True)
+
+
+def environment(name, row, folder):
+    """The Python of a virtual environment with that release."""
+    python = str(folder / "bin" / "python")
+    if os.path.exists(python):
+        return python
+    pip = [python, "-m", "pip", "install", "--quiet"]
+    subprocess.check_call([interpreter(row["python"]), "-m", "venv",
+                           str(folder)])
+    subprocess.check_call(pip + ["--upgrade", "pip", "setuptools", "wheel"])
+    pins = [line for line in row["constraints"].split("\n")
+            if line and not line.startswith("#")]
+    subprocess.check_call(pip + [row["requirement"]] + pins)
+    subprocess.check_call(pip + pins + [str(ROOT) + "[test]"])
+    return python
+
+
+def interpreter(version):
+    """The path of CPython `version`, from pyenv or from PATH.
+
+    Raises:
+      CellError: it is not installed.
+    """
+    if shutil.which("pyenv"):
+        root = subprocess.check_output(["pyenv", "root"]).decode().strip()
+        found = sorted(pathlib.Path(root, "versions").glob(version + ".*"))
+        if found:
+            return str(found[-1] / "bin" / "python")
+    found = shutil.which("python" + version)
+    if not found:
+        raise CellError("there is no Python %s, neither in pyenv nor on PATH"
+                        % version)
+    return found
+
+
+def describe(python):
+    """``TensorFlow x.y.z on Python a.b.c``, as the environment says itself."""
+    code = ("import platform, tensorflow as tf; print('TensorFlow %s on "
+            "Python %s' % (tf.__version__, platform.python_version()))")
+    return subprocess.check_output(
+        [python, "-c", code], env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
+        stderr=subprocess.DEVNULL).decode().strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
