@@ -20,6 +20,7 @@ from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 from tensorflow.python.util import nest
 
 from tpudist.core import versions
+from tpudist.errors import CollectiveError
 
 try:
     from tensorflow.python.distribute import distribute_utils
@@ -126,12 +127,26 @@ def update_context(extended, replica_id):
 
 
 def reduce_plain(extended, reduce_op, value, destinations):
-    """Reduces a value that is the same in every replica (a constant, say)."""
-    if versions.DEVICE_MAP:
+    """Reduces a value that is the same in every replica (a constant, say).
+
+    Raises:
+      CollectiveError: only MEAN, and the sum of 0, are known without asking
+        the replicas.
+    """
+    try:
+        if versions.DEVICE_MAP:
+            return cross_device_ops.reduce_non_distributed_value(
+                reduce_op, extended._device_map, value, destinations)
         return cross_device_ops.reduce_non_distributed_value(
-            reduce_op, extended._device_map, value, destinations)
-    return cross_device_ops.reduce_non_distributed_value(
-        reduce_op, value, destinations, extended._num_replicas_in_sync)
+            reduce_op, value, destinations, extended._num_replicas_in_sync)
+    except ValueError as error:
+        raise CollectiveError(
+            "%s of %r" % (reduce_op, value),
+            "A non-DistributedValues value cannot be reduced: it is not known "
+            "to differ per replica. (Keras fit in a TF 1 graph does this; it "
+            "needs TPU ops in the graph)",
+            "a value that run() or call_for_each_replica() returned; for "
+            "Keras, tf.compat.v1.enable_v2_behavior()") from error
 
 
 def reduce_op(name):

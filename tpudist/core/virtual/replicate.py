@@ -16,8 +16,8 @@ from tpudist.core import versions
 from tpudist.core.virtual import lockstep
 from tpudist.core.virtual import program
 
+#: {extended: {function: {owner of a bound method, or function: wrapper}}}
 _wrappers = weakref.WeakKeyDictionary()
-_traces = weakref.WeakKeyDictionary()
 
 
 def call_for_each_replica(extended, fn, args, kwargs):
@@ -29,34 +29,44 @@ def call_for_each_replica(extended, fn, args, kwargs):
     Returns:
       What `fn` returned, with a distributed value for each leaf.
     """
-    if functions.is_function(fn):
+    if functions.is_function(fn) or tf.executing_eagerly():
         return _wrapper(extended, fn)(*args, **kwargs)
-    if tf.executing_eagerly():
-        return _wrapper(extended, _traced(fn))(*args, **kwargs)
     if versions.TRACE_ONCE and functions.in_function():
         return program.run(extended, fn, args, kwargs)
     return lockstep.run(extended, fn, args, kwargs)
 
 
-def _traced(fn):
-    """`fn` as a ``tf.function``, the same one each time."""
-    owner, key = getattr(fn, "__self__", None), getattr(fn, "__func__", fn)
-    cached = _traces.setdefault(key, weakref.WeakKeyDictionary())
+def _wrapper(extended, fn):
+    """A ``tf.function`` with the replicas of `fn` in it.
+
+    It is the same one for the same `fn`, so that `fn` is traced once, and it
+    does not keep `fn` alive.
+    """
+    owner = getattr(fn, "__self__", None)
+    function = getattr(fn, "__func__", fn)
     try:
-        return cached.setdefault(owner or key, tf.function(fn))
-    except TypeError:
-        return tf.function(fn)
+        wrappers = _wrappers.setdefault(
+            extended, weakref.WeakKeyDictionary()).setdefault(
+                function, weakref.WeakKeyDictionary())
+        key = function if owner is None else owner
+        if key not in wrappers:
+            wrappers[key] = _wrap(extended, fn)
+        return wrappers[key]
+    except TypeError:  # neither hashable nor weakly referable
+        return _wrap(extended, fn)
 
 
-def _wrapper(extended, function):
-    """`function` with the replicas inside it, so that its trace is cached."""
-    cached = _wrappers.setdefault(extended, weakref.WeakKeyDictionary())
-    if function not in cached:
-        python_function = function.python_function
-        weak = weakref.ref(extended)
+def _wrap(extended, fn):
+    target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (
+        weakref.ref(fn))
+    target_extended = weakref.ref(extended)
 
-        def for_each_replica(*args, **kwargs):
-            return weak().call_for_each_replica(
-                functions.convert(python_function), args, kwargs)
-        cached[function] = functions.clone(function, for_each_replica)
-    return cached[function]
+    def for_each_replica(*args, **kwargs):
+        replica_function = target()
+        if functions.is_function(replica_function):
+            replica_function = replica_function.python_function
+        return target_extended().call_for_each_replica(
+            functions.convert(replica_function), args, kwargs)
+    if functions.is_function(fn):
+        return functions.clone(fn, for_each_replica)
+    return tf.function(for_each_replica)
