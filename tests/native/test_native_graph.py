@@ -6,9 +6,10 @@ be compiled.
 
 import collections
 
-import described
 import pytest
 import tensorflow as tf
+
+from tests.native import described
 from tpudist.core import versions
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
 from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy22

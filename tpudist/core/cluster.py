@@ -8,7 +8,6 @@ import os
 
 import tensorflow as tf
 
-from tensorflow.core.protobuf.cluster_pb2 import ClusterDef  # noqa: F401
 from tensorflow.python.client import session
 from tensorflow.python.distribute.cluster_resolver import \
     TPUClusterResolver as NativeResolver
@@ -20,8 +19,9 @@ from tpudist.core.virtual import system as virtual_system
 from tpudist.errors import ArgumentTypeError
 from tpudist.errors import TPUNameError
 
-_Metadata = getattr(tpu_system_metadata, "TPUSystemMetadata", None) or (
-    tpu_system_metadata._TPUSystemMetadata)
+_Metadata = (tpu_system_metadata.TPUSystemMetadata
+             if versions.RESOLVER_HAS_METADATA
+             else tpu_system_metadata._TPUSystemMetadata)
 
 
 class TPUClusterResolver(NativeResolver):

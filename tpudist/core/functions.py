@@ -85,8 +85,7 @@ def convert(fn):
 
 def do_not_convert(fn):
     """`fn`, shielded from AutoGraph."""
-    wrap = getattr(autograph, "do_not_convert", None)
-    return wrap(fn) if versions.RUN_CONVERTS and wrap else fn
+    return autograph.do_not_convert(fn) if versions.RUN_CONVERTS else fn
 
 
 @contextlib.contextmanager

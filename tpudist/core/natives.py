@@ -270,7 +270,7 @@ def shard(annotation, tensor, *arguments, **options):
       *arguments: what the annotation takes after the tensor.
       **options: ``use_sharding_op``, where the release has it.
     """
-    if annotation == "assign_device" and not hasattr(xla_sharding, annotation):
+    if annotation == "assign_device" and versions.ASSIGN_DEVICE_RENAMED:
         annotation = "single_device"
     if not versions.HAS_SHARDING_OP:
         options = {}

@@ -13,6 +13,7 @@ from tensorflow.python.distribute import tpu_strategy
 
 from tpudist.core import cluster
 from tpudist.core import placement
+from tpudist.core import versions
 from tpudist.core.virtual.extended import VirtualExtended
 from tpudist.errors import ArgumentError
 
@@ -20,9 +21,9 @@ from tpudist.errors import ArgumentError
 #: ``CPU:0`` (the default) or ``GPU:0``.
 DEVICE = "TPUDIST_DEVICE"
 
-_NATIVE = tuple(
-    getattr(tpu_strategy, name) for name in ("TPUStrategyV2", "TPUStrategy")
-    if hasattr(tpu_strategy, name))
+_NATIVE = (tpu_strategy.TPUStrategy,)
+if versions.HAS_TPU_STRATEGY_V2:
+    _NATIVE = (tpu_strategy.TPUStrategyV2,) + _NATIVE
 
 
 class TPUStrategyBase(*_NATIVE):

@@ -11,12 +11,13 @@ from packaging.version import Version
 try:
     import tensorflow as _tf
     TF = Version(_tf.version.VERSION if hasattr(_tf, "version") else _tf.VERSION)
-except (ImportError, AttributeError) as error:
+except Exception as error:  # a broken install raises what it likes
     from tpudist.errors import MissingTensorFlowError
     raise MissingTensorFlowError(
         "TensorFlow cannot be imported: %s" % error,
         "tpudist drives TensorFlow's own runtime and ships none",
-        'pip install "tpudist[tensorflow]"') from error
+        'pip install "tpudist[tensorflow]", or tpudist doctor if it is installed'
+    ) from error
 
 OLDEST = "1.13"
 
@@ -86,6 +87,13 @@ HAS_SHARDING_OP = _since("2.2")
 #: The XlaSharding op kills the process when a CPU runs it (2.2 to 2.8; seen
 #: as a segmentation fault), later it is an identity.
 XLA_SHARDING_CRASHES_CPU = _since("2.2") and not _since("2.12")
+
+#: A second native class, ``tf.distribute.TPUStrategy``, besides the
+#: experimental one (2.3).
+HAS_TPU_STRATEGY_V2 = _since("2.3")
+
+#: ``xla_sharding.assign_device`` is called ``single_device`` (2.22).
+ASSIGN_DEVICE_RENAMED = _since("2.22")
 
 #: ``DeviceAssignment.build`` became public (1.14).
 HAS_ASSIGNMENT_BUILD = _since("1.14")

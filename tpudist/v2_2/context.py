@@ -12,5 +12,5 @@ class ValueContext(values.ValueContext):
 
     @property
     def replica_id(self):
-        """The same as `replica_id_in_sync_group`."""
+        """The same as `replica_id_in_sync_group` (r2.2)."""
         return self.replica_id_in_sync_group

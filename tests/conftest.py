@@ -1,0 +1,56 @@
+"""What every test run says first, and interpreters without packages for the CLI tests."""
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def pytest_report_header(config):
+    """Which TensorFlow, Python and hypothesis seed this run is of."""
+    from tpudist.doctor import environment
+    found, _ = environment.installed()
+    tensorflow = ["%s %s" % (name, found[name])
+                  for name in environment.TENSORFLOWS if name in found]
+    seed = config.getoption("--hypothesis-seed", default=None)
+    return "tpudist on %s, Python %s, hypothesis %s with seed %s" % (
+        " and ".join(tensorflow) or "no TensorFlow", platform.python_version(),
+        found.get("hypothesis"), seed or "random (repeat one with --hypothesis-seed)")
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory):
+    """Runs a Python that has tpudist, numpy and packaging, and nothing else.
+
+    Returns:
+      A function from arguments to the finished process.
+    """
+    import numpy
+    import packaging
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")],
+                   check=True)
+    libraries = folder / "lib"
+    libraries.mkdir()
+    for module in (numpy, packaging):
+        place = os.path.dirname(module.__file__)
+        for beside in (place, place + ".libs"):
+            if os.path.isdir(beside):
+                (libraries / os.path.basename(beside)).symlink_to(beside)
+    scripts = "Scripts" if os.name == "nt" else "bin"
+    environ = {name: value for name, value in os.environ.items()
+               if not name.startswith(("TPU", "PYTHON"))}
+    environ["PYTHONPATH"] = os.pathsep.join([ROOT, str(libraries)])
+
+    def run(*arguments):
+        return subprocess.run(
+            [str(folder / "venv" / scripts / "python")] + list(arguments), env=environ,
+            cwd=str(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True)
+    return run

@@ -1,0 +1,131 @@
+"""The command line: verbs, exit codes, messages, and whose arguments are whose."""
+
+import os
+import subprocess
+import sys
+import types
+
+import pytest
+
+from tpudist import __version__, cli, errors
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@pytest.fixture
+def runner(monkeypatch):
+    """Stands in for the script runner; ``calls`` holds what it was asked."""
+    stub = types.ModuleType("tpudist.legacy.runner")
+    stub.calls, stub.answer = [], 0
+
+    def run(script, argv, era, tpu):
+        stub.calls.append((script, argv, era, tpu))
+        if isinstance(stub.answer, BaseException):
+            raise stub.answer
+        return stub.answer
+    stub.run = run
+    legacy = types.ModuleType("tpudist.legacy")
+    legacy.runner = stub
+    monkeypatch.setitem(sys.modules, "tpudist.legacy", legacy)
+    monkeypatch.setitem(sys.modules, "tpudist.legacy.runner", stub)
+    return stub
+
+
+@pytest.mark.parametrize("argv, call", [
+    (["train.py"], ("train.py", [], None, None)),
+    (["--era", "2.0", "train.py"], ("train.py", [], "2.0", None)),
+    (["--era=contrib", "--tpu=virtual:8", "train.py"],
+     ("train.py", [], "contrib", "virtual:8")),
+    (["--tpu", "mine", "train.py", "--tpu", "other", "--era=9", "-h", "--", "x"],
+     ("train.py", ["--tpu", "other", "--era=9", "-h", "--", "x"], None, "mine")),
+    (["train.py", "--help"], ("train.py", ["--help"], None, None)),
+    (["train.py", "--", "--json"], ("train.py", ["--", "--json"], None, None)),
+])
+def test_what_follows_the_script_is_the_scripts(runner, argv, call):
+    assert cli.main(["run"] + argv) == 0
+    assert runner.calls == [call]
+
+
+@pytest.mark.parametrize("answer, code", [(0, 0), (None, 0), (3, 3)])
+def test_exit_code_is_the_scripts(runner, answer, code):
+    runner.answer = answer
+    assert cli.main(["run", "train.py"]) == code
+
+
+def test_system_exit_of_the_script_passes(runner):
+    runner.answer = SystemExit(5)
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["run", "train.py"])
+    assert caught.value.code == 5
+
+
+def test_other_errors_of_the_script_keep_their_traceback(runner):
+    runner.answer = ValueError("the script's own")
+    with pytest.raises(ValueError, match="the script's own"):
+        cli.main(["run", "train.py"])
+
+
+def test_a_tpudist_error_is_one_message(runner, capsys, monkeypatch):
+    monkeypatch.delenv("TPUDIST_TRACEBACK", raising=False)
+    runner.answer = errors.TPUNameError("virtual:9", "no slice has 9 cores", "virtual:8")
+    assert cli.main(["run", "train.py"]) == 2
+    assert capsys.readouterr() == (
+        "", "tpudist: error: virtual:9. no slice has 9 cores. Instead: virtual:8\n")
+
+
+def test_traceback_on_request(runner, monkeypatch):
+    monkeypatch.setenv("TPUDIST_TRACEBACK", "1")
+    runner.answer = errors.TPUNameError("a", "b", "c")
+    with pytest.raises(errors.TPUNameError):
+        cli.main(["run", "train.py"])
+
+
+@pytest.mark.parametrize("argv, words", [
+    ([], "VERB"), (["fly"], "invalid choice"), (["run"], "script"),
+    (["run", "--era", "1.9", "x.py"], "invalid choice: '1.9'"),
+    (["run", "--er", "2.0", "x.py"], "unrecognized arguments"),
+    (["doctor", "--jsn"], "unrecognized arguments"),
+])
+def test_usage_errors_exit_2(runner, capsys, argv, words):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(argv)
+    assert caught.value.code == 2
+    assert words in capsys.readouterr().err
+    assert runner.calls == []
+
+
+@pytest.mark.parametrize("argv, words", [
+    (["--help"], "doctor"), (["run", "--help"], "--era"), (["doctor", "--help"], "--runtime"),
+    (["--version"], __version__)])
+def test_help_and_version_exit_0(capsys, argv, words):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(argv)
+    assert caught.value.code == 0
+    assert words in capsys.readouterr().out
+
+
+def test_doctor_passes_its_options(monkeypatch):
+    from tpudist import doctor
+    monkeypatch.setattr(doctor, "run", lambda as_json, runtime: (as_json, runtime))
+    assert cli.main(["doctor"]) == (False, None)
+    assert cli.main(["doctor", "--json", "--runtime", "2.8.0"]) == (True, "2.8.0")
+
+
+def test_eras_are_those_of_the_table():
+    from tpudist import surfaces
+    assert [surfaces.era_named(era) for era in cli.ERAS] == list(surfaces.ERAS)
+
+
+def test_python_m_tpudist():
+    process = subprocess.run([sys.executable, "-m", "tpudist", "--version"], cwd=ROOT,
+                             stdout=subprocess.PIPE, universal_newlines=True)
+    assert (process.returncode, process.stdout) == (0, "tpudist %s\n" % __version__)
+
+
+def test_missing_tensorflow_names_the_extra(bare_python, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import tensorflow as tf\ntf.get_tower_context()\n")
+    process = bare_python("-m", "tpudist", "run", "--era", "contrib", str(script))
+    assert process.returncode == 2, process.stderr
+    assert 'pip install "tpudist[tensorflow]"' in process.stderr
+    assert process.stderr.startswith("tpudist") and process.stderr.count("\n") == 1

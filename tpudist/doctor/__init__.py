@@ -1,0 +1,30 @@
+"""``tpudist doctor``: what is installed, what cannot work together, what to type.
+
+TensorFlow is imported in a process of its own only, so the doctor reports
+also where there is none, or where it hangs or kills the process. It asks no
+network: what only the TPU knows is passed in (``--runtime``).
+"""
+
+import sys
+
+
+def run(as_json=False, runtime=None, environment=None, out=None):
+    """Prints the report; the number returned is the exit code.
+
+    Args:
+      as_json: prints one JSON object (keys only ever get added) instead of text.
+      runtime: the TPU runtime's version as its console names it, e.g.
+        ``"2.8.0"`` or ``"tpu-vm-tf-2.15.0-pjrt"``.
+      environment: an ``Environment`` to judge instead of this machine.
+      out: the text stream to write to; standard output if None.
+
+    Returns:
+      0 if nothing is wrong (notes do not count), 1 if there are problems.
+    """
+    from tpudist.doctor import checks, report
+    from tpudist.doctor import environment as environments
+    environment = environment or environments.detect(runtime)
+    findings = checks.diagnose(environment)
+    write = report.as_json if as_json else report.as_text
+    (out or sys.stdout).write(write(environment, findings))
+    return int(any(finding.level == checks.PROBLEM for finding in findings))

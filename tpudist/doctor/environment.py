@@ -1,0 +1,172 @@
+"""What this machine has: distributions, variables, chips, a TensorFlow that imports.
+
+Everything the checks know is in one :class:`Environment`, so that a test can
+hand them any machine.
+"""
+
+import collections
+import email.parser
+import glob
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+
+#: The wheels that put a package ``tensorflow`` into site-packages.
+TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu",
+               "tensorflow-tpu", "tensorflow-intel", "tensorflow-macos",
+               "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly",
+               "tf-nightly-cpu", "tf-nightly-gpu", "tf-nightly-tpu")
+
+#: Environment variables that decide about TPUs and Keras.
+VARIABLES = ("TPUDIST_TPU", "TPU_NAME", "COLAB_TPU_ADDR",
+             "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE",
+             "TPU_WORKER_HOSTNAMES", "TPU_LIBRARY_PATH", "TPUDIST_LIBTPU",
+             "TF_USE_LEGACY_KERAS")
+
+PROBE_SECONDS = 180
+
+
+class Environment(collections.namedtuple("Environment", (
+        "python", "executable", "machine", "distributions", "requires",
+        "variables", "probe", "chips", "runtime"))):
+    """One machine, as data.
+
+    Attributes:
+      python: the interpreter's version, e.g. ``"3.12.1"``.
+      executable: the interpreter's path.
+      machine: operating system and processor, e.g. ``"Linux x86_64"``.
+      distributions: {normalized name: version} of everything installed.
+      requires: {name: [requirement, ...]} of the TensorFlow wheels installed.
+      variables: {name: value} of the set ones among ``VARIABLES``.
+      probe: what :mod:`tpudist.doctor.probe` saw (a dict), see there.
+      chips: the TPU device files, e.g. ``["/dev/accel0"]``.
+      runtime: the TPU runtime's version as the user gave it, or None.
+    """
+
+    __slots__ = ()
+
+    @property
+    def tensorflows(self):
+        """{name: version} of the installed wheels that carry TensorFlow."""
+        return {name: self.distributions[name]
+                for name in TENSORFLOWS if name in self.distributions}
+
+    @property
+    def tensorflow(self):
+        """The version that imports, else the one installed, else None."""
+        installed = list(self.tensorflows.values())
+        return self.probe.get("version") or (installed[0] if installed else None)
+
+    @property
+    def variant(self):
+        """``"tpu"``, ``"gpu"``, ``"cpu"``, or None without TensorFlow."""
+        names = " ".join(self.tensorflows)
+        if self.tensorflow is None:
+            return None
+        if "tpu" in names:
+            return "tpu"
+        return "gpu" if self.probe.get("cuda") or "gpu" in names else "cpu"
+
+    @property
+    def legacy_keras(self):
+        """Whether TF_USE_LEGACY_KERAS asks for ``tf_keras``."""
+        return self.variables.get("TF_USE_LEGACY_KERAS") in ("1", "true", "True")
+
+
+def detect(runtime=None):
+    """The :class:`Environment` of this machine; asks no network.
+
+    Args:
+      runtime: the TPU runtime's version, if the user knows it.
+    """
+    distributions, requires = installed()
+    return Environment(
+        python=platform.python_version(), executable=sys.executable,
+        machine="%s %s" % (platform.system(), platform.machine()),
+        distributions=distributions, requires=requires,
+        variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
+        probe=probe_tensorflow(), chips=tpu_chips(), runtime=runtime)
+
+
+def normalize(name):
+    """A distribution's name as package indexes spell it: ``tf_keras`` -> ``tf-keras``."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed():
+    """({name: version}, {TensorFlow wheel: [requirement, ...]}) on ``sys.path``.
+
+    Read from the metadata files themselves: Python 3.7 has no
+    ``importlib.metadata``, and a half-removed distribution must not stop the
+    doctor. The first of two distributions of one name counts, as for an import.
+    """
+    versions, requires = {}, {}
+    for fields in _metadata():
+        name = normalize(fields.get("Name") or "")
+        if not name or not fields.get("Version") or name in versions:
+            continue
+        versions[name] = fields["Version"]
+        if name in TENSORFLOWS:
+            requires[name] = fields.get_all("Requires-Dist") or []
+    return versions, requires
+
+
+def _metadata():
+    """The headers of every distribution's metadata, in the order of ``sys.path``."""
+    for folder in sys.path:
+        for pattern in ("*.dist-info/METADATA", "*.egg-info/PKG-INFO", "*.egg-info"):
+            for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))):
+                if os.path.isfile(path):
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        yield email.parser.HeaderParser().parse(file)
+
+
+def tpu_chips():
+    """The device files of TPU chips on this host (a Cloud TPU VM).
+
+    ``/dev/accel0`` is a TPU; ``/dev/accel/accel0`` is not. Newer TPUs hang on
+    VFIO, where only the PCI vendor (Google, 0x1ae0) tells them from others.
+    """
+    return sorted(glob.glob("/dev/accel[0-9]*")) or _google_vfio()
+
+
+def _google_vfio():
+    for vendor in glob.glob("/sys/bus/pci/devices/*/vendor"):
+        with open(vendor) as file:
+            if file.read().strip() == "0x1ae0":
+                return sorted(glob.glob("/dev/vfio/[0-9]*"))
+    return []
+
+
+def probe_tensorflow(seconds=PROBE_SECONDS):
+    """Imports TensorFlow in a process of its own.
+
+    Args:
+      seconds: how long that may take.
+
+    Returns:
+      The dict that :mod:`tpudist.doctor.probe` prints; its ``error`` says so
+      if that process was killed, hung or printed nothing.
+    """
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    quiet = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", TPU_LOAD_LIBRARY="0",
+                 TPU_SKIP_MDS_QUERY="1")  # touch neither the chips nor the network
+    quiet["PYTHONPATH"] = os.pathsep.join(
+        path for path in (quiet.get("PYTHONPATH"), package) if path)
+    try:
+        process = subprocess.run(
+            [sys.executable, "-m", "tpudist.doctor.probe"], env=quiet,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return {"error": "import tensorflow took more than %d seconds" % seconds}
+    lines = process.stdout.strip().splitlines()
+    try:
+        return json.loads(lines[-1])
+    except (IndexError, ValueError):
+        last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"error": "import tensorflow ended the process with exit code %d: %s"
+                         % (process.returncode, last)}

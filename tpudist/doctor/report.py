@@ -1,0 +1,131 @@
+"""The doctor's findings as text that is read at a glance, and as JSON."""
+
+import json
+import textwrap
+
+import tpudist
+from tpudist.doctor import checks, releases, tpus
+
+
+def as_json(environment, findings):
+    """One JSON object; keys and names of checks are stable, new ones may come."""
+    return json.dumps(as_dict(environment, findings), indent=2, sort_keys=True) + "\n"
+
+
+def as_dict(environment, findings):
+    """The report as plain data."""
+    env = environment
+    return {
+        "tpudist": tpudist.__version__,
+        "python": {"version": env.python, "executable": env.executable,
+                   "machine": env.machine},
+        "tensorflow": {"version": env.tensorflow, "path": env.probe.get("path"),
+                       "variant": env.variant, "distributions": env.tensorflows},
+        "keras": keras(env),
+        "tpu": tpus.found(env),
+        "surfaces": surfaces(env.tensorflow),
+        "findings": [finding._asdict() for finding in findings],
+        "ok": not any(finding.level == checks.PROBLEM for finding in findings),
+    }
+
+
+def keras(env):
+    """Which Keras ``tf.keras`` is.
+
+    Returns:
+      ``generation``: ``"tensorflow"`` (inside TensorFlow), ``"keras 2"``,
+      ``"Keras 3"``, ``"tf_keras"``, or None if there is none that imports;
+      ``version``: of the package, None inside TensorFlow.
+    """
+    package = env.probe.get("keras")
+    if package in (None, "tensorflow"):
+        return {"generation": package, "version": None}
+    names = ("tf-keras",) if package == "tf_keras" else ("keras", "keras-nightly")
+    version = next((env.distributions[name] for name in names
+                    if name in env.distributions), None)
+    if package == "tf_keras":
+        return {"generation": package, "version": version}
+    new = releases.within(version, "3.0", None)
+    return {"generation": "Keras 3" if new else "keras 2", "version": version}
+
+
+def surfaces(tensorflow):
+    """{era: {"native": [name, ...], "provided": [name, ...]}} for a TensorFlow.
+
+    Args:
+      tensorflow: its version; None counts nothing as native.
+
+    Returns:
+      ``native`` are the names this TensorFlow has itself, ``provided`` those
+      that only tpudist gives on it.
+    """
+    from tpudist.surfaces import ROWS
+    eras = {}
+    for row in ROWS:
+        era = eras.setdefault(row.era, {"native": [], "provided": []})
+        native = row.since and releases.within(tensorflow, row.since, row.until)
+        era["native" if native else "provided"].append(row.name)
+    return eras
+
+
+def as_text(environment, findings):
+    """The report for people: facts, surfaces, then problems with their cures."""
+    report = as_dict(environment, findings)
+    lines = ["tpudist %s doctor" % report["tpudist"], ""]
+    lines += ["%-11s %s" % pair for pair in _facts(environment, report)]
+    if environment.tensorflow:
+        lines += ["", "Native in this TensorFlow (tpudist gives the rest)"]
+        lines += [_native(era, **names) for era, names in report["surfaces"].items()]
+    for finding in findings:
+        lines += ["", "%s  %s" % (finding.level.upper(), finding.seen),
+                  "  why   " + finding.why, "  type  " + finding.instead]
+    lines += ["", _verdict(findings)]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(env, report):
+    yield "Python", "%(version)s, %(machine)s, %(executable)s" % report["python"]
+    if env.tensorflow:
+        wheels = " + ".join(env.tensorflows) or "no distribution of it"
+        yield "TensorFlow", "%s, %s build (%s)" % (env.tensorflow, env.variant, wheels)
+        yield "", env.probe.get("path") or "does not import"
+    else:
+        yield "TensorFlow", "none"
+    yield "Keras", _keras(**report["keras"])
+    yield "TPU", _tpu(**report["tpu"])
+
+
+def _keras(generation, version):
+    if generation is None:
+        return "none that imports"
+    if generation == "tensorflow":
+        return "tf.keras inside TensorFlow"
+    return "%s (%s)" % (generation, version)
+
+
+def _tpu(kind, name, source, chips, libtpu):
+    library = "; libtpu %s" % libtpu if libtpu else ""
+    if kind is None:
+        return "none; a virtual one needs none: TPUDIST_TPU=virtual:8" + library
+    if kind == "local":
+        return "%d chips here (%s ...)%s" % (len(chips), chips[0], library)
+    return "%s %s (%s)%s" % (kind, name, source, library)
+
+
+def _native(era, native, provided):
+    text = "%d of %d names" % (len(native), len(native) + len(provided))
+    short, which = (native, "these") if len(native) < len(provided) else (provided, "all but")
+    if native and provided:
+        text += ", %s: %s" % (which, ", ".join(name.replace("TPUStrategy.", "", 1)
+                                               for name in short))
+    return textwrap.fill("%-9s %s" % (era, text), 88, initial_indent="  ",
+                         subsequent_indent=" " * 12, break_long_words=False)
+
+
+def _verdict(findings):
+    problems = sum(finding.level == checks.PROBLEM for finding in findings)
+    notes = len(findings) - problems
+    tail = ", %d note%s" % (notes, "s" * (notes != 1)) if notes else ""
+    if not problems:
+        return "No problems" + tail + "."
+    return "%d problem%s%s." % (problems, "s" * (problems != 1), tail)

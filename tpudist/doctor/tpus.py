@@ -1,0 +1,66 @@
+"""Which TPU a script started here would get, read off the environment alone."""
+
+import re
+
+from tpudist.doctor import releases
+
+#: Variables that name a TPU on another machine, most specific first.
+REMOTE = ("TPU_NAME", "COLAB_TPU_ADDR", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS")
+
+
+def virtual(env):
+    """The virtual TPU that TPUDIST_TPU asks for, e.g. ``"virtual:8"``, or None."""
+    name = env.variables.get("TPUDIST_TPU", "")
+    return name if name.startswith("virtual") else None
+
+
+def remote(env):
+    """The name or address of a TPU on another machine, or None.
+
+    ``local`` is what Cloud TPU VMs put into TPU_NAME for their own chips.
+    """
+    names = [env.variables.get(variable) for variable in ("TPUDIST_TPU",) + REMOTE]
+    return next((name for name in names
+                 if name and name != "local" and not name.startswith("virtual")), None)
+
+
+def found(env):
+    """What a script gets, as a dict.
+
+    Returns:
+      ``kind``: ``"virtual"``, ``"local"``, ``"remote"`` or None; ``name``: the
+      name to pass to a resolver; ``source``: where that was read; ``chips``:
+      device files of this host; ``libtpu``: version of the package, or None.
+    """
+    kind, name, source = _choice(env)
+    return {"kind": kind, "name": name, "source": source, "chips": env.chips,
+            "libtpu": env.distributions.get("libtpu")}
+
+
+def _choice(env):
+    if virtual(env):
+        return "virtual", virtual(env), "TPUDIST_TPU"
+    if env.chips:
+        return "local", "local", env.chips[0]
+    if remote(env):
+        name = remote(env)
+        return "remote", name, next(
+            variable for variable in ("TPUDIST_TPU",) + REMOTE
+            if env.variables.get(variable) == name)
+    return None, None, None
+
+
+def release_in(runtime):
+    """``"2.15"`` of ``"tpu-vm-tf-2.15.0-pjrt"``; None if no release is in it."""
+    match = re.search(r"\d+\.\d+", runtime or "")
+    return match and match.group()
+
+
+def runtime_for(tensorflow):
+    """The runtime of a TensorFlow release: patch releases map to ``x.y.0``.
+
+    TPU runtimes are published per minor release; the patch releases of
+    TensorFlow mostly have none of their own.
+    """
+    minor = releases.minor(tensorflow)
+    return minor and minor + ".0"
