@@ -9,8 +9,6 @@ import contextlib
 import tensorflow as tf
 
 from tensorflow.core.framework import attr_value_pb2
-from tensorflow.python.autograph.core import ag_ctx
-from tensorflow.python.autograph.impl import api as autograph
 from tensorflow.python.eager import context
 from tensorflow.python.eager import def_function
 from tensorflow.python.eager import lift_to_graph
@@ -20,6 +18,10 @@ from tensorflow.python.framework import ops
 from tensorflow.python.framework import tensor_util
 
 from tpudist.core import versions
+
+if versions.RUN_CONVERTS:
+    from tensorflow.python.autograph.core import ag_ctx
+    from tensorflow.python.autograph.impl import api as autograph
 
 try:
     from tensorflow.python.eager.polymorphic_function.concrete_function import \

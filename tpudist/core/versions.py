@@ -19,7 +19,7 @@ except Exception as error:  # a broken install raises what it likes
         'pip install "tpudist[tensorflow]", or tpudist doctor if it is installed'
     ) from error
 
-OLDEST = "1.13"
+OLDEST = "1.15"
 
 
 def _since(release):
