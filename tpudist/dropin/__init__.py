@@ -1,0 +1,26 @@
+"""The drop-in namespaces: each era's ``tf`` over the installed TensorFlow."""
+
+import sys
+
+from tpudist.dropin import finder
+from tpudist.dropin import namespace
+from tpudist.dropin.exports import lazy_exports, load
+from tpudist.dropin.finder import find_module
+from tpudist.dropin.namespace import Namespace, top
+
+__all__ = ["Namespace", "become_namespace", "find_module", "lazy_exports",
+           "load", "top"]
+
+
+def become_namespace(module_name, era):
+    """Turns the module that calls it into the era's ``tf``.
+
+    Args:
+      module_name: the caller's ``__name__``.
+      era: an element of ``surfaces.ERAS``.
+    """
+    module = sys.modules[module_name]
+    module.__class__ = Namespace
+    namespace.adopt(module, era)
+    if not any(isinstance(found, finder.Finder) for found in sys.meta_path):
+        sys.meta_path.insert(0, finder.Finder())

@@ -1,0 +1,71 @@
+"""Loading what a target of the table names, when it is first asked for."""
+
+import importlib
+import sys
+
+from tpudist import surfaces
+
+
+def load(target):
+    """The object that a target of the table names.
+
+    Args:
+      target: ``module:attribute``, the attribute possibly dotted.
+
+    Returns:
+      The object.
+
+    Raises:
+      MissingTensorFlowError: TensorFlow cannot be imported.
+    """
+    module, _, attribute = target.partition(":")
+    value = tensorflow() if module == "tensorflow" else (
+        importlib.import_module(module))
+    for part in attribute.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def tensorflow():
+    """The installed TensorFlow.
+
+    Raises:
+      MissingTensorFlowError: there is none; says what to install.
+    """
+    from tpudist.core import versions  # Raises if there is none.
+    del versions
+    return importlib.import_module("tensorflow")
+
+
+def lazy_exports(package, era):
+    """The module functions of an era's package (PEP 562).
+
+    Args:
+      package: the package's ``__name__``.
+      era: an element of ``surfaces.ERAS``.
+
+    Returns:
+      A pair ``(__getattr__, __dir__)``: names of ``surfaces.EXPORTS`` are
+      loaded when first used, other names are tried as submodules.
+    """
+    exports = surfaces.EXPORTS[era]
+
+    def __getattr__(name):
+        module = sys.modules[package]
+        if name in exports:
+            value = load(exports[name])
+            setattr(module, name, value)
+            return value
+        if not name.startswith("_"):
+            submodule = package + "." + name
+            try:
+                return importlib.import_module(submodule)
+            except ModuleNotFoundError as error:
+                if error.name != submodule:
+                    raise
+        raise AttributeError("module %r has no attribute %r" % (package, name))
+
+    def __dir__():
+        return sorted(set(vars(sys.modules[package])) | set(exports))
+
+    return __getattr__, __dir__

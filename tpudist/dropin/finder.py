@@ -1,0 +1,72 @@
+"""Imports of modules below a drop-in: ``import tpudist.v2_2.tensorflow.keras``."""
+
+import importlib.machinery
+import sys
+import types
+
+from tpudist import surfaces
+from tpudist.dropin import namespace
+from tpudist.errors import EraNameError
+
+
+def find_module(era, dotted):
+    """The module that ``import tensorflow.<dotted>`` means in an era.
+
+    Args:
+      era: an element of ``surfaces.ERAS``.
+      dotted: dotted name below ``tensorflow``.
+
+    Returns:
+      A Namespace, a module of the installed TensorFlow, or None if there is
+      no module of that name.
+
+    Raises:
+      EraNameError: the era had such a module, and it is gone.
+    """
+    found = namespace.top(era)
+    for end, part in enumerate(dotted.split("."), 1):
+        prefix = ".".join(dotted.split(".")[:end])
+        try:
+            found = getattr(found, part)
+        except AttributeError as error:
+            found = namespace.import_or_none("tensorflow." + prefix)
+            if found is None and isinstance(error, EraNameError):
+                raise
+        if not isinstance(found, types.ModuleType):
+            return None
+    return found
+
+
+class Finder:
+    """Imports modules below a drop-in: ``import tpudist.v2_2.tensorflow.keras``.
+
+    What is imported is the module that attribute access finds, never a second
+    copy of one of TensorFlow's files.
+    """
+
+    def find_spec(self, fullname, path=None, target=None):
+        """A spec for a module below a drop-in, else None."""
+        parts = fullname.split(".", 3)
+        if len(parts) < 4 or parts[0] != "tpudist" or (
+                parts[2] != "tensorflow" or parts[1] not in surfaces.ERAS):
+            return None
+        try:
+            found = find_module(parts[1], parts[3])
+        except EraNameError as error:
+            # Named otherwise than `fullname`, or "from package import module"
+            # would swallow the text.
+            raise ModuleNotFoundError(
+                str(error), name="tensorflow." + parts[3]) from None
+        if found is None:
+            return None
+        spec = importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        spec.loader_state = found
+        return spec
+
+    def create_module(self, spec):
+        """Python makes the placeholder that `exec_module` replaces."""
+
+    def exec_module(self, module):
+        """Puts the module that was found in the place of the new one."""
+        spec = module.__spec__
+        sys.modules[spec.name] = spec.loader_state

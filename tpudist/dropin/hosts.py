@@ -1,0 +1,22 @@
+"""``tf.config.experimental_connect_to_host``, which code of 2.0 calls by hand."""
+
+import os
+
+import tensorflow as tf
+
+from tpudist.core.virtual import system
+
+
+def connect_to_host(remote_host=None, job_name="worker"):
+    """Connects this process to a TPU's worker; a virtual TPU needs none.
+
+    Args:
+      remote_host: address of the worker, usually ``resolver.master()``, which
+        is empty for a virtual TPU.
+      job_name: the worker's job.
+
+    Reference: tf.config.experimental_connect_to_host (TensorFlow 2.0).
+    """
+    virtual = system.is_virtual(os.environ.get(system.ENVIRONMENT))
+    if not virtual and remote_host != "":
+        tf.config.experimental_connect_to_host(remote_host, job_name)

@@ -1,0 +1,203 @@
+"""The drop-in namespaces: an era's ``tf`` over the installed TensorFlow.
+
+A `Namespace` looks a name up in three places: the era's own names
+(``surfaces.DROPINS``), then the installed TensorFlow, then the list of names
+that are gone (``surfaces.GONE``), which turns into an error that says what to
+type. What was found is kept as an attribute, so the second access costs what
+an attribute costs.
+
+Which TensorFlow module answers first depends on the era: ``tf.compat.v1`` for
+contrib; ``tf`` for 2.x eras, and below it ``tf.compat.v2`` - on TensorFlow 1
+the other way round, since there ``tf`` itself has the meanings of 1.x.
+"""
+
+import functools
+import importlib
+import types
+
+from tpudist import surfaces
+from tpudist.dropin import exports
+from tpudist.errors import EraNameError
+
+#: Dunder names of TensorFlow that users read; all others are Python's.
+_PASSED_ON = ("__compiler_version__", "__git_version__", "__internal__",
+              "__operators__", "__version__")
+
+
+class Namespace(types.ModuleType):
+    """A module of an era's ``tf``, with the installed one's names below it.
+
+    Args:
+      name: what Python calls the module.
+      era: an element of ``surfaces.ERAS``.
+      path: dotted name below ``tf`` (or below ``tf.compat.v1`` / ``.v2``), ""
+        for that top itself.
+      root: "", "compat.v1" or "compat.v2": the top it belongs to.
+      parent: the Namespace above, None for a top.
+
+    Attributes are found when first used, and raise:
+      EraNameError: (an AttributeError) the era had the name, but neither the
+        installed TensorFlow nor tpudist has it; says what to type.
+      AttributeError: nobody ever had it.
+    """
+
+    def __init__(self, name, era, path="", root="", parent=None):
+        super().__init__(name)
+        adopt(self, era, path, root, parent)
+
+    def __getattr__(self, name):
+        if name == "__all__":  # For from ... import *.
+            return [name for name in dir(self)
+                    if not name.startswith("_") and hasattr(self, name)]
+        if name.startswith("__") and name not in _PASSED_ON:
+            raise AttributeError(
+                "module %r has no attribute %r" % (self.__name__, name))
+        value = _find(self, name)
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self):
+        names = {name for name in self.__dict__ if not name.startswith("_")}
+        names.update(_overlaid(self._tpudist_era, self._tpudist_path))
+        for base in _bases(self):
+            names.update(dir(base))
+        return sorted(names)
+
+    def __repr__(self):
+        return "<module %r over %r>" % (self.__name__, _real_name(self))
+
+
+def adopt(module, era, path="", root="", parent=None):
+    """Gives a module the state of a `Namespace`.
+
+    Args:
+      module: a Namespace, or a module that is to become one.
+      era, path, root, parent: as for `Namespace`.
+    """
+    module.__path__ = []
+    module._tpudist_era = era
+    module._tpudist_path = path
+    module._tpudist_root = root
+    module._tpudist_parent = parent
+    module._tpudist_bases = None
+
+
+def top(era, root=""):
+    """The top of an era's ``tf``, or of its ``tf.compat.v1`` / ``.v2``.
+
+    Args:
+      era: an element of ``surfaces.ERAS``.
+      root: "", "compat.v1" or "compat.v2".
+
+    Returns:
+      A Namespace, always the same one.
+    """
+    module = importlib.import_module("tpudist.%s.tensorflow" % era)
+    return _compat(module, root) if root else module
+
+
+def _compat(module, root):
+    tops = module.__dict__.setdefault("_tpudist_tops", {})
+    if root not in tops:
+        tops[root] = Namespace(module.__name__ + "." + root,
+                               module._tpudist_era, root=root)
+    return tops[root]
+
+
+def import_or_none(name):
+    """The module of that full name, or None where there is none."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def _find(space, name):
+    era, path = space._tpudist_era, _join(space._tpudist_path, name)
+    if path in surfaces.DROPINS[era]:
+        return exports.load(surfaces.DROPINS[era][path])
+    if path in ("compat.v1", "compat.v2"):
+        return top(era, path)
+    if path in _wrapped(era):
+        child = Namespace(space.__name__ + "." + name, era, path,
+                          space._tpudist_root, space)
+        if _overlaid(era, path) or _bases(child):
+            return child
+    cause = None
+    for base in _bases(space):
+        try:
+            return getattr(base, name)
+        except AttributeError as error:
+            cause = cause or error
+    raise _missing(space, name, cause)
+
+
+def _missing(space, name, cause):
+    path = _join(space._tpudist_path, name)
+    release = exports.tensorflow().__version__
+    prefix = surfaces.gone_prefix(path)
+    if prefix is None:
+        return AttributeError(
+            "module %r has no attribute %r (nor has TensorFlow %s)"
+            % (space.__name__, name, release))
+    first = path.partition(".")[0]
+    why = str(cause) if first not in surfaces.LAST else (
+        "tf.%s ended with TensorFlow %s" % (first, surfaces.LAST[first]))
+    return EraNameError(
+        "tf.%s is not in TensorFlow %s, and tpudist.%s does not bring it back"
+        % (path, release, space._tpudist_era), why, surfaces.GONE[prefix])
+
+
+def _bases(space):
+    """The modules of the installed TensorFlow that a Namespace stands over."""
+    if space._tpudist_bases is None:
+        space._tpudist_bases = (
+            _top_bases(space) if space._tpudist_parent is None else
+            _child_bases(space))
+    return space._tpudist_bases
+
+
+def _top_bases(space):
+    from tpudist.core import versions
+    tf = exports.tensorflow()
+    if space._tpudist_root:
+        return [getattr(tf.compat, space._tpudist_root.rpartition(".")[2])]
+    if space._tpudist_era == "contrib":
+        return [tf.compat.v1, tf]
+    return [tf, tf.compat.v2] if versions.TF2 else [tf.compat.v2, tf]
+
+
+def _child_bases(space):
+    name = space._tpudist_path.rpartition(".")[2]
+    found = [getattr(base, name, None)
+             for base in _bases(space._tpudist_parent)]
+    found = [base for base in found if isinstance(base, types.ModuleType)]
+    if not found:
+        found = [import_or_none(_real_name(space))]
+    return [base for base in found if base is not None]
+
+
+@functools.lru_cache(maxsize=None)
+def _wrapped(era):
+    """Dotted names that need a Namespace of their own: the parents of what is
+    overlaid, and modules whose members may be gone."""
+    keys = ["compat.v1"] + list(surfaces.DROPINS[era])
+    keys += [key + "." for key in surfaces.GONE
+             if not key.startswith("contrib.")]
+    return {key[:end] for key in keys
+            for end, letter in enumerate(key) if letter == "."}
+
+
+def _overlaid(era, path):
+    """The names directly below a dotted name that lead to overlaid ones."""
+    start = path + "." if path else ""
+    return {key[len(start):].partition(".")[0]
+            for key in surfaces.DROPINS[era] if key.startswith(start)}
+
+
+def _join(*parts):
+    return ".".join(part for part in parts if part)
+
+
+def _real_name(space):
+    return _join("tensorflow", space._tpudist_root, space._tpudist_path)

@@ -1,0 +1,240 @@
+"""TensorFlow's behaviour switches, set for an era and set back.
+
+What was found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
+
+- Each ``tf.compat.v1`` switch can be undone in process. They are used one by
+  one, not ``disable_v2_behavior()``, which also turns off a process-wide flag
+  that TensorFlow's own modules read.
+- ``disable_eager_execution()`` cannot be undone completely: functions traced
+  later lift ``tf.init_scope`` to a graph if TensorFlow's eager context was
+  first made after it (Keras' ``fit`` then meets graph tensors), and to eager
+  execution if before. A default graph of its own gives the script graph mode
+  without either; what such a graph refuses, ``tf.reset_default_graph()`` and
+  ``tf.enable_eager_execution()``, is replaced while the script runs.
+- On TensorFlow 1 eager execution is complete only in a process that has run
+  nothing before, as that of ``tpudist run``.
+"""
+
+import contextlib
+import sys
+
+from tpudist import dropin
+from tpudist.errors import ScriptError
+
+#: What ``tf.compat.v1.enable_<name>()`` and ``disable_<name>()`` switch, and
+#: how to tell; early releases of 1.x cannot tell all.
+_SWITCHES = {
+    "v2_tensorshape": lambda v1: isinstance(v1.TensorShape([1])[0], int),
+    "resource_variables": lambda v1: v1.resource_variables_enabled(),
+    "control_flow_v2": lambda v1: v1.control_flow_v2_enabled(),
+    "tensor_equality": lambda v1: v1.Tensor._USE_EQUALITY,
+}
+
+
+@contextlib.contextmanager
+def of_era(era):
+    """Context manager: inside, TensorFlow behaves as in an era.
+
+    contrib is TensorFlow 1: graph mode, ``Dimension`` objects in shapes,
+    reference variables, control flow v1, tensors as dict keys; eager execution
+    if the script enables it. The 2.x eras are TensorFlow 2. On leaving,
+    everything is what it was before, also what the script switched itself.
+
+    Args:
+      era: an element of ``surfaces.ERAS``.
+
+    Raises:
+      ScriptError: a 2.x era on TensorFlow 1.x in a process that already has
+        built a graph.
+    """
+    from tpudist.core import versions
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_verbosity_restored())
+        if versions.TF2:
+            _v1().config.get_soft_device_placement()  # Makes the eager context.
+        stack.enter_context(_switches_restored(versions.TF2))
+        enter = _on_second_generation if versions.TF2 else _on_first_generation
+        enter(stack, era)
+        stack.enter_context(_sessions_closed())
+        yield
+
+
+def _on_second_generation(stack, era):
+    if era == "contrib":
+        stack.enter_context(ScriptGraph(era))
+        with _quiet():
+            for switch in _SWITCHES:
+                getattr(_v1(), "disable_" + switch)()
+
+
+def _on_first_generation(stack, era):
+    fresh = not _v1().get_default_graph().get_operations() and _reset_graph()
+    if fresh:
+        stack.callback(_reset_graph)
+    if era == "contrib":
+        if not fresh:
+            stack.enter_context(ScriptGraph(era))
+    elif not _v1().executing_eagerly() and not (fresh and _switch_on()):
+        raise ScriptError(
+            "a script of TensorFlow 2 in a process that has built a graph",
+            "TensorFlow 1 can turn eager execution on only at its start",
+            "python -m tpudist run, which starts a process of its own")
+
+
+def _switch_on():
+    """Turns TensorFlow 2 on; False if functions would not notice."""
+    import tensorflow as tf
+    eager = []
+
+    def probe(value):
+        with tf.init_scope():
+            eager.append(tf.executing_eagerly())
+        return value
+
+    _v1().enable_v2_behavior()
+    _v1().data.Dataset.range(1).map(probe)
+    return eager[-1]
+
+
+class ScriptGraph:
+    """Context manager: a default graph for the script alone.
+
+    Args:
+      era: the drop-in whose ``reset_default_graph`` and
+        ``enable_eager_execution`` the script calls. Both work on this graph
+        while it is entered; a ``config`` for eager execution is not used, as
+        TensorFlow takes none once it runs.
+    """
+
+    def __init__(self, era):
+        self._spaces = [dropin.top(era), dropin.top(era, "compat.v1")]
+        self._undo = contextlib.ExitStack()
+        self._scope = None
+
+    def __enter__(self):
+        self._open()
+        for name, ours in (("reset_default_graph", self._reset),
+                           ("enable_eager_execution", self._enable_eager)):
+            self._replace(name, ours)
+        return self
+
+    def __exit__(self, *exception):
+        self._undo.close()
+        self._close()
+
+    def _open(self):
+        self._graph = _v1().Graph()
+        self._scope = self._graph.as_default()
+        self._scope.__enter__()
+
+    def _close(self):
+        scope, self._scope = self._scope, None
+        if scope is not None:
+            with contextlib.suppress(AssertionError):  # Left another one open.
+                scope.__exit__(None, None, None)
+
+    def _replace(self, name, ours):
+        native = getattr(_v1(), name)
+        setattr(self, "_native_" + name, native)
+        for module in [_v1()] + _modules_with(name, native):
+            setattr(module, name, ours)
+            self._undo.callback(setattr, module, name, native)
+        for space in self._spaces:
+            vars(space)[name] = ours
+            self._undo.callback(vars(space).pop, name)
+
+    def _reset(self):
+        """Replaces the default graph by an empty one."""
+        if self._scope is None or (
+                _v1().get_default_graph() is not self._graph):
+            return self._native_reset_default_graph()
+        self._close()
+        self._open()
+
+    def _enable_eager(self, *args, **kwargs):
+        """Turns eager execution on for the script."""
+        self._close()
+        if not _v1().executing_eagerly():
+            self._native_enable_eager_execution(*args, **kwargs)
+
+
+def _modules_with(name, value):
+    """The modules that have an object under its own name: the one that defines
+    it, and each copy of ``tf.compat.v1``."""
+    return [module for module in list(sys.modules.values())
+            if getattr(module, "__dict__", {}).get(name) is value
+            and not isinstance(module, dropin.Namespace)]
+
+
+def _v1():
+    import tensorflow as tf
+    return tf.compat.v1
+
+
+def _reset_graph():
+    try:
+        _v1().reset_default_graph()
+        return True
+    except AssertionError:  # Inside of a with graph.as_default().
+        return False
+
+
+@contextlib.contextmanager
+def _switches_restored(second_generation):
+    v1 = _v1()
+    eager, before = v1.executing_eagerly(), {}
+    for name, enabled in _SWITCHES.items():
+        with contextlib.suppress(AttributeError):
+            before[name] = enabled(v1)
+    try:
+        yield
+    finally:
+        with _quiet():
+            if eager and (second_generation or not v1.executing_eagerly()):
+                _enable_v2()
+            elif v1.executing_eagerly() and not eager:
+                _reset_graph()
+                v1.disable_v2_behavior()
+            for name, on in before.items():
+                getattr(v1, ("enable_" if on else "disable_") + name)()
+
+
+def _enable_v2():
+    try:
+        _v1().enable_v2_behavior()
+    except ValueError:  # The script disabled it and then built a graph.
+        _reset_graph()
+        _v1().enable_v2_behavior()
+
+
+@contextlib.contextmanager
+def _sessions_closed():
+    """Closes the InteractiveSessions that the script leaves open."""
+    v1 = _v1()
+    before = v1.get_default_session()
+    try:
+        yield
+    finally:
+        for _ in range(100):
+            session = v1.get_default_session()
+            if session is None or session is before:
+                break
+            session.close()
+
+
+@contextlib.contextmanager
+def _verbosity_restored():
+    logging = _v1().logging
+    before = logging.get_verbosity()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+
+
+@contextlib.contextmanager
+def _quiet():
+    """No warnings of TensorFlow about switches that the user did not set."""
+    with _verbosity_restored():
+        _v1().logging.set_verbosity(_v1().logging.ERROR)
+        yield

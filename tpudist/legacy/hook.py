@@ -1,0 +1,114 @@
+"""The import hook: the user's files see an era's TensorFlow, all others not.
+
+``import tensorflow`` in a file below the script's folder gives the era's
+drop-in. TensorFlow's own files, those of packages installed below that folder
+(site-packages, and wherever TensorFlow itself is installed) and tpudist's get
+the real one.
+"""
+
+import builtins
+import importlib
+import importlib.util
+import os
+import sys
+
+_FOREIGN = ("site-packages", "dist-packages")
+_OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+
+
+class Hook:
+    """Context manager: inside, the user's files import the era's drop-in.
+
+    Args:
+      era: an element of ``surfaces.ERAS``.
+      folder: folder of the user's files.
+
+    On leaving it, Python's import is what it was before, and so is
+    ``sys.modules`` as to the user's modules: those imported inside are
+    forgotten, those of before are back.
+    """
+
+    def __init__(self, era, folder):
+        self._top = "tpudist.%s.tensorflow" % era
+        self._folder = os.path.join(os.path.realpath(folder), "")
+        self._foreign = self._foreign_folders()
+        self._known = {}
+
+    def __enter__(self):
+        self._import = builtins.__import__
+        self._import_module = importlib.import_module
+        importlib.import_module(self._top)
+        self._aliases = set(sys.modules)
+        self._hidden = self._take_modules()
+        builtins.__import__ = self._replace_import
+        importlib.import_module = self._replace_import_module
+        return self
+
+    def __exit__(self, *exception):
+        builtins.__import__ = self._import
+        importlib.import_module = self._import_module
+        self._take_modules()
+        for name in set(sys.modules) - self._aliases:
+            if name.startswith(self._top + "."):
+                del sys.modules[name]
+        sys.modules.update(self._hidden)
+
+    def is_users(self, path):
+        """Whether a file is one of the user's.
+
+        Args:
+          path: a module's ``__file__``, or None.
+        """
+        if not isinstance(path, str):
+            return False
+        if path not in self._known:
+            self._known[path] = self._below_folder(os.path.realpath(path))
+        return self._known[path]
+
+    def _below_folder(self, path):
+        if not path.startswith(self._folder) or path.startswith(self._foreign):
+            return False
+        return not set(path[len(self._folder):].split(os.sep)) & set(_FOREIGN)
+
+    def _foreign_folders(self):
+        spec = importlib.util.find_spec("tensorflow")
+        folders = [_OURS]
+        if spec is not None and spec.origin:
+            installed = os.path.dirname(os.path.dirname(
+                os.path.realpath(spec.origin)))
+            if os.path.join(installed, "") != self._folder:
+                folders.append(os.path.join(installed, ""))
+        return tuple(folder for folder in folders
+                     if folder.startswith(self._folder))
+
+    def _take_modules(self):
+        taken = {}
+        for name, module in list(sys.modules.items()):
+            if name != "__main__" and self.is_users(
+                    getattr(module, "__file__", None)):
+                taken[name] = sys.modules.pop(name)
+        return taken
+
+    def _replace_import(self, name, globals=None, locals=None, fromlist=(),
+                        level=0):
+        if level or not _is_tensorflow(name):
+            return self._import(name, globals, locals, fromlist, level)
+        scope = sys._getframe(1).f_globals if globals is None else globals
+        if not self.is_users(scope.get("__file__")):
+            return self._import(name, globals, locals, fromlist, level)
+        found = self._import(self._renamed(name), None, None,
+                             fromlist or ("__name__",), 0)
+        return found if fromlist else sys.modules[self._top]
+
+    def _replace_import_module(self, name, package=None):
+        scope = sys._getframe(1).f_globals
+        if _is_tensorflow(name) and self.is_users(scope.get("__file__")):
+            name = self._renamed(name)
+        return self._import_module(name, package)
+
+    def _renamed(self, name):
+        return self._top + name[len("tensorflow"):]
+
+
+def _is_tensorflow(name):
+    return name == "tensorflow" or name.startswith("tensorflow.")

@@ -1,0 +1,190 @@
+"""``tpudist run``: a script written for another TensorFlow, unmodified."""
+
+import builtins
+import contextlib
+import os
+import sys
+import traceback
+import types
+
+from tpudist import surfaces
+from tpudist.errors import ScriptError
+from tpudist.errors import TpudistError
+from tpudist.legacy import behaviour
+from tpudist.legacy import detect
+from tpudist.legacy import hook
+
+#: The environment variable that overrides the TPU name of a script.
+ENVIRONMENT = "TPUDIST_TPU"
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
+
+
+def run(script, argv=(), era=None, tpu=None):
+    """Runs a script as ``python script argv...`` would on its era's TensorFlow.
+
+    Its files (those below its folder) import the era's drop-in for
+    ``tensorflow``; everybody else's imports are untouched. Afterwards Python's
+    import, ``sys.argv``, ``sys.path``, the user's modules, absl's flags,
+    TPUDIST_TPU and TensorFlow's behaviour switches are what they were, however
+    the script ended.
+
+    Args:
+      script: path of the script.
+      argv: its arguments, a sequence of str.
+      era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``); None finds
+        it by reading the script, and says on stderr which names decided.
+      tpu: a TPU's name, or "virtual:8" and the like: what TPUDIST_TPU is set
+        to for the run. None leaves it.
+
+    Returns:
+      The exit code: the script's own, 1 after an uncaught exception (its
+      traceback is on stderr), 2 if tpudist cannot run the script (why is on
+      stderr).
+
+    A script that starts further Pythons (multiprocessing by spawn, or
+    subprocess) starts them without the drop-in.
+    """
+    try:
+        code, era = _prepare(script, era)
+    except TpudistError as error:
+        print("tpudist run: %s" % error, file=sys.stderr)
+        return 2
+    path, folder = os.path.abspath(script), _folder(script)
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(_environment(tpu))
+        undo.enter_context(_interpreter(script, argv))
+        try:
+            undo.enter_context(behaviour.of_era(era))
+        except ScriptError as error:
+            print("tpudist run: %s" % error, file=sys.stderr)
+            return 2
+        undo.enter_context(_absl_flags())
+        undo.enter_context(hook.Hook(era, folder))
+        return _execute(code, undo.enter_context(_main_module(path)))
+
+
+def _prepare(script, era):
+    if os.path.isdir(script):
+        raise ScriptError("%s is a folder" % script, "a script is a file",
+                          "tpudist run %s" % os.path.join(script, "train.py"))
+    if not os.path.isfile(script):
+        raise ScriptError("no file %s" % script,
+                          "the working folder is %s" % os.getcwd(),
+                          "tpudist run [--era ERA] path/to/script.py [args]")
+    chosen = _era(era)
+    tree = detect.parse(script)
+    if chosen is None:
+        found = detect.detect(script)
+        print(detect.describe(found), file=sys.stderr)
+        chosen = found.era
+    from tpudist.core import versions  # Raises if there is no TensorFlow.
+    del versions
+    return compile(tree, os.path.abspath(script), "exec",
+                   dont_inherit=True), chosen
+
+
+def _folder(script):
+    """What Python puts first on ``sys.path``: links are followed."""
+    return os.path.dirname(os.path.realpath(script))
+
+
+def _era(era):
+    if era is None or surfaces.era_named(era):
+        return era and surfaces.era_named(era)
+    raise ScriptError(
+        "--era %s" % era, "the eras are contrib, 2.0 and 2.2",
+        "--era contrib for TensorFlow 1.11 to 1.15, 2.0 for 2.0 and 2.1, 2.2 "
+        "for 2.2 and newer, or none to have it found")
+
+
+def _execute(code, module):
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as end:
+        return _exit_code(end.code)
+    except Exception as error:
+        error.__traceback__ = _users_frames(error.__traceback__)
+        traceback.print_exception(type(error), error, error.__traceback__)
+        return 1
+    return 0
+
+
+def _exit_code(code):
+    if code is None or isinstance(code, int):
+        return int(code or 0)
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _users_frames(trace):
+    """The traceback without the frames of the import hook."""
+    while trace is not None and _is_ours(trace):
+        trace = trace.tb_next
+    here = trace
+    while here is not None:
+        while here.tb_next is not None and _is_ours(here.tb_next):
+            here.tb_next = here.tb_next.tb_next
+        here = here.tb_next
+    return trace
+
+
+def _is_ours(trace):
+    file = trace.tb_frame.f_code.co_filename
+    return file.startswith(_OURS + ("<frozen importlib",))
+
+
+@contextlib.contextmanager
+def _environment(tpu):
+    before = os.environ.get(ENVIRONMENT)
+    if tpu is not None:
+        os.environ[ENVIRONMENT] = tpu
+    try:
+        yield
+    finally:
+        os.environ.pop(ENVIRONMENT, None)
+        if before is not None:
+            os.environ[ENVIRONMENT] = before
+
+
+@contextlib.contextmanager
+def _interpreter(script, argv):
+    arguments, path = sys.argv, list(sys.path)
+    sys.argv = [script] + list(argv)
+    sys.path.insert(0, _folder(script))
+    try:
+        yield
+    finally:
+        sys.argv = arguments
+        sys.path[:] = path
+
+
+@contextlib.contextmanager
+def _main_module(path):
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=path, __builtins__=builtins,
+                           __package__=None)
+    before = sys.modules["__main__"]
+    sys.modules["__main__"] = module
+    try:
+        yield module
+    finally:
+        sys.modules["__main__"] = before
+
+
+@contextlib.contextmanager
+def _absl_flags():
+    """Forgets the flags that a script defines, so that it can run again."""
+    from absl import flags
+    values = flags.FLAGS
+    before, parsed = set(values), values.is_parsed()
+    try:
+        yield
+    finally:
+        for name in set(values) - before:
+            if not str(values.find_module_defining_flag(name)).startswith(
+                    "absl."):
+                delattr(values, name)
+        if not parsed:
+            values.unparse_flags()

@@ -1,0 +1,83 @@
+"""THE TABLE: every name of the three eras, and where it leads.
+
+One table, many readers: the facades' tests, the drop-in namespaces, the script
+runner, the codemod and the docs. It imports no TensorFlow.
+"""
+
+from tpudist.surfaces import contrib as _contrib
+from tpudist.surfaces import v2 as _v2
+from tpudist.surfaces.dropins import DROPINS, EXPORTS
+from tpudist.surfaces.gone import FIRST_GENERATION, GONE, LAST
+from tpudist.surfaces.rows import Row
+
+__all__ = ["DROPINS", "ERAS", "EXPORTS", "FIRST_GENERATION", "GONE", "LAST",
+           "ROWS", "Row", "era_named", "gone_prefix", "members", "rows_of"]
+
+#: The eras, oldest first.
+ERAS = ("contrib", "v2_0", "v2_2")
+
+ROWS = _contrib.ROWS + _v2.V2_0 + _v2.V2_2
+
+_CLASS = "TPUStrategy."
+
+
+def rows_of(era):
+    """Rows of one era.
+
+    Args:
+      era: "contrib", "v2_0" or "v2_2".
+
+    Returns:
+      A tuple of Row, in the order of the table.
+
+    Raises:
+      KeyError: no such era.
+    """
+    if era not in ERAS:
+        raise KeyError(era)
+    return tuple(row for row in ROWS if row.era == era)
+
+
+def members(era):
+    """Members of the era's strategy class.
+
+    Args:
+      era: "contrib", "v2_0" or "v2_2".
+
+    Returns:
+      A dict from the member's bare name ("unwrap") to its Row.
+    """
+    return {row.name[len(_CLASS):]: row for row in rows_of(era)
+            if row.name.startswith(_CLASS)}
+
+
+def era_named(text):
+    """The era that a user's spelling means.
+
+    Args:
+      text: "contrib", "2.0", "v2.0", "2_2", "v2_2", ...
+
+    Returns:
+      An element of ERAS, or None.
+    """
+    name = text.strip().lower().replace(".", "_")
+    for era in ERAS:
+        if name in (era, era.lstrip("v")):
+            return era
+    return None
+
+
+def gone_prefix(name):
+    """The line of GONE that covers a dotted name.
+
+    Args:
+      name: dotted name below ``tf``, such as "contrib.layers.fully_connected".
+
+    Returns:
+      The longest key of GONE that is the name or one of its parents, or None.
+    """
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        if ".".join(parts[:end]) in GONE:
+            return ".".join(parts[:end])
+    return None

@@ -1,0 +1,131 @@
+"""Where each era's drop-in namespace finds the names that tpudist answers for.
+
+Keys are dotted names below ``tf`` (also below ``tf.compat.v1`` and
+``tf.compat.v2``), values are ``module:attribute``. ``tensorflow:`` targets are
+the installed TensorFlow's own names under an older spelling. Names that stand
+nowhere here are the installed TensorFlow's.
+"""
+
+_STRATEGY = "tpudist.contrib.distribute:TPUStrategy"
+_STRATEGY_V1 = "tpudist.contrib.distribute:TPUStrategyV1"
+_RESOLVER = "tpudist.core.cluster:TPUClusterResolver"
+_CONTRIB_RESOLVER = "tpudist.contrib.cluster_resolver:TPUClusterResolver"
+_INITIALIZE = "tpudist.core.cluster:initialize_tpu_system"
+
+_CLUSTER = {
+    "config.experimental_connect_to_cluster":
+        "tpudist.core.cluster:connect_to_cluster",
+    "config.experimental_connect_to_host": "tpudist.dropin.hosts:connect_to_host",
+    "distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
+    "python.distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
+    "python.distribute.cluster_resolver.tpu_cluster_resolver"
+    ".TPUClusterResolver": _RESOLVER,
+    "python.tpu.tpu_strategy_util.initialize_tpu_system": _INITIALIZE,
+    "python.tpu.tpu_strategy_util.shutdown_tpu_system":
+        "tpudist.core.cluster:shutdown_tpu_system",
+    "tpu.experimental.DeviceAssignment": "tpudist.core.placement:DeviceAssignment",
+    "tpu.experimental.Topology": "tpudist.core.placement:Topology",
+    "tpu.experimental.initialize_tpu_system": _INITIALIZE,
+    "tpu.experimental.shutdown_tpu_system":
+        "tpudist.core.cluster:shutdown_tpu_system",
+}
+
+
+def _second_generation(strategy):
+    return {
+        "distribute.TPUStrategy": strategy,
+        "distribute.experimental.TPUStrategy": strategy,
+        "python.distribute.tpu_strategy.TPUStrategy": strategy,
+        "python.distribute.tpu_strategy.TPUStrategyV2": strategy,
+    }
+
+
+def _below(module, prefixes, names):
+    return {prefix + name: module + ":" + name
+            for prefix in prefixes for name in names}
+
+
+def _same(prefix, target, names):
+    return {prefix + name: target + name for name in names}
+
+
+_CONTRIB = {
+    "VariableAggregation": "tpudist.contrib.context:VariableAggregation",
+    "contrib.cluster_resolver.TPUClusterResolver": _CONTRIB_RESOLVER,
+    "contrib.cluster_resolver.python.training.tpu_cluster_resolver"
+    ".TPUClusterResolver": _CONTRIB_RESOLVER,
+    "contrib.distribute.DistributionStrategy":
+        "tensorflow:compat.v1.distribute.Strategy",
+    "contrib.distribute.TPUStrategy": _STRATEGY,
+    "contrib.distribute.initialize_tpu_system": _INITIALIZE,
+    "contrib.distribute.python.tpu_strategy.TPUStrategy": _STRATEGY,
+    "contrib.tpu.DeviceAssignment": "tpudist.core.placement:DeviceAssignment",
+    "contrib.tpu.Topology": "tpudist.core.placement:Topology",
+    "contrib.tpu.python.ops.tpu_ops.cross_replica_sum":
+        "tpudist.contrib.tpu:cross_replica_sum",
+    "contrib.tpu.python.tpu.tpu_optimizer.CrossShardOptimizer":
+        "tpudist.contrib.tpu:CrossShardOptimizer",
+    "distribute.TPUStrategy": _STRATEGY_V1,
+    "distribute.cluster_resolver.TPUClusterResolver": _CONTRIB_RESOLVER,
+    "distribute.experimental.TPUStrategy": _STRATEGY_V1,
+    "python.distribute.tpu_strategy.TPUStrategy": _STRATEGY_V1,
+    "python.distribute.tpu_strategy.TPUStrategyV1": _STRATEGY_V1,
+}
+
+_VALUE_CONTEXT = {
+    "distribute.ValueContext": "tpudist.v2_2.context:ValueContext",
+    "distribute.experimental.ValueContext": "tpudist.v2_2.context:ValueContext",
+}
+
+DROPINS = {
+    "contrib": {
+        **_CLUSTER,
+        **_below("tpudist.contrib.context", ("", "contrib.distribute."), (
+            "get_tower_context", "get_cross_tower_context")),
+        **_below("tpudist.contrib.context", ("contrib.distribute.",), (
+            "get_distribution_strategy", "has_distribution_strategy",
+            "get_loss_reduction", "TowerContext", "MultiStepContext")),
+        **_below("tpudist.contrib.tpu", ("contrib.tpu.", "tpu."), (
+            "initialize_system", "shutdown_system", "replicate", "rewrite",
+            "cross_replica_sum", "CrossShardOptimizer", "bfloat16_scope")),
+        **_same("contrib.distribute.", "tensorflow:distribute.", (
+            "ReplicaContext", "get_replica_context", "get_strategy",
+            "has_strategy", "in_cross_replica_context")),
+        **_CONTRIB,
+    },
+    "v2_0": {
+        **_CLUSTER,
+        **_second_generation("tpudist.v2_0.strategy:TPUStrategy"),
+    },
+    "v2_2": {
+        **_CLUSTER,
+        **_second_generation("tpudist.v2_2.strategy:TPUStrategy"),
+        **_VALUE_CONTEXT,
+    },
+}
+
+#: What ``tpudist.<era>`` itself re-exports, each loaded when first asked for.
+EXPORTS = {
+    "contrib": dict(
+        _below("tpudist.contrib.context", ("",), (
+            "get_tower_context", "get_cross_tower_context", "TowerContext",
+            "MultiStepContext", "VariableAggregation",
+            "get_distribution_strategy", "has_distribution_strategy",
+            "get_loss_reduction")),
+        TPUStrategy=_STRATEGY,
+        TPUClusterResolver=_CONTRIB_RESOLVER),
+    "v2_0": {"TPUStrategy": "tpudist.v2_0.strategy:TPUStrategy",
+             "TPUClusterResolver": _RESOLVER},
+    "v2_2": {"TPUStrategy": "tpudist.v2_2.strategy:TPUStrategy",
+             "TPUClusterResolver": _RESOLVER,
+             "ValueContext": "tpudist.v2_2.context:ValueContext"},
+}
+for _names in EXPORTS.values():
+    _names.update(
+        _below("tpudist.core.cluster", ("",), (
+            "initialize_tpu_system", "shutdown_tpu_system",
+            "connect_to_cluster")),
+        DeviceAssignment="tpudist.core.placement:DeviceAssignment",
+        Topology="tpudist.core.placement:Topology",
+        InputContext="tensorflow:distribute.InputContext",
+        ReduceOp="tensorflow:distribute.ReduceOp")
