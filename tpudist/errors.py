@@ -15,12 +15,34 @@ class TpudistError(Exception):
       instead: what to type instead.
     """
 
-    def __init__(self, seen, why="", instead=""):
-        self.seen, self.why, self.instead = seen, why, instead
-        parts = [_sentence(seen), _sentence(why)]
-        if instead:
-            parts.append("Instead: " + instead)
-        super().__init__(" ".join(part for part in parts if part))
+    # AutoGraph adds the user's source lines to an error by making it anew from
+    # one string, but only where the class has this constructor; it turns every
+    # other error into a StagingError, which no ``except ValueError`` catches.
+    __init__ = Exception.__init__
+
+    @property
+    def seen(self):
+        """What the caller passed or did."""
+        return self._part(0)
+
+    @property
+    def why(self):
+        """Why that cannot work."""
+        return self._part(1)
+
+    @property
+    def instead(self):
+        """What to type instead."""
+        return self._part(2)
+
+    def _part(self, index):
+        return self.args[index] if index < len(self.args) else ""
+
+    def __str__(self):
+        parts = [_sentence(self.seen), _sentence(self.why)]
+        if self.instead:
+            parts.append("Instead: " + self.instead)
+        return " ".join(part for part in parts if part)
 
 
 def _sentence(text):

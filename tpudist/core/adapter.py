@@ -8,10 +8,19 @@ import os
 
 import tensorflow as tf
 
+from tpudist.core import contexts
+from tpudist.core import crossreplica
 from tpudist.core import functions
+from tpudist.core import layout
 from tpudist.core import natives
+from tpudist.core import pipelines
+from tpudist.core import reductions
+from tpudist.core import scaling
 from tpudist.core import sharding
+from tpudist.core import signatures
+from tpudist.core import stepping
 from tpudist.core import strategies
+from tpudist.core import tpu_ops
 from tpudist.core import versions
 from tpudist.errors import ContextError
 from tpudist.errors import EagerRunError
@@ -23,6 +32,51 @@ ALLOW_EAGER_RUN = "TPUDIST_ALLOW_EAGER_RUN"
 TPUStrategyBase = strategies.TPUStrategyBase
 TPUStrategyBaseV1 = strategies.TPUStrategyBaseV1
 library = functions.library
+shown_as = signatures.shown_as
+Words = contexts.Words
+
+# Operations that are documented where they are defined.
+batch_reduce = reductions.batch_reduce
+broadcast = reductions.broadcast
+colocate = crossreplica.colocate
+group = crossreplica.group
+map_over = crossreplica.map_over
+read = crossreplica.read
+reduce_to = reductions.reduce_to
+unwrap = reductions.unwrap
+update = crossreplica.update
+update_non_slot = crossreplica.update_non_slot
+value_container = crossreplica.value_container
+between_graph = layout.between_graph
+configure = layout.configure
+finalize = layout.stop_system
+host_device = layout.host_device
+is_single = layout.is_single
+non_slot_devices = layout.non_slot_devices
+num_hosts = layout.num_hosts
+parameter_devices = layout.parameter_devices
+replica_ids = layout.replica_ids
+replicas_per_host = layout.replicas_per_host
+should_checkpoint = layout.should_checkpoint
+should_init = layout.should_init
+should_save_summary = layout.should_save_summary
+start_system = layout.start_system
+steps_per_run = layout.steps_per_run
+worker_devices = layout.worker_devices
+run_steps = stepping.run_steps
+make_dataset_iterator = pipelines.make_dataset_iterator
+make_input_fn_iterator = pipelines.make_input_fn_iterator
+
+
+class ScalingStrategyBaseV1(scaling.ScalesMeanLoss,
+                            strategies.TPUStrategyBaseV1):
+    """A strategy whose ``tf.train`` optimizers divide a mean loss."""
+
+
+def build(strategy, resolver, steps_per_run, num_cores=None, assignment=None):
+    """See :func:`tpudist.core.strategies.initialize`."""
+    strategies.initialize(strategy, resolver, assignment, steps_per_run,
+                          num_cores)
 
 
 def initialize(strategy, resolver, assignment=None, steps_per_run=None,
@@ -57,9 +111,43 @@ def run(strategy, fn, args=(), kwargs=None, options=None, refuse_eager=False):
     if refuse_eager:
         _refuse_eager(fn)
     if strategies.is_virtual(strategy):
+        return natives.as_per_replica(
+            strategy.extended, strategy.extended.call_for_each_replica(
+                fn, args=args, kwargs=kwargs))
+    return natives.run(strategy, fn, args, kwargs, options)
+
+
+def run_on_input(strategy, fn, iterator=None):
+    """Runs `fn` on every replica, with the iterator's next element if any."""
+    with strategy.scope():
+        args = () if iterator is None else (iterator.get_next(),)
+        return run(strategy, fn, args=args)
+
+
+def replicate(strategy, fn, args, kwargs):
+    """Runs `fn` on every replica; in a native TPU computation, as part of it.
+
+    Context: cross-replica, in the scope; graph, ``tf.function`` or eager.
+
+    Args:
+      strategy: the strategy.
+      fn: the replica function.
+      args, kwargs: its arguments, as of :func:`run`; the keyword
+        ``run_concurrently`` (how to schedule replicas) has no meaning.
+
+    Returns:
+      What `fn` returned, with a per-replica value for each tensor.
+
+    Raises:
+      ContextError: (a RuntimeError) outside of the scope or in a replica.
+    """
+    contexts.require_cross_replica(strategy, contexts.words_of(strategy).call)
+    kwargs = {name: value for name, value in kwargs.items()
+              if name != "run_concurrently"}
+    if strategies.is_virtual(strategy) or tpu_ops.in_computation():
         return strategy.extended.call_for_each_replica(fn, args=args,
                                                        kwargs=kwargs)
-    return natives.run(strategy, fn, args, kwargs, options)
+    return natives.run(strategy, fn, args, kwargs, None)
 
 
 def _refuse_eager(fn):
@@ -126,8 +214,15 @@ def reduce(strategy, reduce_op, value, axis):
         return tf.nest.map_structure(
             lambda leaf: strategy.extended.reduce_along(reduce_op, leaf, axis),
             value)
-    return strategies.native_call(strategy, "reduce", reduce_op, value,
-                                  axis=axis)
+    return natives.map_distributed(
+        lambda leaf: strategies.native_call(
+            strategy, "reduce", reduce_op, leaf, axis=axis), value)
+
+
+def per_replica_dataset(strategy, dataset_fn,
+                        dataset_class=pipelines.PerReplicaDataset):
+    """See :class:`tpudist.core.pipelines.PerReplicaDataset`."""
+    return dataset_class(strategy, dataset_fn)
 
 
 def distribute_dataset(strategy, dataset, options=None):
@@ -138,9 +233,10 @@ def distribute_dataset(strategy, dataset, options=None):
     Returns:
       A distributed dataset, which yields per-replica values.
     """
-    return strategies.native_call(
-        strategy, "experimental_distribute_dataset", dataset,
-        **_input_options(options))
+    return pipelines.graph_dataset(
+        strategy, dataset) or strategies.native_call(
+            strategy, "experimental_distribute_dataset", dataset,
+            **_input_options(options))
 
 
 def distribute_datasets_from_function(strategy, dataset_fn, options=None):
@@ -160,8 +256,9 @@ def distribute_datasets_from_function(strategy, dataset_fn, options=None):
     name = ("distribute_datasets_from_function"
             if versions.DATASETS_FROM_FUNCTION_RENAMED
             else "experimental_distribute_datasets_from_function")
-    return strategies.native_call(strategy, name, dataset_fn,
-                                  **_input_options(options))
+    return pipelines.graph_dataset_from_function(
+        strategy, dataset_fn) or strategies.native_call(
+            strategy, name, dataset_fn, **_input_options(options))
 
 
 def _input_options(options):
@@ -195,7 +292,12 @@ def make_numpy_dataset(strategy, numpy_input, session=None):
 
     Returns:
       A ``tf.data.Dataset``.
+
+    Raises:
+      ContextError: (a RuntimeError) in a graph without a Session.
     """
+    if session is None and not tf.executing_eagerly():
+        session = pipelines.default_session("experimental_make_numpy_dataset")
     with strategy.scope():
         return strategy.extended.experimental_make_numpy_dataset(
             numpy_input, session=session)

@@ -16,6 +16,7 @@ from tensorflow.python.framework import auto_control_deps
 from tensorflow.python.framework import func_graph
 from tensorflow.python.framework import ops
 from tensorflow.python.framework import tensor_util
+from tensorflow.python.ops import control_flow_v2_func_graphs as control_flow
 
 from tpudist.core import versions
 
@@ -35,6 +36,9 @@ except ImportError:
     from tensorflow.python.ops.custom_gradient import copy_handle_data
 
 FuncGraph = func_graph.FuncGraph
+_BRANCHES_AND_LOOPS = (
+    control_flow.CondBranchFuncGraph, control_flow.WhileCondFuncGraph,
+    control_flow.WhileBodyFuncGraph)
 AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
 _NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
 
@@ -91,6 +95,16 @@ def do_not_convert(fn):
 
 
 @contextlib.contextmanager
+def unconverted():
+    """Shields what is called in the block from AutoGraph."""
+    if versions.RUN_CONVERTS:
+        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
+            yield
+    else:
+        yield
+
+
+@contextlib.contextmanager
 def eager_device(name):
     """Sets the eager context's device only; the graph's stack is untouched."""
     with context.device(name):
@@ -118,6 +132,29 @@ def add_library(source, target):
             target._add_function_recursive(function)
         else:
             function.add_to_graph(target)
+
+
+def at_call_time(home, value, dtype):
+    """A scalar of `home`, as the current graph inside it sees it.
+
+    A tf.function that is called in `home` may outlive it in its cache, so it
+    is not bound to a tensor of `home`: each call of it asks `value` anew.
+
+    Args:
+      home: a FuncGraph; the current graph is `home` or inside it.
+      value: ``value()`` gives the tensor, in the graph of the caller.
+      dtype: its dtype.
+
+    Returns:
+      A tensor; None if no tf.function lies between `home` and here.
+    """
+    graph = ops.get_default_graph()
+    while isinstance(graph, _BRANCHES_AND_LOOPS):
+        graph = graph.outer_graph
+    if graph is home or not isinstance(graph, FuncGraph):
+        return None
+    return graph.capture_call_time_value(value, tf.TensorSpec([], dtype),
+                                         key=value)
 
 
 def is_traced(value):

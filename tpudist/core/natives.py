@@ -16,7 +16,7 @@ from tensorflow.python.distribute import tpu_strategy
 from tensorflow.python.distribute import values
 from tensorflow.python.framework import composite_tensor
 from tensorflow.python.framework import ops
-from tensorflow.python.ops.resource_variable_ops import ResourceVariable
+from tensorflow.python.ops import resource_variable_ops
 from tensorflow.python.util import nest
 
 from tpudist.core import versions
@@ -43,7 +43,14 @@ try:
 except ImportError:
     IndexedSlices = ops.IndexedSlices
 
+try:
+    from tensorflow.python.distribute.mirrored_run import \
+        _MirroredReplicaContext as MirroredReplicaContext
+except ImportError:
+    MirroredReplicaContext = mirrored_strategy.MirroredReplicaContext
+
 MirroredExtended = mirrored_strategy.MirroredExtended
+ResourceVariable = resource_variable_ops.ResourceVariable
 DistributedValues = values.DistributedValues
 ReplicaContext = distribute_lib.ReplicaContext
 DistributedVariable = values.DistributedVariable
@@ -72,6 +79,27 @@ def components(value):
     return tuple(value._values) if is_distributed(value) else (value,)
 
 
+def map_distributed(fn, value):
+    """`fn` of each leaf if there is a distributed one, else of `value`."""
+    if any(is_distributed(leaf) for leaf in tf.nest.flatten(value)):
+        return tf.nest.map_structure(fn, value)
+    return fn(value)
+
+
+def as_per_replica(extended, results):
+    """`results` with N aliases of a tensor that is one object for N replicas.
+
+    A TPU returns N values of it too; to a reduction it is not a plain tensor.
+    """
+    count = extended._num_replicas_in_sync
+    return tf.nest.map_structure(
+        lambda leaf: per_replica(extended, [leaf] + [
+            tf.identity(leaf) for _ in range(count - 1)])
+        if tf.is_tensor(leaf) and not is_distributed(leaf)
+        and not isinstance(leaf, tf.Variable) and not is_assignment(leaf)
+        and not tf.executing_eagerly() and count > 1 else leaf, results)
+
+
 def is_distributed(value):
     """Whether `value` holds one component per replica."""
     return isinstance(value, DistributedValues)
@@ -80,6 +108,11 @@ def is_distributed(value):
 def is_variable(value):
     """Whether `value` is a variable created under a strategy."""
     return isinstance(value, DistributedVariable)
+
+
+def is_assignment(value):
+    """Whether `value` is what assigning a variable in a graph returns."""
+    return isinstance(value, resource_variable_ops._UnreadVariable)
 
 
 def is_mirrored(value):
@@ -112,10 +145,26 @@ def regroup(extended, per_replica_results):
 
 def update_regroup(extended, updates, group):
     """Regroups what an update function returned for each component."""
-    if versions.DEVICE_MAP:
-        return values.update_regroup(
-            extended, extended._device_map, tuple(updates), group)
-    return distribute_utils.update_regroup(extended, tuple(updates), group)
+    if not versions.DEVICE_MAP:
+        return distribute_utils.update_regroup(
+            extended, tuple(updates), group)
+    wrap = _grouped_on_one_device(extended) if group else values.Mirrored
+    regrouped = values.regroup(extended._device_map, tuple(updates), wrap)
+    if group:
+        return regrouped
+    return nest.map_structure(extended._local_results, regrouped)
+
+
+def _grouped_on_one_device(extended):
+    """The native grouping puts its identities on the replicas' labels."""
+    def wrap(device_map, parts):
+        everything = tf.group(*parts)
+        if not all(tf.is_tensor(part) for part in parts):
+            return everything
+        with extended.place(), tf.control_dependencies([everything]):
+            return values.Mirrored(device_map,
+                                   [tf.identity(part) for part in parts])
+    return wrap
 
 
 def update_context(extended, replica_id):

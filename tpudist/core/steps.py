@@ -23,14 +23,17 @@ class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
         tf.errors.OutOfRangeError.__init__(
             self, error.node_def, error.op, error.message)
         TpudistError.__init__(
-            self, "the dataset ended inside a loop of steps: %s"
-            % error.message.splitlines()[0],
+            self, "the dataset ended inside a loop of steps (%s)"
+            % _last_line(error.message),
             "every step takes one batch (per replica), and a TPU cannot stop "
             "inside its loop; the steps before it have taken effect",
             "dataset.repeat(), or fewer iterations")
 
-    def __str__(self):
-        return self.args[0]
+
+def _last_line(message):
+    """The line of a runtime message that names the cause."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return ([line for line in lines if "End of" in line] or lines)[-1]
 
 
 def check_iterations(iterations):
@@ -63,7 +66,7 @@ def _bad_type(iterations):
         "iterations=100")
 
 
-def run(step, iterations):
+def run(step, iterations, start=None):
     """Runs `step` `iterations` times in one loop on the device.
 
     Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
@@ -72,30 +75,96 @@ def run(step, iterations):
       step: ``step() -> nest of tensors``, traced once. Its stateful ops run
         even if no result depends on them, as in a TPU computation.
       iterations: number of steps, at least 1.
+      start: ``start(nest) -> flat list``: what the results are before the
+        first step, for the nest of tensors that `step` returned; None for
+        zeros.
 
     Returns:
-      The nest that the last step returned; in a graph, evaluating any tensor
-      of it runs the loop.
+      ``(nest, op)``: the nest that the last step returned, and in a graph an
+      op that runs the loop, else None. Evaluating any tensor of the nest runs
+      the loop, and it is the same loop for all of them and the op.
 
     Raises:
       DatasetEndError: (eager) an iterator ended before the last step.
     """
     iterations = check_iterations(iterations)
     if not tf.executing_eagerly():
-        return _Loop(step).build(iterations)
-    steps = tf.function(lambda: _Loop(step).build(iterations),
-                        autograph=False)
+        return _Loop(step, start).build(iterations)
+    return run_traced(traced(step, start), iterations), None
+
+
+def traced(step, start=None):
+    """The loop around `step` as a function of the number of steps.
+
+    The step is traced when it is first called; to be run by
+    :func:`run_traced`.
+    """
+    return _EagerFunction(
+        lambda iterations: _Loop(step, start).build(iterations)[0])
+
+
+def run_traced(loop, iterations):
+    """Runs what :func:`traced` returned, in eager mode; returns the nest.
+
+    Raises:
+      DatasetEndError: an iterator ended before the last step.
+    """
     try:
-        return steps()
+        return loop(tf.convert_to_tensor(iterations))
     except tf.errors.OutOfRangeError as error:
         raise DatasetEndError(error) from error
+
+
+def run_once(step):
+    """Runs `step` once, as one computation; see :func:`run`.
+
+    Returns:
+      ``(nest, op)`` as :func:`run`; all stateful ops of the step run with it.
+    """
+    if not tf.executing_eagerly():
+        return _Loop(step).call()
+    return _EagerFunction(lambda: _Loop(step).call()[0])(), None
+
+
+class _EagerFunction:
+    """A function of tensors for eager mode, traced exactly once.
+
+    A ``tf.function`` traces twice if variables are created in the first trace.
+    """
+
+    def __init__(self, body):
+        self._body = body
+        self._dtypes = None
+
+    def __call__(self, *tensors):
+        if self._dtypes != [tensor.dtype for tensor in tensors]:
+            self._trace(tensors)
+        results = functions.call(
+            self._function, list(tensors) + self._captured, self._graph.outputs)
+        return tf.nest.pack_sequence_as(
+            self._structure, results[:len(tf.nest.flatten(self._structure))])
+
+    def _trace(self, tensors):
+        trace = traces.LiftingTrace("steps")
+        with trace.ordered() as order:
+            given = [functions.placeholder_like(tensor) for tensor in tensors]
+            self._structure = self._body(*given)
+            flat = [order.mark_as_return(leaf)
+                    for leaf in tf.nest.flatten(self._structure)]
+            done = tf.constant(0)
+        self._graph = trace.finish(flat or [done], given)
+        self._function = functions.make(self._graph, noinline=False)
+        self._captured = [outer for outer, _ in self._graph.captures]
+        self._dtypes = [tensor.dtype for tensor in tensors]
 
 
 class _Loop:
     """The loop around one traced step."""
 
-    def __init__(self, step):
+    def __init__(self, step, start=None):
         self._structure = None
+        self._start = start or (lambda structure: [
+            zeros(tensor) for tensor in tf.nest.flatten(structure)])
         self._graph = self._trace(step)
         self._function = functions.make(self._graph, noinline=False)
         self._captured = [outer for outer, _ in self._graph.captures]
@@ -107,12 +176,8 @@ class _Loop:
             flat = [order.mark_as_return(tf.convert_to_tensor(leaf))
                     for leaf in tf.nest.flatten(self._structure)]
             done = tf.constant(0)
-        graph = trace.graph
-        graph.inputs = [inner for _, inner in graph.captures]
-        graph.outputs = flat or [done]
-        graph.control_outputs = trace.must_run
         self._count = len(flat)
-        return graph
+        return trace.finish(flat or [done])
 
     def build(self, iterations):
         """Adds the loop to the current graph."""
@@ -125,27 +190,36 @@ class _Loop:
             with tf.control_dependencies([results[0].op]):
                 return [i + 1] + results[:self._count]
 
+        outputs = self._graph.outputs[:self._count]
         start = [tf.cast(0, _counter_type(iterations))]
-        start += [_zeros(tensor) for tensor in self._graph.outputs[
-            :self._count]]
-        shapes = [tensor.shape for tensor in start[:1]] + [
-            tensor.shape for tensor in self._graph.outputs[:self._count]]
-        looped = tf.while_loop(
+        start += self._start(self._pack(outputs))
+        shapes = [start[0].shape] + [tensor.shape for tensor in outputs]
+        looped = tf.nest.flatten(tf.while_loop(
             again, body, start, shape_invariants=shapes,
-            parallel_iterations=1)
+            parallel_iterations=1))
         done, results = looped[0], looped[1:]
         with tf.control_dependencies([done]):
             results = [tf.identity(tensor) for tensor in results]
-            self.run_op = tf.no_op() if functions.in_graph() else None
-        return (tf.nest.pack_sequence_as(self._structure, results),
-                self.run_op)
+            return self._pack(results), tf.no_op()
+
+    def call(self):
+        """Calls the step once in the current graph."""
+        results = functions.call(self._function, self._captured,
+                                 self._graph.outputs)
+        with tf.control_dependencies([results[0].op]):
+            return self._pack([
+                tf.identity(tensor)
+                for tensor in results[:self._count]]), tf.no_op()
+
+    def _pack(self, flat):
+        return tf.nest.pack_sequence_as(self._structure, flat)
 
 
 def _counter_type(iterations):
     return iterations.dtype if tf.is_tensor(iterations) else tf.int32
 
 
-def _zeros(tensor):
-    """A start value of a loop output: zeros, of no elements if unknown."""
+def zeros(tensor):
+    """A start value for `tensor`: zeros, of no elements if the size is unknown."""
     dims = tensor.shape.as_list() if tensor.shape.rank is not None else []
     return tf.zeros([dim or 0 for dim in dims], tensor.dtype)

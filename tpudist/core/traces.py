@@ -18,7 +18,11 @@ class Trace:
       graph: the FuncGraph.
       outer: the graph it is called from.
       must_run: the stateful ops of the graph, once it is traced.
+      regroups: whether distributed values made here are regrouped by
+        TensorFlow, which takes N times one object for an undistributed value.
     """
+
+    regroups = True
 
     def __init__(self, name, outer=None):
         self.outer = outer or tf.compat.v1.get_default_graph()
@@ -34,6 +38,20 @@ class Trace:
             with functions.AutomaticControlDependencies() as order:
                 yield order
             self.must_run = list(order.ops_which_must_run)
+
+    def finish(self, outputs, inputs=()):
+        """The graph, ready to become a function.
+
+        Args:
+          outputs: its tensors that the function returns.
+          inputs: its placeholders that the function takes, before what it
+            captures.
+        """
+        self.graph.inputs = list(inputs)
+        self.graph.inputs += [inner for _, inner in self.graph.captures]
+        self.graph.outputs = list(outputs)
+        self.graph.control_outputs = self.must_run
+        return self.graph
 
     @contextlib.contextmanager
     def outside(self, kwargs):

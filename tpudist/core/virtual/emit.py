@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tpudist.core import functions
 from tpudist.core import natives
+from tpudist.core.virtual import reduction
 from tpudist.core.virtual import stages
 from tpudist.core.virtual import variables
 
@@ -49,6 +50,10 @@ class _Emission:
                     self._call_stage(stage, summed)
                 if merge is not None:
                     self._call_merge(merge)
+                    for variable in merge.updated:
+                        variables.assume_equal(variable)
+            for value, receive in program.deliveries:
+                receive(tf.nest.map_structure(self._leave, value))
             return tf.nest.map_structure(self._leave, self._results)
 
     def _learn(self, tensor, per_replica):
@@ -66,8 +71,9 @@ class _Emission:
         return getattr(tensor, "graph", None) is self._program.graph
 
     def _wanted(self):
-        tensors = [t for t in natives.flatten(self._results)
-                   if self._is_inside(t)]
+        leaving = [self._results]
+        leaving += [value for value, _ in self._program.deliveries]
+        tensors = [t for t in natives.flatten(leaving) if self._is_inside(t)]
         for merge in self._program.merges:
             tensors += [source for _, source, _ in merge.inputs]
             tensors += [outer for outer, _ in merge.graph.captures
@@ -99,7 +105,8 @@ class _Emission:
                 continue
             total = self._sums.get(id(tensor))
             self._sums[id(tensor)] = (
-                value if total is None else tf.add(total, value))
+                value if total is None
+                else reduction.add(total, value, tensor.op.name))
 
     def _call_merge(self, merge):
         graph = merge.graph
@@ -128,7 +135,9 @@ class _Emission:
             if id(source) in self._sums:
                 return self._sums[id(source)]
             return functools.reduce(
-                tf.add, [known[id(source)] for known in self._known])
+                lambda total, value: reduction.add(
+                    total, value, source.op.name),
+                [known[id(source)] for known in self._known])
         return self._known[replica][id(source)]
 
     def _leave(self, leaf):

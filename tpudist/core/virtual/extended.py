@@ -36,6 +36,7 @@ class VirtualExtended(natives.MirroredExtended):
         self.placement = placement
         self.steps_per_run = 1
         self._real_device = device or _HOST
+        self.updates_parts = False
         labels = tuple(_LABEL % i for i in range(placement.num_replicas))
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
@@ -114,6 +115,8 @@ class VirtualExtended(natives.MirroredExtended):
                 reduce_op == tf.distribute.ReduceOp.MEAN):
             return value
         if not natives.is_distributed(value):
+            if self._num_replicas_in_sync == 1:
+                return value  # TensorFlow would copy it to the TPU's label
             return natives.reduce_plain(self, reduce_op, value, destinations)
         with self.place():
             reduced = merge.combine(reduce_op, value)
@@ -138,9 +141,8 @@ class VirtualExtended(natives.MirroredExtended):
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
-            copied = reduction.copies(tf.convert_to_tensor(tensor),
-                                      self._num_replicas_in_sync)
-            return natives.mirrored(self, copied)
+            return reduction.mirror(self, tf.convert_to_tensor(tensor),
+                                    self._num_replicas_in_sync)
 
     def _gather_to_implementation(self, value, destinations, axis, *unused):
         if not natives.is_distributed(value):
@@ -150,26 +152,56 @@ class VirtualExtended(natives.MirroredExtended):
             return reduction.spread(self, gathered, destinations)
 
     def _update(self, var, fn, args, kwargs, group):
+        if not natives.is_distributed(var):
+            return self._update_single(var, fn, args, kwargs, group)
         parts = [(part,) for part in natives.components(var)]
-        return self._update_parts(parts, variables.is_stored_once(var),
-                                  fn, args, kwargs, group)
+        once = variables.is_stored_once(var)
+        if once:
+            merge.note_update(var)
+        return self._update_parts(parts, once, fn, args, kwargs, group)
 
     def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
         parts = [() for _ in range(self._num_replicas_in_sync)]
         return self._update_parts(parts, True, fn, args, kwargs, group)
 
+    def _update_single(self, var, fn, args, kwargs, group):
+        """Updates a variable that no strategy created."""
+        with natives.update_context(self, 0), self.place():
+            result = fn(var, *natives.select_mirrored(self, 0, args),
+                        **natives.select_mirrored(self, 0, kwargs))
+        return result if group else (result,)
+
     def _update_parts(self, parts, once, fn, args, kwargs, group):
         updates = []
         for i, part in enumerate(parts[:1] if once else parts):
             with natives.update_context(self, i), self.place(), \
-                    tf.name_scope("update_%d" % i):
+                    self._updating(once), tf.name_scope("update_%d" % i):
                 updates.append(
                     fn(*(part + tuple(natives.select_mirrored(self, i, args))),
                        **natives.select_mirrored(self, i, kwargs)))
+        if once and group:
+            with self.place():
+                return tf.nest.map_structure(
+                    lambda leaf: self._mirror_update(leaf, len(parts)),
+                    updates[0])
         if once:
             with self.place():
                 updates = _repeat(updates[0], len(parts))
         return natives.update_regroup(self, updates, group)
+
+    def _mirror_update(self, leaf, count):
+        if not _is_value(leaf):
+            return leaf
+        return reduction.mirror(self, tf.identity(leaf), count)
+
+    @contextlib.contextmanager
+    def _updating(self, once):
+        """Tells variables whether an update is done once for each part."""
+        before, self.updates_parts = self.updates_parts, not once
+        try:
+            yield
+        finally:
+            self.updates_parts = before
 
 
 def _repeat(result, count):
@@ -181,4 +213,5 @@ def _repeat(result, count):
 
 
 def _is_value(leaf):
-    return tf.is_tensor(leaf) and not isinstance(leaf, tf.Variable)
+    return natives.is_assignment(leaf) or (
+        tf.is_tensor(leaf) and not isinstance(leaf, tf.Variable))

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tpudist.core import functions
 from tpudist.core import natives
 from tpudist.core import versions
+from tpudist.core.virtual import perreplica
 
 
 def run(extended, fn, args, kwargs):
@@ -18,11 +19,50 @@ def run(extended, fn, args, kwargs):
 
     Context: cross-replica, in a graph or a ``tf.function``.
     """
+    perreplica.check_lengths(extended, (args, kwargs))
+
     def on_the_device(*replica_args, **replica_kwargs):
-        with _label(extended), extended.place():
+        with _label(extended), extended.place(), _replica(extended):
             return fn(*replica_args, **replica_kwargs)
     return natives.MirroredExtended._call_for_each_replica(
         extended, functions.do_not_convert(on_the_device), args, kwargs)
+
+
+class Replica(natives.MirroredReplicaContext):
+    """The context of one of the replicas that are traced one by one."""
+
+    def all_reduce(self, reduce_op, value, *options, **named_options):
+        """Sums or averages a nest over the replicas; see ``ReplicaContext``.
+
+        TensorFlow looks for variables in the graph behind a result that has a
+        gradient of its own. Here it would come through the reduction to the
+        other replicas' variables and refuse them, so the reduction is fed
+        what it does not look behind.
+        """
+        native = super().all_reduce
+        flat = tf.nest.flatten(value)
+        if any(isinstance(leaf, natives.IndexedSlices) for leaf in flat):
+            return native(reduce_op, value, *options, **named_options)
+
+        @tf.custom_gradient
+        def reduced(*tensors):
+            totals = native(reduce_op, [_behind(t) for t in tensors],
+                            *options, **named_options)
+            return totals, lambda *gradients: self.all_reduce(
+                reduce_op, list(gradients), *options, **named_options)
+        return tf.nest.pack_sequence_as(value, reduced(*flat))
+
+
+def _behind(tensor):
+    """`tensor` without its past; its name is kept for error messages."""
+    name = getattr(getattr(tensor, "op", None), "name", "value")
+    return tf.stop_gradient(tensor, name=name.split("/")[-1])
+
+
+def _replica(extended):
+    current = tf.distribute.get_replica_context()
+    return Replica(extended._container_strategy(),
+                   current._replica_id_in_sync_group)
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from tpudist.core import functions
 from tpudist.core import natives
 from tpudist.core import traces
 from tpudist.core.virtual import reduction
+from tpudist.core.virtual import variables
 from tpudist.errors import ContextError
 
 
@@ -19,15 +20,19 @@ class Merge(traces.Trace):
         placeholder stands for; replica id "sum" is the sum over replicas.
       results: [(placeholder in the replica trace, [tensor of `graph`])], one
         tensor per replica or one for all.
+      updated: the variables that are updated once for all replicas.
     """
+
+    regroups = False
 
     def __init__(self, program):
         super().__init__("merge_function", program.outer)
         self._program = program
         self._strategy = program.extended._container_strategy()
-        self.position = len(program.graph.get_operations())
+        self.position = None
         self.inputs = []
         self.results = []
+        self.updated = []
         self._sums = {}
         self._given = {}
 
@@ -36,8 +41,9 @@ class Merge(traces.Trace):
         with self.ordered(), self._program.extended.place(), \
                 natives.cross_replica(self._strategy):
             args, kwargs = self._give((args, kwargs))
+            self.position = len(self._program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
-        return self._hand_back(result)
+        return self.hand_back(result)
 
     # Into the merge.
 
@@ -45,23 +51,35 @@ class Merge(traces.Trace):
         return tf.nest.map_structure(self._give_leaf, structure)
 
     def _give_leaf(self, leaf):
-        flat = natives.flatten(leaf)
-        if natives.is_variable(leaf) or not any(
-                self._is_inside(tensor) for tensor in flat):
+        if isinstance(leaf, tf.Variable) or not natives.is_tensor_like(leaf):
             return leaf
-        parts = [natives.pack(leaf, [self._input(t, i) for t in flat])
+        inside = self._inside(leaf)
+        flat = natives.flatten(inside)
+        parts = [natives.pack(inside, [self._input(t, i) for t in flat])
                  for i in range(self._program.num_replicas)]
         value = natives.per_replica(self._program.extended, parts)
-        if len(flat) == 1 and self._is_inside(leaf):
-            self._given[id(value)] = (value, leaf)
+        if len(flat) == 1 and self._is_inside(inside):
+            self._given[id(value)] = (value, inside)
         return value
+
+    def _inside(self, leaf):
+        """`leaf` as tensors of the replica trace.
+
+        A tensor that the replicas only captured is every replica's own value
+        all the same: its sum over N replicas is N times it, as on a TPU.
+        """
+        flat = natives.flatten(leaf)
+        if all(self._is_inside(tensor) for tensor in flat):
+            return leaf
+        with self._program.graph.as_default():
+            return natives.pack(leaf, [
+                tensor if self._is_inside(tensor) else tf.identity(tensor)
+                for tensor in flat])
 
     def _is_inside(self, tensor):
         return getattr(tensor, "graph", None) is self._program.graph
 
     def _input(self, tensor, replica_id):
-        if not self._is_inside(tensor):
-            return tensor
         with tf.control_dependencies(None):
             held = functions.placeholder_like(tensor)
         self.inputs.append((held, tensor, replica_id))
@@ -85,7 +103,13 @@ class Merge(traces.Trace):
 
     # Back to the replica.
 
-    def _hand_back(self, result):
+    @property
+    def program(self):
+        """The `Program` whose replicas meet here."""
+        return self._program
+
+    def hand_back(self, result):
+        """`result`, a nest of this merge, as the replica trace sees it."""
         with self._program.graph.as_default():
             return tf.nest.map_structure(self._hand_back_leaf, result)
 
@@ -103,6 +127,8 @@ class Merge(traces.Trace):
         if all(getattr(t, "graph", None) is not self.graph for t in tensors):
             if len(set(id(t) for t in tensors)) == 1:
                 return tensors[0]
+        if all(t is tensors[0] for t in tensors):
+            tensors = tensors[:1]
         with self.graph.as_default():
             tensors = [tf.identity(t) for t in tensors]
         with tf.control_dependencies(None):
@@ -129,6 +155,15 @@ def check_place(graph):
         "cannot meet inside a nested @tf.function, tf.cond or tf.while_loop",
         "take the @tf.function off the nested function, or move the call out "
         "of the branch or loop; loop over steps outside of `run`")
+
+
+def note_update(variable):
+    """Notes that `variable` is updated as one value for all replicas."""
+    trace = traces.current()
+    if isinstance(trace, Merge):
+        trace.updated.append(variable)
+    elif not tf.executing_eagerly():
+        variables.assume_equal(variable)
 
 
 def combine(reduce_op, value):

@@ -29,14 +29,29 @@ def enter(program, structure):
 def _enter_leaf(program, leaf):
     if not natives.is_distributed(leaf) or natives.is_variable(leaf):
         return leaf
+    return _stack(program, _components(leaf, program.num_replicas))
+
+
+def check_lengths(extended, structure):
+    """Refuses distributed values that are not of one component per replica.
+
+    Raises:
+      PerReplicaError: (a ValueError) there is one in the nest `structure`.
+    """
+    for leaf in tf.nest.flatten(structure):
+        if natives.is_distributed(leaf) and not natives.is_variable(leaf):
+            _components(leaf, extended._num_replicas_in_sync)
+
+
+def _components(leaf, count):
     parts = natives.components(leaf)
-    if len(parts) != program.num_replicas:
-        raise PerReplicaError(
-            "a per-replica value of %d components" % len(parts),
-            "there are %d replicas" % program.num_replicas,
-            "one component per replica, as strategy."
-            "experimental_distribute_values_from_function(fn) makes them")
-    return _stack(program, parts)
+    if len(parts) == count:
+        return parts
+    raise PerReplicaError(
+        "a per-replica value of %d components" % len(parts),
+        "there are %d replicas" % count,
+        "one component per replica, as strategy."
+        "experimental_distribute_values_from_function(fn) makes them")
 
 
 def _stack(program, parts):

@@ -17,6 +17,7 @@ from tpudist.core import traces
 from tpudist.core.virtual import emit
 from tpudist.core.virtual import merge
 from tpudist.core.virtual import perreplica
+from tpudist.core.virtual import variables
 
 
 def run(extended, fn, args, kwargs):
@@ -32,9 +33,11 @@ def run(extended, fn, args, kwargs):
     Returns:
       What `fn` returned, a ``PerReplica`` in place of each tensor.
     """
-    program = Program(extended)
-    results = program.trace(functions.convert(fn), args, kwargs)
-    return emit.emit(program, results)
+    while True:
+        program = Program(extended)
+        results = program.trace(functions.convert(fn), args, kwargs)
+        if not program.is_outdated():
+            return emit.emit(program, results)
 
 
 class Program(traces.Trace):
@@ -44,6 +47,8 @@ class Program(traces.Trace):
       extended: the `VirtualExtended`.
       arguments: [(placeholder in `graph`, [N tensors of `outer`])].
       merges: the `merge.Merge` objects in program order.
+      deliveries: [(nest, receive)]: values that leave the function without
+        being returned; see :mod:`delivery`.
     """
 
     def __init__(self, extended):
@@ -51,6 +56,7 @@ class Program(traces.Trace):
         self.extended = extended
         self.arguments = []
         self.merges = []
+        self.deliveries = []
         self._replica_id = None
 
     @property
@@ -64,6 +70,14 @@ class Program(traces.Trace):
             args, kwargs = perreplica.enter(self, (args, kwargs))
         with self.ordered(), self.extended.place(), TracedReplica(self):
             return fn(*args, **kwargs)
+
+    def is_outdated(self):
+        """Whether a variable was split after a merge had updated it as one.
+
+        The trace is then made again, with one update per component.
+        """
+        return not all(variables.is_stored_once(variable)
+                       for made in self.merges for variable in made.updated)
 
     def replica_id(self):
         """The replica's id, an int32 scalar that only the run knows."""
@@ -97,7 +111,13 @@ class TracedReplica(natives.ReplicaContext):
     @property
     def replica_id_in_sync_group(self):
         """The replica's id, an int32 scalar tensor."""
-        return self._program.replica_id()
+        inside = functions.at_call_time(self._program.graph, _current_id,
+                                        tf.int32)
+        return self._program.replica_id() if inside is None else inside
 
     def _merge_call(self, merge_fn, args, kwargs):
         return self._program.merge(merge_fn, args, kwargs)
+
+
+def _current_id():
+    return tf.distribute.get_replica_context().replica_id_in_sync_group

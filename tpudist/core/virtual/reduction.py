@@ -5,6 +5,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.core import natives
+from tpudist.core import traces
 from tpudist.errors import CollectiveError
 
 
@@ -53,8 +54,25 @@ def combine_along(reduce_op, tensors, axis):
     return total / tf.cast(_add_chain(counts), total.dtype)
 
 
+def add(total, value, leaf=""):
+    """``total + value`` of one shape: as on a TPU, nothing is broadcast.
+
+    Raises:
+      CollectiveError: (a ValueError) the shapes are known to differ.
+    """
+    _check([total, value], leaf)
+    if total.shape.is_fully_defined() and value.shape.is_fully_defined():
+        return tf.add(total, value)
+    same = tf.debugging.assert_equal(
+        tf.shape(total), tf.shape(value),
+        message="the collective on %r got values of different shapes, one per "
+        "replica" % (leaf or value.op.name))
+    with tf.control_dependencies([] if same is None else [same]):
+        return tf.add(total, value)
+
+
 def _add_chain(tensors):
-    return functools.reduce(tf.add, tensors)
+    return functools.reduce(add, tensors)
 
 
 def copies(value, count):
@@ -81,7 +99,15 @@ def spread(extended, value, destinations):
     count = natives.device_count(destinations)
     if count == 1:
         return value
-    return natives.mirrored(extended, copies(value, count))
+    return mirror(extended, value, count)
+
+
+def mirror(extended, value, count):
+    """A ``Mirrored`` of `count` times `value`."""
+    trace = traces.current()
+    shared = trace is not None and not trace.regroups
+    parts = [value] * count if shared else copies(value, count)
+    return natives.mirrored(extended, parts)
 
 
 def _check(tensors, leaf):

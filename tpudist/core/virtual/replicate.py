@@ -12,6 +12,7 @@ import weakref
 import tensorflow as tf
 
 from tpudist.core import functions
+from tpudist.core import natives
 from tpudist.core import versions
 from tpudist.core.virtual import lockstep
 from tpudist.core.virtual import program
@@ -65,8 +66,15 @@ def _wrap(extended, fn):
         replica_function = target()
         if functions.is_function(replica_function):
             replica_function = replica_function.python_function
-        return target_extended().call_for_each_replica(
-            functions.convert(replica_function), args, kwargs)
+        return _without_ops(target_extended().call_for_each_replica(
+            functions.convert(replica_function), args, kwargs))
     if functions.is_function(fn):
         return functions.clone(fn, for_each_replica)
     return tf.function(for_each_replica)
+
+
+def _without_ops(results):
+    """`results` with None for ops: they run with the function."""
+    return tf.nest.map_structure(
+        lambda leaf: None if isinstance(natives.components(leaf)[0],
+                                        tf.Operation) else leaf, results)

@@ -7,6 +7,11 @@ import tensorflow as tf
 
 from tpudist.core import functions
 
+#: A program of at most so many ops, over all replicas, is inlined: calling a
+#: function costs more than optimising a few ops once per replica. A larger one
+#: keeps one body per stage, which is optimised once for all replicas.
+_INLINED_OPS = 4096
+
 #: A stage: a TensorFlow function and the tensors of the trace that it takes
 #: and gives.
 Stage = collections.namedtuple("Stage", "function inputs outputs")
@@ -31,7 +36,8 @@ def cut(program, wanted):
     used_later = _used_in_other_stages(stage_of)
     nodes = {node.name: node
              for node in program.graph.as_graph_def().node}
-    return [_stage(program, nodes, ops, given, wanted, used_later)
+    shared = len(stage_of) * program.num_replicas > _INLINED_OPS
+    return [_stage(program, nodes, ops, given, wanted, used_later, shared)
             if ops else None for ops in bodies]
 
 
@@ -81,7 +87,7 @@ def _used_in_other_stages(stage_of):
     return used
 
 
-def _stage(program, nodes, body, given, wanted, used_later):
+def _stage(program, nodes, body, given, wanted, used_later, shared):
     inside = set(body)
     inputs = collections.OrderedDict()
     for op in body:
@@ -93,7 +99,7 @@ def _stage(program, nodes, body, given, wanted, used_later):
     must_run = [op for op in program.must_run if op in inside]
     graph = _copy(program, [nodes[op.name] for op in body],
                   list(inputs.values()), outputs, must_run)
-    return Stage(functions.make(graph, noinline=True),
+    return Stage(functions.make(graph, noinline=shared),
                  list(inputs.values()), outputs)
 
 

@@ -6,6 +6,7 @@ starts as one, and becomes one per replica when a replica function first
 assigns it, because from then on the copies of a real TPU may differ.
 """
 
+import functools
 import weakref
 
 import tensorflow as tf
@@ -52,6 +53,33 @@ class StoredOnce(natives.MirroredVariable):
 
     _assumed_equal = False
 
+    @property
+    def handle(self):
+        """The resource of the current replica's component."""
+        if self._updates_parts():
+            _split(self)
+        return super().handle
+
+    def _get_replica(self, replica_id):
+        if self._updates_parts() and not self._assumed_equal:
+            _split(self)
+        elif replica_id and not tf.executing_eagerly():
+            assume_equal(self)
+        return super()._get_replica(replica_id)
+
+    def _update(self, update_fn, value, **kwargs):
+        if self._updates_parts():
+            _split(self)
+        return super()._update(update_fn, value, **kwargs)
+
+    def _updates_parts(self):
+        """Whether it is used, as a slot, to update a variable that was split.
+
+        It must then be split too, or it would be updated once per part.
+        """
+        extended = self._distribute_strategy.extended
+        return extended.updates_parts and is_stored_once(self)
+
     def _update_replica(self, update_fn, value, **kwargs):
         if self.aggregation == NONE and is_stored_once(self):
             _split(self)
@@ -59,8 +87,8 @@ class StoredOnce(natives.MirroredVariable):
 
 
 def assume_equal(variable):
-    """Notes that a traced program relies on `variable` being stored once."""
-    if isinstance(variable, StoredOnce):
+    """Notes that a graph relies on `variable` being stored once, if it is."""
+    if isinstance(variable, StoredOnce) and is_stored_once(variable):
         variable._assumed_equal = True
 
 
@@ -70,7 +98,7 @@ def _split(variable):
         raise ContextError(
             "variable %r (aggregation NONE) is assigned in a replica function"
             % variable.name,
-            "a function traced earlier uses it as one value for all replicas, "
+            "a graph built earlier uses it as one value for all replicas, "
             "and from this assignment on the replicas' values may differ",
             "create it with aggregation=tf.VariableAggregation."
             "ONLY_FIRST_REPLICA (or SUM, MEAN), or call the function that "
@@ -78,8 +106,10 @@ def _split(variable):
     first = natives.components(variable)[0]
     extended = variable._distribute_strategy.extended
     count = len(natives.components(variable))
-    with tf.init_scope(), extended.place():
-        rest = [_copy_of(first, i) for i in range(1, count)]
+    with traces.outside({}), extended.place():
+        make = _makers_of_siblings().get(
+            id(first), functools.partial(_copy_of, first))
+        rest = [make(i) for i in range(1, count)]
     variable._values = (first,) + tuple(rest)
     for part in rest:
         part._distributed_container = weakref.ref(variable)
@@ -87,11 +117,43 @@ def _split(variable):
 
 
 def _copy_of(variable, replica_id):
-    initial = (variable.read_value() if tf.executing_eagerly()
-               else variable.initial_value)
-    return natives.ResourceVariable(
-        tf.identity(initial), trainable=False, aggregation=NONE,
-        name="%s/replica_%d/" % (variable.name.split(":")[0], replica_id))
+    """A variable of the value that `variable` has now."""
+    with tf.init_scope():
+        initial = (variable.read_value() if tf.executing_eagerly()
+                   else variable.initial_value)
+        made = natives.ResourceVariable(
+            tf.identity(initial), trainable=variable.trainable,
+            aggregation=NONE, name=_replica_name(variable, replica_id))
+        _leave_collections([made])
+    return made
+
+
+def _replica_name(variable, replica_id):
+    return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
+
+
+def _makers_of_siblings():
+    """{id(variable): make} of the variables that the current function made.
+
+    Such a variable has no value to copy: TensorFlow initialises it when the
+    function has been traced. Elsewhere, what is put in is not kept.
+    """
+    if not functions.in_function():
+        return {}
+    graph = tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_tpudist_makers"):
+        graph._tpudist_makers = {}
+    return graph._tpudist_makers
+
+
+def _leave_collections(parts):
+    """Takes `parts` out of the graph's collections: their container is in."""
+    graph = tf.compat.v1.get_default_graph()
+    for key in (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
+                tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES):
+        collection = graph.get_collection_ref(key)
+        collection[:] = [found for found in collection
+                         if not any(found is part for part in parts)]
 
 
 def classes():
@@ -121,14 +183,13 @@ def create(extended, next_creator, kwargs):
     count = extended._num_replicas_in_sync
 
     def per_replica(**kwargs):
-        on_read = (kwargs.get("synchronization")
-                   == tf.VariableSynchronization.ON_READ)
         with extended.place():
             first = next_creator(**kwargs)
-            if not on_read:
-                return [first] * count
-            return [first] + [_sibling(first, i, next_creator, dict(kwargs))
-                              for i in range(1, count)]
+            make = functools.partial(_sibling, first, next_creator, kwargs)
+            if _starts_apart(kwargs, colocate_with):
+                return [first] + [make(i) for i in range(1, count)]
+            _makers_of_siblings()[id(first)] = make
+            return [first] * count
 
     with traces.outside(kwargs):
         variable = natives.create_distributed_variable(
@@ -137,11 +198,30 @@ def create(extended, next_creator, kwargs):
     return variable
 
 
-def _sibling(first, replica_id, next_creator, kwargs):
+def _starts_apart(kwargs, colocate_with):
+    """Whether a new variable is stored once per replica from the start.
+
+    So are the slots of a variable that is. And a TF 1 graph cannot be traced
+    again when a variable is split, so what a replica function may well assign
+    starts apart there: what is neither trained nor an optimizer's (which is
+    created beside a variable).
+    """
+    if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:
+        return True
+    if isinstance(colocate_with, StoredOnce) and (
+            not is_stored_once(colocate_with)):
+        return True
+    return (versions.ASSIGN_WITHOUT_AGGREGATION and colocate_with is None
+            and kwargs.get("aggregation", NONE) == NONE
+            and kwargs.get("trainable") is False
+            and not tf.executing_eagerly() and not functions.in_function())
+
+
+def _sibling(first, next_creator, kwargs, replica_id):
     def initial_value():
         if tf.executing_eagerly() or functions.in_function():
             return tf.identity(first.value())
         return tf.identity(first.initial_value)
-    kwargs["initial_value"] = initial_value
-    kwargs["name"] = "%s/replica_%d/" % (first.name.split(":")[0], replica_id)
-    return next_creator(**kwargs)
+    return next_creator(**dict(
+        kwargs, initial_value=initial_value,
+        name=_replica_name(first, replica_id)))

@@ -1,0 +1,108 @@
+"""A process that trains one model with one engine, as it is told.
+
+    python -m tests.benchmarks.engine JSON
+
+The JSON object has ``engine`` (plain, virtual, mirrored, mirrored_one),
+``cores``, ``model``, ``batch`` (the global one) and the model's own options.
+Then each line on standard input is a command: ``first`` (the first step, with
+trace), ``steps N``. Each answer is a line ``@`` and a JSON object: ``seconds``
+(per step) and ``peak``, the bytes of resident memory that building and training
+have added so far.
+"""
+
+import json
+import resource
+import sys
+import time
+
+import tensorflow as tf
+
+from tests.benchmarks import models
+
+
+def make_strategy(engine, cores):
+    """The strategy of an engine, None for plain TensorFlow."""
+    if engine == "plain":
+        return None
+    if engine == "virtual":
+        from tpudist import v2_2
+        return v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % cores))
+    cpu = tf.config.experimental.list_physical_devices("CPU")[0]
+    tf.config.experimental.set_virtual_device_configuration(
+        cpu, [tf.config.experimental.VirtualDeviceConfiguration()] * cores)
+    operation = (tf.distribute.ReductionToOneDevice() if engine == "mirrored_one"
+                 else None)
+    return tf.distribute.MirroredStrategy(
+        ["/device:CPU:%d" % core for core in range(cores)],
+        cross_device_ops=operation)
+
+
+class Training:
+    """One model under one engine.
+
+    Args:
+      options: the JSON object.
+    """
+
+    def __init__(self, options):
+        self._strategy = make_strategy(options["engine"], options["cores"])
+        tf.function(lambda x: x + 1)(tf.constant(1))
+        self._before = peak()
+        kind, size = models.MODELS[options["model"]], options["batch"]
+        self._global_batch = size
+        dataset = tf.data.Dataset.from_tensors(kind.batch(size, options))
+        if self._strategy is None:
+            self._model = self._built(kind(options))
+        else:
+            with self._strategy.scope():
+                self._model = self._built(kind(options))
+            dataset = self._strategy.experimental_distribute_dataset(dataset)
+        self._inputs = next(iter(dataset))
+        self._step = tf.function(self._train)
+
+    def _built(self, model):
+        if hasattr(model.optimizer, "build"):  # Keras 3 makes its slots lazily
+            model.optimizer.build(model.variables)
+        return model
+
+    def _replica(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(self._model.losses(x, y)) / self._global_batch
+        gradients = tape.gradient(loss, self._model.variables)
+        self._model.optimizer.apply_gradients(zip(gradients, self._model.variables))
+        return loss
+
+    def _train(self, x, y):
+        if self._strategy is None:
+            return self._replica(x, y)
+        losses = self._strategy.run(self._replica, args=(x, y))
+        return self._strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
+
+    def steps(self, count):
+        """Runs `count` steps; returns the answer to the parent."""
+        start = time.perf_counter()
+        for _ in range(count):
+            loss = self._step(*self._inputs)
+        loss = float(loss)
+        seconds = (time.perf_counter() - start) / count
+        assert loss == loss, "the loss is NaN"
+        return {"seconds": seconds, "peak": peak() - self._before, "loss": loss}
+
+
+def peak():
+    """Largest resident memory of this process so far, bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def main(options):
+    """Answers commands until standard input ends."""
+    training = Training(json.loads(options))
+    print("@" + json.dumps({}), flush=True)
+    for line in sys.stdin:
+        word, _, count = line.strip().partition(" ")
+        print("@" + json.dumps(training.steps(1 if word == "first" else int(count))),
+              flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,79 @@
+"""Child processes: engines that are told to train, and programs that answer once."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def environment():
+    """The children's environment: this checkout, no TPU of the caller's, CPU only."""
+    environ = {name: value for name, value in os.environ.items()
+               if not name.startswith("TPU")}
+    environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
+    return environ
+
+
+class Engine:
+    """A `tests.benchmarks.engine` process; a context manager.
+
+    Args:
+      engine: plain, virtual, mirrored or mirrored_one.
+      **options: what else the process is told.
+    """
+
+    def __init__(self, engine, **options):
+        self._what = "%s %s" % (engine, options)
+        self._errors = tempfile.TemporaryFile(mode="w+")
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.engine",
+             json.dumps(dict(options, engine=engine))],
+            cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self._errors, universal_newlines=True)
+
+    def __enter__(self):
+        self._answer()
+        return self
+
+    def __exit__(self, *unused):
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+        self._errors.close()
+
+    def first(self):
+        """Runs the first step; returns the answer."""
+        return self._ask("first")
+
+    def steps(self, count):
+        """Runs `count` steps; returns the answer, with seconds per step."""
+        return self._ask("steps %d" % count)
+
+    def _ask(self, command):
+        self._process.stdin.write(command + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self):
+        for line in self._process.stdout:
+            if line.startswith("@"):
+                return json.loads(line[1:])
+        self._process.wait()
+        self._errors.seek(0)
+        raise RuntimeError("%s ended with %d\n%s" % (
+            self._what, self._process.returncode, self._errors.read()[-3000:]))
+
+
+def answer(module, *arguments):
+    """What a module of this package prints as its last line, a JSON object."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.benchmarks." + module]
+        + [str(argument) for argument in arguments], cwd=ROOT, env=environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    if done.returncode:
+        raise RuntimeError("%s ended with %d\n%s" % (
+            module, done.returncode, done.stderr[-3000:]))
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,0 +1,158 @@
+"""The figures: what each is, how it is measured, and what it may be at most.
+
+A measurement is a function of a `Sizes` that returns a list of `Figure`. All
+are ratios of things measured in turn (A B A B) in one run, but the start-up
+times. Imports no TensorFlow: every engine is a process of its own.
+"""
+
+import collections
+import contextlib
+import statistics
+import subprocess
+import sys
+import time
+
+from tests.benchmarks import processes
+
+#: One line of the table; `bound` is None where there is nothing to hold.
+Figure = collections.namedtuple("Figure", "what measured unit bound")
+
+#: How much is measured. `rounds` are turns of all engines.
+Sizes = collections.namedtuple(
+    "Sizes", "rounds steps warmup batch width layers mlp_batch repeats "
+    "blocks cores many loop_steps loop_rounds starts")
+
+FULL = Sizes(rounds=25, steps=10, warmup=10, batch=256, width=2048, layers=4,
+             mlp_batch=256, repeats=3, blocks=2, cores=8, many=32, loop_steps=100,
+             loop_rounds=15, starts=15)
+QUICK = Sizes(rounds=2, steps=2, warmup=1, batch=16, width=32, layers=2,
+              mlp_batch=16, repeats=1, blocks=1, cores=2, many=4, loop_steps=5,
+              loop_rounds=2, starts=2)
+
+
+def step_time(sizes):
+    """Steps of the examples' net, each engine in turn."""
+    engines = ("plain", "virtual", "mirrored", "mirrored_one")
+    times = collections.defaultdict(list)
+    with contextlib.ExitStack() as stack:
+        running = {name: stack.enter_context(processes.Engine(
+            name, cores=sizes.cores, model="cnn", batch=sizes.batch))
+                   for name in engines}
+        for engine in running.values():
+            engine.first()
+            engine.steps(sizes.warmup)
+        for _ in range(sizes.rounds):
+            for name, engine in running.items():
+                times[name].append(engine.steps(sizes.steps)["seconds"])
+    what = "step time of the examples' CNN, global batch %d: " % sizes.batch
+    mirrored = "MirroredStrategy on %d logical CPUs" % sizes.cores
+    return [
+        Figure("%s%d virtual cores / one plain device" % (what, sizes.cores),
+               _ratio(times["virtual"], times["plain"]), "", 1.10),
+        Figure("%s%d virtual cores / %s" % (what, sizes.cores, mirrored),
+               _ratio(times["virtual"], times["mirrored"]), "", 0.75),
+        Figure("%s%d virtual cores / %s, ReductionToOneDevice" % (
+            what, sizes.cores, mirrored),
+               _ratio(times["virtual"], times["mirrored_one"]), "", None),
+        Figure("%s%s / one plain device" % (what, mirrored),
+               _ratio(times["mirrored"], times["plain"]), "", None),
+        Figure("%s%s, ReductionToOneDevice / one plain device" % (what, mirrored),
+               _ratio(times["mirrored_one"], times["plain"]), "", None)]
+
+
+def _ratio(numerators, denominators):
+    return statistics.median(
+        top / bottom for top, bottom in zip(numerators, denominators))
+
+
+def memory(sizes):
+    """Resident memory that building and training an MLP with Adam adds."""
+    engines = ("plain", "virtual", "mirrored", "mirrored_one")
+    peaks = collections.defaultdict(list)
+    for _ in range(sizes.repeats):
+        for name in engines:
+            with processes.Engine(
+                    name, cores=sizes.cores, model="mlp", batch=sizes.mlp_batch,
+                    width=sizes.width, layers=sizes.layers) as engine:
+                engine.first()
+                peaks[name].append(engine.steps(sizes.warmup)["peak"])
+    medians = {name: statistics.median(values) for name, values in peaks.items()}
+    what = "resident memory of an MLP %d x %d x %d with Adam: %%s / one plain device" % (
+        sizes.layers, sizes.width, sizes.width)
+    plain = max(medians["plain"], 1)
+    shown = {"virtual": "%d virtual cores" % sizes.cores,
+             "mirrored": "MirroredStrategy",
+             "mirrored_one": "MirroredStrategy, ReductionToOneDevice"}
+    return [Figure(what % shown[name], medians[name] / plain, "",
+                   1.5 if name == "virtual" else None) for name in engines[1:]]
+
+
+def first_step(sizes):
+    """Trace, optimise and run the first step of a Keras residual net."""
+    runs = [("plain", 1), ("virtual", 1), ("virtual", sizes.cores),
+            ("virtual", sizes.many)]
+    seconds = collections.defaultdict(list)
+    for _ in range(sizes.repeats):
+        for name, cores in runs:
+            with processes.Engine(name, cores=cores, model="resnet",
+                                  batch=2 * sizes.many, blocks=sizes.blocks) as engine:
+                seconds[name, cores].append(engine.first()["seconds"])
+    medians = {run: statistics.median(values) for run, values in seconds.items()}
+    what = "first step (trace, optimise) of a ResNet-like Keras model: %s / %s"
+    return [
+        Figure(what % ("%d virtual cores" % cores, "one " + one),
+               medians["virtual", cores] / medians[name, 1], "", bound)
+        for cores, name, one, bound in (
+            (sizes.cores, "virtual", "virtual core", 6),
+            (sizes.many, "virtual", "virtual core", None),
+            (sizes.cores, "plain", "plain device", None),
+            (sizes.many, "plain", "plain device", None))]
+
+
+def loop_of_steps(sizes):
+    """One device loop against as many calls of one step."""
+    steps = sizes.loop_steps
+    return [Figure(
+        "run_steps_on_dataset of %d small steps / %d %s" % (steps, steps, calls),
+        processes.answer("loops", mode, steps, sizes.loop_rounds)["ratio"], "", 0.8)
+            for mode, calls in (("session", "Session.run calls of one"),
+                                ("function", "tf.function calls of one"))]
+
+
+def graph_ops(sizes):
+    """Graph ops that `run` adds in a tf.function, on a described TPU."""
+    del sizes
+    found = processes.answer("graph_ops")
+    return [Figure("graph ops of a step: the %s facade / the native TPUStrategy"
+                   % era.replace("v", "").replace("_", "."),
+                   found[era] / found["native"], "", 1.0)
+            for era in ("v2_0", "v2_2")]
+
+
+def start_up(sizes):
+    """Seconds of whole processes that must not import TensorFlow."""
+    commands = collections.OrderedDict([
+        ("python -c 'import tpudist'", ["-c", "import tpudist"]),
+        ("tpudist --help", ["-m", "tpudist", "--help"]),
+        ("python -c pass, for comparison", ["-c", "pass"])])
+    times = collections.defaultdict(list)
+    for _ in range(sizes.starts):
+        for name, arguments in commands.items():
+            times[name].append(_seconds(arguments))
+    check = "import sys, tpudist; sys.exit('tensorflow' in sys.modules)"
+    _seconds(["-c", check])
+    return [Figure("whole process: " + name, statistics.median(times[name]), " s",
+                   None if "pass" in name else 0.15) for name in commands]
+
+
+def _seconds(arguments):
+    start = time.perf_counter()
+    subprocess.run([sys.executable] + arguments, check=True, cwd=processes.ROOT,
+                   env=processes.environment(), stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+ROWS = collections.OrderedDict([
+    ("step_time", step_time), ("memory", memory), ("first_step", first_step),
+    ("loop_of_steps", loop_of_steps), ("graph_ops", graph_ops),
+    ("start_up", start_up)])

@@ -1,0 +1,279 @@
+"""reduce, broadcast, update and the rest of cross-tower context."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contrib.harness import close, graph, mode, strategy_of, tf1  # noqa: F401
+from tpudist.contrib.distribute import get_tower_context
+from tpudist.contrib.distribute import VariableAggregation
+from tpudist.errors import ArgumentError
+from tpudist.errors import ArgumentTypeError
+from tpudist.errors import CollectiveError
+from tpudist.errors import PerReplicaError
+
+SUM, MEAN = VariableAggregation.SUM, VariableAggregation.MEAN
+FIRST = VariableAggregation.ONLY_FIRST_TOWER
+
+
+@pytest.fixture
+def scope():
+    """A strategy of four towers, and its scope."""
+    distribution = strategy_of(4)
+    with distribution.scope():
+        yield distribution
+
+
+def tens(distribution, offset=0.):
+    """A per-device value: 0, 10, 20, ... plus an offset."""
+    return distribution.call_for_each_tower(
+        lambda i: 10. * tf.cast(i, tf.float32) + offset,
+        distribution.worker_device_index)
+
+
+def variable(name, **kwargs):
+    kwargs.setdefault("initializer", tf1.zeros_initializer())
+    return tf1.get_variable(name, kwargs.pop("shape", []), **kwargs)
+
+
+def local(name):
+    return variable(name, trainable=False, aggregation=SUM,
+                    synchronization=tf.VariableSynchronization.ON_READ)
+
+
+@pytest.mark.parametrize("aggregation, expected", [
+    (SUM, 60.), (MEAN, 15.), (FIRST, 0.),
+    (tf.distribute.ReduceOp.SUM, 60.), (tf.distribute.ReduceOp.MEAN, 15.)])
+@pytest.mark.parametrize("where", [
+    "variable", "value", "device", "devices", "one device"])
+def test_reduce(mode, aggregation, expected, where):  # noqa: F811
+    distribution = strategy_of(4)
+    with distribution.scope():
+        value = tens(distribution)
+        destinations, copies = {
+            "variable": lambda: (variable("v"), 4),
+            "value": lambda: (value, 4),
+            "device": lambda: ("/device:CPU:0", 1),
+            "devices": lambda: (distribution.worker_devices, 4),
+            "one device": lambda: (distribution.worker_devices[:1], 1),
+        }[where]()
+        reduced = distribution.reduce(aggregation, value, destinations)
+        found = mode.run(distribution.unwrap(reduced))
+    close(found, [expected] * copies)
+
+
+def test_reduce_without_destinations_is_a_tensor(mode, scope):  # noqa: F811
+    value = tens(scope)
+    assert mode.run(scope.reduce(SUM, value)) == 60.
+    assert mode.run(scope.reduce(tf.distribute.ReduceOp.MEAN, value)) == 15.
+    assert mode.run(scope.reduce(reduce_op=tf.distribute.ReduceOp.SUM,
+                                 value=value)) == 60.
+
+
+def test_reduce_outside_of_the_scope(mode):  # noqa: F811
+    distribution = strategy_of(4)
+    with distribution.scope():
+        value = tens(distribution)
+    assert mode.run(distribution.reduce(SUM, value)) == 60.
+
+
+@pytest.mark.parametrize("aggregation, expected", [(SUM, 42.), (MEAN, 42. / 12)])
+def test_reduce_along_an_axis(mode, scope, aggregation, expected):  # noqa: F811
+    value = scope.call_for_each_tower(
+        lambda i: tf.fill([3], tf.cast(i, tf.float32) + 2.),
+        scope.worker_device_index)
+    close(mode.run(scope.reduce(aggregation, value, axis=0)), expected)
+    close(mode.run(scope.reduce(aggregation, value, 0)), expected)
+    close(mode.run(scope.reduce(aggregation, value, axis=None)),
+          [14. if aggregation == SUM else 3.5] * 3)
+
+
+def test_reduce_of_a_list_with_one_value_per_tower(mode, scope):  # noqa: F811
+    values = scope.unwrap(tens(scope))
+    assert mode.run(scope.reduce(MEAN, values, "/device:CPU:0")) == 15.
+    assert mode.run(scope.reduce(FIRST, values, "/device:CPU:0")) == 0.
+
+
+def test_reduce_of_a_nest(mode, scope):  # noqa: F811
+    value = {"a": tens(scope), "b": tens(scope, 1.)}
+    assert mode.run(scope.reduce(SUM, value)) == {"a": 60., "b": 64.}
+
+
+def test_reduce_of_sparse_gradients(mode, scope):  # noqa: F811
+    value = scope.call_for_each_tower(
+        lambda i: tf.IndexedSlices(
+            tf.reshape(tf.cast(i, tf.float32), [1]), tf.constant([1]),
+            tf.constant([3])),
+        scope.worker_device_index)
+    reduced = scope.reduce(SUM, value, "/device:CPU:0")
+    assert mode.run(tf.convert_to_tensor(reduced)).tolist() == [0., 6., 0.]
+
+
+def test_reduce_in_a_merge(mode, scope):  # noqa: F811
+    def merge_fn(distribution, x):
+        return [distribution.reduce(each, x, destinations=x)
+                for each in (SUM, MEAN, FIRST)]
+
+    def tower(i):
+        return get_tower_context().merge_call(merge_fn, tf.cast(i, tf.float32) + 1)
+    result = scope.call_for_each_tower(tower, scope.worker_device_index)
+    found = [mode.run(scope.unwrap(each)) for each in result]
+    assert found == [[10.] * 4, [2.5] * 4, [1.] * 4]
+
+
+def test_batch_reduce(mode, scope):  # noqa: F811
+    v = variable("v")
+    pairs = [(tens(scope), v), (tens(scope, 1.), "/device:CPU:0")]
+    first, second = scope.batch_reduce(SUM, pairs)
+    assert mode.run(scope.unwrap(first)) == [60.] * 4
+    assert mode.run(scope.unwrap(second)) == [64.]
+
+
+def test_broadcast(mode, scope):  # noqa: F811
+    v = variable("v")
+    for destinations, copies in [(None, 4), (v, 4), ("/device:CPU:0", 1),
+                                 (scope.worker_devices, 4)]:
+        found = scope.broadcast(tf.constant(5.), destinations)
+        assert mode.run(scope.unwrap(found)) == [5.] * copies
+    assert mode.run(scope.unwrap(scope.broadcast(2))) == [2] * 4
+
+
+def test_update_runs_once_per_copy(mode, scope):  # noqa: F811
+    v = variable("v", initializer=tf1.ones_initializer())
+    reduced = scope.reduce(SUM, tens(scope), destinations=v)
+    done = scope.update(v, lambda copy, by, scale: copy.assign_add(by * scale),
+                        reduced, scale=2.)
+    mode.run(scope.unwrap(done))
+    assert mode.run(scope.read_var(v)) == 121.
+
+
+def test_update_ungrouped_returns_a_list(mode, scope):  # noqa: F811
+    v = variable("v")
+    done = scope.update(v, lambda copy: copy.assign_add(3.), grouped=False)
+    assert isinstance(done, list)
+    assert mode.run([tf.identity(each) for each in done][:1]) == [3.]
+
+
+def test_update_of_a_tower_local_variable(mode, scope):  # noqa: F811
+    v = local("v")
+    done = scope.update(v, lambda copy: copy.assign_add(3.))
+    mode.run(scope.unwrap(done))
+    assert mode.run(scope.read_var(v)) == 12.
+
+
+def test_update_of_another_variable(mode):  # noqa: F811
+    distribution = strategy_of(4)
+    v = variable("plain")
+    with distribution.scope():
+        done = distribution.update(v, lambda copy, by: copy.assign_add(by), 5.)
+    mode.run(distribution.unwrap(done))
+    assert mode.run(distribution.read_var(v)) == 5.
+
+
+def test_update_refuses_per_device_values(mode, scope):  # noqa: F811
+    v = variable("v")
+    with pytest.raises(PerReplicaError, match="reduce"):
+        scope.update(v, lambda copy, by: copy.assign_add(by), tens(scope))
+
+
+def test_read_var_aggregates(mode, scope):  # noqa: F811
+    total, mirrored = local("total"), variable("mirrored")
+    done = scope.call_for_each_tower(
+        lambda i: total.assign_add(tf.cast(i, tf.float32) + 1.),
+        scope.worker_device_index)
+    mode.run(scope.unwrap(done))
+    assert mode.run(scope.read_var(total)) == 10.
+    assert mode.run(scope.read_var(mirrored)) == 0.
+
+
+def test_non_slot_variables(mode, scope):  # noqa: F811
+    v = variable("v")
+    devices = scope.non_slot_devices([v])
+    assert isinstance(devices, list) and devices
+    with scope.colocate_vars_with(devices):
+        beta = variable("beta", initializer=tf1.ones_initializer())
+    done = scope.update_non_slot(
+        devices, lambda by: scope.unwrap(beta)[0].assign(by), 0.5)
+    mode.run(scope.unwrap(done))
+    assert mode.run(scope.read_var(beta)) == 0.5
+
+
+def test_colocate_vars_with_a_variable(mode, scope):  # noqa: F811
+    v = variable("v")
+    with scope.colocate_vars_with(v):
+        slot = variable("slot", shape=[2])
+    assert len(scope.unwrap(slot)) == 4
+    with pytest.raises(ArgumentError, match="scope"):
+        scope.colocate_vars_with(3)
+
+
+def test_unwrap(mode, scope):  # noqa: F811
+    v = variable("v")
+    assert len(scope.unwrap(v)) == 4
+    assert len(scope.unwrap(local("local"))) == 4
+    assert scope.unwrap(3) == [3]
+    assert scope.unwrap("text") == ["text"]
+    assert scope.unwrap([1, 2]) == [1, 2]
+    pair = (tens(scope), tens(scope, 1.))
+    assert mode.run(scope.unwrap(pair)) == [
+        (0., 1.), (10., 11.), (20., 21.), (30., 31.)]
+
+
+def test_value_container(mode, scope):  # noqa: F811
+    v = local("v")
+    for part in scope.unwrap(v):
+        container = scope.value_container(part)
+        assert container is v
+        assert any(part is each for each in scope.unwrap(container))
+    assert scope.value_container(v) is v
+    assert scope.value_container(3) == 3
+    mirrored = variable("mirrored")
+    assert scope.value_container(scope.unwrap(mirrored)[0]) is mirrored
+
+
+def test_group_runs_every_tower(graph, scope):  # noqa: F811
+    v = local("v")
+    done = scope.call_for_each_tower(lambda: v.assign_add(1.).op)
+    op = scope.group(done, name="all")
+    assert isinstance(op, tf.Operation) and op.name == "all"
+    graph.run(op)
+    assert graph.run(scope.read_var(v)) == 4.
+
+
+def test_group_of_one_value(graph, scope):  # noqa: F811
+    x = tf.constant(1.)
+    assert scope.group(x) is x.op
+
+
+def test_map(mode, scope):  # noqa: F811
+    results = scope.map([1., 2., 4.], lambda item, by: by * tf.constant(item), 3.)
+    assert mode.run(results.get()) == [3., 6., 12.]
+    assert mode.run(scope.unwrap(results)) == [3., 6., 12.]
+    assert mode.run(scope.reduce(SUM, results, "/device:CPU:0")) == 21.
+
+
+@pytest.mark.parametrize("aggregation", [
+    VariableAggregation.NONE, "median", None, 7])
+def test_unknown_aggregation(graph, scope, aggregation):  # noqa: F811
+    with pytest.raises(ArgumentError, match="SUM, MEAN"):
+        scope.reduce(aggregation, tens(scope), "/device:CPU:0")
+
+
+@pytest.mark.parametrize("destinations", [3.5, [], {"a": 1}])
+def test_unknown_destinations(graph, scope, destinations):  # noqa: F811
+    with pytest.raises(ArgumentTypeError, match="device string"):
+        scope.reduce(SUM, tens(scope), destinations)
+
+
+def test_sum_of_a_single_value(graph, scope):  # noqa: F811
+    with pytest.raises(CollectiveError, match="Instead: .*call_for_each_replica"):
+        scope.reduce(SUM, tf.constant(1.), "/device:CPU:0")
+    assert graph.run(scope.reduce(MEAN, tf.constant(1.), "/device:CPU:0")) == 1.
+
+
+def test_towers_of_different_shapes(graph, scope):  # noqa: F811
+    value = scope.call_for_each_tower(
+        lambda: tf.zeros([1 + get_tower_context().tower_id]))
+    with pytest.raises(CollectiveError, match="shapes.*axis=0"):
+        scope.reduce(SUM, value, "/device:CPU:0")
+    assert np.all(graph.run(scope.reduce(SUM, value, axis=0)) == 0.)

@@ -1,0 +1,243 @@
+"""tf.contrib.tpu on the virtual TPU."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contrib.harness import close, eager, enter, graph, mode, strategy_of, tf1  # noqa: F401
+from tpudist.contrib import tpu
+from tpudist.contrib.distribute import get_tower_context
+from tpudist.core.placement import Topology
+from tpudist.errors import ArgumentError
+from tpudist.errors import ContextError
+
+
+@pytest.fixture
+def meant(monkeypatch):
+    """The environment asks for a virtual TPU."""
+    monkeypatch.setenv("TPUDIST_TPU", "virtual:8")
+
+
+def test_initialize_and_shutdown(graph, meant):  # noqa: F811
+    serialized = graph.run(tpu.initialize_system())
+    topology = Topology(serialized=serialized)
+    assert topology.num_tasks == 1 and topology.num_tpus_per_task == 8
+    graph.run(tpu.shutdown_system())
+
+
+def test_initialize_in_the_scope_of_a_strategy(graph, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    with strategy_of("virtual:v3-32").scope():
+        topology = Topology(serialized=graph.run(tpu.initialize_system()))
+    assert topology.num_tasks == 4
+
+
+def test_native_operations_without_a_virtual_tpu(graph, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    tpu.initialize_system()
+    tpu.shutdown_system()
+    tpu.cross_replica_sum(tf.constant(1.))
+    kinds = [op.type for op in tf1.get_default_graph().get_operations()]
+    assert "ConfigureDistributedTPU" in kinds
+    assert "ShutdownDistributedTPU" in kinds
+    assert "CrossReplicaSum" in kinds
+
+
+def test_replicate_natively(graph, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    outputs = tpu.replicate(lambda x: tpu.cross_replica_sum(x),
+                            [[tf.constant(1.)], [tf.constant(2.)]])
+    tpu.rewrite(lambda x: x + 1., [tf.constant(1.)])
+    assert len(outputs) == 2
+    kinds = [op.type for op in tf1.get_default_graph().get_operations()]
+    assert kinds.count("TPUReplicateMetadata") == 2
+
+
+def test_cross_replica_sum(mode):  # noqa: F811
+    distribution = strategy_of(4)
+    with distribution.scope():
+        total, pairs = distribution.call_for_each_tower(
+            lambda i: (tpu.cross_replica_sum(tf.cast(i, tf.float32)),
+                       tpu.cross_replica_sum(tf.cast(i, tf.float32),
+                                             [[0, 2], [1, 3]])),
+            distribution.worker_device_index)
+        assert mode.run(distribution.unwrap(total)) == [6.] * 4
+        assert mode.run(distribution.unwrap(pairs)) == [2., 4., 2., 4.]
+
+
+@pytest.mark.parametrize("groups, expected", [
+    (None, [6. * 4] * 4), ([[0, 2], [1, 3]], [2. * 2, 4. * 2] * 2)])
+def test_gradient_of_cross_replica_sum(graph, groups, expected):  # noqa: F811
+    distribution = strategy_of(4)
+
+    def tower(i):
+        x = tf.cast(i, tf.float32)
+        total = tpu.cross_replica_sum(x, groups)
+        return tf.gradients(0.5 * total * total, x)[0]
+    with distribution.scope():
+        found = distribution.call_for_each_tower(
+            tower, distribution.worker_device_index)
+        assert graph.run(distribution.unwrap(found)) == expected
+
+
+def test_cross_replica_sum_outside_of_a_tower(graph, meant):  # noqa: F811
+    with pytest.raises(ContextError, match="outside of a replica.*Instead:"):
+        tpu.cross_replica_sum(tf.constant(1.))
+
+
+@pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2, 3]], [[0, 9]]])
+def test_groups_that_are_no_partition(graph, groups):  # noqa: F811
+    distribution = strategy_of(4)
+    with distribution.scope():
+        with pytest.raises(ArgumentError, match="group_assignment"):
+            distribution.call_for_each_tower(
+                lambda: tpu.cross_replica_sum(tf.constant(1.), groups))
+
+
+def test_replicate(graph, meant):  # noqa: F811
+    def computation(x, y):
+        return tpu.cross_replica_sum(x), x * y
+    inputs = [[tf.constant(float(i)), tf.constant(10.)] for i in range(4)]
+    outputs = tpu.replicate(computation, inputs)
+    assert graph.run(outputs) == [[6., 0.], [6., 10.], [6., 20.], [6., 30.]]
+
+
+def test_replicate_in_eager_mode(eager, meant):  # noqa: F811
+    outputs = tpu.replicate(lambda x: x + 1., [[tf.constant(1.)], [tf.constant(2.)]])
+    assert eager.run(outputs) == [[2.], [3.]]
+
+
+def test_replicate_without_inputs_or_outputs(graph, meant):  # noqa: F811
+    v = tf1.get_variable("v", [], initializer=tf1.zeros_initializer(),
+                         use_resource=True)
+
+    def computation():
+        v.assign_add(1.)  # runs, as everything in a TPU computation
+    ops = tpu.replicate(computation)
+    assert len(ops) == 1 and isinstance(ops[0], tf.Operation)
+    graph.run(ops)
+    assert graph.run(v.read_value()) == 1.
+
+
+def test_replicate_returns_nests(graph, meant):  # noqa: F811
+    outputs = tpu.replicate(lambda x: {"a": x, "b": [x + 1.]},
+                            [[tf.constant(1.)], [tf.constant(5.)]])
+    assert graph.run(outputs) == [{"a": 1., "b": [2.]}, {"a": 5., "b": [6.]}]
+
+
+def test_rewrite(graph, meant):  # noqa: F811
+    assert graph.run(tpu.rewrite(lambda x, y: x - y, [5., 3.])) == [2.]
+    assert isinstance(tpu.rewrite(lambda: None), tf.Operation)
+
+
+@pytest.mark.parametrize("kwargs, seen", [
+    ({"inputs": [[1.], [1., 2.]]}, "1, 2"),
+    ({"inputs": [[1.]], "infeed_queue": object()}, "infeed")])
+def test_bad_computations(graph, meant, kwargs, seen):  # noqa: F811
+    with pytest.raises(ArgumentError, match=seen):
+        tpu.replicate(lambda *args: args[0], **kwargs)
+
+
+def test_replicate_in_the_scope_of_a_strategy(graph):  # noqa: F811
+    distribution = strategy_of(2)
+    with distribution.scope():
+        v = tf1.get_variable("v", [], initializer=tf1.ones_initializer(),
+                             aggregation=tf1.VariableAggregation.SUM)
+        outputs = tpu.replicate(lambda x: v.assign_add(x),
+                                [[tf.constant(1.)], [tf.constant(2.)]])
+        assert graph.run(outputs) == [[4.], [4.]]
+        with pytest.raises(ContextError, match="3 replicas.*of 2"):
+            tpu.replicate(lambda x: x, [[1.]] * 3)
+        with pytest.raises(ContextError, match="a replica"):
+            distribution.call_for_each_tower(
+                lambda: tpu.replicate(lambda: None, [[], []]))
+
+
+INPUTS = np.random.RandomState(0).rand(8, 3).astype(np.float32)
+
+
+def one_device(reduction, steps=3):
+    with enter("graph") as alone:
+        w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
+        losses = [tf.reduce_mean(tf.square(tf.tensordot(part, w, 1) - 1.))
+                  for part in np.split(INPUTS, 4)]
+        loss = tf.add_n(losses) / (4. if reduction == "weighted_mean" else 1.)
+        done = tf1.train.GradientDescentOptimizer(0.1).minimize(loss)
+        for _ in range(steps):
+            alone.run(done)
+        return alone.run(w)
+
+
+@pytest.mark.parametrize("reduction", ["weighted_mean", "weighted_sum"])
+def test_cross_shard_optimizer_in_replicate(graph, meant, reduction):  # noqa: F811
+    def computation(x):
+        w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
+        loss = tf.reduce_mean(tf.square(tf.tensordot(x, w, 1) - 1.))
+        optimizer = tpu.CrossShardOptimizer(
+            tf1.train.GradientDescentOptimizer(0.1), reduction=reduction)
+        return optimizer.minimize(loss)
+    ops = tpu.replicate(computation, [[part] for part in np.split(INPUTS, 4)])
+    for _ in range(3):
+        graph.run(ops)
+    (w,) = tf1.global_variables()
+    close(graph.run(w.read_value()), one_device(reduction))
+
+
+@pytest.mark.parametrize("reduction", ["weighted_mean", "weighted_sum"])
+def test_cross_shard_optimizer_in_towers(mode, reduction):  # noqa: F811
+    distribution = strategy_of(4)
+    with distribution.scope():
+        w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
+        optimizer = tpu.CrossShardOptimizer(
+            tf1.train.GradientDescentOptimizer(0.1), reduction)
+        iterator = distribution.distribute_dataset(
+            lambda: tf.data.Dataset.from_tensor_slices(INPUTS).batch(2).repeat()
+        ).make_one_shot_iterator()
+
+        def tower(x):
+            def loss():
+                return tf.reduce_mean(tf.square(tf.tensordot(x, w, 1) - 1.))
+            return optimizer.minimize(loss if mode.eager else loss(),
+                                      var_list=[w])
+        context = distribution.run_steps_on_dataset(
+            lambda context, x: distribution.group(
+                distribution.call_for_each_tower(tower, x)), iterator, 3)
+        if not mode.eager:
+            mode.run(context.run_op)
+        close(mode.run(distribution.read_var(w)), one_device(reduction))
+        assert len(optimizer.variables()) == 0
+
+
+def test_cross_shard_optimizer_refuses(graph):  # noqa: F811
+    with pytest.raises(ValueError, match="reduction|losses"):
+        tpu.CrossShardOptimizer(tf1.train.GradientDescentOptimizer(1.), "median")
+    distribution = strategy_of(4)
+    with distribution.scope():
+        v = tf1.get_variable("v", [])
+        optimizer = tpu.CrossShardOptimizer(
+            tf1.train.GradientDescentOptimizer(1.),
+            group_assignment=[[0, 1], [2, 3]])
+        with pytest.raises(ArgumentError, match="group_assignment"):
+            distribution.call_for_each_tower(lambda: optimizer.minimize(1. * v))
+
+
+def test_bfloat16_scope(graph):  # noqa: F811
+    with tpu.bfloat16_scope():
+        v = tf1.get_variable("v", [2], dtype=tf.bfloat16)
+        w = tf1.get_variable("w", [2], dtype=tf.float32)
+    assert v.dtype == tf.bfloat16 and w.dtype.base_dtype == tf.float32
+    assert {each.dtype.base_dtype for each in tf1.global_variables()} == {tf.float32}
+
+
+def test_bfloat16_scope_in_a_tower(graph):  # noqa: F811
+    distribution = strategy_of(2)
+
+    def tower():
+        with tpu.bfloat16_scope():
+            v = tf1.get_variable("v", [2], dtype=tf.bfloat16,
+                                 initializer=tf1.ones_initializer())
+        assert get_tower_context() is not None
+        return tf.cast(v, tf.float32)
+    with distribution.scope():
+        found = distribution.unwrap(distribution.call_for_each_tower(tower))
+        assert [each.tolist() for each in graph.run(found)] == [[1., 1.]] * 2

@@ -1,0 +1,48 @@
+"""The examples reach 95 %, and the same loss as plain TensorFlow."""
+
+import re
+
+import pytest
+
+from tests.examples import running
+
+#: Relative difference of the losses of examples/plain.py and of the same
+#: training on 8 cores, on the same TensorFlow. Sums are taken in another order
+#: (measured: 3e-6 and less).
+TOLERANCE = 1e-3
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return running.result(running.example("plain"))
+
+
+@pytest.fixture(scope="module")
+def plain_of_two_epochs():
+    return running.result(running.example("plain", "--epochs", "2"))
+
+
+def test_plain_tensorflow_learns_the_digits(plain):
+    assert plain.accuracy >= 0.95
+    assert 0 < plain.loss < 0.2
+
+
+@pytest.mark.parametrize("name", running.run_all.EXAMPLES)
+def test_same_numbers_as_plain_tensorflow(name, plain):
+    done = running.example(name)
+    found = running.result(done)
+    assert found.loss == pytest.approx(plain.loss, rel=TOLERANCE)
+    assert found.accuracy == plain.accuracy
+    assert re.search(r"^Number of (towers|replicas): [48]$", done.stdout, re.MULTILINE)
+    bar = [line for line in done.stderr.splitlines() if line.startswith("[")]
+    assert re.match(r"^\[#{30}\] (\d+)/\1  loss 0\.\d{4}$", bar[-1]), bar
+
+
+@pytest.mark.parametrize("tpu", ["virtual:1", "virtual:4"])
+@pytest.mark.parametrize("name", ["contrib_steps", "contrib_towers", "v2_0", "v2_2"])
+def test_any_number_of_cores(name, tpu, plain_of_two_epochs):
+    done = running.example(name, "--tpu", tpu, "--epochs", "2")
+    assert done.stdout.splitlines()[0].endswith(": " + tpu[-1])
+    found = running.result(done)
+    assert found.loss == pytest.approx(plain_of_two_epochs.loss, rel=TOLERANCE)
+    assert found.accuracy == plain_of_two_epochs.accuracy

@@ -1,0 +1,75 @@
+"""README says what is true: its code runs, its commands are the ones CI runs."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from compat import readme_command
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "README.md").read_text("utf-8")
+PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+
+
+def run(arguments):
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("TPUDIST")}
+    return subprocess.run(
+        [sys.executable] + arguments, cwd=str(ROOT), env=environment,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        universal_newlines=True, timeout=600)
+
+
+def printed(block):
+    """What the comments behind the block's print calls promise."""
+    return re.findall(r"^print\(.*\)  # (.*)$", block, re.M)
+
+
+@pytest.mark.parametrize("block", PYTHON)
+def test_python_blocks_run_and_print_what_they_say(block):
+    pytest.importorskip("tensorflow", minversion="2.2",
+                        reason="the block is eager TensorFlow 2.2 code")
+    done = run(["-c", block])
+    assert done.returncode == 0, done.stderr
+    for promise in printed(block):
+        assert promise.rstrip("0").rstrip(".") in done.stdout
+
+
+def test_some_python_block_promises_output():
+    assert sum(len(printed(block)) for block in PYTHON) >= 1
+
+
+def test_exactly_two_commands():
+    blocks = re.findall(r"```sh\n(.*?)```", TEXT, re.S)
+    assert len(blocks) == 2
+    assert all(len(block.strip().splitlines()) == 1 for block in blocks)
+
+
+def test_the_commands_are_complete():
+    commands = readme_command.commands()
+    for command in commands.values():
+        assert re.search(r"python3 -m venv .*pip install", command)
+    assert commands["main"].endswith("python examples/run_all.py")
+    assert commands["test"].endswith("python -m pytest")
+
+
+def test_run_options_are_those_of_the_command_line():
+    usage = re.search(r"^tpudist run (.*)$", TEXT, re.M).group(1)
+    help_text = run(["-m", "tpudist", "run", "--help"]).stdout
+    for option in re.findall(r"--\w+", usage):
+        assert option in help_text
+
+
+def test_at_most_200_lines():
+    assert len(TEXT.splitlines()) <= 200
+
+
+def test_environment_variables_exist():
+    source = "".join(path.read_text("utf-8")
+                     for path in (ROOT / "tpudist").rglob("*.py"))
+    for name in set(re.findall(r"\bTPUDIST_[A-Z_]+", TEXT)):
+        assert '"%s"' % name in source

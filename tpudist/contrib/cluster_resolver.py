@@ -1,0 +1,32 @@
+"""``tf.contrib.cluster_resolver``.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/cluster_resolver/TPUClusterResolver.md
+"""
+
+from tpudist.core import cluster
+
+
+class TPUClusterResolver(cluster.TPUClusterResolver):
+    """Finds a TPU by name, or a virtual TPU (r1.11).
+
+    Args:
+      tpu: name or address of the TPU, or a list with one; ``"virtual:8"`` for
+        a virtual TPU. The environment variable TPUDIST_TPU overrides it.
+      zone, project: of the Google Cloud project.
+      job_name: name of the TPU workers' job.
+      coordinator_name, coordinator_address: a coordinator to add.
+      credentials, service, discovery_url: of the TPU API.
+
+    Raises:
+      TPUNameError: (a ValueError) no TPU can be found by that name.
+    """
+
+    def __init__(self, tpu=None, zone=None, project=None, job_name="worker",
+                 coordinator_name=None, coordinator_address=None,
+                 credentials="default", service=None, discovery_url=None):
+        """See the class; reference r1.11."""
+        if isinstance(tpu, (list, tuple)) and len(tpu) == 1:
+            tpu = tpu[0]
+        super().__init__(tpu, zone, project, job_name, coordinator_name,
+                         coordinator_address, credentials, service,
+                         discovery_url)

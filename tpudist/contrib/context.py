@@ -1,0 +1,187 @@
+"""Contexts of the contrib era, and the functions that find them.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/distribute/TowerContext.md
+"""
+
+import tensorflow as tf
+
+from tpudist.core import adapter
+from tpudist.core import contexts
+from tpudist.core import outputs
+
+#: `tf.VariableAggregation` with NONE, SUM, MEAN and ONLY_FIRST_TOWER (r1.11);
+#: its members are the installed release's, which `tf.get_variable` takes.
+VariableAggregation = tf.compat.v1.VariableAggregation
+
+
+class TowerContext:
+    """What a tower function knows of its tower (r1.11).
+
+    Two contexts are equal if they are of the same tower of the same call.
+
+    Args:
+      replica_context: the `tf.distribute.ReplicaContext` of the tower.
+    """
+
+    def __init__(self, replica_context):
+        self._context = replica_context
+
+    def __eq__(self, other):
+        return (isinstance(other, TowerContext)
+                and self._context is other._context)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash(id(self._context))
+
+    @property
+    def distribution_strategy(self):
+        """The current `DistributionStrategy` (r1.11)."""
+        return self._context.strategy
+
+    @property
+    def tower_id(self):
+        """Which tower this is, 0 to `num_towers` - 1 (r1.11).
+
+        Returns:
+          A Python integer in a graph outside of `run_steps_on_dataset`; an
+          int32 scalar tensor where one trace serves all towers, as on a TPU:
+          in `run_steps_on_dataset`, in a tf.function and in eager mode.
+
+        Raises:
+          ContextError: (a RuntimeError) outside of the tower function.
+        """
+        return contexts.replica_id(self._context)
+
+    @property
+    def num_towers(self):
+        """Number of towers, for purposes of averaging across towers (r1.11)."""
+        return self._context.num_replicas_in_sync
+
+    @property
+    def is_single_tower(self):
+        """Whether there is a single tower (r1.11)."""
+        return self.num_towers == 1
+
+    @property
+    def device(self):
+        """The device this tower is to be executed on, a string (r1.11).
+
+        Returns:
+          An element of `worker_devices`; `""` where one trace serves all
+          towers.
+        """
+        return contexts.device(self._context)
+
+    @adapter.library
+    def merge_call(self, merge_fn, *args, **kwargs):
+        """Calls `merge_fn` once for all towers, in cross-tower context (r1.11).
+
+        Args:
+          merge_fn: `merge_fn(distribution, *args, **kwargs)`; gets per-device
+            values of the towers' arguments.
+          *args: this tower's arguments.
+          **kwargs: likewise.
+
+        Returns:
+          What `merge_fn` returned, of a per-device value this tower's part.
+
+        Raises:
+          ContextError: (a RuntimeError) outside of the tower function.
+        """
+        return contexts.merge_call(self._context, merge_fn, args, kwargs)
+
+
+class MultiStepContext(outputs.StepOutputs):
+    """What the function of `run_steps_on_dataset` sets, and its results.
+
+    Reference: https://github.com/tensorflow/tensorflow/blob/r1.12/tensorflow/contrib/distribute/python/values.py
+    """
+
+    @property
+    def last_step_outputs(self):
+        """The tensors of the last step, by name (r1.12).
+
+        A list with one tensor per tower where nothing was aggregated, else a
+        tensor. Evaluating one of them runs the loop; in the same Session.run
+        all of them and `run_op` run it once.
+        """
+        return self.tensors
+
+    @property
+    def non_tensor_outputs(self):
+        """Whatever else the function set, by name (r1.12)."""
+        return self.others
+
+    @adapter.library
+    @adapter.shown_as("name", "output", (
+        "aggregation", VariableAggregation.NONE))
+    def set_last_step_output(self, name, output,
+                             aggregation=VariableAggregation.NONE,
+                             reduce_op=None):
+        """Gives `output` back from the last step (r1.12).
+
+        Context: tower or cross-tower, inside the step.
+
+        Args:
+          name: its key in `last_step_outputs`.
+          output: a tensor, or a nest of them; in cross-tower context a value
+            with one tensor per tower.
+          aggregation: NONE for the list of all towers' values; SUM, MEAN or
+            ONLY_FIRST_TOWER (or a `ReduceOp`) for one tensor.
+          reduce_op: the same as `aggregation` (1.13).
+        """
+        self.set_tensor(name, output, reduce_op or aggregation)
+
+    @adapter.library
+    def set_non_tensor_output(self, name, output):
+        """Gives back something that is not a tensor (r1.12).
+
+        Args:
+          name: its key in `non_tensor_outputs`.
+          output: anything; set in a tower, the result is a list.
+        """
+        self.set_other(name, output)
+
+
+@adapter.library
+def get_tower_context():
+    """The `TowerContext` of the tower this is called in (r1.11).
+
+    Returns:
+      A `TowerContext`, also where there is no strategy; None in cross-tower
+      context.
+    """
+    context = tf.distribute.get_replica_context()
+    return None if context is None else TowerContext(context)
+
+
+@adapter.library
+def get_cross_tower_context():
+    """The strategy in its cross-tower context, else None (r1.11)."""
+    return contexts.cross_replica_strategy()
+
+
+@adapter.library
+def get_distribution_strategy():
+    """The current `DistributionStrategy`, or the default one (r1.11)."""
+    return tf.distribute.get_strategy()
+
+
+@adapter.library
+def has_distribution_strategy():
+    """Whether a strategy other than the default one is current (r1.11)."""
+    return tf.distribute.has_strategy()
+
+
+@adapter.library
+def get_loss_reduction():
+    """How `tf.losses` last reduced a loss in this graph (r1.11).
+
+    Returns:
+      `VariableAggregation.SUM` or `VariableAggregation.MEAN`.
+    """
+    return (VariableAggregation.SUM if contexts.last_loss_is_sum()
+            else VariableAggregation.MEAN)

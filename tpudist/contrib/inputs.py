@@ -1,0 +1,15 @@
+"""The datasets that ``distribute_dataset`` returns.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md
+"""
+
+from tpudist.core import pipelines
+
+
+class PerDeviceDataset(pipelines.PerReplicaDataset):
+    """A dataset of which every tower takes its own element per step (r1.11).
+
+    `make_one_shot_iterator()` and `make_initializable_iterator()` (r1.11)
+    return iterators whose `get_next()` is one per-device value per component,
+    tower i's being the i-th of the step's elements.
+    """

@@ -1,0 +1,114 @@
+"""``tf.contrib.tpu``: the operations below a strategy.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/tpu.md
+They are TensorFlow's own on a real TPU. The virtual TPU is meant where
+TPUDIST_TPU names one, and in the scope and the towers of a strategy on one.
+"""
+
+from tpudist.core import adapter
+from tpudist.core import shard_optimizer
+from tpudist.core import tpu_ops
+
+
+@adapter.library
+def initialize_system(embedding_config=None, job=None):
+    """A tensor that starts the TPU system and is its topology (r1.11).
+
+    Args:
+      embedding_config: of a real TPU's embedding.
+      job: job that contains the TPU devices.
+
+    Returns:
+      A string tensor, the serialized `Topology`.
+    """
+    return tpu_ops.initialize_system(embedding_config, job)
+
+
+@adapter.library
+def shutdown_system(job=None):
+    """An op that stops the TPU system (r1.11)."""
+    return tpu_ops.shutdown_system(job)
+
+
+@adapter.library
+def replicate(computation, inputs=None, infeed_queue=None,
+              device_assignment=None, name=None):
+    """Runs `computation` once for each list of inputs, on a core each (r1.11).
+
+    Args:
+      computation: takes the tensors of one list.
+      inputs: lists of tensors, one per replica; None for one replica.
+      infeed_queue: an `InfeedQueue`, on a real TPU.
+      device_assignment: a `DeviceAssignment`, if any.
+      name: name of the op, if any.
+
+    Returns:
+      A list with the outputs of each replica; an op for each where
+      `computation` returns no tensor.
+    """
+    return tpu_ops.replicate(computation, inputs, infeed_queue,
+                             device_assignment, name)
+
+
+@adapter.library
+def rewrite(computation, inputs=None, infeed_queue=None,
+            device_assignment=None, name=None):
+    """Runs `computation` on one core (r1.11); arguments as of `replicate`.
+
+    Args:
+      computation: takes the tensors of `inputs`.
+      inputs: one list of tensors.
+      infeed_queue: as of `replicate`.
+      device_assignment: as of `replicate`.
+      name: as of `replicate`.
+
+    Returns:
+      The list of outputs; an op where there is none.
+    """
+    return tpu_ops.rewrite(computation, inputs, infeed_queue,
+                           device_assignment, name)
+
+
+@adapter.library
+def cross_replica_sum(x, group_assignment=None):
+    """`x` summed over the towers, or over those of its group (r1.11).
+
+    Context: tower, or a computation of `replicate`.
+
+    Args:
+      x: a tensor.
+      group_assignment: lists of tower ids, one list per group.
+
+    Returns:
+      A tensor of the shape of `x`.
+
+    Raises:
+      ContextError: (a RuntimeError) outside of a tower of a virtual TPU.
+    """
+    return tpu_ops.cross_replica_sum(x, group_assignment)
+
+
+@adapter.library
+def bfloat16_scope():
+    """A variable scope in which bfloat16 variables are stored as float32 (r1.11).
+
+    Returns:
+      A context manager; `tf.get_variable` in it casts to bfloat16.
+    """
+    return tpu_ops.bfloat16_scope()
+
+
+class CrossShardOptimizer(shard_optimizer.CrossShardOptimizer):
+    """An optimizer that averages gradients across TPU shards (r1.11).
+
+    Args:
+      opt: a `tf.train.Optimizer`.
+      reduction: `tf.losses.Reduction.MEAN` (the default) or `SUM`.
+      name: prefix of the names of its ops.
+      group_assignment: lists of tower ids, for sums over groups.
+    """
+
+    def __init__(self, opt, reduction="weighted_mean",
+                 name="CrossShardOptimizer", group_assignment=None):
+        """See the class; reference r1.11."""
+        super().__init__(opt, reduction, name, group_assignment)

@@ -1,0 +1,153 @@
+"""In which context is this called? Checks, and what a replica knows.
+
+Core knows no era: the words of an error are those of the strategy's class.
+"""
+
+import collections
+
+import tensorflow as tf
+
+from tensorflow.python.distribute import device_util
+
+from tpudist.core import functions
+from tpudist.errors import ContextError
+
+#: What a surface calls things: the scope, the strategy class, a replica, the
+#: function that gives its context, and the method that starts replicas.
+Words = collections.namedtuple(
+    "Words", "scope strategy replica get_context call")
+_WORDS = Words("strategy.scope()", "tf.distribute.Strategy", "replica",
+               "get_replica_context()", "call_for_each_replica()")
+
+
+def words_of(strategy):
+    """The `Words` of a strategy's surface."""
+    return getattr(strategy, "_words", _WORDS)
+
+
+def require_scope(strategy, method):
+    """Refuses a call outside of the strategy's scope.
+
+    Args:
+      strategy: the strategy that is used.
+      method: name of the method that was called, for the message.
+
+    Raises:
+      ContextError: (a RuntimeError) no scope, or another strategy's.
+    """
+    words = words_of(strategy)
+    if not tf.distribute.has_strategy():
+        raise ContextError(
+            '%s was called outside of the scope: Need to be inside "with %s" '
+            "for %r" % (method, words.scope, strategy),
+            "it works on the strategy that is current in this thread",
+            "with %s: ... %s" % (words.scope, method))
+    current = tf.distribute.get_strategy()
+    if current is not strategy:
+        raise ContextError(
+            "%s was called in the scope of another strategy: Mixing different "
+            "%s objects: %r is not %r"
+            % (method, words.strategy, current, strategy),
+            "values and variables of one strategy do not fit another",
+            "leave the other scope first, then: with %s: ..." % words.scope)
+
+
+def require_cross_replica(strategy, method):
+    """Refuses a call outside of the scope or inside a replica function.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    require_scope(strategy, method)
+    if tf.distribute.get_replica_context() is None:
+        return
+    words = words_of(strategy)
+    raise ContextError(
+        "%s was called in a %s: Method requires being in cross-%s context, "
+        "use %s.merge_call()"
+        % (method, words.replica, words.replica, words.get_context),
+        "it works on the values of all %ss together" % words.replica,
+        "%s.merge_call(lambda strategy, x: strategy.%s..., x)"
+        % (words.get_context, method.split("(")[0]))
+
+
+def require_replica(context, what):
+    """Refuses to use a replica's context where it is not current.
+
+    Raises:
+      ContextError: (a RuntimeError) outside of the replica function.
+    """
+    current = tf.distribute.get_replica_context()
+    if current is context:
+        return
+    words = words_of(context.strategy)
+    if current is None:
+        seen = "Need to be inside `%s`" % words.call
+    elif current.strategy is context.strategy:
+        seen = "Mismatching %sContext" % words.replica.capitalize()
+    else:
+        seen = "Mismatching %s objects: %r is not %r" % (
+            words.strategy, current.strategy, context.strategy)
+    raise ContextError(
+        "%s was used elsewhere: %s" % (what, seen),
+        "the context belongs to one %s and ends with it" % words.replica,
+        "call %s inside the function each time" % words.get_context)
+
+
+def cross_replica_strategy():
+    """The current strategy in its cross-replica context, else None."""
+    if tf.distribute.in_cross_replica_context():
+        return tf.distribute.get_strategy()
+    return None
+
+
+def replica_id(context):
+    """Which replica this is, 0 to `num_replicas_in_sync` - 1.
+
+    Context: replica.
+
+    Returns:
+      A Python integer where every replica is traced on its own (a TF 1 graph
+      outside of a loop of steps); an int32 scalar tensor where one trace
+      serves all of them, as on a real TPU.
+    """
+    require_replica(context, "the replica id")
+    found = context.replica_id_in_sync_group
+    static = functions.static_value(found) if tf.is_tensor(found) else found
+    return found if static is None else int(static)
+
+
+def device(context):
+    """The device of the replica, a string.
+
+    Context: replica.
+
+    Returns:
+      One of the strategy's worker devices; ``""`` where one trace serves all
+      replicas, and the current device where there is no strategy.
+    """
+    found = replica_id(context)
+    if not tf.distribute.has_strategy():
+        return device_util.current() or ""
+    if tf.is_tensor(found):
+        return ""
+    return context.strategy.extended.worker_devices[found]
+
+
+def merge_call(context, merge_fn, args, kwargs):
+    """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas.
+
+    Context: replica; `merge_fn` runs in cross-replica context.
+
+    Returns:
+      What `merge_fn` returned, of a distributed value this replica's part.
+    """
+    require_replica(context, "merge_call")
+    return context.merge_call(merge_fn, args=args, kwargs=kwargs)
+
+
+def last_loss_is_sum():
+    """Whether ``tf.losses`` last reduced a loss to a sum in this graph."""
+    last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction",
+                   None)
+    return last in (tf.compat.v1.losses.Reduction.SUM, "sum")

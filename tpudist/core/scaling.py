@@ -1,0 +1,32 @@
+"""Who divides a mean loss by the number of replicas.
+
+Optimizers of ``tf.train`` add the replicas' gradients. Up to TensorFlow 1.13
+they divided a loss that was reduced to a mean by the number of replicas
+first; from 1.14 on they do so only where the strategy asks for it, which
+Estimator switches on while it runs.
+"""
+
+import tensorflow as tf
+
+#: What Keras' own loops note as the last reduction; they divide themselves.
+_BY_KERAS = "sum_over_batch_size"
+
+
+class ScalesMeanLoss:
+    """A strategy under which ``tf.train`` optimizers divide a mean loss."""
+
+    _scales_mean_loss = True
+    _estimator_scales = False
+
+    @property
+    def _scale_loss_for_estimator(self):
+        """What the optimizer asks before it divides."""
+        if self._estimator_scales:
+            return True
+        graph = tf.compat.v1.get_default_graph()
+        return self._scales_mean_loss and (
+            getattr(graph, "_last_loss_reduction", None) != _BY_KERAS)
+
+    @_scale_loss_for_estimator.setter
+    def _scale_loss_for_estimator(self, asked):
+        self._estimator_scales = asked

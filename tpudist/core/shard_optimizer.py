@@ -1,0 +1,76 @@
+"""``CrossShardOptimizer``: gradients summed or averaged over the cores.
+
+Reference: ``tf.compat.v1.tpu.CrossShardOptimizer``.
+"""
+
+import tensorflow as tf
+
+from tpudist.core import tpu_ops
+from tpudist.errors import ArgumentError
+
+try:
+    from tensorflow.python.tpu.tpu_optimizer import \
+        CrossShardOptimizer as Native
+except ImportError:
+    from tensorflow.contrib.tpu.python.tpu.tpu_optimizer import \
+        CrossShardOptimizer as Native
+
+Reduction = tf.compat.v1.losses.Reduction
+
+
+class CrossShardOptimizer(Native):
+    """The native optimizer, which also works in replicas of a virtual TPU.
+
+    Args:
+      opt: a ``tf.compat.v1.train.Optimizer``.
+      reduction: ``tf.losses.Reduction.MEAN`` or ``SUM``.
+      name: prefix of the names of its ops.
+      group_assignment: lists of replica ids, for sums over groups; on a
+        virtual TPU, whose variables are equal in all replicas, one group.
+    """
+
+    def compute_gradients(self, loss, var_list=None, **kwargs):
+        """Gradients of the replica's share of the loss.
+
+        Context: replica.
+
+        Returns:
+          A list of (gradient, variable) pairs.
+        """
+        context = tpu_ops.virtual_replica()
+        if context is None:
+            return super().compute_gradients(loss, var_list, **kwargs)
+        return self._opt.compute_gradients(
+            self._scaled(loss, context.num_replicas_in_sync),
+            var_list=var_list, **kwargs)
+
+    def _scaled(self, loss, count):
+        """`loss`, such that the sum over replicas is what was asked for."""
+        if callable(loss):
+            return lambda: self._scaled(loss(), count)
+        factor = 1. / count if self._reduction == Reduction.MEAN else 1.
+        by_optimizer = tf.compat.v1.distribute.get_loss_reduction()
+        if by_optimizer == tf.distribute.ReduceOp.MEAN:
+            factor *= count
+        return loss if factor == 1. else loss * tf.cast(factor, loss.dtype)
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        """Sums gradients over replicas and updates each variable once.
+
+        Context: replica.
+
+        Returns:
+          An op.
+
+        Raises:
+          ArgumentError: (a ValueError) several groups on a virtual TPU.
+        """
+        context = tpu_ops.virtual_replica()
+        if context is None:
+            return super().apply_gradients(grads_and_vars, global_step, name)
+        if self._group_assignment and len(self._group_assignment) > 1:
+            raise ArgumentError(
+                "group_assignment=%s" % (self._group_assignment,),
+                "the groups' variables would differ, and a virtual TPU stores "
+                "one value for all replicas", "group_assignment=None")
+        return self._opt.apply_gradients(grads_and_vars, global_step, name)
