@@ -147,6 +147,17 @@ def test_update_runs_once_per_copy(mode, scope):  # noqa: F811
     assert mode.run(scope.read_var(v)) == 121.
 
 
+def test_update_with_variables(mode, scope):  # noqa: F811
+    var1 = variable("var1")
+    with scope.colocate_vars_with(var1):
+        var2 = variable("var2", initializer=tf1.ones_initializer())
+        var3 = variable("var3", initializer=tf1.ones_initializer())
+    done = scope.update(var1, lambda v1, v2, v3: v1.assign(v2 + 2. * v3),
+                        var2, var3)
+    mode.run(scope.unwrap(done))
+    assert mode.run(scope.read_var(var1)) == 3.
+
+
 def test_update_ungrouped_returns_a_list(mode, scope):  # noqa: F811
     v = variable("v")
     done = scope.update(v, lambda copy: copy.assign_add(3.), grouped=False)

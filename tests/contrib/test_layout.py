@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from tests.contrib.harness import eager, graph, mode, strategy_of, tf1  # noqa: F401
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
+from tpudist.contrib.distribute import get_tower_context
 from tpudist.contrib.distribute import TPUStrategy
 from tpudist.contrib.distribute import TPUStrategyV1
 from tpudist.core.placement import DeviceAssignment
@@ -117,3 +118,18 @@ def test_it_is_a_strategy_of_tensorflow(graph):  # noqa: F811
     assert type(distribution).__name__.startswith("TPUStrategy")
     with distribution.scope():
         assert tf.distribute.get_strategy() is distribution
+
+
+def test_ops_pinned_to_devices_of_the_strategy(graph):  # noqa: F811
+    distribution = strategy_of("virtual:v3-32")
+
+    def tower():
+        with tf.device(get_tower_context().device):
+            return tf.constant(1.) + 1.
+    with distribution.scope():
+        results = distribution.unwrap(distribution.call_for_each_tower(tower))
+        with tf.device(distribution.get_host_cpu_device(3)):
+            results.append(tf.constant(1.) + 1.)
+        with tf.device("/device:CPU:0"):
+            results.append(tf.constant(1.) + 1.)
+    assert graph.run(results) == [2.] * 34

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tests.contrib.harness import close, eager, enter, graph, mode, strategy_of, tf1  # noqa: F401
 from tpudist.contrib import tpu
+from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import get_tower_context
 from tpudist.core.placement import Topology
 from tpudist.errors import ArgumentError
@@ -16,6 +17,21 @@ from tpudist.errors import ContextError
 def meant(monkeypatch):
     """The environment asks for a virtual TPU."""
     monkeypatch.setenv("TPUDIST_TPU", "virtual:8")
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """The script has found a real TPU."""
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    TPUClusterResolver("grpc://10.0.0.1:8470")
+
+
+def test_initialize_after_a_virtual_tpu_was_found(graph, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    TPUClusterResolver("virtual:4")
+    topology = Topology(serialized=graph.run(tpu.initialize_system()))
+    assert topology.num_tpus_per_task == 4
+    assert graph.run(tpu.rewrite(lambda x: x + 1., [1.])) == [2.]
 
 
 def test_initialize_and_shutdown(graph, meant):  # noqa: F811
@@ -32,8 +48,7 @@ def test_initialize_in_the_scope_of_a_strategy(graph, monkeypatch):  # noqa: F81
     assert topology.num_tasks == 4
 
 
-def test_native_operations_without_a_virtual_tpu(graph, monkeypatch):  # noqa: F811
-    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+def test_native_operations_of_a_real_tpu(graph, real):  # noqa: F811
     tpu.initialize_system()
     tpu.shutdown_system()
     tpu.cross_replica_sum(tf.constant(1.))
@@ -43,8 +58,7 @@ def test_native_operations_without_a_virtual_tpu(graph, monkeypatch):  # noqa: F
     assert "CrossReplicaSum" in kinds
 
 
-def test_replicate_natively(graph, monkeypatch):  # noqa: F811
-    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+def test_replicate_natively(graph, real):  # noqa: F811
     outputs = tpu.replicate(lambda x: tpu.cross_replica_sum(x),
                             [[tf.constant(1.)], [tf.constant(2.)]])
     tpu.rewrite(lambda x: x + 1., [tf.constant(1.)])

@@ -4,6 +4,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 """
 
 from tpudist.core import cluster
+from tpudist.core import tpu_ops
 
 
 class TPUClusterResolver(cluster.TPUClusterResolver):
@@ -30,3 +31,4 @@ class TPUClusterResolver(cluster.TPUClusterResolver):
         super().__init__(tpu, zone, project, job_name, coordinator_name,
                          coordinator_address, credentials, service,
                          discovery_url)
+        tpu_ops.remember(self)

@@ -1,8 +1,9 @@
 """``tf.contrib.tpu``: the operations below a strategy.
 
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/tpu.md
-They are TensorFlow's own on a real TPU. The virtual TPU is meant where
-TPUDIST_TPU names one, and in the scope and the towers of a strategy on one.
+They are TensorFlow's own on a real TPU. The virtual TPU is meant in the scope
+and the towers of a strategy on one, where TPUDIST_TPU names one, and after
+`tf.contrib.cluster_resolver.TPUClusterResolver` found one.
 """
 
 from tpudist.core import adapter

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tpudist.core import contexts
 from tpudist.core import crossreplica
 from tpudist.core import functions
+from tpudist.core import labels
 from tpudist.core import layout
 from tpudist.core import natives
 from tpudist.core import pipelines
@@ -320,7 +321,7 @@ def assign_to_logical_device(strategy, tensor, logical_device_id):
 
 def scope(strategy):
     """Context manager: `strategy` is current, in cross-replica context."""
-    return strategies.native_call(strategy, "scope")
+    return labels.scope(strategy)
 
 
 def extended(strategy):

@@ -134,27 +134,17 @@ def add_library(source, target):
             function.add_to_graph(target)
 
 
-def at_call_time(home, value, dtype):
-    """A scalar of `home`, as the current graph inside it sees it.
-
-    A tf.function that is called in `home` may outlive it in its cache, so it
-    is not bound to a tensor of `home`: each call of it asks `value` anew.
+def in_function_inside(home):
+    """Whether a tf.function is being traced that is called in `home`.
 
     Args:
-      home: a FuncGraph; the current graph is `home` or inside it.
-      value: ``value()`` gives the tensor, in the graph of the caller.
-      dtype: its dtype.
-
-    Returns:
-      A tensor; None if no tf.function lies between `home` and here.
+      home: a FuncGraph; the current graph is `home` or inside it. Branches
+        and loops are graphs inside it too, but no functions.
     """
     graph = ops.get_default_graph()
     while isinstance(graph, _BRANCHES_AND_LOOPS):
         graph = graph.outer_graph
-    if graph is home or not isinstance(graph, FuncGraph):
-        return None
-    return graph.capture_call_time_value(value, tf.TensorSpec([], dtype),
-                                         key=value)
+    return graph is not home and isinstance(graph, FuncGraph)
 
 
 def is_traced(value):

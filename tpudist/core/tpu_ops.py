@@ -32,6 +32,7 @@ except ImportError:
 
 bfloat16_scope = bfloat16.bfloat16_scope
 _strategies = {}
+_last_system = None
 
 
 class _Cores(strategies.TPUStrategyBaseV1):
@@ -60,13 +61,21 @@ def virtual_replica():
     return context
 
 
+def remember(resolver):
+    """Notes which TPU the script found last; the operations here mean it."""
+    global _last_system
+    _last_system = cluster.system_of(resolver)
+
+
 def _system():
     """The virtual system that is meant here, or None for a real TPU."""
     strategy = tf.distribute.get_strategy()
     if strategies.is_virtual(strategy):
         return strategy.extended.system
     name = os.environ.get(virtual_system.ENVIRONMENT)
-    return virtual_system.parse(name) if virtual_system.is_virtual(name) else None
+    if virtual_system.is_virtual(name):
+        return virtual_system.parse(name)
+    return _last_system
 
 
 def initialize_system(embedding_config=None, job=None):

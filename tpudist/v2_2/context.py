@@ -1,4 +1,7 @@
-"""Contexts that functions given to the 2.2 surface receive."""
+"""Contexts that functions given to the 2.2 surface receive.
+
+Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribute/experimental/ValueContext
+"""
 
 from tpudist.core import values
 

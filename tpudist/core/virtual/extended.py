@@ -6,6 +6,7 @@ mirrored variable is stored once, and a reduction or an update is done once.
 """
 
 import contextlib
+import re
 
 import tensorflow as tf
 
@@ -17,6 +18,7 @@ from tpudist.core.virtual import replicate
 from tpudist.core.virtual import variables
 
 _LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
+_OTHER_TASK = re.compile(r"/task:[1-9]")
 _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
@@ -37,6 +39,7 @@ class VirtualExtended(natives.MirroredExtended):
         self.steps_per_run = 1
         self._real_device = device or _HOST
         self.updates_parts = False
+        self.replica_ids = None
         labels = tuple(_LABEL % i for i in range(placement.num_replicas))
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
@@ -90,8 +93,20 @@ class VirtualExtended(natives.MirroredExtended):
                 yield
         else:
             graph = tf.compat.v1.get_default_graph()
-            with graph.device(self._real_device):
+            with graph.device(self._place_op):
                 yield
+
+    def _place_op(self, op):
+        return self.rename_device(op) or self._real_device
+
+    def rename_device(self, op):
+        """The real device of an op that is pinned to a core or a host.
+
+        A device function (see ``tf.Graph.device``).
+        """
+        if "device:TPU:" in op.device:
+            return self._real_device
+        return self._host if _OTHER_TASK.search(op.device) else op.device
 
     # Replica context.
 

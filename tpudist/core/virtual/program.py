@@ -111,13 +111,11 @@ class TracedReplica(natives.ReplicaContext):
     @property
     def replica_id_in_sync_group(self):
         """The replica's id, an int32 scalar tensor."""
-        inside = functions.at_call_time(self._program.graph, _current_id,
-                                        tf.int32)
-        return self._program.replica_id() if inside is None else inside
+        if functions.in_function_inside(self._program.graph):
+            stored = variables.replica_id(self._program.extended)
+            if stored is not None:
+                return stored
+        return self._program.replica_id()
 
     def _merge_call(self, merge_fn, args, kwargs):
         return self._program.merge(merge_fn, args, kwargs)
-
-
-def _current_id():
-    return tf.distribute.get_replica_context().replica_id_in_sync_group

@@ -156,6 +156,28 @@ def _leave_collections(parts):
                          if not any(found is part for part in parts)]
 
 
+def replica_id(extended):
+    """The replica's id, read from a variable that holds it.
+
+    A tf.function in the replica function may outlive the trace it is first
+    called in, in its cache, so it can use no tensor of that trace; but like
+    any function it can use a variable.
+
+    Returns:
+      An int32 scalar; None where a variable would need a Session.
+    """
+    with tf.init_scope():
+        if not tf.executing_eagerly():
+            return None
+        if extended.replica_ids is None:
+            with extended.place():
+                extended.replica_ids = natives.per_replica(extended, [
+                    natives.ResourceVariable(i, trainable=False)
+                    for i in range(extended._num_replicas_in_sync)])
+            link(extended.replica_ids)
+    return natives.components(extended.replica_ids)[0].read_value()
+
+
 def classes():
     """The classes that mirrored and sync-on-read variables are wrapped in."""
     mirrored = (StoredOnce if versions.ASSIGN_WITHOUT_AGGREGATION

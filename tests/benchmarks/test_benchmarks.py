@@ -1,0 +1,40 @@
+"""The benchmark program measures every figure; no time is ever asserted."""
+
+import math
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.benchmarks import processes
+from tpudist.core import versions
+
+#: One row of each kind that the table must have.
+EXPECTED = [
+    r"step time .* virtual cores / one plain device",
+    r"step time .* virtual cores / MirroredStrategy on \d+ logical CPUs",
+    r"resident memory .* virtual cores / one plain device",
+    r"first step .* virtual cores / one virtual core",
+    r"run_steps_on_dataset .* Session.run calls of one",
+    r"run_steps_on_dataset .* tf.function calls of one",
+    r"graph ops .* the 2.0 facade / the native TPUStrategy",
+    r"graph ops .* the 2.2 facade / the native TPUStrategy",
+    r"whole process: python -c 'import tpudist'",
+    r"whole process: tpudist --help",
+]
+
+
+@pytest.mark.skipif(not versions.KERAS_3,
+                    reason="the figures are those of the newest TensorFlow")
+def test_every_figure_is_measured():
+    done = subprocess.run(
+        [sys.executable, "tests/benchmarks/run.py", "--quick"],
+        cwd=str(processes.ROOT), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, universal_newlines=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| (.+) \| ([0-9.]+|nan|inf)( s)?( \(above\))? \| ",
+                      done.stdout, re.M)
+    assert all(math.isfinite(float(row[1])) for row in rows)
+    for pattern in EXPECTED:
+        assert any(re.match(pattern, row[0]) for row in rows), pattern

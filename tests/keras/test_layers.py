@@ -1,0 +1,125 @@
+"""Layers with state: what each replica does to it.
+
+What is said of MirroredStrategy was seen with it on two logical CPUs.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.keras import harness
+from tests.keras.harness import keras
+from tpudist.core import versions
+
+MOMENTUM = .9
+
+
+def moved(x, cores, epochs=1):
+    """Moving means and variances [cores, 4] after training, by definition.
+
+    Each replica moves its statistics by those of its rows.
+    """
+    mean, variance = np.zeros([cores, 4]), np.ones([cores, 4])
+    for start in list(range(0, len(x), harness.BATCH)) * epochs:
+        parts = np.split(x[start:start + harness.BATCH].astype(np.float64),
+                         cores)
+        for i, part in enumerate(parts):
+            mean[i] += (1 - MOMENTUM) * (part.mean(axis=0) - mean[i])
+            variance[i] += (1 - MOMENTUM) * (part.var(axis=0) - variance[i])
+    return mean, variance
+
+
+def saved(parts):
+    """What is saved of statistics per replica.
+
+    Keras 2 creates them with aggregation MEAN, Keras 3 without aggregation:
+    then it is the first replica's. MirroredStrategy does the same.
+    """
+    return parts[0] if versions.KERAS_3 else parts.mean(axis=0)
+
+
+def normalized():
+    return keras.Sequential([
+        keras.layers.BatchNormalization(momentum=MOMENTUM, input_shape=(4,)),
+        keras.layers.Dense(1)])
+
+
+@pytest.mark.parametrize("cores", [8, 2])
+def test_moving_statistics_follow_from_those_of_the_replicas(cores):
+    x, y = harness.rows()
+    strategy = harness.strategy_of(cores)
+    with strategy.scope():
+        model = harness.regress(normalized(), keras.optimizers.SGD(.01))
+    harness.fit(model, (x, y), epochs=1)
+    mean, variance = (saved(parts) for parts in moved(x, cores))
+    actual_mean, actual_variance = harness.values(model, strategy)[-2:]
+    np.testing.assert_allclose(actual_mean, mean, 1e-5)
+    np.testing.assert_allclose(actual_variance, variance, 1e-5)
+    _, of_one_device = moved(x, 1)
+    assert np.abs(variance - of_one_device[0]).max() > 1e-3
+
+
+def test_evaluate_uses_the_moving_statistics():
+    x, y = harness.rows()
+    with harness.strategy_of(8).scope():
+        model = harness.regress(normalized(), keras.optimizers.SGD(.01))
+    harness.fit(model, (x, y), epochs=2)
+    mean, variance = moved(x, 8, epochs=2)
+    # Each replica reads its own statistics, not what would be saved.
+    replica = np.arange(len(x)) % harness.BATCH // (harness.BATCH // 8)
+    gamma, beta = model.layers[0].get_weights()[:2]
+    kernel, bias = model.layers[1].get_weights()
+    scaled = (x - mean[replica]) / np.sqrt(variance[replica] + 1e-3)
+    error = (scaled * gamma + beta).dot(kernel) + bias - y
+    np.testing.assert_allclose(
+        model.evaluate(x, y, batch_size=harness.BATCH, verbose=0)[0],
+        np.mean(error ** 2), 1e-4)
+
+
+def masks(strategy, layer, calls):
+    """[calls, replicas, 200]: the values a dropout layer keeps of ones."""
+    @tf.function
+    def step():
+        return strategy.run(lambda: layer(tf.ones([200]), training=True))
+    return np.array([[part.numpy() for part
+                      in strategy.experimental_local_results(step())]
+                     for _ in range(calls)])
+
+
+def dropped(**kwargs):
+    strategy = harness.strategy_of(4)
+    with strategy.scope():
+        layer = keras.layers.Dropout(.5, **kwargs)
+    return masks(strategy, layer, calls=3)
+
+
+def test_dropout_drops_half_and_scales_the_rest():
+    found = dropped()
+    assert set(np.unique(found)) == {0., 2.}
+    assert .4 < np.mean(found == 0.) < .6
+
+
+def test_dropout_differs_between_steps():
+    found = dropped()
+    assert not np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[1], found[2])
+
+
+def test_dropout_differs_between_replicas():
+    # Keras 3 draws from a seed state that is a variable of the layer. All
+    # replicas start with the same one and so drop the same, as they do with
+    # MirroredStrategy.
+    for step in dropped():
+        assert len({mask.tobytes() for mask in step}) == (
+            1 if versions.KERAS_3 else 4)
+
+
+def test_a_model_with_dropout_trains():
+    x, y = harness.rows()
+    with harness.strategy_of(8).scope():
+        model = harness.regress(keras.Sequential([
+            keras.layers.Dense(16, activation="tanh", input_shape=(4,)),
+            keras.layers.Dropout(.2, seed=1),
+            keras.layers.Dense(1)]), keras.optimizers.SGD(.05))
+    losses = harness.fit(model, (x, y), epochs=8)["loss"]
+    assert np.all(np.isfinite(losses)) and losses[-1] < .8 * losses[0]
