@@ -5,7 +5,7 @@
 Runs `plain.py` (TensorFlow alone, one device) and then, on 8 cores, the same
 net as code of the contrib era, of 2.0 and of 2.2, each in a process of its own.
 The exit code is 0 if every one reaches 95 % test accuracy and the loss of
-`plain.py` to one part in 10 000.
+`plain.py` to one part in 1000.
 """
 
 import argparse

@@ -4,6 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from tpudist.core import natives
+from tpudist.core import versions
 
 from tests.differential.replica import LIMIT
 from tests.differential.replica import Replica
@@ -53,7 +54,8 @@ class World:
 
     def nested(self, block, function):
         """The tf.function of a block; one for all replicas and calls."""
-        return self._functions.setdefault(id(block), tf.function(function))
+        return self._functions.setdefault(
+            id(block), tf.function(function, autograph=False))
 
     def optimizer(self, which, index):
         """The optimizer of that kind for a variable; made when first used."""
@@ -140,36 +142,46 @@ class World:
                 _, doubled = once()
                 total += tf.clip_by_value(doubled, -LIMIT, LIMIT)
             return total
-        inner = tf.function(replica_fn) if form == "function" else replica_fn
+        inner = tf.autograph.experimental.do_not_convert(replica_fn)
+        if form == "function":
+            inner = tf.function(replica_fn, autograph=False)
         outer = {"loop": loop, "twice": lambda: (once(), once())}.get(
             form, once)
-        self._runs.append(self._prepare(outer))
+        self._runs.append(self._prepare(outer, form == "loop"))
         yield self._runs[-1]()
 
     def _act_again(self, number):
         if self._runs:
             yield self._runs[number % len(self._runs)]()
 
-    def _prepare(self, build):
+    def _prepare(self, build, autograph=False):
         """What runs `build` each time it is called; traced once."""
         if not self.in_graph:
-            return tf.function(build)
+            return tf.function(build, autograph=autograph)
         built = build()
         return lambda: built
 
-    def _per_replica(self, rows):
-        return natives.per_replica(
-            self.strategy.extended,
-            [tf.constant(row, tf.float32) for row in rows])
+    def _per_replica(self, rows, sizes_are_known=True):
+        shape = None if sizes_are_known else [None]
+        return natives.per_replica(self.strategy.extended, [
+            _v1.placeholder_with_default(
+                tf.constant(row, tf.float32), shape or [len(row)])
+            for row in rows])
 
     def _act_uneven(self, name, total):
-        """A batch of `total` examples, dealt out as a dataset does it."""
+        """A batch of `total` examples, dealt out as a dataset does it.
+
+        Up to 2.1, MirroredStrategy cannot divide by a number of examples that
+        the graph knows ("A non-DistributedValues value 1 cannot be reduced").
+        """
         share = -(-total // self._count)
         rows = [list(range(total))[share * i:share * (i + 1)]
                 for i in range(self._count)]
 
         def reduced():
-            squares = self._run(tf.square, args=(self._per_replica(rows),))
+            batch = self._per_replica(rows, sizes_are_known=(
+                total % 2 == 0 and not versions.DEVICE_MAP))
+            squares = self._run(tf.square, args=(batch,))
             return self.strategy.reduce(tf.distribute.ReduceOp[name],
                                         squares, axis=0)
         yield self._prepare(reduced)()

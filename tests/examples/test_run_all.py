@@ -12,9 +12,9 @@ PLAIN = run_all.Result(0.05, 0.99, 6.0)
 
 @pytest.mark.parametrize("result, text", [
     (PLAIN, "ok"),
-    (PLAIN._replace(loss=0.050004, seconds=60.0), "ok"),
-    (PLAIN._replace(loss=0.050006), "FAILED: not the loss of plain.py"),
-    (PLAIN._replace(loss=0.049994), "FAILED: not the loss of plain.py"),
+    (PLAIN._replace(loss=0.05004, seconds=60.0), "ok"),
+    (PLAIN._replace(loss=0.05006), "FAILED: not the loss of plain.py"),
+    (PLAIN._replace(loss=0.04994), "FAILED: not the loss of plain.py"),
     (PLAIN._replace(loss=float("nan")), "FAILED: not the loss of plain.py"),
     (PLAIN._replace(accuracy=0.949), "FAILED: accuracy below 0.95"),
     (None, "FAILED"),

@@ -83,7 +83,7 @@ def distributed(cores, make, compiled, optimizer, **kwargs):
 
 
 def values(model, strategy):
-    """The model's weights in the order of get_weights, as they are saved.
+    """Weights of a model or layer, in the order of get_weights, as they are saved.
 
     With TensorFlow 1 get_weights takes the first replica's moving statistics
     instead of the mean that is saved, in MirroredStrategy as well.

@@ -52,7 +52,8 @@ def test_moving_statistics_follow_from_those_of_the_replicas(cores):
         model = harness.regress(normalized(), keras.optimizers.SGD(.01))
     harness.fit(model, (x, y), epochs=1)
     mean, variance = (saved(parts) for parts in moved(x, cores))
-    actual_mean, actual_variance = harness.values(model, strategy)[-2:]
+    actual_mean, actual_variance = harness.values(
+        model.layers[0], strategy)[-2:]
     np.testing.assert_allclose(actual_mean, mean, 1e-5)
     np.testing.assert_allclose(actual_variance, variance, 1e-5)
     _, of_one_device = moved(x, 1)

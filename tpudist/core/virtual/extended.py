@@ -55,6 +55,14 @@ class VirtualExtended(natives.MirroredExtended):
     def _input_workers_with_options(self, options=None):
         return inputs.workers(self, options)
 
+    def _experimental_distribute_dataset(self, dataset, *options):
+        return super()._experimental_distribute_dataset(
+            dataset, *inputs.without_prefetch(options))
+
+    def _distribute_datasets_from_function(self, dataset_fn, *options):
+        return super()._distribute_datasets_from_function(
+            dataset_fn, *inputs.without_prefetch(options))
+
     # What is where.
 
     @property

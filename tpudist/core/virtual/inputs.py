@@ -1,5 +1,7 @@
 """Where input pipelines run: one per host of the slice, all on one machine."""
 
+import tensorflow as tf
+
 from tensorflow.python.distribute import input_lib
 from tensorflow.python.distribute import numpy_dataset
 from tensorflow.python.distribute import values
@@ -34,6 +36,24 @@ def workers(extended, unused_options=None):
     feeds = (extended._host,) * extended.num_replicas_per_host
     return input_lib.InputWorkers(
         [(extended._host, feeds)] * extended.num_hosts)
+
+
+def without_prefetch(options):
+    """The input options of a dataset whose replicas all live on the host.
+
+    TensorFlow prefetches each replica's share to its device, through a buffer
+    and a thread per replica. Here there is nothing to copy, and 32 such
+    buffers on one device may wait for each other for ever.
+
+    Args:
+      options: () or (InputOptions or None,), as the release passes them.
+    """
+    if options != (None,) or not versions.HAS_OPTIONS or (
+            not tf.executing_eagerly()):
+        return options
+    field, = [name for name in tf.distribute.InputOptions._fields
+              if name.endswith("fetch_to_device")]  # prefetch in 2.4
+    return (tf.distribute.InputOptions(**{field: False}),)
 
 
 def _workers_by_label(extended, devices):
