@@ -4,7 +4,9 @@ A program is a dict of plain Python values, so that ``repr`` prints one and
 ``ast.literal_eval`` reads it back:
 
     {"variables": [{"sync", "aggregation", "dtype", "shape", "initial"}, ...],
-     "actions": [(kind, ...), ...]}
+     "actions": [(kind, ...), ...],
+     "detours": whether it goes around what MirroredStrategy cannot do
+         (if missing: True)}
 
 An action happens in cross-replica context. The action "run" carries a block:
 a list of operations of a replica function. Every operation works on the

@@ -97,10 +97,12 @@ class Replica:
     def _apart(self, tensor):
         """`tensor`, with no variable behind it that TensorFlow could see.
 
-        In a TF 1 graph, MirroredStrategy (not a TPU) fails to all-reduce what
-        depends on a variable: "Unsuccessful at finding variable v/replica_1".
+        In a TF 1 graph, MirroredStrategy cannot all-reduce what depends on a
+        variable; see "all-reduce in a graph" in :mod:`differences`.
         """
-        return tf.stop_gradient(tensor) if self._world.in_graph else tensor
+        if self._world.in_graph and self._world.detours:
+            return tf.stop_gradient(tensor)
+        return tensor
 
     def _all_reduce(self, name, nested):
         operation = tf.distribute.ReduceOp[name]

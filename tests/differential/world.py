@@ -29,6 +29,7 @@ class World:
         self.in_graph = mode == "graph"
         self._descriptions = program["variables"]
         self._actions = program["actions"]
+        self.detours = program.get("detours", True)
         self._optimizers, self._functions, self._runs = {}, {}, []
         with strategy.scope():
             self.variables = [self._variable(i, description) for i, description
@@ -172,7 +173,7 @@ class World:
         """A batch of `total` examples, dealt out as a dataset does it.
 
         Up to 2.1, MirroredStrategy cannot divide by a number of examples that
-        the graph knows ("A non-DistributedValues value 1 cannot be reduced").
+        the graph knows; see "mean of known sizes" in :mod:`differences`.
         """
         share = -(-total // self._count)
         rows = [list(range(total))[share * i:share * (i + 1)]
@@ -180,7 +181,7 @@ class World:
 
         def reduced():
             batch = self._per_replica(rows, sizes_are_known=(
-                total % 2 == 0 and not versions.DEVICE_MAP))
+                total % 2 == 0 and not (self.detours and versions.DEVICE_MAP)))
             squares = self._run(tf.square, args=(batch,))
             return self.strategy.reduce(tf.distribute.ReduceOp[name],
                                         squares, axis=0)
