@@ -8,6 +8,11 @@ import os
 
 import tensorflow as tf
 
+from tensorflow.python.tpu import bfloat16
+from tensorflow.python.tpu import tpu
+from tensorflow.python.tpu import tpu_function
+from tensorflow.python.tpu.ops import tpu_ops
+
 from tpudist.core import cluster
 from tpudist.core import functions
 from tpudist.core import natives
@@ -18,17 +23,6 @@ from tpudist.core.virtual import delivery
 from tpudist.core.virtual import system as virtual_system
 from tpudist.errors import ArgumentError
 from tpudist.errors import ContextError
-
-try:
-    from tensorflow.python.tpu import bfloat16
-    from tensorflow.python.tpu import tpu
-    from tensorflow.python.tpu import tpu_function
-    from tensorflow.python.tpu.ops import tpu_ops
-except ImportError:
-    from tensorflow.contrib.tpu.python.ops import tpu_ops
-    from tensorflow.contrib.tpu.python.tpu import bfloat16
-    from tensorflow.contrib.tpu.python.tpu import tpu
-    from tensorflow.contrib.tpu.python.tpu import tpu_function
 
 bfloat16_scope = bfloat16.bfloat16_scope
 _strategies = {}
