@@ -1,15 +1,17 @@
 """Runs tests on the TensorFlow releases of ``releases.cfg``, one cell each.
 
     python compat/cells.py --cells 1.15,2.2,2.15 [--keep DIR] -- PYTEST-ARGS
-    python compat/cells.py --random 1 [--seed 7] -- PYTEST-ARGS
+    python compat/cells.py --cells 1.15 --random 2 [--seed 7] -- PYTEST-ARGS
 
 A cell is a fresh virtual environment with that release and its Python, in
 which tpudist is installed from this checkout. Each cell asserts the version
 that it runs. A cell that cannot be set up is a failure, never a skip. Cells
-drawn at random print the seed that draws them again.
+drawn at random print the seed that draws them again. With ``--jobs`` the
+output of a cell is shown when it is done.
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -17,11 +19,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tpudist.matrix import table  # noqa: E402
+
+_SHOWING = threading.Lock()
+#: pip builds in the checkout itself: one at a time.
+_BUILDING = threading.Lock()
 
 
 class CellError(Exception):
@@ -32,19 +40,13 @@ def main(argv=None):
     """Runs the cells; returns 0 if all of them passed."""
     options = parse(sys.argv[1:] if argv is None else argv)
     releases = table.read()
-    results = {}
     wanted = choose(options, releases)
-    for name in wanted:
-        if name not in releases:
-            results[name] = "missing: no such section in releases.cfg"
-            continue
-        try:
-            results[name] = run(name, releases[name], options)
-        except (CellError, subprocess.CalledProcessError) as error:
-            results[name] = "not set up: %s" % error
-    for name, result in results.items():
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(
+            lambda name: tried(name, releases.get(name), options), wanted))
+    for name, result in zip(wanted, results):
         print("cell TensorFlow %s: %s" % (name, result), flush=True)
-    return 0 if all(r == "passed" for r in results.values()) else 1
+    return 0 if all(r.startswith("passed") for r in results) else 1
 
 
 def parse(argv):
@@ -52,8 +54,10 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", help="comma-separated; all by default")
     parser.add_argument("--random", type=int, metavar="N",
-                        help="draw N cells, of --cells or of all")
+                        help="draw N more cells of those that are not in --cells")
     parser.add_argument("--seed", type=int, help="draws the same cells again")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N",
+                        help="cells that run at once")
     parser.add_argument("--keep", help="keep the environments in this folder")
     parser.add_argument("--results", metavar="DIR",
                         help="write a JUnit file per cell, for matrix.py")
@@ -63,17 +67,41 @@ def parse(argv):
 
 def choose(options, names):
     """The cells that are asked for, out of `names` or as they are named."""
-    wanted = options.cells.split(",") if options.cells else list(names)
+    named = options.cells.split(",") if options.cells else []
     if options.random is None:
-        return wanted
+        return named or list(names)
     seed = options.seed
     if seed is None:
         seed = random.SystemRandom().randrange(10 ** 6)
-    drawn = random.Random(seed).sample(wanted,
-                                       min(options.random, len(wanted)))
+    rest = [name for name in names if name not in named]
+    drawn = random.Random(seed).sample(rest, min(options.random, len(rest)))
     print("== cells drawn with --seed %d: %s" % (seed, ", ".join(drawn)),
           flush=True)
-    return drawn
+    return named + drawn
+
+
+def tried(name, row, options):
+    """How one cell went, whatever happens to it."""
+    if row is None:
+        return "missing: no such section in releases.cfg"
+    start = time.time()
+    try:
+        with tempfile.TemporaryFile() as output:
+            shown = output if options.jobs > 1 else None
+            try:
+                result = run(name, row, options, shown)
+            finally:
+                show(output)
+    except (CellError, subprocess.CalledProcessError) as error:
+        result = "not set up: %s" % error
+    return "%s (%d s)" % (result, time.time() - start)
+
+
+def show(output):
+    """Prints what a cell that ran beside others has written to a file."""
+    output.seek(0)
+    with _SHOWING:
+        print(output.read().decode("utf-8", "replace"), end="", flush=True)
 
 
 def release(name):
@@ -81,17 +109,29 @@ def release(name):
     return name.split("-")[0]
 
 
-def run(name, row, options):
-    """Sets up one cell and runs the tests in it; returns how it went."""
+def run(name, row, options, output):
+    """Sets up one cell and runs the tests in it; returns how it went.
+
+    Args:
+      name: a section of the table, such as "2.16-tf-keras".
+      row: its ``table.Row``.
+      options: the parsed options.
+      output: the file that gets all output; None for that of this process.
+
+    Raises:
+      CellError: there is no such Python.
+      CalledProcessError: pip, or TensorFlow's import, failed.
+    """
     folder = pathlib.Path(options.keep or tempfile.mkdtemp(prefix="tpudist-"))
+    streams = {"stdout": output, "stderr": subprocess.STDOUT if output else None}
     try:
-        python = environment(name, row, folder / name)
+        python = environment(row, folder / name, streams)
         environ = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", **row.environment)
-        print("== cell TensorFlow %s: %s" % (name, describe(python, environ)),
-              flush=True)
+        head = "== cell TensorFlow %s: %s" % (name, describe(python, environ))
+        subprocess.check_call(["echo", head], **streams)
         code = subprocess.call(
             [python, "-m", "pytest"] + junit(name, options) + options.tests,
-            cwd=str(ROOT),
+            cwd=str(ROOT), **streams,
             env=dict(environ, TPUDIST_EXPECT_TF=release(name)))
         return "passed" if code == 0 else "failed: pytest exit %d" % code
     finally:
@@ -107,19 +147,29 @@ def junit(name, options):
     return ["--junitxml=%s" % (folder / (name + ".xml"))]
 
 
-def environment(name, row, folder):
+def environment(row, folder, streams):
     """The Python of a virtual environment with that release."""
     python = str(folder / "bin" / "python")
-    if os.path.exists(python):
-        return python
-    pip = [python, "-m", "pip", "install", "--quiet"]
-    subprocess.check_call([interpreter(row.python), "-m", "venv",
-                           str(folder)])
-    subprocess.check_call(pip + ["--upgrade", "pip", "setuptools", "wheel"])
-    pins = list(row.constraints)
-    subprocess.check_call(pip + [row.requirement] + pins)
-    subprocess.check_call(pip + pins + [str(ROOT) + "[test]"])
+    if not os.path.exists(python):
+        try:
+            make(python, row, folder, streams)
+        except BaseException:
+            shutil.rmtree(str(folder), ignore_errors=True)
+            raise
     return python
+
+
+def make(python, row, folder, streams):
+    """Makes a virtual environment with a release and tpudist."""
+    subprocess.check_call([interpreter(row.python), "-m", "venv",
+                           str(folder)], **streams)
+    pip = [python, "-m", "pip", "install", "--quiet"]
+    pins = list(row.constraints)
+    subprocess.check_call(pip + ["--upgrade", "pip", "setuptools", "wheel"],
+                          **streams)
+    subprocess.check_call(pip + [row.requirement] + pins, **streams)
+    with _BUILDING:
+        subprocess.check_call(pip + pins + [str(ROOT) + "[test]"], **streams)
 
 
 def interpreter(version):

@@ -1,6 +1,7 @@
 """The table of releases, how cells are chosen, and what a release cannot do."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -79,9 +80,27 @@ def test_variables_of_a_row():
     assert rows["2.16"].environment == {}
 
 
-def test_an_unknown_cell_is_an_error(capsys):
-    assert cells.main(["--cells", "0.9"]) == 1
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_unknown_cell_is_an_error(capsys, jobs):
+    assert cells.main(["--cells", "0.9", "--jobs", jobs]) == 1
     assert "cell TensorFlow 0.9: missing" in capsys.readouterr().out
+
+
+def test_a_cell_that_cannot_be_set_up_fails_and_leaves_nothing(
+        capfd, monkeypatch, tmp_path):
+    """Else a kept cell that pip gave up on would be run half made."""
+    def broken(python, row, folder, streams):
+        folder.mkdir()
+        subprocess.check_call(["sh", "-c", "printf %s-%s no wheel >&2; exit 3"], **streams)
+    monkeypatch.setattr(cells, "make", broken)
+    for jobs in ("1", "2"):
+        assert cells.main(["--cells", "2.4,2.8", "--jobs", jobs,
+                           "--keep", str(tmp_path)]) == 1
+        out, err = capfd.readouterr()
+        assert "cell TensorFlow 2.4: not set up" in out
+        assert "cell TensorFlow 2.8: not set up" in out
+        assert (out + err).count("no-wheel") == 2
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_all_cells_by_default():
@@ -102,6 +121,12 @@ def test_a_random_draw_is_reproducible(capsys):
     again = options("--random", "3", "--seed", seed)
     assert cells.choose(again, TABLE.sections()) == drawn
     assert len(set(drawn)) == 3
+
+
+def test_a_random_draw_is_of_the_cells_not_named():
+    named = [name for name in TABLE.sections() if name != "2.7"]
+    asked = options("--cells", ",".join(named), "--random", "2")
+    assert cells.choose(asked, TABLE.sections()) == named + ["2.7"]
 
 
 def test_every_row_is_drawn_some_time():

@@ -13,6 +13,7 @@ import sys
 import time
 
 from tests.benchmarks import processes
+from tests.benchmarks import releases
 
 #: One line of the table; `bound` is None where there is nothing to hold.
 Figure = collections.namedtuple("Figure", "what measured unit bound")
@@ -20,14 +21,15 @@ Figure = collections.namedtuple("Figure", "what measured unit bound")
 #: How much is measured. `rounds` are turns of all engines.
 Sizes = collections.namedtuple(
     "Sizes", "rounds steps warmup batch width layers mlp_batch repeats "
-    "blocks cores many loop_steps loop_rounds starts")
+    "blocks cores many loop_steps loop_rounds starts releases matrix_rounds")
 
 FULL = Sizes(rounds=25, steps=10, warmup=10, batch=256, width=2048, layers=4,
              mlp_batch=256, repeats=3, blocks=2, cores=8, many=32, loop_steps=100,
-             loop_rounds=15, starts=15)
+             loop_rounds=15, starts=15, releases=("1.15", "2.2", "2.15", "2.21"),
+             matrix_rounds=3)
 QUICK = Sizes(rounds=2, steps=2, warmup=1, batch=16, width=32, layers=2,
               mlp_batch=16, repeats=1, blocks=1, cores=2, many=4, loop_steps=5,
-              loop_rounds=2, starts=2)
+              loop_rounds=2, starts=2, releases=(), matrix_rounds=0)
 
 
 def step_time(sizes):
@@ -129,6 +131,19 @@ def graph_ops(sizes):
             for era in ("v2_0", "v2_2")]
 
 
+def matrix(sizes):
+    """`tpudist matrix` over cached releases against pytest run in each.
+
+    Nothing in a quick run: environments of other releases are hundreds of
+    megabytes from the network.
+    """
+    if not sizes.releases:
+        return []
+    what = "tpudist matrix over cached TensorFlow %s / the bare pytest runs"
+    return [Figure(what % ", ".join(sizes.releases),
+                   releases.ratio(sizes.releases, sizes.matrix_rounds), "", 1.1)]
+
+
 def start_up(sizes):
     """Seconds of whole processes that must not import TensorFlow."""
     commands = collections.OrderedDict([
@@ -155,4 +170,4 @@ def _seconds(arguments):
 ROWS = collections.OrderedDict([
     ("step_time", step_time), ("memory", memory), ("first_step", first_step),
     ("loop_of_steps", loop_of_steps), ("graph_ops", graph_ops),
-    ("start_up", start_up)])
+    ("start_up", start_up), ("matrix", matrix)])
