@@ -178,7 +178,8 @@ def create_variable(extended, creator, mirrored_class, sync_on_read_class,
 
 
 def _create_with_device_map():
-    for module in (values, distribute_lib):
-        if hasattr(module, "create_mirrored_variable"):
-            return module.create_mirrored_variable
+    if versions.VALUES_CREATE_MIRRORED:
+        return values.create_mirrored_variable
+    if versions.CREATES_MIRRORED_PUBLICLY:
+        return distribute_lib.create_mirrored_variable
     return mirrored_strategy._create_mirrored_variable

@@ -174,7 +174,7 @@ def is_stateful(op):
 def add_library(source, target):
     """Makes the functions that `source`'s ops call known to `target`."""
     for function in source._functions.values():
-        if hasattr(target, "_add_function_recursive"):
+        if versions.GRAPHS_ADD_FUNCTIONS:
             target._add_function_recursive(function)
         else:
             function.add_to_graph(target)

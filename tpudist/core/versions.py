@@ -47,6 +47,11 @@ BY_DEVICE = not _since("2.2")
 #: They do so with a device map (1.14 to 2.1); in 1.13 they are dictionaries.
 DEVICE_MAP = BY_DEVICE and _since("1.14")
 
+#: What makes a mirrored variable is public in ``distribute_lib`` (1.15), and
+#: then in ``values`` (2.1).
+CREATES_MIRRORED_PUBLICLY = _since("1.15")
+VALUES_CREATE_MIRRORED = _since("2.1")
+
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")
 
@@ -181,6 +186,10 @@ SCALES_LOSS = not _since("1.14")
 #: traced one by one (``ops.init_scope``; seen on 1.14, 1.15 and 2.2, on the
 #: latter two only without soft placement).
 INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
+
+#: A graph adds a function with all that it calls (2.13); before, the function
+#: adds itself to a graph.
+GRAPHS_ADD_FUNCTIONS = _since("2.13")
 
 #: Outputs of ``local_results`` are nested per replica (2.6).
 NESTED_LOCAL_RESULTS = _since("2.6")
