@@ -11,7 +11,9 @@ output of a cell is shown when it is done.
 """
 
 import argparse
+import atexit
 import concurrent.futures
+import functools
 import os
 import pathlib
 import random
@@ -28,7 +30,6 @@ sys.path.insert(0, str(ROOT))
 from tpudist.matrix import table  # noqa: E402
 
 _SHOWING = threading.Lock()
-#: pip builds in the checkout itself: one at a time.
 _BUILDING = threading.Lock()
 
 
@@ -160,16 +161,31 @@ def environment(row, folder, streams):
 
 
 def make(python, row, folder, streams):
-    """Makes a virtual environment with a release and tpudist."""
+    """Makes a virtual environment with a release and tpudist.
+
+    All is resolved together: installed one after the other, a requirement of
+    the tests replaces what TensorFlow asked for (2.5 then got numpy 2).
+    """
     subprocess.check_call([interpreter(row.python), "-m", "venv",
                            str(folder)], **streams)
     pip = [python, "-m", "pip", "install", "--quiet"]
-    pins = list(row.constraints)
     subprocess.check_call(pip + ["--upgrade", "pip", "setuptools", "wheel"],
                           **streams)
-    subprocess.check_call(pip + [row.requirement] + pins, **streams)
     with _BUILDING:
-        subprocess.check_call(pip + pins + [str(ROOT) + "[test]"], **streams)
+        tpudist = wheel()
+    subprocess.check_call(pip + [row.requirement] + list(row.constraints)
+                          + [tpudist + "[test]"], **streams)
+
+
+@functools.lru_cache(maxsize=None)
+def wheel():
+    """The path of a wheel of this checkout: pip builds in the checkout itself."""
+    folder = tempfile.mkdtemp(prefix="tpudist-wheel-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.check_call([sys.executable, "-m", "pip", "wheel", "--quiet",
+                           "--no-deps", "--wheel-dir", folder, str(ROOT)])
+    found, = pathlib.Path(folder).glob("*.whl")
+    return str(found)
 
 
 def interpreter(version):
