@@ -73,6 +73,19 @@ def pins(options):
     return pinned.rerun("--pins-" + options.action, options.arguments)
 
 
+def migrate(options):
+    """``tpudist migrate``: rewrites a code base for the names of a later era.
+
+    Args:
+      options: see ``tpudist.migrate.options``.
+
+    Returns:
+      0 if nothing is left, 1 if something is, 2 if a file was refused.
+    """
+    from tpudist import migrate as migrations
+    return migrations.run(options)
+
+
 def main(argv=None):
     """Runs one verb.
 
@@ -109,6 +122,7 @@ def parser():
     _add_doctor(verbs)
     _add_matrix(verbs)
     _add_pins(verbs)
+    _add_migrate(verbs)
     return top
 
 
@@ -186,6 +200,17 @@ def _add_pins(verbs):
         actions.add_parser(name, help=what + ", by running pytest with your arguments",
                            usage="tpudist pins %s [pytest arguments]" % name)
     verb.set_defaults(verb=pins)
+
+
+def _add_migrate(verbs):
+    from tpudist.migrate import options
+    verb = verbs.add_parser(
+        "migrate", help="rewrite a code base for the names of a later era", allow_abbrev=False,
+        description="Rewrites code of one era for the next: names are resolved, not guessed. "
+        "Writes nothing without --write. Exit code 1 if a use is left (or, with --check, a file "
+        "would change), 2 if a file was refused.")
+    options.add(verb)
+    verb.set_defaults(verb=migrate)
 
 
 def _split(argv):

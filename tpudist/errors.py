@@ -109,3 +109,7 @@ class PinError(TpudistError, AssertionError):
         if "\n" not in self.seen:
             return TpudistError.__str__(self)
         return "%s\n  %s\n  Instead: %s" % (self.seen, self.why, self.instead)
+
+
+class MigrateError(TpudistError, ValueError):
+    """``tpudist migrate`` cannot do what its options ask."""

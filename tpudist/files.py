@@ -17,12 +17,17 @@ def write(path, text):
       path: the file; its folder is made if it is not there, its mode is kept.
       text: a str, written as UTF-8 with its own newlines.
     """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path, content):
+    """As :func:`write`, of bytes."""
     path = os.path.abspath(str(path))
     os.makedirs(os.path.dirname(path), exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".", suffix=".tmp")
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            file.write(content)
         os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
     except BaseException:

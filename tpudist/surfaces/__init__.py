@@ -9,9 +9,10 @@ from tpudist.surfaces import v2 as _v2
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.gone import FIRST_GENERATION, GONE, LAST
 from tpudist.surfaces.rows import Row
+from tpudist.surfaces.successors import MEMBERS, NAMES
 
 __all__ = ["DROPINS", "ERAS", "EXPORTS", "FIRST_GENERATION", "GONE", "LAST",
-           "ROWS", "Row", "era_named", "gone_prefix", "members", "rows_of"]
+           "MEMBERS", "NAMES", "ROWS", "Row", "era_named", "gone_prefix", "members", "rows_of"]
 
 #: The eras, oldest first.
 ERAS = ("contrib", "v2_0", "v2_2")

@@ -1,0 +1,65 @@
+"""``tpudist migrate``: moves a code base from one era to the next. Imports no TensorFlow."""
+
+import sys
+
+from tpudist.errors import MigrateError
+
+
+def run(options):
+    """Runs the verb.
+
+    Args:
+      options: see `tpudist.migrate.options`.
+
+    Returns:
+      0 if nothing is left to do; 1 if a use is left, or with ``--check`` if a
+      file would change; 2 if a file was refused.
+
+    Raises:
+      MigrateError: libcst is missing, or the options do not fit together.
+    """
+    try:
+        import libcst
+        del libcst
+    except ImportError as error:
+        raise MigrateError(
+            "libcst is not installed (%s)" % error,
+            "tpudist migrate reads and writes code with it",
+            'pip install "tpudist[migrate]"') from error
+    from tpudist.migrate import rules
+    from tpudist.migrate import text
+    if options.list_rules:
+        print(text.rules(rules.load()))
+        return 0
+    _check(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
+    return _run(options)
+
+
+def _check(options, known):
+    if not options.paths:
+        raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
+    if options.to is None and options.level == "full":
+        raise MigrateError("no --to", "which names to write depends on it",
+                           "--to contrib|2.0|2.2|latest, or --level import")
+    for name in options.only + options.skip:
+        if name not in known:
+            raise MigrateError("rule %r" % name, "there is no such rule",
+                               "one of " + ", ".join(known))
+
+
+def _run(options):
+    from tpudist.migrate import outcomes
+    from tpudist.migrate import report
+    from tpudist.migrate import text
+    from tpudist.migrate import work
+    results, looked = work.results(options)
+    if options.write:
+        results = [work.write(result) for result in results]
+    if options.diff:
+        for result in results:
+            sys.stdout.write(text.diff(result))
+    page = sys.stderr if options.report or options.diff else sys.stdout
+    print(text.summary(results, looked, options), file=page)
+    if options.report:
+        print(report.FORMS[options.report](results, looked, options))
+    return outcomes.exit_code(results, options.check)

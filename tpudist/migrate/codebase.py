@@ -1,0 +1,142 @@
+"""The files of a code base: which there are, which may matter, what imports mean."""
+
+import os
+import re
+
+from tpudist import surfaces
+from tpudist.migrate import sources
+
+_SKIP = {"__pycache__", "node_modules", "build", "dist", "site-packages", "dist-packages"}
+_WORDS = sorted(
+    {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
+    - {"run", "scope", "reduce", "map", "update", "device", "group", "broadcast", "extended",
+       "initialize", "finalize", "configure", "replicate", "rewrite", "ReduceOp", "build",
+       "InputContext", "Topology"}
+    | {"contrib", "tpudist", "Strategy", "get_strategy", "experimental_run_steps_on_iterator"})
+
+#: What a file that can matter must contain; everything else is never parsed.
+CANDIDATE = re.compile(
+    ("|".join(r"\b%s\b" % word if word != "Strategy" else "Strategy" for word in _WORDS))
+    .encode("ascii"))
+
+
+def find(paths):
+    """The files below some paths.
+
+    Args:
+      paths: files and folders; what is named itself is taken whatever its name.
+
+    Returns:
+      A sorted list of paths of ``.py`` and ``.ipynb`` files.
+    """
+    found = []
+    for path in paths:
+        if not os.path.isdir(path):
+            found.append(path)
+            continue
+        for base, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not (
+                name in _SKIP or name.startswith(".")
+                or os.path.exists(os.path.join(base, name, "pyvenv.cfg"))))
+            found += [os.path.join(base, name) for name in names
+                      if name.endswith((".py", ".ipynb"))]
+    return sorted(set(map(os.path.normpath, found)))
+
+
+class CodeBase:
+    """The files, and what is found by reading one of them.
+
+    Args:
+      paths: as of `find`.
+    """
+
+    def __init__(self, paths):
+        self.roots = [path if os.path.isdir(path) else os.path.dirname(path) or "."
+                      for path in paths]
+        self.files = find(paths)
+        self.bytes = {}
+        self.unreadable = {}
+        for path in self.files:
+            try:
+                with open(path, "rb") as file:
+                    self.bytes[path] = file.read()
+            except OSError as error:
+                self.unreadable[path] = error
+        self.candidates = [path for path, raw in self.bytes.items() if CANDIDATE.search(raw)]
+        self._modules, self._mentioning = {}, {}
+        self._paths = {os.path.abspath(path): path for path in self.bytes}
+        self._module_files = {}
+
+    def __getstate__(self):
+        return dict(self.__dict__, _modules={})
+
+    def module(self, path):
+        """The parsed file, or None if it cannot be parsed."""
+        from tpudist.migrate.module import Module
+        if path not in self._modules:
+            try:
+                text = sources.read(path, self.bytes[path]).text
+                self._modules[path] = Module(path, text)
+            except sources.UNREADABLE:
+                self._modules[path] = None
+        return self._modules[path]
+
+    def put(self, path, module):
+        """Has `module` answer as the parsed file `path`; None for the file itself again."""
+        self._modules[path] = module
+        if module is None:
+            del self._modules[path]
+
+    def mentioning(self, *words):
+        """Paths of the files that contain all the words."""
+        if words not in self._mentioning:
+            raw = [word.encode("utf-8") for word in words]
+            self._mentioning[words] = [path for path, text in self.bytes.items()
+                                       if all(word in text for word in raw)]
+        return self._mentioning[words]
+
+    def reexporting(self, path, name):
+        """Paths of the files that mention a name, if a package above `path` exports it."""
+        init = os.path.join(os.path.dirname(path), "__init__.py")
+        if init == path or name.encode("utf-8") not in self.bytes.get(init, b""):
+            return []
+        return self.mentioning(name)
+
+    def find_module(self, dotted, level, importer):
+        """The file that an import means.
+
+        Args:
+          dotted: the dotted name after ``from`` or ``import``, may be "".
+          level: number of leading dots.
+          importer: path of the file with the import.
+
+        Returns:
+          A path of this code base, or None.
+        """
+        key = (dotted, level, os.path.dirname(importer))
+        if key not in self._module_files:
+            self._module_files[key] = self._find_module(dotted, level, importer)
+        return self._module_files[key]
+
+    def _find_module(self, dotted, level, importer):
+        folder = os.path.dirname(os.path.abspath(importer))
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            bases = [folder]
+        else:
+            bases = [folder, _package_root(folder)] + [os.path.abspath(root)
+                                                       for root in self.roots]
+        for base in bases:
+            stem = os.path.join(base, *dotted.split(".")) if dotted else base
+            for path in (stem + ".py", os.path.join(stem, "__init__.py")):
+                if path in self._paths:
+                    return self._paths[path]
+        return None
+
+
+def _package_root(folder):
+    """The folder above the topmost package that a folder is in."""
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder = os.path.dirname(folder)
+    return folder

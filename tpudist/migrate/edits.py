@@ -1,0 +1,94 @@
+"""Making calls: arguments in new places, with the layout of the old ones."""
+
+import libcst as cst
+
+_EQUAL = cst.AssignEqual(whitespace_before=cst.SimpleWhitespace(""),
+                         whitespace_after=cst.SimpleWhitespace(""))
+
+
+def keyword(name, value):
+    """The argument ``name=value``; `value` a node, or source."""
+    value = cst.parse_expression(value) if isinstance(value, str) else value
+    return cst.Arg(value, keyword=cst.Name(name), equal=_EQUAL)
+
+
+def positional(value):
+    """The argument `value`, a node or source, by position."""
+    return cst.Arg(cst.parse_expression(value) if isinstance(value, str) else value)
+
+
+def with_arguments(call, arguments):
+    """A call with other arguments, laid out as its old ones as far as they go.
+
+    Args:
+      call: the updated Call.
+      arguments: its new Args; those taken over keep their comma and white space.
+    """
+    arguments = [argument.with_changes(comma=_comma(argument)) for argument in arguments]
+    if arguments:
+        last = call.args[-1] if call.args else None
+        trailing = last is not None and isinstance(last.comma, cst.Comma)
+        arguments[-1] = arguments[-1].with_changes(
+            comma=last.comma if trailing else cst.MaybeSentinel.DEFAULT,
+            whitespace_after_arg=(last.whitespace_after_arg if last is not None
+                                  else cst.SimpleWhitespace("")))
+    return call.with_changes(args=arguments)
+
+
+def _comma(argument):
+    if isinstance(argument.comma, cst.Comma):
+        return argument.comma
+    return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+def bare(argument):
+    """The value of an argument."""
+    return argument.value
+
+
+def packed(arguments):
+    """The arguments ``args=`` and ``kwargs=`` that carry the given ones.
+
+    Args:
+      arguments: updated Args of a call, starred ones among them.
+
+    Returns:
+      A list of none, one or two Args.
+    """
+    values = [each for each in arguments if each.keyword is None and each.star != "**"]
+    named = [each for each in arguments if each.keyword is not None or each.star == "**"]
+    found = []
+    if values:
+        found.append(keyword("args", _tuple(values)))
+    if named:
+        found.append(keyword("kwargs", _dict(named)))
+    return found
+
+
+def _tuple(arguments):
+    if len(arguments) == 1 and arguments[0].star:
+        return cst.Call(cst.Name("tuple"), [cst.Arg(arguments[0].value)])
+    elements = []
+    for index, each in enumerate(arguments):
+        last = index == len(arguments) - 1
+        comma = cst.MaybeSentinel.DEFAULT if last else _comma(each)
+        kind = cst.StarredElement if each.star else cst.Element
+        elements.append(kind(each.value, comma=comma))
+    if len(elements) == 1:
+        elements[0] = elements[0].with_changes(
+            comma=cst.Comma(whitespace_after=cst.SimpleWhitespace("")))
+    return cst.Tuple(elements)
+
+
+def _dict(arguments):
+    if len(arguments) == 1 and arguments[0].star:
+        return arguments[0].value
+    elements = []
+    for index, each in enumerate(arguments):
+        last = index == len(arguments) - 1
+        comma = cst.MaybeSentinel.DEFAULT if last else _comma(each)
+        elements.append(
+            cst.StarredDictElement(each.value, comma=comma) if each.star
+            else cst.DictElement(cst.SimpleString('"%s"' % each.keyword.value), each.value,
+                                 comma=comma))
+    return cst.Dict(elements)

@@ -1,0 +1,313 @@
+"""One file through the steps of a migration."""
+
+import functools
+
+import libcst as cst
+
+from tpudist import surfaces
+from tpudist.migrate import imports
+from tpudist.migrate import names
+from tpudist.migrate import outcomes
+from tpudist.migrate import rules
+from tpudist.migrate import sources
+from tpudist.migrate.evaluate import Evaluator
+from tpudist.migrate.module import Module
+from tpudist.migrate.module import dotted_name
+from tpudist.migrate.use import Plan
+from tpudist.migrate.use import STEPS
+from tpudist.migrate.use import Use
+
+_SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
+_ORIGINS = {"2.0": ("auto", "1.11", "1.13", "1.15"),
+            "2.2": ("auto", "1.11", "1.13", "1.15", "2.0"),
+            "latest": ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")}
+
+
+class Engine:
+    """Migrates the files of a code base.
+
+    Args:
+      codebase: a `CodeBase`.
+      facts: its `Facts`.
+      options: parsed ``to``, ``origin``, ``level``, ``only`` and ``skip``.
+    """
+
+    def __init__(self, codebase, facts, options):
+        self._codebase, self._facts = codebase, facts
+        self._options = options
+        self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
+
+    def wanted(self, name):
+        """Whether ``--only`` and ``--skip`` let a rule run."""
+        only, skip = self._options.only, self._options.skip
+        return (not only or name in only) and name not in skip
+
+    def steps(self):
+        """The steps to take, in order; ["import"] to swap imports only."""
+        if self._options.level == "import" or self._options.to == "contrib":
+            return ["import"]
+        every = list(STEPS)
+        wanted = every[:every.index(self._options.to) + 1]
+        return [step for step in wanted if self._options.origin in _ORIGINS[step]]
+
+    def migrate(self, path):
+        """What becomes of a file.
+
+        Args:
+          path: one of the code base's.
+
+        Returns:
+          A `Result`; the file itself is not touched.
+        """
+        raw, era = self._codebase.bytes[path], self._facts.eras.get(path, "")
+        done, left = [], []
+        try:
+            source = sources.read(path, raw)
+            text = source.text
+            for step in self.steps():
+                plan, text = self._step(step, path, text)
+                if plan is not None:
+                    done += _uses(path, plan.rewritten)
+                    left += _uses(path, plan.left)
+            after = raw if text == source.text else sources.written(source, text)
+        except sources.UNREADABLE as error:
+            return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
+        finally:
+            self._codebase.put(path, None)
+        return outcomes.Result(path, raw, after, sorted(done), _unique(left), "", era)
+
+    def _step(self, step, path, text):
+        module = Module(path, text)
+        self._codebase.put(path, module)
+        plan = Plan(module, Evaluator(self._codebase), self._facts, step)
+        if step == "import":
+            relocation = self._import_level(path, plan)
+        else:
+            self._apply_rules(plan)
+            relocation = self._relocation(plan, path)
+        if relocation is not None and self.wanted(rules.IMPORTS):
+            imports.plan(plan, relocation)
+        if not plan.edits:
+            return plan, text
+        return plan, module.tree.visit(_Apply(plan.edits)).code
+
+    def _apply_rules(self, plan):
+        table = {}
+        for rule in self._rules:
+            if rule.step == plan.step:
+                for key in rule.uses:
+                    table.setdefault(key, rule)
+        if table:
+            for kind, name, node, rule in _found(plan, table):
+                rule.apply(Use(plan, rule.name, kind, name, node))
+
+    def _relocation(self, plan, path):
+        """How the imports of a file move in a step."""
+        target, source = STEPS[plan.step], _SOURCES[plan.step]
+        first = plan.step == "2.0"
+        contrib = first and self._facts.is_contrib(path)
+        plain = target != "latest" and (
+            bool(plan.rewritten) or contrib or self._belongs(plan, target))
+        v1 = first and self._facts.wants_v1(path)
+        home = imports.Relocation(target, source, plain, v1)
+        plan.home = home("tpudist.%s.tensorflow" % source)
+        return imports.Relocation(target, source, plain, v1, surfaces.NAMES[target])
+
+    def _belongs(self, plan, target):
+        """Whether a file of plain TensorFlow makes what other files hand on."""
+        eras = set(self._facts.eras.values())
+        legacy = eras & set(surfaces.ERAS[:surfaces.ERAS.index(target)])
+        return bool(legacy) and plan.step != "2.0" and any(
+            names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
+            for dotted in _dotted_names(plan))
+
+    def _import_level(self, path, plan):
+        era = self._facts.eras.get(path) or (
+            "contrib" if path in self._facts.companions else "")
+        if self._options.to == "contrib" and era in ("v2_0", "v2_2"):
+            plan.left.append((1, 1, rules.IMPORTS, "code of %s" % era,
+                              "migrations go forward: --level import"))
+            return None
+        if not era:
+            return None
+        for kind, name, node, rule in _found(plan, _gone_table(self._rules)):
+            if not _covered(name, era):
+                rule.apply(Use(plan, rule.name, kind, name, node))
+        return imports.Relocation(era, plain=True)
+
+
+def refusal(error):
+    """Why a file is refused, in the words of the error and what to do."""
+    if isinstance(error, cst.ParserSyntaxError):
+        text = "%d:%d: not Python 3 (%s)" % (error.raw_line, error.raw_column + 1, error.message)
+        return text + "; if it is Python 2, run 2to3 -w on it first"
+    return "%s: %s" % (type(error).__name__, error)
+
+
+def _uses(path, records):
+    return [outcomes.Use(path, *record) for record in records]
+
+
+def _unique(uses):
+    seen = {}
+    for use in uses:
+        seen.setdefault((use.rule, use.seen, use.line), use)
+    return sorted(seen.values())
+
+
+def _gone_table(every):
+    return {key: rule for rule in every if rule.name == "gone-contrib" for key in rule.uses}
+
+
+def _covered(name, era):
+    """Whether the drop-in namespace of an era answers for a name."""
+    dropins = surfaces.DROPINS[era]
+    return name in dropins or any(
+        key.startswith(name + ".") or name.startswith(key + ".") for key in dropins) or (
+            name == "contrib.distribute.MirroredStrategy"
+            or name == "contrib.distribute.OneDeviceStrategy")
+
+
+class _Apply(cst.CSTTransformer):
+    """Applies planned edits, inner nodes first."""
+
+    def __init__(self, edits):
+        super().__init__()
+        self._edits = edits
+
+    def on_leave(self, original_node, updated_node):
+        updated_node = super().on_leave(original_node, updated_node)
+        for edit in self._edits.get(original_node, ()):
+            updated_node = edit(updated_node)
+        return updated_node
+
+
+@functools.lru_cache(maxsize=None)
+def _members(keys):
+    found = {}
+    for kind, name in keys:
+        if kind != "tf":
+            found.setdefault(name, set()).add(kind)
+    return found, {name.rpartition(".")[2] for kind, name in keys if kind == "tf"}
+
+
+def _found(plan, table):
+    """(kind, name, node, rule) of each use that a table of rules is asked about."""
+    module = plan.module
+    members, last = _members(frozenset(table))
+    skipped = {id(inner) for node in module.nodes.imports for inner in _inside(node)}
+    taken = set()
+    for node in module.nodes.attributes:
+        if id(node) in skipped:
+            continue
+        name = node.attr.value
+        if name in last or ("tf", "contrib.*") in table:
+            yield from _tensorflow_use(plan, node, table, taken)
+        if name in members:
+            yield from _member_use(plan, node, members[name], table)
+    for node in module.nodes.names:
+        if id(node) not in skipped and isinstance(module.parent(node), cst.Call) and (
+                module.parent(node).func is node):
+            yield from _tensorflow_use(plan, node, table, taken)
+
+
+def _inside(node):
+    finder = []
+
+    class _All(cst.CSTVisitor):
+        def on_visit(self, node):
+            finder.append(node)
+            return True
+    node.visit(_All())
+    return finder
+
+
+def _tensorflow_use(plan, node, table, taken):
+    dotted = plan.evaluator.tensorflow_name(plan.module, node)
+    if dotted is None:
+        return
+    if ("tf", dotted) in table:
+        inner = node
+        while isinstance(inner, cst.Attribute):
+            taken.add(inner)
+            inner = inner.value
+        yield "tf", dotted, node, table["tf", dotted]
+    elif dotted.startswith("contrib.") and ("tf", "contrib.*") in table and node not in taken:
+        inner = node
+        while isinstance(inner, cst.Attribute):
+            taken.add(inner)
+            inner = inner.value
+        if not _is_inner(plan, node, table):
+            yield "tf", dotted, node, table["tf", "contrib.*"]
+
+
+def _is_inner(plan, node, table):
+    """Whether a longer name around it is a use of its own."""
+    parent = plan.module.parent(node)
+    while isinstance(parent, cst.Attribute):
+        if ("tf", plan.evaluator.tensorflow_name(plan.module, parent)) in table:
+            return True
+        parent = plan.module.parent(parent)
+    return False
+
+
+def _member_use(plan, node, kinds, table):
+    values = plan.evaluator.values(plan.module, node.value)
+    known = {value[1] for value in values if value[0] == "is"} & kinds
+    known |= {"strategy" for value in values if value[0] == "object" and "strategy" in kinds
+              and _is_own_strategy(plan, value, node.attr.value)}
+    if not known:
+        yield from _unresolved(plan, node, values, kinds, table)
+        return
+    for kind in known:
+        rule = table[kind, node.attr.value]
+        if len(values) == 1:
+            yield kind, node.attr.value, node, rule
+        else:
+            Use(plan, rule.name, kind, node.attr.value, node).leave(
+                "%s is not a strategy in every call found" % plan.module.code(node.value),
+                "make it one, or change this call by hand")
+
+
+def _is_own_strategy(plan, value, name):
+    from tpudist.migrate import members
+    found = members.attribute(plan.evaluator, value, name)
+    return found == {("method", "strategy", name)}
+
+
+def _unresolved(plan, node, values, kinds, table):
+    """Notes a name that only strategies have, on something that cannot be told."""
+    name = node.attr.value
+    told = values and ("unknown",) not in values
+    if told or "strategy" not in kinds or isinstance(node.value, cst.Call) is None:
+        return
+    from tpudist.legacy import evidence
+    from tpudist.migrate.module import last_word
+    rule = table["strategy", name]
+    if not evidence.eras_of_member(name, last_word(node.value)):
+        return
+    if name in ("run", "reduce", "update", "map", "initialize", "finalize", "broadcast",
+                "group", "configure") and not evidence.eras_of_member(
+                    "unwrap", last_word(node.value)):
+        return
+    Use(plan, rule.name, "strategy", name, node).leave(
+        "it cannot be told whether %s is a strategy" % plan.module.code(node.value),
+        "if it is: %s" % (surfaces.MEMBERS[STEPS[plan.step]].get(
+            ("strategy", name)) or "see --list-rules, " + rule.name))
+    yield from ()
+
+
+def _dotted_names(plan):
+    for node in plan.module.nodes.attributes:
+        if node.attr.value.endswith(("Strategy", "Resolver")):
+            dotted = plan.evaluator.tensorflow_name(plan.module, node)
+            if dotted:
+                yield dotted
+    for node in plan.module.nodes.imports:
+        if isinstance(node, cst.ImportFrom) and node.module and not isinstance(
+                node.names, cst.ImportStar):
+            for alias in node.names:
+                below = names.below_tensorflow(
+                    dotted_name(node.module) + "." + dotted_name(alias.name))
+                if below:
+                    yield below

@@ -1,0 +1,152 @@
+"""What is known of a code base before its files are rewritten one by one."""
+
+import ast
+import os
+import re
+import warnings
+
+from tpudist import surfaces
+from tpudist.legacy import evidence
+from tpudist.migrate import sources
+
+_CONTRIB = re.compile(r"\btpudist\.contrib\b|from tpudist import .*\bcontrib\b")
+_TPU_CONTRIB = re.compile(r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
+                          r"import\s.*\bTPUStrategy\b|tpu_strategy\b")
+_LATER = re.compile(r"\.(experimental_run_v2|experimental_distribute_\w+|"
+                    r"experimental_local_results|experimental_run)\b")
+_GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
+_SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
+_DROPIN = re.compile(r"\btpudist\.(contrib|v2_0|v2_2)\b")
+
+
+class Facts:
+    """Facts of a code base, small enough to be sent to other processes.
+
+    Args:
+      codebase: a `CodeBase`.
+      origin: ``--from``: "auto", "1.11", "1.13", "1.15", "2.0" or "2.2".
+
+    Attributes:
+      eras: {path: era} of the files whose names tell one.
+      companions: files of TensorFlow 1 that a contrib file imports.
+      graph: whether some file uses a Session or makes a Graph.
+      sums_losses: whether some file asks for losses that are no means.
+      files: candidates and companions, the files to look at.
+    """
+
+    def __init__(self, codebase, origin="auto"):
+        self._texts, self._trees = {}, {}
+        self._evidence, self.eras = {}, {}
+        for path in codebase.candidates:
+            self._read(codebase, path)
+        self._contrib = {path for path in self._evidence if self._tells_contrib(path)}
+        reached = self._reached(codebase)
+        self.companions = {path for path in reached - self._contrib
+                           if any(not each.name.startswith(".")
+                                  and each.eras == ("contrib",)
+                                  for each in self._evidence.get(path, ()))}
+        texts = [self._texts.get(path, "") for path in set(self._evidence) | reached]
+        self.graph = any(_GRAPH.search(text) for text in texts)
+        self.sums_losses = any(_SUMS.search(text) for text in texts)
+        self._scaled = self._contrib | reached if self._divides(origin) else set()
+        self._v1 = {path for path in self._contrib | self.companions
+                    if _CONTRIB.search(self._texts[path]) or any(
+                        each.name.startswith("tf.") and each.eras == ("contrib",)
+                        for each in self._evidence[path])}
+        for path in self._contrib:
+            self.eras[path] = "contrib"
+        self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
+        self.files = sorted(set(codebase.candidates) | self.companions)
+        self._texts = self._trees = self._evidence = None
+
+    def is_contrib(self, path):
+        """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
+        return path in self._contrib or path in self.companions
+
+    def scales(self, path):
+        """Whether optimizers in a file divided a mean loss by the number of towers."""
+        return path in self._scaled
+
+    def wants_v1(self, path):
+        """Whether ``tf`` in a file means that of TensorFlow 1."""
+        return path in self._v1
+
+    def is_v1(self, module):
+        """Whether ``tf`` in a module is ``tf.compat.v1``."""
+        return any("v1" in module.code(node).replace(".", " ").split()
+                   for node in module.nodes.imports)
+
+    def _read(self, codebase, path):
+        try:
+            text = sources.read(path, codebase.bytes[path]).text
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(text)
+        except sources.UNREADABLE:
+            return
+        self._texts[path], self._trees[path] = text, tree
+        self._evidence[path] = evidence.collect(tree, path)
+        era = _era(self._evidence[path], text)
+        if era:
+            self.eras[path] = era
+
+    def _tells_contrib(self, path):
+        if _CONTRIB.search(self._texts[path]):
+            return True
+        if _DROPIN.search(self._texts[path]):
+            return False
+        return any(each.eras == ("contrib",) and (
+            each.name.startswith((".", "tf.contrib")) or "tower" in each.name.lower())
+                   for each in self._evidence[path])
+
+    def _reached(self, codebase):
+        """The files that contrib files import, directly or not; themselves too."""
+        seen, todo = set(self._contrib), sorted(self._contrib)
+        for path in todo:
+            if path not in self._trees:
+                self._read(codebase, path)
+            for other in _imports(codebase, path, self._trees.get(path)):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return seen
+
+    def _divides(self, origin):
+        """Whether there is a contrib TPUStrategy of 1.13 or before."""
+        if origin not in ("auto", "1.11", "1.13"):
+            return False
+        texts = [self._texts[path] for path in self._contrib
+                 if _TPU_CONTRIB.search(self._texts[path])]
+        if origin == "auto" and not any(_CONTRIB.search(text) for text in texts):
+            return bool(texts) and not any(_LATER.search(self._texts[path])
+                                           for path in self._contrib)
+        return bool(texts)
+
+
+def _era(found, text):
+    dropin = _DROPIN.search(text)
+    if dropin:
+        return dropin.group(1)
+    told = [each for each in found if len(each.eras) == 1 and not (
+        each.eras == ("contrib",) and not each.name.startswith((".", "tf.contrib"))
+        and "tower" not in each.name.lower())]
+    if told:
+        return max((each.eras[-1] for each in told), key=surfaces.ERAS.index)
+    shared = [each for each in found if len(each.eras) > 1]
+    return shared[0].eras[0] if shared else ""
+
+
+def _imports(codebase, path, tree):
+    """The files of the code base that a file imports."""
+    for node in ast.walk(tree) if tree is not None else ():
+        names = []
+        if isinstance(node, ast.Import):
+            names = [(alias.name, 0) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            names = [(base, node.level)] + [
+                ((base + "." + alias.name).strip("."), node.level) for alias in node.names]
+        for name, level in names:
+            found = codebase.find_module(name, level, path)
+            if found is not None and os.path.normpath(found) != path:
+                yield found

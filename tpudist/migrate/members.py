@@ -1,0 +1,173 @@
+"""Attributes and results of the values of `tpudist.migrate.evaluate`."""
+
+import libcst as cst
+
+from tpudist.migrate import names
+from tpudist.migrate.module import last_word
+
+_OTHER = frozenset([("other",)])
+_UNKNOWN = frozenset([("unknown",)])
+
+
+def attribute(evaluator, value, name):
+    """The values of an attribute.
+
+    Args:
+      evaluator: the `Evaluator`.
+      value: one value.
+      name: the attribute.
+
+    Returns:
+      A frozenset of values.
+    """
+    kind = value[0]
+    if kind == "tf":
+        full = names.without_compat((value[1] + "." + name).strip("."))
+        return frozenset([("tf", full)])
+    if kind == "tpudist":
+        return evaluator.of_dotted(None, value[1] + "." + name)
+    if kind == "is":
+        inner = names.attribute_of(value[1], name)
+        return frozenset([("is", inner) if inner else ("method", value[1], name)])
+    if kind == "module":
+        return evaluator.of_from(value[1], "", 1, name) if _is_package(value[1], name) else (
+            evaluator.global_values(value[1], name))
+    if kind in ("class", "object"):
+        return _of_class(evaluator, value, name)
+    return _UNKNOWN if kind == "unknown" else _OTHER
+
+
+def _is_package(module, name):
+    return module.path.endswith("__init__.py") and name not in module.global_scope()
+
+
+def result(evaluator, value):
+    """The values of what calling a value returns, a frozenset."""
+    kind = value[0]
+    if kind == "tf":
+        found = names.result_of(value[1])
+        return frozenset([("is", found)]) if found else _OTHER
+    if kind == "method":
+        found = names.method_result(value[1], value[2])
+        return frozenset([("is", found)]) if found else _OTHER
+    if kind == "class":
+        return frozenset([("object",) + value[1:]])
+    if kind == "function":
+        return _returned(evaluator, value[1], value[2])
+    return _UNKNOWN if kind == "unknown" else _OTHER
+
+
+def _returned(evaluator, module, function):
+    found = set()
+    if function.asynchronous is not None:
+        return _UNKNOWN
+    for decorator in function.decorators:
+        if last_word(decorator.decorator) not in ("staticmethod", "classmethod", "property",
+                                                  "lru_cache", "cache"):
+            return _UNKNOWN
+    for node in module.nodes.returns.get(function, ()):
+        if node is not None:
+            found |= evaluator.values(module, node)
+    return frozenset(found) or _OTHER
+
+
+def is_strategy(evaluator, module, class_node):
+    """Whether a class of the code base is below a strategy class of TensorFlow."""
+    return any(value[0] == "tf" and names.is_strategy_class(value[1])
+               for _, base in _lineage(evaluator, module, class_node)
+               for value in base)
+
+
+def _lineage(evaluator, module, class_node, seen=()):
+    """((module, class node), base values) of a class and of all above it."""
+    for argument in class_node.bases:
+        base = evaluator.values(module, argument.value)
+        yield (module, class_node), base
+        for value in base:
+            if value[0] == "class" and value[2] not in seen:
+                yield from _lineage(evaluator, value[1], value[2], seen + (class_node,))
+    if not class_node.bases:
+        yield (module, class_node), frozenset()
+
+
+def _of_class(evaluator, value, name):
+    kind, module, node = value
+    found, defined = set(), False
+    for (where, owner), _ in list(_lineage(evaluator, module, node)):
+        inner = _own(evaluator, where, owner, name, kind == "object")
+        defined = defined or inner is not None
+        found |= inner or set()
+    if defined:
+        return frozenset(found)
+    if kind == "object" and is_strategy(evaluator, module, node):
+        return attribute(evaluator, ("is", "strategy"), name)
+    return _UNKNOWN
+
+
+def _own(evaluator, module, owner, name, bound):
+    """The values of an attribute that a class sets itself; None if it does not."""
+    found, defined = set(), False
+    for target in _assignments(module, owner).get(name, ()):
+        defined = True
+        if isinstance(target, cst.FunctionDef):
+            decorators = [last_word(each.decorator) for each in target.decorators]
+            if "property" in decorators or "cached_property" in decorators:
+                found |= _returned(evaluator, module, target)
+            else:
+                found.add(("function", module, target, bound and "staticmethod" not in decorators))
+        else:
+            found |= evaluator.target(module, target)
+    return found if defined else None
+
+
+def _assignments(module, owner):
+    """{attribute: [targets and functions]} of a class: its own, and ``self.x = ``."""
+    cache = module.__dict__.setdefault("class_attributes", {})
+    if owner not in cache:
+        finder = _Attributes()
+        owner.body.visit(finder)
+        cache[owner] = finder.found
+    return cache[owner]
+
+
+class _Attributes(cst.CSTVisitor):
+
+    def __init__(self):
+        super().__init__()
+        self.found = {}
+        self._functions = []
+
+    def _add(self, name, target):
+        self.found.setdefault(name, []).append(target)
+
+    def visit_FunctionDef(self, node):
+        if not self._functions:
+            self._add(node.name.value, node)
+        self._functions.append(node)
+
+    def leave_FunctionDef(self, original_node):
+        self._functions.pop()
+
+    def visit_ClassDef(self, node):
+        return False
+
+    def visit_Assign(self, node):
+        for target in node.targets:
+            inner = target.target
+            elements = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) else ()
+            for each in [inner] + [element.value for element in elements]:
+                self._take(each)
+
+    def visit_AnnAssign(self, node):
+        self._take(node.target)
+
+    def _take(self, target):
+        if not self._functions and isinstance(target, cst.Name):
+            self._add(target.value, target)
+        if self._functions and isinstance(target, cst.Attribute) and (
+                self._self() and last_word(target.value) == self._self()):
+            self._add(target.attr.value, target)
+
+    def _self(self):
+        parameters = self._functions[0].params.params
+        return parameters[0].name.value if parameters else ""

@@ -1,0 +1,43 @@
+"""What became of the legacy uses of a file."""
+
+import collections
+
+Use = collections.namedtuple("Use", "path line column rule seen instead")
+Use.__doc__ = """One legacy use, rewritten or left.
+
+Fields:
+  path, line, column: where it is, both from 1, in the file as it was.
+  rule: the rule's name.
+  seen: what stands there.
+  instead: what was written, or of a use that was left, what to do.
+"""
+
+Result = collections.namedtuple("Result", "path before after rewritten left refused era")
+Result.__doc__ = """One file.
+
+Fields:
+  path: the file.
+  before: its bytes, None if it cannot be read.
+  after: what it becomes; the same bytes if nothing changes.
+  rewritten, left: lists of Use.
+  refused: why the file is untouched, "" if it is not refused.
+  era: the era its names told, "" if none did.
+"""
+
+
+def exit_code(results, check):
+    """The exit code of a run.
+
+    Args:
+      results: the Results.
+      check: whether a file that would change counts as a problem.
+
+    Returns:
+      2 if a file was refused; else 1 if a use is left, or with `check` if a
+      file would change; else 0.
+    """
+    if any(result.refused for result in results):
+        return 2
+    if any(result.left or (check and result.before != result.after) for result in results):
+        return 1
+    return 0

@@ -1,0 +1,115 @@
+"""The reports: JSON for programs, one HTML page for people."""
+
+import collections
+import html
+import json
+
+from tpudist.migrate import text
+
+_STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;
+color:#1f2933;background:#fff}h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}
+.cards{display:flex;flex-wrap:wrap;gap:1rem}.card{border:1px solid #d9e2ec;border-radius:6px;
+padding:.6rem 1.2rem}.card b{display:block;font-size:1.6rem}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.25rem .6rem;
+border-bottom:1px solid #e4e7eb;vertical-align:top}td.n{text-align:right}
+code,pre{font:13px/1.45 ui-monospace,monospace}pre{background:#f5f7fa;padding:.8rem;
+overflow:auto;border-radius:6px}.add{background:#d3f9d8;display:block}
+.del{background:#ffe3e3;display:block}.at{color:#627d98;display:block}
+.bar{display:inline-block;height:.7rem;background:#3f8f5f;margin-right:1px}
+.bar.left{background:#d9822b}.refused{color:#b00020}summary{cursor:pointer}
+@media(prefers-color-scheme:dark){body{color:#e4e7eb;background:#151a21}
+pre{background:#1f2730}.add{background:#143d22}.del{background:#4a1c1f}
+.card,td,th{border-color:#3e4c59}}
+"""
+
+
+def as_json(results, looked, options):
+    """Everything, as a JSON object: ``files`` (those that matter), and totals."""
+    return json.dumps({
+        "to": options.to, "level": options.level, "files_looked_at": looked,
+        "files": [{
+            "path": result.path, "era": result.era, "refused": result.refused,
+            "changes": result.before != result.after,
+            "rewritten": [_fields(use) for use in result.rewritten],
+            "left": [_fields(use) for use in result.left]} for result in results],
+    }, indent=1, sort_keys=True)
+
+
+def _fields(use):
+    return {name: value for name, value in use._asdict().items() if name != "path"}
+
+
+def as_html(results, looked, options):
+    """One page without scripts: totals, uses by era, what is left, files with their diff."""
+    title = "tpudist migrate, %s" % ("to " + options.to if options.to else "imports")
+    parts = ["<!doctype html><html lang=en><meta charset=utf-8><title>%s</title><style>%s</style>"
+             % (_safe(title), _STYLE), "<h1>%s</h1>" % _safe(title),
+             _cards(results, looked), _eras(results), _left(results), _files(results)]
+    return "\n".join(parts) + "\n</html>"
+
+
+def _safe(words):
+    return html.escape(str(words))
+
+
+def _cards(results, looked):
+    numbers = [
+        (looked, "files"), (sum(1 for each in results if each.era), "with legacy names"),
+        (sum(1 for each in results if each.before != each.after), "change"),
+        (sum(len(each.rewritten) for each in results), "uses rewritten"),
+        (sum(len(each.left) for each in results), "left"),
+        (sum(1 for each in results if each.refused), "files refused")]
+    return "<div class=cards>%s</div>" % "".join(
+        "<div class=card><b>%d</b>%s</div>" % number for number in numbers)
+
+
+def _eras(results):
+    rewritten, left = collections.Counter(), collections.Counter()
+    for result in results:
+        rewritten[result.era or "-"] += len(result.rewritten)
+        left[result.era or "-"] += len(result.left)
+    most = max([rewritten[era] + left[era] for era in rewritten] or [0]) or 1
+    rows = "".join(
+        "<tr><td>%s<td class=n>%d<td class=n>%d<td><span class=bar style=width:%dpx></span>"
+        "<span class='bar left' style=width:%dpx></span>" % (
+            _safe(era), rewritten[era], left[era], 300 * rewritten[era] // most,
+            300 * left[era] // most) for era in sorted(rewritten))
+    return ("<h2>Uses by era</h2><table><tr><th>era<th>rewritten<th>left<th></tr>%s</table>"
+            % rows)
+
+
+def _left(results):
+    uses = [use for result in results for use in result.left]
+    refused = [result for result in results if result.refused]
+    if not uses and not refused:
+        return "<h2>Nothing left</h2>"
+    rows = ["<tr><td><code>%s:%d:%d</code><td>%s<td><code>%s</code><td>%s" % (
+        _safe(use.path), use.line, use.column, _safe(use.rule), _safe(use.seen),
+        _safe(use.instead)) for use in uses]
+    rows += ["<tr class=refused><td><code>%s</code><td>refused<td colspan=2>%s" % (
+        _safe(each.path), _safe(each.refused)) for each in refused]
+    return ("<h2>Left</h2><table><tr><th>where<th>rule<th>seen<th>what to do</tr>%s</table>"
+            % "".join(rows))
+
+
+def _files(results):
+    parts = ["<h2>Files</h2>"]
+    for result in results:
+        changes = text.diff(result)
+        parts.append("<details%s><summary><code>%s</code> %s, %d rewritten, %d left</summary>%s"
+                     "</details>" % (
+                         " open" if changes and len(results) < 20 else "", _safe(result.path),
+                         _safe(result.era or "no era"), len(result.rewritten),
+                         len(result.left), _diff(changes) if changes else "<p>No change.</p>"))
+    return "\n".join(parts)
+
+
+def _diff(changes):
+    kinds = {"+": "add", "-": "del", "@": "at"}
+    return "<pre>%s</pre>" % "".join(
+        "<span class=%s>%s</span>" % (kinds[line[0]], _safe(line)) if line[0] in kinds
+        else _safe(line) for line in changes.splitlines(True) if line)
+
+
+FORMS = {"html": as_html, "json": as_json}

@@ -1,0 +1,36 @@
+"""The rules, one a file; each implements one release note.
+
+A rule module has:
+
+    STEP    the step that needs it: "2.0", "2.2" or "latest"
+    NOTE    the release note or reference page it implements
+    USES    the (kind, name) pairs it is asked about
+    apply   a function of a `tpudist.migrate.use.Use`
+"""
+
+import collections
+import importlib
+
+#: In the order of ``--list-rules``; of two rules for a name the first has it.
+NAMES = ("loss_scaling", "call_for_each_tower", "tower_names", "unwrap", "reduce", "extended",
+         "merge_call", "contexts", "distribute_dataset", "iterators",
+         "run_steps_on_dataset", "initialize_system", "resolvers", "constructor",
+         "contrib_tpu", "aggregation", "sessions", "gone_members", "gone_contrib",
+         "run", "strategy_class", "datasets_from_function", "computation_shape",
+         "numpy_dataset")
+
+#: The rule that is not asked about names: imports follow from what is rewritten.
+IMPORTS = "imports"
+
+Rule = collections.namedtuple("Rule", "name step note uses apply summary")
+
+
+def load():
+    """All rules, in order, as a list of Rule."""
+    return [_rule(name) for name in NAMES]
+
+
+def _rule(name):
+    module = importlib.import_module(__name__ + "." + name)
+    return Rule(name.replace("_", "-"), module.STEP, module.NOTE, frozenset(module.USES),
+                module.apply, module.__doc__.split("\n")[0])

@@ -1,0 +1,17 @@
+"""Everything else below ``tf.contrib``, which ended with TensorFlow 1.15."""
+
+from tpudist import surfaces
+
+STEP = "2.0"
+NOTE = "https://github.com/tensorflow/community/blob/master/rfcs/20180907-contrib-sunset.md"
+USES = [("tf", "contrib.*")]
+
+
+def apply(use):
+    """Leaves the use, and says where the name went.
+
+    Args:
+      use: the `Use`.
+    """
+    prefix = surfaces.gone_prefix(use.name)
+    use.leave("tf.contrib ended with TensorFlow 1.15", surfaces.GONE[prefix])

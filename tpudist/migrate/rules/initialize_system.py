@@ -1,0 +1,70 @@
+"""``strategy.initialize()`` and its kin are ``tf.tpu.experimental.initialize_tpu_system``.
+
+The later function starts the system at once: ``session.run(...)`` around it
+goes away.
+"""
+
+import libcst as cst
+
+from tpudist import surfaces
+
+STEP = "2.0"
+NOTE = "https://github.com/tensorflow/tpu/issues/316"
+_START, _STOP = "tpu.experimental.initialize_tpu_system", "tpu.experimental.shutdown_tpu_system"
+_NAMES = {"initialize": _START, "finalize": _STOP,
+          "contrib.tpu.initialize_system": _START, "contrib.tpu.shutdown_system": _STOP}
+_SAME = "contrib.distribute.initialize_tpu_system"
+USES = [("strategy", "initialize"), ("strategy", "finalize"), ("tf", _SAME)] + [
+    ("tf", name) for name in _NAMES if "." in name]
+
+
+def apply(use):
+    """Rewrites the call, and the statement that runs it in a Session.
+
+    Args:
+      use: the `Use`.
+    """
+    if use.name == _SAME:
+        return use.respell(surfaces.NAMES["v2_0"][_SAME])
+    new, resolver = _NAMES[use.name], _resolver(use)
+    statement = _statement(use)
+    if resolver is None or statement is None or use.call.args:
+        return use.leave(
+            "no resolver is named here" if resolver is None else
+            "its result is used, or it has arguments",
+            "tf.%s(resolver), without a Session around it" % new)
+    made = cst.Call(use.spelled(new), [cst.Arg(cst.Name(resolver))])
+    _mark_respelled(use)
+    return use.rewrite(statement, lambda updated: made, "tf." + new)
+
+
+def _mark_respelled(use):
+    base = use.node
+    while isinstance(base, cst.Attribute):
+        base = base.value
+    if use.kind == "tf":
+        use.plan.respelled.add(base)
+
+
+def _statement(use):
+    """The call to replace: a statement of its own, maybe ``session.run(...)``."""
+    if use.call is None:
+        return None
+    outer = use.call
+    argument = use.module.parent(outer)
+    if isinstance(argument, cst.Arg) and isinstance(use.module.parent(argument), cst.Call):
+        outer = use.module.parent(argument)
+        if len(outer.args) != 1 or use.last_word(outer.func) != "run":
+            return None
+    return outer if isinstance(use.module.parent(outer), cst.Expr) else None
+
+
+def _resolver(use):
+    """A name that is a resolver where the use is, or None."""
+    scope, last = use.module.scope(use.node), use.module.global_scope()
+    while True:
+        found = {each.name for each in scope.assignments
+                 if use.evaluator.assigned(use.module, each) == {("is", "resolver")}}
+        if found or scope is last:
+            return found.pop() if len(found) == 1 else None
+        scope = scope.parent

@@ -1,0 +1,74 @@
+"""What ``tpudist migrate`` prints."""
+
+import collections
+import difflib
+
+
+def rules(every):
+    """The list of rules, with the release note of each."""
+    lines = []
+    for rule in every:
+        lines += ["%s (to %s)" % (rule.name, rule.step), "    " + rule.summary,
+                  "    " + rule.note]
+    lines += ["imports (to all)",
+              "    ``tf`` of a file becomes that of the era it was moved to."]
+    return "\n".join(lines)
+
+
+def diff(result):
+    """The unified diff of one Result, "" if nothing changes."""
+    if result.before == result.after:
+        return ""
+    before, after = (text.decode("utf-8", "replace").splitlines(True)
+                     for text in (result.before, result.after))
+    lines = difflib.unified_diff(before, after, result.path, result.path)
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+                   for line in lines)
+
+
+def summary(results, looked, options):
+    """What was done and what is left.
+
+    Args:
+      results: the Results.
+      looked: how many files there are.
+      options: the parsed options.
+
+    Returns:
+      Lines, one a use that is left or file that is refused, and totals.
+    """
+    lines = []
+    for result in results:
+        if result.refused:
+            lines.append("%s: refused: %s" % (result.path, result.refused))
+        lines += [left(use) for use in result.left]
+    changed = [result for result in results if result.before != result.after]
+    for result in changed:
+        lines.append("%s: %s: %s" % (
+            result.path, "rewritten" if options.write else "would be rewritten",
+            _counts(result.rewritten)))
+    lines.append(_totals(results, changed, looked))
+    if not any(result.left or result.refused for result in results):
+        lines.append("Nothing left.")
+    if changed and not options.write:
+        lines.append("Nothing was written: --write does, --diff shows.")
+    return "\n".join(lines)
+
+
+def left(use):
+    """``path:line:col: rule: what was seen; what to do``."""
+    return "%s:%d:%d: %s: %s; %s" % (
+        use.path, use.line, use.column, use.rule, use.seen, use.instead)
+
+
+def _counts(uses):
+    counted = collections.Counter(use.rule for use in uses)
+    return ", ".join("%s %d" % pair for pair in sorted(counted.items()))
+
+
+def _totals(results, changed, looked):
+    return "%d files, %d of them with legacy names: %d change, %d uses rewritten, %d left, %d files refused" % (
+        looked, sum(1 for result in results if result.era), len(changed),
+        sum(len(result.rewritten) for result in results),
+        sum(len(result.left) for result in results),
+        sum(1 for result in results if result.refused))

@@ -1,0 +1,173 @@
+"""What a rule is given: one legacy use, and the ways to change it."""
+
+import libcst as cst
+
+from tpudist.migrate.module import last_word
+
+#: Steps, in order, with the era each one leads to.
+STEPS = {"2.0": "v2_0", "2.2": "v2_2", "latest": "latest"}
+
+
+class Plan:
+    """What one step changes in one file.
+
+    Args:
+      module: the `Module`.
+      evaluator: the `Evaluator` of its code base.
+      facts: what is known of the code base, a `Facts`.
+      step: a key of `STEPS`.
+    """
+
+    def __init__(self, module, evaluator, facts, step):
+        self.module, self.evaluator = module, evaluator
+        self.facts, self.step = facts, step
+        self.edits = {}
+        self.rewritten, self.left = [], []
+        self.respelled = set()
+        self.root_needed = self.session_seen = False
+        self.home = ""
+
+    def replace(self, node, function):
+        """Notes that `function` makes the new node of `node`, its parts done already."""
+        self.edits.setdefault(node, []).append(function)
+
+    def root(self):
+        """The name that ``tf`` has in this file; asks for an import if it has none."""
+        for name in _globals(self.module):
+            if self.evaluator.global_values(self.module, name) == {("tf", "")}:
+                return name
+        self.root_needed = True
+        return "tf"
+
+
+def _globals(module):
+    names = [assignment.name for assignment in module.global_scope().assignments
+             if "." not in assignment.name]
+    return sorted(set(names), key=lambda name: (name != "tf", name != "tensorflow", name))
+
+
+class Use:
+    """A use of a legacy name.
+
+    Args:
+      plan: the `Plan`.
+      rule: the rule's name.
+      kind: "strategy", "context", "tf", ...: what the name belongs to.
+      name: the member, or the dotted name below ``tf``.
+      node: the Attribute or Name.
+    """
+
+    def __init__(self, plan, rule, kind, name, node):
+        self.plan, self.module = plan, plan.module
+        self._rule = rule
+        self.kind, self.name, self.node = kind, name, node
+        parent = self.module.parent(node)
+        is_called = isinstance(parent, cst.Call) and parent.func is node
+        self.call = parent if is_called else None
+
+    @property
+    def evaluator(self):
+        """The `Evaluator`."""
+        return self.plan.evaluator
+
+    def rewrite(self, node, function, instead):
+        """Replaces `node` by what `function` makes of it; notes the use as rewritten."""
+        self.plan.replace(node, function)
+        self.note(instead)
+
+    def note(self, instead):
+        """Notes the use as rewritten, without a change of its own."""
+        self.plan.rewritten.append(self._record(self.code(), instead))
+
+    def leave(self, why, instead):
+        """Leaves the use as it is.
+
+        Args:
+          why: why it cannot be rewritten.
+          instead: what to do.
+        """
+        self.plan.left.append(self._record("%s: %s" % (self.code(), why), instead))
+
+    def _record(self, seen, instead):
+        line, column = self.module.place(self.node)
+        return line, column, self._rule, seen, instead
+
+    def code(self, node=None):
+        """The source of a node, of the name itself if None, on one line."""
+        return " ".join(self.module.code(node if node is not None else self.node).split())
+
+    def renamed(self, member, updated):
+        """The Attribute `updated` with its last name replaced by `member`, maybe dotted."""
+        first, *rest = member.split(".")
+        node = updated.with_changes(attr=cst.Name(first))
+        for name in rest:
+            node = cst.Attribute(node, cst.Name(name))
+        return node
+
+    def rename(self, member):
+        """Rewrites ``x.old`` to ``x.member``."""
+        self.rewrite(self.node, lambda updated: self.renamed(member, updated), member)
+
+    def respelled(self, dotted):
+        """A function from the updated node of a name below ``tf`` to its new spelling.
+
+        A name that a ``from`` import or a variable gives is left as it is: its
+        import, or what was assigned to the variable, is what changes.
+        """
+        if isinstance(self.node, cst.Name):
+            return lambda updated: updated
+        base = self.node
+        while isinstance(base, cst.Attribute) and (
+                self.evaluator.values(self.module, base) != {("tf", "")}):
+            base = base.value
+        if self.evaluator.values(self.module, base) != {("tf", "")}:
+            self.plan.respelled.add(base)
+            base = cst.Name(self.plan.root())
+        node = base.deep_clone()
+        for name in dotted.split("."):
+            node = cst.Attribute(node, cst.Name(name))
+        return lambda updated: node.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    def respell(self, dotted):
+        """Rewrites a name below ``tf`` to another one."""
+        function = self.respelled(dotted)
+        self.plan.replace(self.node, function)
+        if not isinstance(self.node, cst.Name):
+            self.note("tf." + dotted)
+
+    def spelled(self, dotted):
+        """A new node for a name below ``tf``."""
+        return cst.parse_expression("%s.%s" % (self.plan.root(), dotted))
+
+    def argument(self, index, *keywords):
+        """The Arg of the call at a position or of a keyword, or None.
+
+        Args:
+          index: position, -1 if it can only be a keyword.
+          *keywords: its possible keywords.
+        """
+        positional = [each for each in self.call.args if each.keyword is None]
+        for each in self.call.args:
+            if each.keyword is not None and each.keyword.value in keywords:
+                return each
+        if 0 <= index < len(positional) and not any(
+                each.star for each in positional[:index + 1]):
+            return positional[index]
+        return None
+
+    @property
+    def has_stars(self):
+        """Whether the call has ``*`` or ``**`` arguments."""
+        return any(each.star for each in self.call.args)
+
+    def tensorflow_name(self, node):
+        """The dotted name below ``tf`` that an expression is, or None."""
+        return self.evaluator.tensorflow_name(self.module, node)
+
+    def line_of(self):
+        """The SimpleStatementLine around the use, or None."""
+        return self.module.around(self.node, cst.SimpleStatementLine)
+
+    def last_word(self, node):
+        """The last identifier of an expression."""
+        return last_word(node)

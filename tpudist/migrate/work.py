@@ -1,0 +1,76 @@
+"""All files of a run: which are looked at, in how many processes, and the writing."""
+
+import concurrent.futures
+import os
+import traceback
+
+from tpudist import files
+from tpudist.migrate import outcomes
+from tpudist.migrate import progress
+from tpudist.migrate.codebase import CodeBase
+from tpudist.migrate.engine import Engine
+from tpudist.migrate.facts import Facts
+
+_FEW = 8  # files that one process is quicker with
+_state = {}
+
+
+def results(options):
+    """Migrates everything, in memory.
+
+    Args:
+      options: see `tpudist.migrate.options`.
+
+    Returns:
+      (a list of Result of the files that matter, how many files there are).
+    """
+    codebase = CodeBase(options.paths)
+    facts = Facts(codebase, options.origin)
+    refused = [outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
+               for path, error in sorted(codebase.unreadable.items())]
+    found = list(_migrated(codebase, facts, options))
+    return refused + found, len(codebase.files)
+
+
+def _migrated(codebase, facts, options):
+    jobs = min(options.jobs or os.cpu_count() or 1, len(facts.files))
+    if jobs < 2 or len(facts.files) < _FEW:
+        _start(codebase, facts, options)
+        yield from progress.bar(map(_one, facts.files), len(facts.files))
+        return
+    with concurrent.futures.ProcessPoolExecutor(
+            jobs, initializer=_start, initargs=(codebase, facts, options)) as pool:
+        yield from progress.bar(pool.map(_one, facts.files, chunksize=2), len(facts.files))
+
+
+def _start(codebase, facts, options):
+    _state["engine"] = Engine(codebase, facts, options)
+    _state["codebase"] = codebase
+
+
+def _one(path):
+    try:
+        return _state["engine"].migrate(path)
+    except Exception:  # one bad file never stops a run, and is named
+        raw = _state["codebase"].bytes[path]
+        reason = "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
+        return outcomes.Result(path, raw, raw, [], [], reason, "")
+
+
+def write(result):
+    """Writes a file that changed, whole, with its mode kept.
+
+    Args:
+      result: a Result.
+
+    Returns:
+      The Result; a refused one if it could not be written.
+    """
+    if result.before == result.after:
+        return result
+    try:
+        files.write_bytes(os.path.realpath(result.path), result.after)
+    except OSError as error:
+        return result._replace(after=result.before, rewritten=[],
+                               refused="cannot be written: %s" % error)
+    return result
