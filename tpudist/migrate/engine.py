@@ -8,6 +8,7 @@ from tpudist import surfaces
 from tpudist.migrate import imports
 from tpudist.migrate import names
 from tpudist.migrate import outcomes
+from tpudist.migrate import places
 from tpudist.migrate import rules
 from tpudist.migrate import sources
 from tpudist.migrate.evaluate import Evaluator
@@ -60,25 +61,32 @@ class Engine:
           A `Result`; the file itself is not touched.
         """
         raw, era = self._codebase.bytes[path], self._facts.eras.get(path, "")
-        done, left = [], []
         try:
             source = sources.read(path, raw)
-            text = source.text
-            for step in self.steps():
-                plan, text = self._step(step, path, text)
-                if plan is not None:
-                    done += _uses(path, plan.rewritten)
-                    left += _uses(path, plan.left)
-            after = raw if text == source.text else sources.written(source, text)
+            module = Module(path, source.text)
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
+        try:
+            text, done, left = self._steps(path, source, module)
         finally:
             self._codebase.put(path, None)
+        after = raw if text == source.text else sources.written(source, text)
         return outcomes.Result(path, raw, after, sorted(done), _unique(left), "", era)
 
-    def _step(self, step, path, text):
-        module = Module(path, text)
-        self._codebase.put(path, module)
+    def _steps(self, path, source, module):
+        """(the new text, uses rewritten, uses left) after all steps."""
+        text, done, left = source.text, [], []
+        for step in self.steps():
+            if text != module.text:
+                module = Module(path, text)
+            self._codebase.put(path, module)
+            place = places.Places(path, source, text)
+            plan, text = self._step(step, path, module)
+            done += [place.use(*record) for record in plan.rewritten]
+            left += [place.use(*record) for record in plan.left]
+        return text, done, left
+
+    def _step(self, step, path, module):
         plan = Plan(module, Evaluator(self._codebase), self._facts, step)
         if step == "import":
             relocation = self._import_level(path, plan)
@@ -88,7 +96,7 @@ class Engine:
         if relocation is not None and self.wanted(rules.IMPORTS):
             imports.plan(plan, relocation)
         if not plan.edits:
-            return plan, text
+            return plan, module.text
         return plan, module.tree.visit(_Apply(plan.edits)).code
 
     def _apply_rules(self, plan):
@@ -142,10 +150,6 @@ def refusal(error):
         text = "%d:%d: not Python 3 (%s)" % (error.raw_line, error.raw_column + 1, error.message)
         return text + "; if it is Python 2, run 2to3 -w on it first"
     return "%s: %s" % (type(error).__name__, error)
-
-
-def _uses(path, records):
-    return [outcomes.Use(path, *record) for record in records]
 
 
 def _unique(uses):
@@ -279,7 +283,8 @@ def _unresolved(plan, node, values, kinds, table):
     """Notes a name that only strategies have, on something that cannot be told."""
     name = node.attr.value
     told = values and ("unknown",) not in values
-    if told or "strategy" not in kinds or isinstance(node.value, cst.Call) is None:
+    if told or "strategy" not in kinds or isinstance(
+            plan.module.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del)):
         return
     from tpudist.legacy import evidence
     from tpudist.migrate.module import last_word

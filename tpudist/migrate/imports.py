@@ -131,7 +131,9 @@ def _plan_from(plan_, node, relocation):
             made.append(None)
         else:
             new = relocation(full)
-            modules.add(new.rpartition(".")[0] if new.rpartition(".")[2] == name else None)
+            plain = new == "tensorflow" or new.startswith("tensorflow.compat.")
+            modules.add(None if plain or new.rpartition(".")[2] != name
+                        else new.rpartition(".")[0])
             made.append(statement(new, bound))
     if not made:
         return

@@ -84,6 +84,12 @@ def _style(raw):
             "ensure_ascii": raw.isascii()}, raw[len(raw.rstrip()):]
 
 
+def cell_starts(text):
+    """[(line that a cell's first line has in the joined text, the cell's number), ...]."""
+    return [(text.count("\n", 0, found.end()) + 1, int(found.group(1)) + 1)
+            for found in _CELL_LINE.finditer(text)]
+
+
 def _joined(notebook):
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     return "".join("%s\n%s\n" % (_CELL % index, _set_aside("".join(cell["source"])))

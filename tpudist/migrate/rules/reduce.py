@@ -53,7 +53,9 @@ def _is_of_2(use):
 
 
 def _has_axis(use):
-    return len(use.call.args) != 2 and use.argument(-1, "destinations") is None
+    third = use.argument(2, "axis")
+    return third is not None and not isinstance(
+        third.value, (cst.SimpleString, cst.FormattedString))
 
 
 def _is_device(use, destination):
