@@ -1,0 +1,194 @@
+"""``tpudist migrate`` as it is typed: options, exit codes, what is printed."""
+
+import io
+import json
+import os
+import re
+
+import pytest
+
+from tests.migrate import harness
+from tpudist import cli
+from tpudist.migrate import progress
+
+OLD = "from tpudist.v2_0 import tensorflow as tf\ns = tf.distribute.get_strategy()\n"
+USE = "s.experimental_run_v2(fn)\n"
+LEFT = "foo.experimental_run_v2(fn)\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    harness.put(tmp_path, {"a.py": OLD + USE, "b.py": "x = 1\n"})
+    return tmp_path
+
+
+def migrate(tree, *arguments):
+    return cli.main(["migrate", str(tree)] + list(arguments))
+
+
+@pytest.mark.parametrize("mode, code", [([], 0), (["--diff"], 0), (["--check"], 1)])
+def test_nothing_is_written_without_write(tree, mode, code):
+    assert migrate(tree, "--to", "2.2", *mode) == code
+    assert (tree / "a.py").read_text() == OLD + USE
+
+
+def test_write(tree, capsys):
+    assert migrate(tree, "--to", "2.2", "--write") == 0
+    assert (tree / "a.py").read_text() == OLD.replace("v2_0", "v2_2") + "s.run(fn)\n"
+    printed = capsys.readouterr().out
+    assert "a.py: rewritten: imports 1, run 1" in printed
+    assert "Nothing left." in printed and "Nothing was written" not in printed
+    assert migrate(tree, "--to", "2.2", "--check") == 0
+
+
+def test_diff(tree, capsys):
+    migrate(tree, "--to", "2.2", "--diff")
+    out, err = capsys.readouterr()
+    assert "-s.experimental_run_v2(fn)\n+s.run(fn)\n" in out
+    assert "Nothing was written: --write does" in err
+
+
+def test_what_is_left_is_located(tree, capsys):
+    harness.put(tree, {"a.py": OLD + LEFT})
+    assert migrate(tree, "--to", "2.2", "--write") == 1
+    printed = capsys.readouterr().out
+    assert re.search(r"a\.py:3:1: run: foo\.experimental_run_v2: it cannot be told whether foo is "
+                     r"a strategy; if it is: run", printed)
+    assert "Nothing left" not in printed
+
+
+def test_a_refused_file_is_named_and_the_others_are_done(tree, capsys):
+    harness.put(tree, {"c.py": "print 'experimental_run_v2'\n"})
+    assert migrate(tree, "--to", "2.2", "--write") == 2
+    printed = capsys.readouterr().out
+    assert re.search(r"c\.py: refused: 1:\d+: not Python 3", printed) and "2to3" in printed
+    assert "Nothing left" not in printed
+    assert "s.run(fn)" in (tree / "a.py").read_text()
+    assert (tree / "c.py").read_text() == "print 'experimental_run_v2'\n"
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path, capsys):
+    assert cli.main(["migrate", str(tmp_path / "no.py"), "--to", "2.2"]) == 2
+    assert "no.py: refused: unreadable" in capsys.readouterr().out
+
+
+def test_only_and_skip(tree, capsys):
+    migrate(tree, "--to", "2.2", "--only", "run", "--diff")
+    out = capsys.readouterr().out
+    assert "+s.run(fn)" in out and "+from" not in out
+    migrate(tree, "--to", "2.2", "--skip", "run", "--diff")
+    out = capsys.readouterr().out
+    assert "+s.run(fn)" not in out and "+from" in out
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], "no --to"), (["--to", "2.2", "--only", "fly"], "there is no such rule"),
+    (["--to", "2.2", "--skip", "fly"], "rule 'fly'")])
+def test_options_that_do_not_fit(tree, capsys, arguments, words):
+    assert migrate(tree, *arguments) == 2
+    error = capsys.readouterr().err
+    assert words in error and "Instead: " in error
+
+
+def test_no_path(capsys):
+    assert cli.main(["migrate", "--to", "2.2"]) == 2
+    assert "Instead: tpudist migrate . --to 2.2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--to", "1.9"], ["--from", "1.9"], ["--check", "--write"], ["--report", "pdf"]])
+def test_usage_errors(arguments):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["migrate", "."] + arguments)
+    assert caught.value.code == 2
+
+
+def test_missing_libcst_names_the_extra(bare_python, tmp_path):
+    process = bare_python("-m", "tpudist", "migrate", str(tmp_path), "--to", "2.2")
+    assert process.returncode == 2, process.stderr
+    assert 'pip install "tpudist[migrate]"' in process.stderr
+
+
+def test_json(tree, capsys):
+    harness.put(tree, {"a.py": OLD + USE + LEFT})
+    assert migrate(tree, "--to", "2.2", "--report", "json") == 1
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["files_looked_at"] == 2 and "1 left" in err
+    (file,) = found["files"]
+    assert file["era"] == "v2_0" and file["changes"]
+    assert {use["rule"] for use in file["rewritten"]} == {"run", "imports"}
+    assert file["left"][0]["line"] == 4 and file["left"][0]["column"] == 1
+
+
+def test_html(tree, capsys):
+    harness.put(tree, {"a.py": OLD + USE + LEFT + "x = '<b>&'\n", "c.py": "print 'contrib'\n"})
+    migrate(tree, "--to", "2.2", "--report", "html")
+    page = capsys.readouterr().out
+    assert page.startswith("<!doctype html>") and "<script" not in page
+    for words in ("Uses by era", "v2_0", "<span class=del>-s.experimental_run_v2(fn)",
+                  "<span class=add>+s.run(fn)", "it cannot be told whether foo", "not Python 3"):
+        assert words in page, words
+    assert "<b>&" not in page
+
+
+def test_html_of_nothing(tmp_path, capsys):
+    assert migrate(tmp_path, "--to", "2.2", "--report", "html") == 0
+    assert "Nothing left" in capsys.readouterr().out
+
+
+def test_many_files_in_processes_are_the_same(tmp_path, capsys):
+    files = {"m%02d.py" % index: OLD + "# %d\n" % index + USE for index in range(12)}
+    for jobs in ("1", "2"):
+        folder = tmp_path / jobs
+        harness.put(folder, files)
+        assert migrate(folder, "--to", "2.2", "--write", "--jobs", jobs) == 0
+    for name in files:
+        assert (tmp_path / "1" / name).read_text() == (tmp_path / "2" / name).read_text()
+        assert "s.run(fn)" in (tmp_path / "2" / name).read_text()
+
+
+def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
+    from tpudist.migrate.rules import run as rule
+
+    def fail(use):
+        raise RuntimeError("oh")
+    monkeypatch.setattr(rule, "apply", fail)
+    assert migrate(tree, "--to", "2.2", "--write") == 2
+    assert "a fault of tpudist: RuntimeError: oh" in capsys.readouterr().out
+    assert (tree / "a.py").read_text() == OLD + USE
+
+
+class Stream(io.StringIO):
+    def __init__(self, terminal):
+        super().__init__()
+        self.isatty = lambda: terminal
+
+
+@pytest.mark.parametrize("terminal, pieces", [(True, 20), (False, 10)])
+def test_progress_bar(terminal, pieces):
+    stream, ticks = Stream(terminal), iter(range(0, 1000, 2))
+    items = list(progress.bar(iter(range(20)), 20, stream, lambda: next(ticks)))
+    assert items == list(range(20))
+    assert stream.getvalue().count("files") == pieces
+    assert stream.getvalue().rstrip().endswith("[%s] 20/20 files" % ("#" * 30))
+
+
+def test_no_progress_bar_for_a_short_run():
+    stream = Stream(True)
+    list(progress.bar(range(20), 20, stream, lambda: 0))
+    assert stream.getvalue() == ""
+
+
+def test_list_rules(capsys):
+    assert cli.main(["migrate", "--list-rules"]) == 0
+    out = capsys.readouterr().out
+    assert "call-for-each-tower (to 2.0)" in out and "imports (to all)" in out
+    assert out.count("https://") >= 20
+
+
+def test_files_are_found_from_a_relative_path(tree, monkeypatch):
+    monkeypatch.chdir(str(tree))
+    assert cli.main(["migrate", ".", "--to", "2.2", "--write"]) == 0
+    assert "s.run" in (tree / "a.py").read_text()
+    assert sorted(os.listdir(str(tree))) == ["a.py", "b.py"]

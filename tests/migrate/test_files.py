@@ -1,0 +1,162 @@
+"""Bytes that survive: encodings, newlines, modes, notebooks; files that are refused."""
+
+import json
+import os
+import stat
+import sys
+
+import pytest
+
+from tests.migrate import harness
+from tpudist.migrate import work
+
+BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
+AFTER = BEFORE.replace("v2_0", "v2_2")
+USE = "strategy.experimental_run_v2(fn)\n"
+NEW = "strategy.run(fn)\n"
+
+
+def migrate(folder, raw, name="a.py", to="2.2"):
+    """The Result of a file with these bytes."""
+    (folder / name).write_bytes(raw)
+    return harness.results(folder, to)[name]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding, cookie", [
+    ("utf-8", ""), ("utf-8", "# -*- coding: utf-8 -*-\n"), ("latin-1", "# coding: latin-1\n"),
+    ("utf-8-sig", "")])
+def test_bytes_survive(tmp_path, newline, encoding, cookie):
+    def raw(*texts):
+        return (cookie + "".join(texts) + "x = 'é'  # ü\t\n\n").replace(
+            "\n", newline).encode(encoding)
+    assert migrate(tmp_path, raw(BEFORE, USE)).after == raw(AFTER, NEW)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "  # c", "\n\t\n", "\n\x0c\n"])
+def test_the_end_of_the_file_survives(tmp_path, end):
+    found = migrate(tmp_path, (BEFORE + USE.strip() + end).encode())
+    assert found.after == (AFTER + NEW.strip() + end).encode()
+
+
+def test_mixed_newlines_survive(tmp_path):
+    raw = (BEFORE + USE).encode() + b"x = 1\r\ny = 2\n"
+    assert migrate(tmp_path, raw).after == (AFTER + NEW).encode() + b"x = 1\r\ny = 2\n"
+
+
+@pytest.mark.parametrize("layout", [
+    "strategy.experimental_run_v2( fn,args = ( a , ) )", "strategy . experimental_run_v2(fn)",
+    "strategy.experimental_run_v2(\n        fn,\n        args=(a,),  # one\n    )",
+    "(strategy\n .experimental_run_v2(fn))", "strategy.\\\n  experimental_run_v2(fn)"])
+def test_layout_survives(tmp_path, layout):
+    found = migrate(tmp_path, (BEFORE + layout).encode())
+    assert found.after.decode() == AFTER + layout.replace("experimental_run_v2", "run")
+
+
+@pytest.mark.parametrize("raw, words", [
+    (b"print 'strategy.experimental_run_v2'\n", "not Python 3"),
+    (b"exec 'experimental_run_v2' in x\n", "not Python 3"),
+    (b"def f(:\n  experimental_run_v2\n", "not Python 3"),
+    (b"# coding: no-such\nexperimental_run_v2\n", "no-such"),
+    (b"experimental_run_v2 = '\xff'\n", "encoding"),
+    (b"experimental_run_v2\x00\n", "")])
+def test_refused_files_are_named_and_untouched(tmp_path, raw, words):
+    found = migrate(tmp_path, raw)
+    assert found.refused and words in found.refused
+    assert found.after == found.before == raw
+
+
+@pytest.mark.parametrize("text", [
+    "if (n := 3) > 2:\n    pass\n", "print(f'{x!r:>{w}} {y=}')\n", "def f(a, /, b): pass\n",
+    "async def f():\n    async with a as b:\n        await c\n", "x: int = 1\n",
+    "try:\n    pass\nexcept* ValueError:\n    pass\n" if sys.version_info >= (3, 11) else "x = 1\n",
+    "match x:\n    case [1, *y]:\n        pass\n" if sys.version_info >= (3, 10) else "x = 1\n",
+    "print(f'{a['b']}')\n" if sys.version_info >= (3, 12) else "x = 1\n"])
+def test_new_syntax_is_read(tmp_path, text):
+    assert migrate(tmp_path, (text + BEFORE + USE).encode()).after == (text + AFTER + NEW).encode()
+
+
+def notebook(*cells, **layout):
+    """The bytes of a notebook with these code cells, and a Markdown one."""
+    every = [{"cell_type": "markdown", "metadata": {}, "source": ["experimental_run_v2\n"]}]
+    every += [{"cell_type": "code", "execution_count": 3, "metadata": {}, "outputs": [],
+               "source": cell if isinstance(cell, str) else cell.splitlines(True)}
+              for cell in cells]
+    text = json.dumps({"cells": every, "nbformat": 4, "metadata": {"é": 1}},
+                      **dict({"indent": 1, "ensure_ascii": False}, **layout))
+    return (text + "\n").encode("utf-8")
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"ensure_ascii": True}, {"indent": None}])
+def test_notebook(tmp_path, layout):
+    magic = "%pip install x\n!ls {y}\nstrategy?\n"
+    found = migrate(tmp_path, notebook(magic + BEFORE, "%%time\n" + USE, "%%bash\nls\n", **layout),
+                    "a.ipynb")
+    assert not found.refused
+    assert found.after == notebook(magic + AFTER, "%%time\n" + NEW, "%%bash\nls\n", **layout)
+
+
+def test_places_in_a_notebook_are_those_of_the_cell(tmp_path):
+    raw = notebook(BEFORE, "x = 1\nhelper().experimental_run_v2(fn)\n")
+    found = migrate(tmp_path, raw, "a.ipynb")
+    use = found.left[0] if found.left else found.rewritten[0]
+    raw = notebook(BEFORE, "x = 1\nfoo.experimental_run_v2(fn)\n")
+    use = migrate(tmp_path, raw, "a.ipynb").left[0]
+    assert (use.path.rpartition(":")[2], use.line, use.column) == ("cell 2", 2, 1)
+
+
+@pytest.mark.parametrize("raw", [b"experimental_run_v2", b"{}", b'{"experimental_run_v2": 1}',
+                                 b'{"cells": [{"experimental_run_v2": 1}]}'])
+def test_notebooks_that_are_none_are_refused(tmp_path, raw):
+    (tmp_path / "a.ipynb").write_bytes(raw)
+    found = harness.results(tmp_path, "2.2")
+    assert all(each.refused and each.after == raw for each in found.values())
+
+
+def test_places_are_those_of_the_original_file(tmp_path):
+    text = ("from tensorflow.contrib import distribute\nimport tensorflow as tf\n"
+            "s = distribute.TPUStrategy(r, 1)\ns.unwrap(x)\n"
+            "tf.distribute.experimental.TPUStrategy(**o)\n")
+    found = migrate(tmp_path, text.encode(), to="latest")
+    lines = {use.rule: use.line for use in found.rewritten if use.rule == "unwrap"}
+    assert lines == {"unwrap": 4}
+
+
+def test_writing_keeps_the_mode_and_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "a.py"
+    result = migrate(tmp_path, (BEFORE + USE).encode())
+    path.chmod(0o754)
+    assert not work.write(result).refused
+    assert path.read_text() == AFTER + NEW
+    if os.name != "nt":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o754
+    assert os.listdir(str(tmp_path)) == ["a.py"]
+
+
+def test_a_write_that_fails_leaves_the_file(tmp_path, monkeypatch):
+    result = migrate(tmp_path, (BEFORE + USE).encode())
+
+    def fail(*unused):
+        raise OSError("the disk is full")
+    monkeypatch.setattr(os, "replace", fail)
+    assert "the disk is full" in work.write(result).refused
+    assert (tmp_path / "a.py").read_text() == BEFORE + USE
+    assert os.listdir(str(tmp_path)) == ["a.py"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links")
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.py").write_text(BEFORE + USE)
+    (tmp_path / "a.py").symlink_to(tmp_path / "real" / "a.py")
+    work.write(harness.results(tmp_path, "2.2")["a.py"])
+    assert (tmp_path / "a.py").is_symlink()
+    assert (tmp_path / "real" / "a.py").read_text() == AFTER + NEW
+
+
+def test_other_peoples_folders_are_not_read(tmp_path):
+    files = {name + "/a.py": BEFORE + USE for name in (
+        "venv", ".git", "build", "site-packages", "__pycache__", "mine")}
+    files["venv/pyvenv.cfg"] = ""
+    harness.put(tmp_path, files)
+    assert list(harness.results(tmp_path, "2.2")) == ["mine/a.py"]
