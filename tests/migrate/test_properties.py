@@ -54,8 +54,11 @@ def test_step_by_step_is_the_same_as_at_once(parts, eager):
 @SETTINGS
 @hypothesis.given(statements, st.booleans())
 def test_the_import_level_first_changes_nothing_of_the_full_one(parts, eager):
+    # With "auto", names of 1.14 tell that the loss was not divided; the contrib
+    # surface divides it always.
     text = program(parts, eager)
-    assert migrated(text, "contrib", "2.0") == migrated(text, "2.0")
+    assert migrated(text, "contrib", "2.0", origin="1.13") == migrated(
+        text, "2.0", origin="1.13")
 
 
 @SETTINGS

@@ -113,7 +113,7 @@ def test_result_of(dotted, kind):
     (b"from tpudist import x", True), (b"import os\nprint(1)\n", False),
     (b"import tensorflow as tf\ntf.constant(1)", False), (b"model.run(x)", False)])
 def test_candidates(raw, sees):
-    assert bool(codebase.CANDIDATE.search(raw)) == sees
+    assert codebase.may_matter(raw) == sees
 
 
 def test_files_without_a_legacy_name_are_not_parsed(tmp_path, monkeypatch):

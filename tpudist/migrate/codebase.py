@@ -1,7 +1,6 @@
 """The files of a code base: which there are, which may matter, what imports mean."""
 
 import os
-import re
 
 from tpudist import surfaces
 from tpudist.migrate import sources
@@ -12,12 +11,17 @@ _WORDS = sorted(
     - {"run", "scope", "reduce", "map", "update", "device", "group", "broadcast", "extended",
        "initialize", "finalize", "configure", "replicate", "rewrite", "ReduceOp", "build",
        "InputContext", "Topology"}
-    | {"contrib", "tpudist", "Strategy", "get_strategy", "experimental_run_steps_on_iterator"})
+    | {"contrib", "tpudist.", "from tpudist", "Strategy", "get_strategy", "experimental_run_steps_on_iterator"})
 
-#: What a file that can matter must contain; everything else is never parsed.
-CANDIDATE = re.compile(
-    ("|".join(r"\b%s\b" % word if word != "Strategy" else "Strategy" for word in _WORDS))
-    .encode("ascii"))
+_RAW = [word.encode("ascii") for word in _WORDS]
+
+
+def may_matter(raw):
+    """Whether a file's bytes have a word without which nothing in it is legacy.
+
+    What has none is never parsed.
+    """
+    return any(word in raw for word in _RAW)
 
 
 def find(paths):
@@ -62,7 +66,7 @@ class CodeBase:
                     self.bytes[path] = file.read()
             except OSError as error:
                 self.unreadable[path] = error
-        self.candidates = [path for path, raw in self.bytes.items() if CANDIDATE.search(raw)]
+        self.candidates = [path for path, raw in self.bytes.items() if may_matter(raw)]
         self._modules, self._mentioning = {}, {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._module_files = {}

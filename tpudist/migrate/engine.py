@@ -11,6 +11,7 @@ from tpudist.migrate import outcomes
 from tpudist.migrate import places
 from tpudist.migrate import rules
 from tpudist.migrate import sources
+from tpudist.migrate import walk
 from tpudist.migrate.evaluate import Evaluator
 from tpudist.migrate.module import Module
 from tpudist.migrate.module import dotted_name
@@ -97,7 +98,7 @@ class Engine:
             imports.plan(plan, relocation)
         if not plan.edits:
             return plan, module.text
-        return plan, module.tree.visit(_Apply(plan.edits)).code
+        return plan, module.tree.visit(_Apply(module, plan.edits)).code
 
     def _apply_rules(self, plan):
         table = {}
@@ -173,14 +174,20 @@ def _covered(name, era):
 
 
 class _Apply(cst.CSTTransformer):
-    """Applies planned edits, inner nodes first."""
+    """Applies planned edits, inner nodes first; what has none is not walked."""
 
-    def __init__(self, edits):
+    def __init__(self, module, edits):
         super().__init__()
-        self._edits = edits
+        self._edits, self._around = edits, {module.tree}
+        for node in edits:
+            while node not in self._around:
+                self._around.add(node)
+                node = module.parent(node)
+
+    def on_visit(self, node):
+        return node in self._around
 
     def on_leave(self, original_node, updated_node):
-        updated_node = super().on_leave(original_node, updated_node)
         for edit in self._edits.get(original_node, ()):
             updated_node = edit(updated_node)
         return updated_node
@@ -199,7 +206,7 @@ def _found(plan, table):
     """(kind, name, node, rule) of each use that a table of rules is asked about."""
     module = plan.module
     members, last = _members(frozenset(table))
-    skipped = {id(inner) for node in module.nodes.imports for inner in _inside(node)}
+    skipped = {id(inner) for node in module.nodes.imports for inner in walk.below(node)}
     taken = set()
     for node in module.nodes.attributes:
         if id(node) in skipped:
@@ -213,17 +220,6 @@ def _found(plan, table):
         if id(node) not in skipped and isinstance(module.parent(node), cst.Call) and (
                 module.parent(node).func is node):
             yield from _tensorflow_use(plan, node, table, taken)
-
-
-def _inside(node):
-    finder = []
-
-    class _All(cst.CSTVisitor):
-        def on_visit(self, node):
-            finder.append(node)
-            return True
-    node.visit(_All())
-    return finder
 
 
 def _tensorflow_use(plan, node, table, taken):

@@ -3,6 +3,7 @@
 import libcst as cst
 
 from tpudist.migrate import names
+from tpudist.migrate import walk
 from tpudist.migrate.module import last_word
 
 _OTHER = frozenset([("other",)])
@@ -124,50 +125,34 @@ def _assignments(module, owner):
     """{attribute: [targets and functions]} of a class: its own, and ``self.x = ``."""
     cache = module.__dict__.setdefault("class_attributes", {})
     if owner not in cache:
-        finder = _Attributes()
-        owner.body.visit(finder)
-        cache[owner] = finder.found
+        cache[owner] = found = {}
+        _collect(owner.body, None, found)
     return cache[owner]
 
 
-class _Attributes(cst.CSTVisitor):
+def _collect(node, self_name, found):
+    """Adds what a class body sets; `self_name` is that of the method around."""
+    for inner in walk.children(node):
+        if isinstance(inner, cst.ClassDef):
+            continue
+        if isinstance(inner, cst.FunctionDef) and self_name is None:
+            found.setdefault(inner.name.value, []).append(inner)
+            parameters = inner.params.params
+            _collect(inner.body, parameters[0].name.value if parameters else "", found)
+            continue
+        if isinstance(inner, (cst.AssignTarget, cst.AnnAssign)):
+            for target in _flat(inner.target):
+                _take(target, self_name, found)
+        _collect(inner, self_name, found)
 
-    def __init__(self):
-        super().__init__()
-        self.found = {}
-        self._functions = []
 
-    def _add(self, name, target):
-        self.found.setdefault(name, []).append(target)
+def _flat(target):
+    elements = target.elements if isinstance(target, (cst.Tuple, cst.List)) else ()
+    return [target] + [each.value for each in elements]
 
-    def visit_FunctionDef(self, node):
-        if not self._functions:
-            self._add(node.name.value, node)
-        self._functions.append(node)
 
-    def leave_FunctionDef(self, original_node):
-        self._functions.pop()
-
-    def visit_ClassDef(self, node):
-        return False
-
-    def visit_Assign(self, node):
-        for target in node.targets:
-            inner = target.target
-            elements = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) else ()
-            for each in [inner] + [element.value for element in elements]:
-                self._take(each)
-
-    def visit_AnnAssign(self, node):
-        self._take(node.target)
-
-    def _take(self, target):
-        if not self._functions and isinstance(target, cst.Name):
-            self._add(target.value, target)
-        if self._functions and isinstance(target, cst.Attribute) and (
-                self._self() and last_word(target.value) == self._self()):
-            self._add(target.attr.value, target)
-
-    def _self(self):
-        parameters = self._functions[0].params.params
-        return parameters[0].name.value if parameters else ""
+def _take(target, self_name, found):
+    if self_name is None and isinstance(target, cst.Name):
+        found.setdefault(target.value, []).append(target)
+    if self_name and isinstance(target, cst.Attribute) and last_word(target.value) == self_name:
+        found.setdefault(target.attr.value, []).append(target)

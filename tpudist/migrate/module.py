@@ -3,6 +3,8 @@
 import libcst as cst
 from libcst import metadata
 
+from tpudist.migrate import walk
+
 
 class Module:
     """A parsed file.
@@ -21,7 +23,7 @@ class Module:
         self.tree = cst.parse_module(text)
         self._wrapper = metadata.MetadataWrapper(self.tree, unsafe_skip_copy=True)
         self._scopes = self._wrapper.resolve(metadata.ScopeProvider)
-        self._parents = self._wrapper.resolve(metadata.ParentNodeProvider)
+        self._parents = walk.parents(self.tree)
 
         self._positions = self._nodes = None
 
@@ -29,8 +31,7 @@ class Module:
     def nodes(self):
         """All names, attributes, calls, imports, functions and classes, in order."""
         if self._nodes is None:
-            self._nodes = _Finder()
-            self.tree.visit(self._nodes)
+            self._nodes = Nodes(self.tree)
         return self._nodes
 
     def scope(self, node):
@@ -66,60 +67,50 @@ class Module:
         return self.tree.code_for_node(node).strip()
 
 
-class _Finder(cst.CSTVisitor):
-    """Collects the nodes that are asked for again and again."""
+class Nodes:
+    """The nodes of a tree that are asked for again and again, in order.
 
-    def __init__(self):
-        super().__init__()
-        self.attributes, self.calls, self.imports = [], [], []
-        self.functions, self.classes, self.names = [], [], []
+    Args:
+      tree: a libcst node.
+    """
+
+    def __init__(self, tree):
+        self.attributes, self.calls, self.imports, self.names = [], [], [], []
         self.calls_by_name, self.passed_by_name = {}, {}
         self.returns = {}
-        self._inside = []
+        self._walk(tree, None)
 
-    def visit_Attribute(self, node):
-        self.attributes.append(node)
+    def _walk(self, tree, function):
+        todo = [(tree, function)]
+        while todo:
+            node, function = todo.pop()
+            self._take(node, function)
+            if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+                function = node
+            todo.extend((each, function) for each in reversed(walk.children(node)))
 
-    def visit_Name(self, node):
-        self.names.append(node)
+    def _take(self, node, function):
+        kind = type(node)
+        if kind is cst.Name:
+            self.names.append(node)
+        elif kind is cst.Attribute:
+            self.attributes.append(node)
+        elif kind is cst.Call:
+            self._take_call(node)
+        elif kind is cst.Import or kind is cst.ImportFrom:
+            self.imports.append(node)
+        elif kind is cst.Return and function is not None:
+            self.returns.setdefault(function, []).append(node.value)
+        elif kind is cst.Yield and function is not None:
+            self.returns.setdefault(function, []).append(node)
 
-    def visit_Import(self, node):
-        self.imports.append(node)
-
-    def visit_ImportFrom(self, node):
-        self.imports.append(node)
-
-    def visit_Call(self, node):
+    def _take_call(self, node):
         self.calls.append(node)
         self.calls_by_name.setdefault(last_word(node.func), []).append(node)
         for index, argument in enumerate(node.args):
             if isinstance(argument.value, (cst.Name, cst.Attribute)):
                 self.passed_by_name.setdefault(
                     last_word(argument.value), []).append((node, index))
-
-    def visit_FunctionDef(self, node):
-        self.functions.append(node)
-        self._inside.append(node)
-
-    def leave_FunctionDef(self, original_node):
-        self._inside.pop()
-
-    def visit_Lambda(self, node):
-        self._inside.append(node)
-
-    def leave_Lambda(self, original_node):
-        self._inside.pop()
-
-    def visit_ClassDef(self, node):
-        self.classes.append(node)
-
-    def visit_Return(self, node):
-        if self._inside:
-            self.returns.setdefault(self._inside[-1], []).append(node.value)
-
-    def visit_Yield(self, node):
-        if self._inside:
-            self.returns.setdefault(self._inside[-1], []).append(node)
 
 
 def last_word(node):
