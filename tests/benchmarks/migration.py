@@ -64,7 +64,7 @@ def write(folder, count, legacy_share):
 
 
 def seconds(arguments):
-    """Wall time of a Python process, which may say that something is left."""
+    """(Wall time, output) of a Python process, which may say that something is left."""
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable] + arguments, cwd=processes.ROOT, env=processes.environment(),

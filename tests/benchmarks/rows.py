@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+from tests.benchmarks import migration
 from tests.benchmarks import processes
 from tests.benchmarks import releases
 
@@ -21,15 +22,15 @@ Figure = collections.namedtuple("Figure", "what measured unit bound")
 #: How much is measured. `rounds` are turns of all engines.
 Sizes = collections.namedtuple(
     "Sizes", "rounds steps warmup batch width layers mlp_batch repeats "
-    "blocks cores many loop_steps loop_rounds starts releases matrix_rounds")
+    "blocks cores many loop_steps loop_rounds starts releases matrix_rounds files")
 
 FULL = Sizes(rounds=25, steps=10, warmup=10, batch=256, width=2048, layers=4,
              mlp_batch=256, repeats=3, blocks=2, cores=8, many=32, loop_steps=100,
              loop_rounds=15, starts=15, releases=("1.15", "2.2", "2.15", "2.21"),
-             matrix_rounds=3)
+             matrix_rounds=3, files=1000)
 QUICK = Sizes(rounds=2, steps=2, warmup=1, batch=16, width=32, layers=2,
               mlp_batch=16, repeats=1, blocks=1, cores=2, many=4, loop_steps=5,
-              loop_rounds=2, starts=2, releases=(), matrix_rounds=0)
+              loop_rounds=2, starts=2, releases=(), matrix_rounds=0, files=40)
 
 
 def step_time(sizes):
@@ -160,6 +161,16 @@ def start_up(sizes):
                    None if "pass" in name else 0.15) for name in commands]
 
 
+def migrate(sizes):
+    """``tpudist migrate`` and ``tf_upgrade_v2`` on the same tree, in turn."""
+    found = migration.measure(sizes.files)
+    what = "tpudist migrate, %d files of %d lines, 5 %% legacy" % (sizes.files, migration.LINES)
+    return [Figure(what, found["migrate"], " s", 20.0),
+            Figure("tpudist migrate, start-up on an empty folder", found["start"], " s", 0.5),
+            Figure("the same tree: tpudist migrate / tf_upgrade_v2",
+                   found["migrate"] / found["upgrade"], "", 0.1)]
+
+
 def _seconds(arguments):
     start = time.perf_counter()
     subprocess.run([sys.executable] + arguments, check=True, cwd=processes.ROOT,
@@ -170,4 +181,4 @@ def _seconds(arguments):
 ROWS = collections.OrderedDict([
     ("step_time", step_time), ("memory", memory), ("first_step", first_step),
     ("loop_of_steps", loop_of_steps), ("graph_ops", graph_ops),
-    ("start_up", start_up), ("matrix", matrix)])
+    ("start_up", start_up), ("matrix", matrix), ("migrate", migrate)])

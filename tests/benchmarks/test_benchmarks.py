@@ -22,6 +22,8 @@ EXPECTED = [
     r"graph ops .* the 2.2 facade / the native TPUStrategy",
     r"whole process: python -c 'import tpudist'",
     r"whole process: tpudist --help",
+    r"tpudist migrate, \d+ files of 200 lines, 5 % legacy",
+    r"the same tree: tpudist migrate / tf_upgrade_v2",
 ]
 
 

@@ -14,14 +14,14 @@ from tpudist.migrate import facts as facts_lib  # noqa: E402
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 
-Options = collections.namedtuple("Options", "to origin level only skip")
+Options = collections.namedtuple("Options", "to origin level only skip report")
 Line = collections.namedtuple("Line", "before after left")
 Case = collections.namedtuple("Case", "name to files left options")
 
 
 def options(to, **changes):
     """Options of a run."""
-    return Options(to, "auto", "full", (), ())._replace(**changes)
+    return Options(to, "auto", "full", (), (), "json")._replace(**changes)
 
 
 def results(folder, to, **changes):

@@ -93,11 +93,14 @@ class CodeBase:
 
     def mentioning(self, *words):
         """Paths of the files that contain all the words."""
-        if words not in self._mentioning:
-            raw = [word.encode("utf-8") for word in words]
-            self._mentioning[words] = [path for path, text in self.bytes.items()
-                                       if all(word in text for word in raw)]
-        return self._mentioning[words]
+        found = None
+        for word in words:
+            if word not in self._mentioning:
+                raw = word.encode("utf-8")
+                self._mentioning[word] = {path for path, text in self.bytes.items()
+                                          if raw in text}
+            found = self._mentioning[word] if found is None else found & self._mentioning[word]
+        return sorted(found or ())
 
     def reexporting(self, path, name):
         """Paths of the files that mention a name, if a package above `path` exports it."""

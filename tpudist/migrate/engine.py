@@ -31,7 +31,8 @@ class Engine:
     Args:
       codebase: a `CodeBase`.
       facts: its `Facts`.
-      options: parsed ``to``, ``origin``, ``level``, ``only`` and ``skip``.
+      options: parsed ``to``, ``origin``, ``level``, ``only``, ``skip``
+        and ``report``.
     """
 
     def __init__(self, codebase, facts, options):
@@ -88,7 +89,8 @@ class Engine:
         return text, done, left
 
     def _step(self, step, path, module):
-        plan = Plan(module, Evaluator(self._codebase), self._facts, step)
+        plan = Plan(module, Evaluator(self._codebase), self._facts, step,
+                    bool(self._options.report))
         if step == "import":
             relocation = self._import_level(path, plan)
         else:

@@ -109,9 +109,8 @@ def _plan_import(plan_, node, relocation):
             made.append(None)
         elif alias.asname is None and full.startswith("tpudist"):
             kept.append(alias)
-            plan_.left.append(plan_.module.place(node) + (
-                _RULE, "import " + full, "from tpudist.%s import tensorflow as tf"
-                % plan_.step))
+            plan_.leave(node, _RULE, "import " + full,
+                        "from %s import tensorflow as tf" % plan_.home.rpartition(".")[0])
         else:
             made.append(statement(relocation(start), bound))
     if made:
@@ -202,8 +201,7 @@ def _replace(plan_, node, kept, made):
 
 
 def _note(plan_, node, instead):
-    line, column = plan_.module.place(node)
-    plan_.rewritten.append((line, column, _RULE, plan_.module.code(node), instead))
+    plan_.done(node, _RULE, plan_.module.code(node), instead)
 
 
 def _root(plan_):

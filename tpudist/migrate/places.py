@@ -23,7 +23,7 @@ class Places:
 
     def use(self, line, column, rule, seen, instead):
         """The `Use` at a place of the step's text."""
-        if self._lines is not None:
+        if self._lines is not None and line:
             line = self._lines[line]
         path = self._path
         cells = [each for each in self._cells if each[0] <= line]

@@ -16,12 +16,13 @@ class Plan:
       evaluator: the `Evaluator` of its code base.
       facts: what is known of the code base, a `Facts`.
       step: a key of `STEPS`.
+      located: whether places of rewritten uses are wanted; they cost time.
     """
 
-    def __init__(self, module, evaluator, facts, step):
+    def __init__(self, module, evaluator, facts, step, located=True):
         self.module, self.evaluator = module, evaluator
         self.facts, self.step = facts, step
-        self.edits = {}
+        self._located, self.edits = located, {}
         self.rewritten, self.left = [], []
         self.respelled = set()
         self.root_needed = self.session_seen = False
@@ -30,6 +31,15 @@ class Plan:
     def replace(self, node, function):
         """Notes that `function` makes the new node of `node`, its parts done already."""
         self.edits.setdefault(node, []).append(function)
+
+    def done(self, node, rule, seen, instead):
+        """Notes a use as rewritten."""
+        place = self.module.place(node) if self._located else (0, 0)
+        self.rewritten.append(place + (rule, seen, instead))
+
+    def leave(self, node, rule, seen, instead):
+        """Notes a use as left."""
+        self.left.append(self.module.place(node) + (rule, seen, instead))
 
     def root(self):
         """The name that ``tf`` has in this file; asks for an import if it has none."""
@@ -77,7 +87,7 @@ class Use:
 
     def note(self, instead):
         """Notes the use as rewritten, without a change of its own."""
-        self.plan.rewritten.append(self._record(self.code(), instead))
+        self.plan.done(self.node, self._rule, self.code(), instead)
 
     def leave(self, why, instead):
         """Leaves the use as it is.
@@ -86,11 +96,7 @@ class Use:
           why: why it cannot be rewritten.
           instead: what to do.
         """
-        self.plan.left.append(self._record("%s: %s" % (self.code(), why), instead))
-
-    def _record(self, seen, instead):
-        line, column = self.module.place(self.node)
-        return line, column, self._rule, seen, instead
+        self.plan.leave(self.node, self._rule, "%s: %s" % (self.code(), why), instead)
 
     def code(self, node=None):
         """The source of a node, of the name itself if None, on one line."""
