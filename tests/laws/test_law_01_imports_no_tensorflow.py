@@ -53,7 +53,9 @@ CODES = dict(
         "tpudist", "tpudist.errors", "tpudist.surfaces", "tpudist.cli",
         "tpudist.doctor.checks", "tpudist.contrib", "tpudist.v2_0", "tpudist.v2_2")]
     + [("tpudist --help", help_of())]
-    + [("tpudist %s --help" % verb, help_of(verb)) for verb in verbs()])
+    + [("tpudist %s --help" % verb, help_of(verb)) for verb in verbs()]
+    + [("tpudist migrate", "from tpudist import cli\n"
+        "cli.main(['migrate', 'examples', '--to', 'latest', '--jobs', '1'])\n")])
 
 
 @pytest.mark.parametrize("what", sorted(CODES))

@@ -101,7 +101,7 @@ with distribution.scope():
     iterator = distribution.distribute_dataset(dataset_fn).make_one_shot_iterator()
     loop = distribution.run_steps_on_dataset(step, iterator, 3)
     outputs = loop.last_step_outputs
-    print("%.6f %.6f %.6f" % (outputs["sum"], outputs["mean"], total))
+    print("%.6f %.6f %.6f" % (outputs["sum"], outputs["mean"], total.read_value()))
 """
 
 

@@ -98,6 +98,9 @@ class Engine:
             relocation = self._relocation(plan, path)
         if relocation is not None and self.wanted(rules.IMPORTS):
             imports.plan(plan, relocation)
+        if self.wanted("gone-contrib") and step in ("2.0", "import"):
+            imports.leave_gone(plan, self._facts.eras.get(path, "")
+                               if step == "import" else "")
         if not plan.edits:
             return plan, module.text
         return plan, module.tree.visit(_Apply(module, plan.edits)).code
@@ -142,7 +145,7 @@ class Engine:
         if not era:
             return None
         for kind, name, node, rule in _found(plan, _gone_table(self._rules)):
-            if not _covered(name, era):
+            if not imports.covered(name, era):
                 rule.apply(Use(plan, rule.name, kind, name, node))
         return imports.Relocation(era, plain=True)
 
@@ -164,15 +167,6 @@ def _unique(uses):
 
 def _gone_table(every):
     return {key: rule for rule in every if rule.name == "gone-contrib" for key in rule.uses}
-
-
-def _covered(name, era):
-    """Whether the drop-in namespace of an era answers for a name."""
-    dropins = surfaces.DROPINS[era]
-    return name in dropins or any(
-        key.startswith(name + ".") or name.startswith(key + ".") for key in dropins) or (
-            name == "contrib.distribute.MirroredStrategy"
-            or name == "contrib.distribute.OneDeviceStrategy")
 
 
 class _Apply(cst.CSTTransformer):

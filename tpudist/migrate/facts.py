@@ -13,9 +13,10 @@ _CONTRIB = re.compile(r"\btpudist\.contrib\b|from tpudist import .*\bcontrib\b")
 _TPU_CONTRIB = re.compile(r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
                           r"import\s.*\bTPUStrategy\b|tpu_strategy\b")
 _LATER = re.compile(r"\.(experimental_run_v2|experimental_distribute_\w+|"
-                    r"experimental_local_results|experimental_run)\b")
+                    r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b")
 _GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
+_COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
 _DROPIN = re.compile(r"\btpudist\.(contrib|v2_0|v2_2)\b")
 
 
@@ -56,7 +57,8 @@ class Facts:
         for path in self._contrib:
             self.eras[path] = "contrib"
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
-        self.files = sorted(set(codebase.candidates) | self.companions)
+        self.files = sorted(set(codebase.candidates) | self.companions
+                            | set(self._with_common_names(codebase, reached)))
         self._texts = self._trees = self._evidence = None
 
     def is_contrib(self, path):
@@ -110,6 +112,18 @@ class Facts:
                     seen.add(other)
                     todo.append(other)
         return seen
+
+    def _with_common_names(self, codebase, reached):
+        """Files beside contrib files whose only legacy names are words such as ``reduce``."""
+        stems = {os.path.splitext(os.path.basename(path))[0] for path in self._contrib}
+        near = {path for stem in stems for path in codebase.mentioning("import", stem)}
+        for path in sorted((near | reached) - set(codebase.candidates)):
+            if _COMMON.search(codebase.bytes[path]):
+                if path not in self._trees:
+                    self._read(codebase, path)
+                if path in reached or self._contrib & set(
+                        _imports(codebase, path, self._trees.get(path))):
+                    yield path
 
     def _divides(self, origin):
         """Whether there is a contrib TPUStrategy of 1.13 or before."""

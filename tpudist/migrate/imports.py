@@ -94,7 +94,7 @@ def plan(plan_, relocation):
         elif not node.relative:
             _plan_star(plan_, node, relocation)
     if plan_.root_needed:
-        _plan_root(plan_, relocation)
+        _plan_root(plan_)
 
 
 def _plan_import(plan_, node, relocation):
@@ -168,6 +168,44 @@ def _dropped(plan_, full, bound):
     return all(_first(use) in plan_.respelled for use in uses) and not _exported(plan_, bound)
 
 
+def covered(name, era):
+    """Whether the drop-in namespace of an era answers for a dotted name below ``tf``."""
+    dropins = surfaces.DROPINS[era]
+    return any(key == name or key.startswith(name + ".") or name.startswith(key + ".")
+               for key in dropins) or (
+        name in ("contrib.distribute.MirroredStrategy", "contrib.distribute.OneDeviceStrategy"))
+
+
+def leave_gone(plan_, era):
+    """Notes imports of contrib modules that stay, which no later TensorFlow has.
+
+    Args:
+      plan_: the `Plan`, with all edits.
+      era: the era whose drop-in namespace the file uses afterwards; "" for none.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, bound in _imported(node):
+            below = names.below_tensorflow(full) or ""
+            stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
+            if stays and not (era and covered(below, era)) and not _dropped(
+                    plan_, full, bound):
+                plan_.leave(node, "gone-contrib", "import of %s: tf.contrib ended with "
+                            "TensorFlow 1.15" % full, surfaces.GONE[surfaces.gone_prefix(below)])
+
+
+def _imported(node):
+    """(full name, bound name) of what an import statement binds."""
+    if isinstance(node, cst.Import):
+        for alias in node.names:
+            full = dotted_name(alias.name)
+            yield full, dotted_name(alias.asname.name) if alias.asname else full.split(".")[0]
+    elif not node.relative and not isinstance(node.names, cst.ImportStar):
+        for alias in node.names:
+            name = dotted_name(alias.name)
+            yield (dotted_name(node.module) + "." + name,
+                   dotted_name(alias.asname.name) if alias.asname else name)
+
+
 def _first(node):
     while isinstance(node, cst.Attribute):
         node = node.value
@@ -208,15 +246,29 @@ def _root(plan_):
     return statement(plan_.home, "tf")
 
 
-def _plan_root(plan_, relocation):
-    """Puts an import of ``tf`` after the first import of TensorFlow's."""
-    del relocation
-    new = cst.parse_statement(_root(plan_)).body[0]
+def _plan_root(plan_):
+    """Puts an import of ``tf`` before the first import, or after the docstring."""
+    new = cst.parse_statement(_root(plan_))
     for node in plan_.module.nodes.imports:
-        base = node.names[0].name if isinstance(node, cst.Import) else node.module
-        if base is not None and plan_.module.parent(node) is not None:
-            plan_.replace(node, lambda updated: cst.FlattenSentinel([new, updated])
-                          if not isinstance(updated, (cst.FlattenSentinel, cst.RemovalSentinel))
-                          else updated)
+        line = plan_.module.parent(node)
+        future = isinstance(node, cst.ImportFrom) and node.module is not None and (
+            dotted_name(node.module) == "__future__")
+        if not future and plan_.module.parent(line) is plan_.module.tree:
+            plan_.replace(line, lambda updated: _before(new, updated))
             _note(plan_, node, _root(plan_))
             return
+    plan_.replace(plan_.module.tree, lambda updated: _after_docstring(new, updated))
+
+
+def _before(new, updated):
+    if not isinstance(updated, cst.SimpleStatementLine):
+        return updated
+    return cst.FlattenSentinel([new.with_changes(leading_lines=updated.leading_lines),
+                                updated.with_changes(leading_lines=())])
+
+
+def _after_docstring(new, tree):
+    start = 1 if tree.get_docstring() is not None else 0
+    while start < len(tree.body) and "__future__" in tree.code_for_node(tree.body[start]):
+        start += 1
+    return tree.with_changes(body=list(tree.body[:start]) + [new] + list(tree.body[start:]))

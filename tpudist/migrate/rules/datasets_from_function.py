@@ -1,4 +1,8 @@
-"""``experimental_distribute_datasets_from_function`` lost ``experimental_`` in 2.4."""
+"""``experimental_distribute_datasets_from_function`` lost ``experimental_`` in 2.4.
+
+A program that builds graphs on ``tf.compat.v1`` keeps it: both names are there,
+and the old one is that of its strategy.
+"""
 
 from tpudist import surfaces
 
@@ -13,4 +17,6 @@ def apply(use):
     Args:
       use: the `Use`.
     """
+    if use.plan.facts.is_v1(use.module):
+        return None
     return use.rename(surfaces.MEMBERS["latest"][use.kind, use.name])
