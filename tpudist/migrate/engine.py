@@ -46,12 +46,15 @@ class Engine:
         return (not only or name in only) and name not in skip
 
     def steps(self):
-        """The steps to take, in order; ["import"] to swap imports only."""
+        """Groups of steps, in order; [("import",)] to swap imports only."""
         if self._options.level == "import" or self._options.to == "contrib":
-            return ["import"]
+            return [("import",)]
         every = list(STEPS)
-        wanted = every[:every.index(self._options.to) + 1]
-        return [step for step in wanted if self._options.origin in _ORIGINS[step]]
+        wanted = [step for step in every[:every.index(self._options.to) + 1]
+                  if self._options.origin in _ORIGINS[step]]
+        # The step to 2.2 renames one method: it is taken together with the one before.
+        together = tuple(step for step in wanted if step != "latest")
+        return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
 
     def migrate(self, path):
         """What becomes of a file.
@@ -78,29 +81,29 @@ class Engine:
     def _steps(self, path, source, module):
         """(the new text, uses rewritten, uses left) after all steps."""
         text, done, left = source.text, [], []
-        for step in self.steps():
+        for steps in self.steps():
             if text != module.text:
                 module = Module(path, text)
             self._codebase.put(path, module)
             place = places.Places(path, source, text)
-            plan, text = self._step(step, path, module)
+            plan, text = self._step(steps, path, module)
             done += [place.use(*record) for record in plan.rewritten]
             left += [place.use(*record) for record in plan.left]
         return text, done, left
 
-    def _step(self, step, path, module):
-        plan = Plan(module, Evaluator(self._codebase), self._facts, step,
+    def _step(self, steps, path, module):
+        plan = Plan(module, Evaluator(self._codebase), self._facts, steps,
                     bool(self._options.report))
-        if step == "import":
+        if steps == ("import",):
             relocation = self._import_level(path, plan)
         else:
             self._apply_rules(plan)
             relocation = self._relocation(plan, path)
         if relocation is not None and self.wanted(rules.IMPORTS):
             imports.plan(plan, relocation)
-        if self.wanted("gone-contrib") and step in ("2.0", "import"):
+        if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             imports.leave_gone(plan, self._facts.eras.get(path, "")
-                               if step == "import" else "")
+                               if steps == ("import",) else "")
         if not plan.edits:
             return plan, module.text
         return plan, module.tree.visit(_Apply(module, plan.edits)).code
@@ -108,7 +111,7 @@ class Engine:
     def _apply_rules(self, plan):
         table = {}
         for rule in self._rules:
-            if rule.step == plan.step:
+            if rule.step in plan.steps:
                 for key in rule.uses:
                     table.setdefault(key, rule)
         if table:
@@ -117,21 +120,24 @@ class Engine:
 
     def _relocation(self, plan, path):
         """How the imports of a file move in a step."""
-        target, source = STEPS[plan.step], _SOURCES[plan.step]
-        first = plan.step == "2.0"
+        target, sources_ = STEPS[plan.steps[-1]], [_SOURCES[step] for step in plan.steps]
+        first = plan.steps[0] == "2.0"
         contrib = first and self._facts.is_contrib(path)
         plain = target != "latest" and (
             bool(plan.rewritten) or contrib or self._belongs(plan, target))
         v1 = first and self._facts.wants_v1(path)
-        home = imports.Relocation(target, source, plain, v1)
-        plan.home = home("tpudist.%s.tensorflow" % source)
-        return imports.Relocation(target, source, plain, v1, surfaces.NAMES[target])
+        successors = {}
+        for step in plan.steps:
+            successors.update(surfaces.NAMES[STEPS[step]])
+        home = imports.Relocation(target, sources_, plain, v1)
+        plan.home = home("tpudist.%s.tensorflow" % sources_[0])
+        return imports.Relocation(target, sources_, plain, v1, successors)
 
     def _belongs(self, plan, target):
         """Whether a file of plain TensorFlow makes what other files hand on."""
         eras = set(self._facts.eras.values())
         legacy = eras & set(surfaces.ERAS[:surfaces.ERAS.index(target)])
-        return bool(legacy) and plan.step != "2.0" and any(
+        return bool(legacy) and target != "v2_0" and any(
             names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
             for dotted in _dotted_names(plan))
 
@@ -289,7 +295,7 @@ def _unresolved(plan, node, values, kinds, table):
         return
     Use(plan, rule.name, "strategy", name, node).leave(
         "it cannot be told whether %s is a strategy" % plan.module.code(node.value),
-        "if it is: %s" % (surfaces.MEMBERS[STEPS[plan.step]].get(
+        "if it is: %s" % (surfaces.MEMBERS[STEPS[rule.step]].get(
             ("strategy", name)) or "see --list-rules, " + rule.name))
     yield from ()
 

@@ -22,14 +22,14 @@ class Relocation:
 
     Args:
       target: an era, or "latest".
-      source: the era whose drop-in imports move; "" for none.
+      sources: the eras whose drop-in imports move.
       plain: whether imports of TensorFlow itself move too.
       v1: whether they become those of ``compat.v1``.
       successors: {old dotted name: new one}.
     """
 
-    def __init__(self, target, source="", plain=False, v1=False, successors=()):
-        self._home, self._source = _HOMES[target], source
+    def __init__(self, target, sources=(), plain=False, v1=False, successors=()):
+        self._home, self._sources = _HOMES[target], tuple(sources)
         self._plain, self._v1 = plain, v1
         self._successors = dict(successors)
 
@@ -50,7 +50,7 @@ class Relocation:
         parts = full.split(".")
         if parts[0] == "tensorflow" and (self._plain or self._home == "tensorflow"):
             return self._home, ".".join(parts[1:])
-        if parts[:1] == ["tpudist"] and parts[1:2] == [self._source]:
+        if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
             if parts[2:3] == ["tensorflow"]:
                 return self._home, ".".join(parts[3:])
             below = names.below_tensorflow(full)

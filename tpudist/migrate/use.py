@@ -2,6 +2,7 @@
 
 import libcst as cst
 
+from tpudist import surfaces
 from tpudist.migrate.module import last_word
 
 #: Steps, in order, with the era each one leads to.
@@ -9,19 +10,19 @@ STEPS = {"2.0": "v2_0", "2.2": "v2_2", "latest": "latest"}
 
 
 class Plan:
-    """What one step changes in one file.
+    """What some steps, taken together, change in one file.
 
     Args:
       module: the `Module`.
       evaluator: the `Evaluator` of its code base.
       facts: what is known of the code base, a `Facts`.
-      step: a key of `STEPS`.
+      steps: keys of `STEPS`, taken together.
       located: whether places of rewritten uses are wanted; they cost time.
     """
 
-    def __init__(self, module, evaluator, facts, step, located=True):
+    def __init__(self, module, evaluator, facts, steps, located=True):
         self.module, self.evaluator = module, evaluator
-        self.facts, self.step = facts, step
+        self.facts, self.steps = facts, steps
         self._located, self.edits = located, {}
         self.rewritten, self.left = [], []
         self.respelled = set()
@@ -31,6 +32,12 @@ class Plan:
     def replace(self, node, function):
         """Notes that `function` makes the new node of `node`, its parts done already."""
         self.edits.setdefault(node, []).append(function)
+
+    def final(self, member):
+        """What a strategy's member is called after the last of the steps."""
+        for step in self.steps:
+            member = surfaces.MEMBERS.get(STEPS.get(step), {}).get(("strategy", member), member)
+        return member
 
     def done(self, node, rule, seen, instead):
         """Notes a use as rewritten."""
@@ -104,6 +111,8 @@ class Use:
 
     def renamed(self, member, updated):
         """The Attribute `updated` with its last name replaced by `member`, maybe dotted."""
+        if self.kind == "strategy":
+            member = self.plan.final(member)
         first, *rest = member.split(".")
         node = updated.with_changes(attr=cst.Name(first))
         for name in rest:
