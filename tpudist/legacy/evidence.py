@@ -2,6 +2,7 @@
 
 import ast
 import collections
+import functools
 import re
 
 from tpudist import surfaces
@@ -37,6 +38,7 @@ def collect(tree, path):
     return sorted(uses.found, key=lambda name: name.line)
 
 
+@functools.lru_cache(maxsize=None)
 def eras_of_name(dotted):
     """The eras that a dotted name below ``tf`` tells.
 
