@@ -3,6 +3,7 @@
 import libcst as cst
 from libcst import metadata
 
+from tpudist.migrate import scopes
 from tpudist.migrate import walk
 
 
@@ -22,7 +23,7 @@ class Module:
         self.text = text
         self.tree = cst.parse_module(text)
         self._wrapper = metadata.MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        self._scopes = self._wrapper.resolve(metadata.ScopeProvider)
+        self._scopes = scopes.scopes(self.tree)
         self._parents = walk.parents(self.tree)
 
         self._positions = self._nodes = None

@@ -7,27 +7,53 @@ import dataclasses
 
 import libcst as cst
 
-_LAYOUT = ("whitespace", "leading_lines", "lines_after", "header", "footer", "trailing",
-           "comma", "semicolon", "equal", "dot", "lpar", "rpar", "lbracket", "rbracket",
-           "lbrace", "rbrace", "colon", "indent", "encoding", "default_", "has_trailing",
-           "operator", "relative")
-_fields = {}
+_LAYOUT = ("whitespace", "leading_lines", "leading_whitespace", "lines_after", "header",
+           "footer", "trailing", "comma", "semicolon", "equal", "dot", "lpar", "rpar",
+           "lbracket", "rbracket", "lbrace", "rbrace", "colon", "first_colon", "second_colon",
+           "indent", "encoding", "default_", "has_trailing", "operator", "relative",
+           "asynchronous")
+#: The order in the source, where a class declares its parts in another one.
+_SOURCE_ORDER = {
+    "Arg": ("keyword", "value"),
+    "ClassDef": ("decorators", "name", "type_parameters", "bases", "keywords", "body"),
+    "ExceptHandler": ("type", "name", "body"),
+    "ExceptStarHandler": ("type", "name", "body"),
+    "FunctionDef": ("decorators", "name", "type_parameters", "params", "returns", "body"),
+    "IfExp": ("body", "test", "orelse"),
+    "MatchCase": ("pattern", "guard", "body"),
+    "Parameters": ("posonly_params", "params", "star_arg", "kwonly_params", "star_kwarg"),
+    "TypeAlias": ("name", "type_parameters", "value"),
+}
+_fields, _is_node = {}, {}
 
 
 def children(node):
     """The nodes directly below a node, in the order of the source."""
     kind = type(node)
     if kind not in _fields:
-        _fields[kind] = tuple(each.name for each in dataclasses.fields(kind)
-                              if not each.name.startswith(_LAYOUT))
+        _fields[kind] = _parts(kind)
     found = []
     for name in _fields[kind]:
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
+        if type(value) in (list, tuple):
+            found.extend(value)
+        else:
             found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found.extend(each for each in value if isinstance(each, cst.CSTNode))
-    return found
+    return [each for each in found if _node(type(each))]
+
+
+def _parts(kind):
+    """The names of a class's fields that may hold nodes, in the order of the source."""
+    names = [each.name for each in dataclasses.fields(kind)]
+    order = _SOURCE_ORDER.get(kind.__name__, names)
+    return tuple(name for name in order if name in names and not name.startswith(_LAYOUT))
+
+
+def _node(kind):
+    """Whether objects of a class are nodes; ``isinstance`` of an abstract class is slow."""
+    if kind not in _is_node:
+        _is_node[kind] = issubclass(kind, cst.CSTNode)
+    return _is_node[kind]
 
 
 def parents(tree):
