@@ -25,7 +25,8 @@ CASES = [("contrib_towers", "2.0", ()), ("contrib_towers", "2.2", ()),
          ("contrib_towers", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
          ("v2_0", "2.2", ()), ("v2_0", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
          ("v2_2", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
-         ("contrib_steps", "contrib", ()), ("logical_devices", "2.2", ())]
+         ("contrib_steps", "contrib", ()), ("logical_devices", "2.2", ()),
+         ("logical_devices", "latest", ("-m", "tpudist", "run", "--era", "2.2"))]
 
 
 def legacy(folder):

@@ -87,7 +87,7 @@ def test_successors_are_names_of_the_era(era):
     ("tensorflow.compat.v1.compat.v2.function", "function"),
     ("tpudist.contrib.tensorflow", ""), ("tpudist.v2_0.tensorflow.compat.v1.x", "x"),
     ("tpudist.contrib.TPUStrategy", "contrib.distribute.TPUStrategy"),
-    ("tpudist.v2_2.TPUStrategy", "distribute.TPUStrategy"),
+    ("tpudist.v2_2.TPUStrategy", "distribute.experimental.TPUStrategy"),
     ("tpudist.contrib.get_tower_context", "contrib.distribute.get_tower_context"),
     ("tensorflow_probability", None), ("tpudist", None), ("tpudist.cli.main", None),
     ("numpy.random", None)])

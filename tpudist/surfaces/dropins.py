@@ -100,6 +100,8 @@ DROPINS = {
     "v2_2": {
         **_CLUSTER,
         **_second_generation("tpudist.v2_2.strategy:TPUStrategy"),
+        "distribute.TPUStrategy": "tpudist.v2_2.later:TPUStrategy",
+        "python.distribute.tpu_strategy.TPUStrategyV2": "tpudist.v2_2.later:TPUStrategy",
         **_VALUE_CONTEXT,
     },
 }

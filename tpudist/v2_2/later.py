@@ -1,0 +1,31 @@
+"""``tf.distribute.TPUStrategy``: what TensorFlow 2.3 and later call the class of 2.2.
+
+Reference: https://www.tensorflow.org/versions/r2.3/api_docs/python/tf/distribute/TPUStrategy
+"""
+
+from tpudist.core import adapter
+from tpudist.v2_2 import strategy
+
+
+class TPUStrategy(strategy.TPUStrategy):
+    """The 2.2 surface under its later name, with the later constructor.
+
+    Programs that ``tpudist migrate --to latest`` has rewritten, which say
+    ``tf.distribute.TPUStrategy``, run under ``tpudist run --era 2.2`` with it.
+
+    Reference: tf.distribute.TPUStrategy, r2.3.
+
+    Args:
+      tpu_cluster_resolver: a `TPUClusterResolver`; None for the local TPU.
+      experimental_device_assignment: optional `DeviceAssignment` that places
+        the replicas.
+
+    Raises:
+      TPUNameError: (a ValueError) there is no such TPU.
+      TopologyError: (a ValueError) the assignment does not fit the slice.
+    """
+
+    @adapter.library
+    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None):
+        """See the class; reference r2.3."""
+        adapter.initialize(self, tpu_cluster_resolver, experimental_device_assignment)
