@@ -81,6 +81,23 @@ def test_only_and_skip(tree, capsys):
     assert "+s.run(fn)" not in out and "+from" in out
 
 
+CONTRIB = ("from tpudist.contrib import tensorflow as tf\n"
+           "s = tf.contrib.distribute.TPUStrategy(r)\n")
+
+
+@pytest.mark.parametrize("arguments, expected", [
+    ([], "s.run(fn, args=(x,))"), (["--skip", "run"], "s.experimental_run_v2(fn, args=(x,))"),
+    (["--only", "call-for-each-tower"], "s.experimental_run_v2(fn, args=(x,))"),
+    (["--only", "call-for-each-tower", "--only", "run"], "s.run(fn, args=(x,))"),
+    (["--only", "run"], "s.call_for_each_tower(fn, x)"),
+    (["--skip", "call-for-each-tower"], "s.call_for_each_tower(fn, x)")])
+def test_a_rule_writes_the_name_of_a_later_rule_only_if_that_one_is_wanted(
+        tmp_path, arguments, expected):
+    harness.put(tmp_path, {"a.py": CONTRIB + "s.call_for_each_tower(fn, x)\n"})
+    migrate(tmp_path, "--to", "2.2", "--write", *arguments)
+    assert (tmp_path / "a.py").read_text().splitlines()[-1] == expected
+
+
 @pytest.mark.parametrize("arguments, words", [
     ([], "no --to"), (["--to", "2.2", "--only", "fly"], "there is no such rule"),
     (["--to", "2.2", "--skip", "fly"], "rule 'fly'")])

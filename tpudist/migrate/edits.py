@@ -12,11 +12,6 @@ def keyword(name, value):
     return cst.Arg(value, keyword=cst.Name(name), equal=_EQUAL)
 
 
-def positional(value):
-    """The argument `value`, a node or source, by position."""
-    return cst.Arg(cst.parse_expression(value) if isinstance(value, str) else value)
-
-
 def with_arguments(call, arguments):
     """A call with other arguments, laid out as its old ones as far as they go.
 
@@ -39,11 +34,6 @@ def _comma(argument):
     if isinstance(argument.comma, cst.Comma):
         return argument.comma
     return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-
-
-def bare(argument):
-    """The value of an argument."""
-    return argument.value
 
 
 def packed(arguments):

@@ -1,20 +1,17 @@
 """One file through the steps of a migration."""
 
-import functools
-
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.migrate import found
 from tpudist.migrate import imports
 from tpudist.migrate import names
 from tpudist.migrate import outcomes
 from tpudist.migrate import places
 from tpudist.migrate import rules
 from tpudist.migrate import sources
-from tpudist.migrate import walk
 from tpudist.migrate.evaluate import Evaluator
 from tpudist.migrate.module import Module
-from tpudist.migrate.module import dotted_name
 from tpudist.migrate.use import Plan
 from tpudist.migrate.use import STEPS
 from tpudist.migrate.use import Use
@@ -93,7 +90,7 @@ class Engine:
 
     def _step(self, steps, path, module):
         plan = Plan(module, Evaluator(self._codebase), self._facts, steps,
-                    bool(self._options.report))
+                    self._renames(steps), bool(self._options.report))
         if steps == ("import",):
             relocation = self._import_level(path, plan)
         else:
@@ -108,6 +105,12 @@ class Engine:
             return plan, module.text
         return plan, module.tree.visit(_Apply(module, plan.edits)).code
 
+    def _renames(self, steps):
+        """{member: new name} of a strategy, by the rules that only rename."""
+        return {name: surfaces.MEMBERS[STEPS[rule.step]][kind, name]
+                for rule in self._rules if rule.step in steps for kind, name in rule.uses
+                if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]}
+
     def _apply_rules(self, plan):
         table = {}
         for rule in self._rules:
@@ -115,7 +118,7 @@ class Engine:
                 for key in rule.uses:
                     table.setdefault(key, rule)
         if table:
-            for kind, name, node, rule in _found(plan, table):
+            for kind, name, node, rule in found.uses(plan, table):
                 rule.apply(Use(plan, rule.name, kind, name, node))
 
     def _relocation(self, plan, path):
@@ -139,7 +142,7 @@ class Engine:
         legacy = eras & set(surfaces.ERAS[:surfaces.ERAS.index(target)])
         return bool(legacy) and target != "v2_0" and any(
             names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
-            for dotted in _dotted_names(plan))
+            for dotted in found.dotted_names(plan))
 
     def _import_level(self, path, plan):
         era = self._facts.eras.get(path) or (
@@ -150,7 +153,7 @@ class Engine:
             return None
         if not era:
             return None
-        for kind, name, node, rule in _found(plan, _gone_table(self._rules)):
+        for kind, name, node, rule in found.uses(plan, _gone_table(self._rules)):
             if not imports.covered(name, era):
                 rule.apply(Use(plan, rule.name, kind, name, node))
         return imports.Relocation(era, plain=True)
@@ -193,124 +196,3 @@ class _Apply(cst.CSTTransformer):
         for edit in self._edits.get(original_node, ()):
             updated_node = edit(updated_node)
         return updated_node
-
-
-@functools.lru_cache(maxsize=None)
-def _members(keys):
-    found = {}
-    for kind, name in keys:
-        if kind != "tf":
-            found.setdefault(name, set()).add(kind)
-    return found, {name.rpartition(".")[2] for kind, name in keys if kind == "tf"}
-
-
-def _found(plan, table):
-    """(kind, name, node, rule) of each use that a table of rules is asked about."""
-    module = plan.module
-    members, last = _members(frozenset(table))
-    skipped = {id(inner) for node in module.nodes.imports for inner in walk.below(node)}
-    taken = set()
-    for node in module.nodes.attributes:
-        if id(node) in skipped:
-            continue
-        name = node.attr.value
-        if name in last or ("tf", "contrib.*") in table:
-            yield from _tensorflow_use(plan, node, table, taken)
-        if name in members:
-            yield from _member_use(plan, node, members[name], table)
-    for node in module.nodes.names:
-        if id(node) not in skipped and isinstance(module.parent(node), cst.Call) and (
-                module.parent(node).func is node):
-            yield from _tensorflow_use(plan, node, table, taken)
-
-
-def _tensorflow_use(plan, node, table, taken):
-    dotted = plan.evaluator.tensorflow_name(plan.module, node)
-    if dotted is None:
-        return
-    if ("tf", dotted) in table:
-        inner = node
-        while isinstance(inner, cst.Attribute):
-            taken.add(inner)
-            inner = inner.value
-        yield "tf", dotted, node, table["tf", dotted]
-    elif dotted.startswith("contrib.") and ("tf", "contrib.*") in table and node not in taken:
-        inner = node
-        while isinstance(inner, cst.Attribute):
-            taken.add(inner)
-            inner = inner.value
-        if not _is_inner(plan, node, table):
-            yield "tf", dotted, node, table["tf", "contrib.*"]
-
-
-def _is_inner(plan, node, table):
-    """Whether a longer name around it is a use of its own."""
-    parent = plan.module.parent(node)
-    while isinstance(parent, cst.Attribute):
-        if ("tf", plan.evaluator.tensorflow_name(plan.module, parent)) in table:
-            return True
-        parent = plan.module.parent(parent)
-    return False
-
-
-def _member_use(plan, node, kinds, table):
-    values = plan.evaluator.values(plan.module, node.value)
-    known = {value[1] for value in values if value[0] == "is"} & kinds
-    known |= {"strategy" for value in values if value[0] == "object" and "strategy" in kinds
-              and _is_own_strategy(plan, value, node.attr.value)}
-    if not known:
-        yield from _unresolved(plan, node, values, kinds, table)
-        return
-    for kind in known:
-        rule = table[kind, node.attr.value]
-        if len(values) == 1:
-            yield kind, node.attr.value, node, rule
-        else:
-            Use(plan, rule.name, kind, node.attr.value, node).leave(
-                "%s is not a strategy in every call found" % plan.module.code(node.value),
-                "make it one, or change this call by hand")
-
-
-def _is_own_strategy(plan, value, name):
-    from tpudist.migrate import members
-    found = members.attribute(plan.evaluator, value, name)
-    return found == {("method", "strategy", name)}
-
-
-def _unresolved(plan, node, values, kinds, table):
-    """Notes a name that only strategies have, on something that cannot be told."""
-    name = node.attr.value
-    told = values and ("unknown",) not in values
-    if told or "strategy" not in kinds or isinstance(
-            plan.module.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del)):
-        return
-    from tpudist.legacy import evidence
-    from tpudist.migrate.module import last_word
-    rule = table["strategy", name]
-    if not evidence.eras_of_member(name, last_word(node.value)):
-        return
-    if name in ("run", "reduce", "update", "map", "initialize", "finalize", "broadcast",
-                "group", "configure") and not evidence.eras_of_member(
-                    "unwrap", last_word(node.value)):
-        return
-    Use(plan, rule.name, "strategy", name, node).leave(
-        "it cannot be told whether %s is a strategy" % plan.module.code(node.value),
-        "if it is: %s" % (surfaces.MEMBERS[STEPS[rule.step]].get(
-            ("strategy", name)) or "see --list-rules, " + rule.name))
-    yield from ()
-
-
-def _dotted_names(plan):
-    for node in plan.module.nodes.attributes:
-        if node.attr.value.endswith(("Strategy", "Resolver")):
-            dotted = plan.evaluator.tensorflow_name(plan.module, node)
-            if dotted:
-                yield dotted
-    for node in plan.module.nodes.imports:
-        if isinstance(node, cst.ImportFrom) and node.module and not isinstance(
-                node.names, cst.ImportStar):
-            for alias in node.names:
-                below = names.below_tensorflow(
-                    dotted_name(node.module) + "." + dotted_name(alias.name))
-                if below:
-                    yield below

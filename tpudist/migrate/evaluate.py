@@ -9,6 +9,7 @@ Values are small tuples, and an expression has a set of them:
     ("class", module, node)            a class of the code base
     ("object", module, node)           an instance of one
     ("module", module)                 a file of the code base
+    ("container", module, node)        a tuple, list, dict or comprehension
     ("other",)                         something else
     ("unknown",)                       it cannot be told
 
@@ -18,6 +19,7 @@ None is no value: ``strategy = None`` says nothing.
 import libcst as cst
 from libcst import metadata
 
+from tpudist.migrate import containers
 from tpudist.migrate import members
 from tpudist.migrate import names
 from tpudist.migrate import parameters
@@ -78,9 +80,14 @@ class Evaluator:
         return ("is", kind) in self.values(module, node)
 
     def tensorflow_name(self, module, node):
-        """The dotted name below ``tf`` that an expression is, or None."""
-        found = {value for value in self.values(module, node) if value[0] == "tf"}
-        return found.pop()[1] if len(found) == 1 else None
+        """The dotted name below ``tf`` that an expression can only be, or None."""
+        found = self.tensorflow_names(module, node)
+        sure = len(found) == 1 and len(self.values(module, node)) == 1
+        return found.pop() if sure else None
+
+    def tensorflow_names(self, module, node):
+        """All dotted names below ``tf`` that an expression may be, a set."""
+        return {value[1] for value in self.values(module, node) if value[0] == "tf"}
 
     def global_values(self, module, name):
         """The values of a module's own name."""
@@ -129,8 +136,17 @@ class Evaluator:
     def _NamedExpr(self, module, node):
         return self.values(module, node.value)
 
+    def _Lambda(self, module, node):
+        return [("function", module, node, False)]
+
+    def _container(self, module, node):
+        return [("container", module, node)]
+
+    _Tuple = _List = _Set = _Dict = _container
+    _ListComp = _SetComp = _GeneratorExp = _DictComp = _container
+
     def _Subscript(self, module, node):
-        return UNKNOWN
+        return containers.item(self, module, node)
 
     def _Await(self, module, node):
         return UNKNOWN
@@ -165,7 +181,10 @@ class Evaluator:
         if isinstance(parent, cst.NamedExpr):
             return self.values(module, parent.value)
         if isinstance(parent, cst.AsName) and isinstance(module.parent(parent), cst.WithItem):
-            return self.values(module, module.parent(parent).item)
+            entered = self.values(module, module.parent(parent).item)
+            return OTHER if entered == OTHER else UNKNOWN
+        if isinstance(parent, (cst.For, cst.CompFor)):
+            return containers.elements(self, module, parent.iter)
         if isinstance(parent, cst.Element):
             return self._unpacked(module, parent)
         return UNKNOWN
@@ -183,29 +202,23 @@ class Evaluator:
         return frozenset(found)
 
     def _unpacked(self, module, element):
-        """The values of an element of ``a, b = ...``."""
+        """The values of an element of ``a, b = ...`` or ``for a, b in ...``."""
         target = module.parent(element)
-        statement = module.parent(module.parent(target))
-        if not isinstance(statement, cst.Assign) or not isinstance(
-                module.parent(target), cst.AssignTarget):
-            return UNKNOWN
+        statement = module.parent(target)
         index = [each is element for each in target.elements].index(True)
+        if any(isinstance(each, cst.StarredElement) for each in target.elements):
+            return UNKNOWN
+        if isinstance(statement, (cst.For, cst.CompFor)):
+            return containers.unpacked(self, module, statement.iter, index)
+        if not isinstance(statement, cst.AssignTarget):
+            return UNKNOWN
         found = set()
-        for where, value in self._tuples(module, statement.value):
-            starred = any(isinstance(each, cst.StarredElement) for each in target.elements)
-            if starred or len(value.elements) != len(target.elements):
+        for value in self.values(module, module.parent(statement).value):
+            if value[0] != "container" or len(getattr(value[2], "elements", ())) != len(
+                    target.elements):
                 return UNKNOWN
-            found |= self.values(where, value.elements[index].value)
+            found |= containers.at(self, value, index)
         return frozenset(found) or UNKNOWN
-
-    def _tuples(self, module, node):
-        if isinstance(node, (cst.Tuple, cst.List)):
-            return [(module, node)]
-        if not isinstance(node, cst.Call):
-            return []
-        return [(value[1], returned) for value in self.values(module, node.func)
-                if value[0] == "function" for returned in value[1].nodes.returns.get(value[2], ())
-                if isinstance(returned, cst.Tuple)]
 
     # Imports.
 

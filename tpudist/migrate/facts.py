@@ -73,11 +73,6 @@ class Facts:
         """Whether ``tf`` in a file means that of TensorFlow 1."""
         return path in self._v1
 
-    def is_v1(self, module):
-        """Whether ``tf`` in a module is ``tf.compat.v1``."""
-        return any("v1" in module.code(node).replace(".", " ").split()
-                   for node in module.nodes.imports)
-
     def _read(self, codebase, path):
         try:
             text = sources.read(path, codebase.bytes[path]).text

@@ -5,6 +5,8 @@ of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
 meaning.
 """
 
+import re
+
 import libcst as cst
 
 from tpudist import surfaces
@@ -15,6 +17,7 @@ _HOMES = {"contrib": "tpudist.contrib.tensorflow", "v2_0": "tpudist.v2_0.tensorf
           "v2_2": "tpudist.v2_2.tensorflow", "latest": "tensorflow"}
 _NOT_IN_V1 = ("python", "compat", "contrib")
 _RULE = "imports"
+_V1 = re.compile(r"(tpudist\.\w+\.)?tensorflow\.compat\.v1(\.|$)")
 
 
 class Relocation:
@@ -44,6 +47,8 @@ class Relocation:
             compat = "" if new.partition(".")[0] == "contrib" else "compat.v1"
         if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
             new = inner
+        if home == "tensorflow" and not compat and new.startswith("distribute."):
+            compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
         return ".".join(part for part in (home, compat, new) if part)
 
     def _split(self, full):
@@ -174,6 +179,23 @@ def covered(name, era):
     return any(key == name or key.startswith(name + ".") or name.startswith(key + ".")
                for key in dropins) or (
         name in ("contrib.distribute.MirroredStrategy", "contrib.distribute.OneDeviceStrategy"))
+
+
+def is_v1(module, node=None):
+    """Whether names below ``tf`` are those of ``tf.compat.v1``.
+
+    Args:
+      module: the `Module`.
+      node: a name below ``tf``; None for whatever the file imports.
+
+    Returns:
+      True if its import, or its own spelling, says ``compat.v1``.
+    """
+    first = None if node is None else _first(node)
+    if node is not None and ".compat.v1." in dotted_name(node):
+        return True
+    return any(_V1.match(full) for each in module.nodes.imports for full, bound in _imported(each)
+               if first is None or bound == first.value)
 
 
 def leave_gone(plan_, era):

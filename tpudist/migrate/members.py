@@ -59,6 +59,8 @@ def result(evaluator, value):
 
 
 def _returned(evaluator, module, function):
+    if isinstance(function, cst.Lambda):
+        return evaluator.values(module, function.body)
     found = set()
     if function.asynchronous is not None:
         return _UNKNOWN

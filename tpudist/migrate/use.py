@@ -2,7 +2,6 @@
 
 import libcst as cst
 
-from tpudist import surfaces
 from tpudist.migrate.module import last_word
 
 #: Steps, in order, with the era each one leads to.
@@ -17,12 +16,14 @@ class Plan:
       evaluator: the `Evaluator` of its code base.
       facts: what is known of the code base, a `Facts`.
       steps: keys of `STEPS`, taken together.
+      renames: {a strategy's member: its name after the last of the steps}, of
+        the rules that are wanted.
       located: whether places of rewritten uses are wanted; they cost time.
     """
 
-    def __init__(self, module, evaluator, facts, steps, located=True):
+    def __init__(self, module, evaluator, facts, steps, renames=(), located=True):
         self.module, self.evaluator = module, evaluator
-        self.facts, self.steps = facts, steps
+        self.facts, self.steps, self._renames = facts, steps, dict(renames)
         self._located, self.edits = located, {}
         self.rewritten, self.left = [], []
         self.respelled = set()
@@ -35,9 +36,7 @@ class Plan:
 
     def final(self, member):
         """What a strategy's member is called after the last of the steps."""
-        for step in self.steps:
-            member = surfaces.MEMBERS.get(STEPS.get(step), {}).get(("strategy", member), member)
-        return member
+        return self._renames.get(member, member)
 
     def done(self, node, rule, seen, instead):
         """Notes a use as rewritten."""

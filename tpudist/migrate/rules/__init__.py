@@ -16,7 +16,7 @@ NAMES = ("loss_scaling", "call_for_each_tower", "tower_names", "unwrap", "reduce
          "merge_call", "contexts", "distribute_dataset", "iterators",
          "run_steps_on_dataset", "initialize_system", "resolvers", "constructor",
          "contrib_tpu", "aggregation", "sessions", "gone_members", "gone_contrib",
-         "run", "strategy_class", "datasets_from_function", "computation_shape",
+         "run", "connect", "strategy_class", "datasets_from_function", "computation_shape",
          "numpy_dataset")
 
 #: The rule that is not asked about names: imports follow from what is rewritten.

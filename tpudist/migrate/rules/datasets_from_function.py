@@ -5,6 +5,7 @@ and the old one is that of its strategy.
 """
 
 from tpudist import surfaces
+from tpudist.migrate import imports
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.4.0"
@@ -17,6 +18,6 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if use.plan.facts.is_v1(use.module):
+    if imports.is_v1(use.module):
         return None
     return use.rename(surfaces.MEMBERS["latest"][use.kind, use.name])

@@ -75,6 +75,8 @@ class _Loop:
                 self._fn, cst.Name):
             return "its function is not one of this file"
         self._step = found[0][2]
+        if isinstance(self._step, cst.Lambda):
+            return "its function is a lambda"
         parameters = self._step.params
         if (self._step.decorators or len(parameters.params) < 2 or parameters.kwonly_params
                 or isinstance(parameters.star_arg, cst.Param) or parameters.star_kwarg):

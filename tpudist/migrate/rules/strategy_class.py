@@ -6,6 +6,7 @@ Below ``tf.compat.v1`` there is only the experimental one, which stays.
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.migrate import imports
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.3.0"
@@ -19,7 +20,7 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if use.plan.facts.is_v1(use.module):
+    if imports.is_v1(use.module, use.node):
         return None
     if use.call is not None:
         if use.has_stars:
