@@ -16,7 +16,7 @@ CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 
 Options = collections.namedtuple("Options", "to origin level only skip report")
 Line = collections.namedtuple("Line", "before after left")
-Case = collections.namedtuple("Case", "name to files left options")
+Case = collections.namedtuple("Case", "name to files left why options")
 
 
 def options(to, **changes):
@@ -44,12 +44,18 @@ def put(folder, files):
 
 def migrated(folder, files, to, **changes):
     """({path: new text}, {rules of uses that are left}) of a code base."""
+    texts, left = outcome(folder, files, to, **changes)
+    return texts, {use.rule for use in left}
+
+
+def outcome(folder, files, to, **changes):
+    """({path: new text}, [Use that is left, ...]) of a code base."""
     put(folder, files)
     found = results(folder, to, **changes)
     assert not [each.refused for each in found.values() if each.refused]
     texts = {name: found[name].after.decode("utf-8") if name in found else text
              for name, text in files.items()}
-    return texts, {use.rule for each in found.values() for use in each.left}
+    return texts, [use for each in found.values() for use in each.left]
 
 
 def lines(name):
@@ -77,8 +83,9 @@ def _line(text):
 def programs(name):
     """The `Case`s of ``cases/<name>.txt``: small code bases before and after.
 
-    ``== name | to 2.0 | left rule`` starts one, ``-- path`` a file, ``=> path``
-    what it becomes; a file without it stays as it is.
+    ``== name | to 2.0 | left rule | why words`` starts one, ``-- path`` a file,
+    ``=> path`` what it becomes; a file without it stays as it is. `why` is in
+    what is said of something that is left.
     """
     with open(os.path.join(CASES, name + ".txt"), encoding="utf-8") as file:
         parts = re.split(r"^== (.*)\n", file.read(), flags=re.M)[1:]
@@ -94,4 +101,5 @@ def _case(head, body):
         text = text.rstrip("\n") + "\n"
         files[path] = (text, text) if kind == "--" else (files[path][0], text)
     changes = {key: told[key] for key in ("origin", "level") if key in told}
-    return Case(name, told.get("to", "2.0"), files, set(told.get("left", "").split()), changes)
+    return Case(name, told.get("to", "2.0"), files, set(told.get("left", "").split()),
+                told.get("why", ""), changes)

@@ -1,20 +1,23 @@
 """Small code bases: imports, and names followed from file to file."""
 
 import ast
+import os
 
 import pytest
 
 from tests.migrate import harness
 
-CASES = harness.programs("programs")
+CORPORA = sorted(name[:-4] for name in os.listdir(harness.CASES) if name.startswith("programs"))
+CASES = [case for name in CORPORA for case in harness.programs(name)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_program(tmp_path, case):
     before = {path: texts[0] for path, texts in case.files.items()}
-    texts, left = harness.migrated(tmp_path, before, case.to, **case.options)
+    texts, left = harness.outcome(tmp_path, before, case.to, **case.options)
     assert texts == {path: texts[1] for path, texts in case.files.items()}
-    assert left == case.left
+    assert {use.rule for use in left} == case.left
+    assert case.why in "\n".join(use.seen + "; " + use.instead for use in left)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -25,3 +28,13 @@ def test_twice_changes_nothing_more(tmp_path, case):
     assert twice == once
     for text in once.values():
         ast.parse(text)
+
+
+def test_names_of_cases_are_their_own():
+    names = [case.name for case in CASES]
+    assert len(names) == len(set(names)), sorted(name for name in names if names.count(name) > 1)
+
+
+def test_many_cases_assert_that_nothing_changes():
+    same = [case for case in CASES if all(before == after for before, after in case.files.values())]
+    assert len(CASES) >= 100 and len(same) >= 0.4 * len(CASES), (len(same), len(CASES))

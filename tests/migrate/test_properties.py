@@ -1,11 +1,15 @@
 """Random programs, put together from the corpus: what must hold of all of them."""
 
 import ast
+import io
 import tempfile
+import tokenize
 
 import pytest
 
 from tests.migrate import harness
+
+import libcst as cst
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
@@ -84,3 +88,45 @@ def test_newlines_do_not_matter(parts, target):
 def test_without_tensorflow_nothing_changes(parts):
     text = program(parts, True).replace("import tensorflow as tf", "import other as tf")
     assert migrated(text, "latest") == text
+
+
+class _Commented(cst.CSTTransformer):
+    """Puts each argument of a call on a line of its own, with a comment of its own."""
+
+    count = 0
+
+    def leave_Call(self, original_node, updated_node):
+        if not updated_node.args:
+            return updated_node
+        return updated_node.with_changes(
+            whitespace_before_args=self._space("    "),
+            args=[each.with_changes(comma=cst.Comma(whitespace_after=self._space("    ")),
+                                    whitespace_after_arg=cst.SimpleWhitespace(""))
+                  for each in updated_node.args[:-1]] + [
+                      updated_node.args[-1].with_changes(
+                          comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=self._space(""))])
+
+    def visit_FormattedString(self, node):
+        return False
+
+    def _space(self, last):
+        self.count += 1
+        return cst.ParenthesizedWhitespace(
+            first_line=cst.TrailingWhitespace(
+                whitespace=cst.SimpleWhitespace("  "), comment=cst.Comment("# c%d" % self.count)),
+            indent=True, last_line=cst.SimpleWhitespace(last))
+
+
+def comments(text):
+    return sorted(token.string for token in tokenize.generate_tokens(io.StringIO(text).readline)
+                  if token.type == tokenize.COMMENT)
+
+
+@SETTINGS
+@hypothesis.given(statements, st.booleans(), st.sampled_from(["2.0", "2.2", "latest"]))
+def test_comments_within_calls_survive(parts, eager, target):
+    text = cst.parse_module(program(parts, eager)).visit(_Commented()).code
+    assert "# c1" in text
+    new = migrated(text, target)
+    ast.parse(new)
+    assert comments(new) == comments(text)

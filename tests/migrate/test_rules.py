@@ -81,6 +81,14 @@ def test_successors_are_names_of_the_era(era):
             assert new.split(".")[0] in members, old
 
 
+@pytest.mark.parametrize("era", surfaces.ERAS)
+def test_every_export_of_tpudist_is_a_name_of_tensorflow(era):
+    for name in surfaces.EXPORTS[era]:
+        if name != "MultiStepContext":  # of contrib alone; TensorFlow never exported it
+            dotted = names.below_tensorflow("tpudist.%s.%s" % (era, name))
+            assert dotted and dotted.rpartition(".")[2] in (name, "experimental_" + name), name
+
+
 @pytest.mark.parametrize("full, dotted", [
     ("tensorflow", ""), ("tensorflow.contrib.tpu", "contrib.tpu"),
     ("tensorflow.compat.v1.Session", "Session"), ("tensorflow.compat.v2", ""),

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from tests.migrate import harness
+from tests.migrate.test_programs import CASES
 
 import libcst as cst
 from libcst import metadata
@@ -49,7 +50,7 @@ def programs():
     for name in ("lines_2_0", "lines_2_2", "lines_latest"):
         before, _, lines = harness.lines(name)
         yield name, before + "".join(each.before + "\n" for each in lines)
-    for case in harness.programs("programs"):
+    for case in CASES:
         for path, texts in case.files.items():
             if path.endswith(".py"):
                 yield case.name + " " + path, texts[0]

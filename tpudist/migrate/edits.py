@@ -19,15 +19,32 @@ def with_arguments(call, arguments):
       call: the updated Call.
       arguments: its new Args; those taken over keep their comma and white space.
     """
-    arguments = [argument.with_changes(comma=_comma(argument)) for argument in arguments]
+    nothing = cst.SimpleWhitespace("")
+    arguments = [argument.with_changes(comma=_comma(argument), whitespace_after_arg=nothing)
+                 for argument in arguments]
     if arguments:
-        last = call.args[-1] if call.args else None
-        trailing = last is not None and isinstance(last.comma, cst.Comma)
-        arguments[-1] = arguments[-1].with_changes(
-            comma=last.comma if trailing else cst.MaybeSentinel.DEFAULT,
-            whitespace_after_arg=(last.whitespace_after_arg if last is not None
-                                  else cst.SimpleWhitespace("")))
+        arguments[-1] = _as_last(arguments[-1], call.args[-1] if call.args else None)
     return call.with_changes(args=arguments)
+
+
+def _as_last(argument, old):
+    """The argument laid out as the last one; its own comment stays with it."""
+    trailing = old is not None and isinstance(old.comma, cst.Comma)
+    end = cst.SimpleWhitespace("") if old is None else (
+        old.comma.whitespace_after if trailing else old.whitespace_after_arg)
+    own = argument.comma.whitespace_after
+    if comments(own):
+        end = own.with_changes(last_line=getattr(end, "last_line", cst.SimpleWhitespace("")))
+    if trailing:
+        return argument.with_changes(comma=cst.Comma(whitespace_after=end))
+    return argument.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=end)
+
+
+def comments(node):
+    """The comments in a node, layout included, in the order of the source."""
+    if isinstance(node, cst.Comment):
+        return [node]
+    return [comment for each in node.children for comment in comments(each)]
 
 
 def _comma(argument):

@@ -3,11 +3,13 @@
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.migrate import edits
 from tpudist.migrate import found
 from tpudist.migrate import imports
 from tpudist.migrate import names
 from tpudist.migrate import outcomes
 from tpudist.migrate import places
+from tpudist.migrate import relocation
 from tpudist.migrate import rules
 from tpudist.migrate import sources
 from tpudist.migrate.evaluate import Evaluator
@@ -92,12 +94,12 @@ class Engine:
         plan = Plan(module, Evaluator(self._codebase), self._facts, steps,
                     self._renames(steps), bool(self._options.report))
         if steps == ("import",):
-            relocation = self._import_level(path, plan)
+            moved = self._import_level(path, plan)
         else:
             self._apply_rules(plan)
-            relocation = self._relocation(plan, path)
-        if relocation is not None and self.wanted(rules.IMPORTS):
-            imports.plan(plan, relocation)
+            moved = self._relocation(plan, path)
+        if moved is not None and self.wanted(rules.IMPORTS):
+            imports.plan(plan, moved)
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             imports.leave_gone(plan, self._facts.eras.get(path, "")
                                if steps == ("import",) else "")
@@ -127,18 +129,18 @@ class Engine:
         first = plan.steps[0] == "2.0"
         contrib = first and self._facts.is_contrib(path)
         plain = target != "latest" and (
-            bool(plan.rewritten) or contrib or self._belongs(plan, target))
+            bool(plan.rewritten) or contrib or self._belongs(path, plan, target))
         v1 = first and self._facts.wants_v1(path)
         successors = {}
         for step in plan.steps:
             successors.update(surfaces.NAMES[STEPS[step]])
-        home = imports.Relocation(target, sources_, plain, v1)
+        home = relocation.Relocation(target, sources_, plain, v1)
         plan.home = home("tpudist.%s.tensorflow" % sources_[0])
-        return imports.Relocation(target, sources_, plain, v1, successors)
+        return relocation.Relocation(target, sources_, plain, v1, successors)
 
-    def _belongs(self, plan, target):
-        """Whether a file of plain TensorFlow makes what other files hand on."""
-        eras = set(self._facts.eras.values())
+    def _belongs(self, path, plan, target):
+        """Whether a file of plain TensorFlow makes what legacy files hand on."""
+        eras = {era for other, era in self._facts.eras.items() if other != path}
         legacy = eras & set(surfaces.ERAS[:surfaces.ERAS.index(target)])
         return bool(legacy) and target != "v2_0" and any(
             names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
@@ -156,7 +158,7 @@ class Engine:
         for kind, name, node, rule in found.uses(plan, _gone_table(self._rules)):
             if not imports.covered(name, era):
                 rule.apply(Use(plan, rule.name, kind, name, node))
-        return imports.Relocation(era, plain=True)
+        return relocation.Relocation(era, plain=True)
 
 
 def refusal(error):
@@ -179,12 +181,16 @@ def _gone_table(every):
 
 
 class _Apply(cst.CSTTransformer):
-    """Applies planned edits, inner nodes first; what has none is not walked."""
+    """Applies planned edits, inner nodes first; what has none is not walked.
 
-    def __init__(self, module, edits):
+    Comments that an edit has no place for go above the statement.
+    """
+
+    def __init__(self, module, edits_):
         super().__init__()
-        self._edits, self._around = edits, {module.tree}
-        for node in edits:
+        self._edits, self._around = edits_, {module.tree}
+        self._homeless = []
+        for node in edits_:
             while node not in self._around:
                 self._around.add(node)
                 node = module.parent(node)
@@ -194,5 +200,21 @@ class _Apply(cst.CSTTransformer):
 
     def on_leave(self, original_node, updated_node):
         for edit in self._edits.get(original_node, ()):
-            updated_node = edit(updated_node)
+            before, updated_node = updated_node, edit(updated_node)
+            self._homeless += _lost(before, updated_node)
+        if self._homeless and hasattr(updated_node, "leading_lines"):
+            lines = [cst.EmptyLine(comment=each) for each in self._homeless]
+            self._homeless = []
+            return updated_node.with_changes(
+                leading_lines=list(updated_node.leading_lines) + lines)
         return updated_node
+
+
+def _lost(before, after):
+    """The comments of a node that are not in the one it became."""
+    old = edits.comments(before)
+    if not old or isinstance(after, cst.RemovalSentinel):
+        return old
+    nodes = after.nodes if isinstance(after, cst.FlattenSentinel) else [after]
+    kept = {comment for node in nodes for comment in edits.comments(node)}
+    return [comment for comment in old if comment not in kept]

@@ -24,6 +24,7 @@ from tpudist.migrate import members
 from tpudist.migrate import names
 from tpudist.migrate import parameters
 from tpudist.migrate.module import dotted_name
+from tpudist.migrate.module import last_word
 
 OTHER = frozenset([("other",)])
 UNKNOWN = frozenset([("unknown",)])
@@ -196,9 +197,14 @@ class Evaluator:
 
     def of_annotation(self, module, annotation):
         """The values that a type annotation promises."""
-        found = set()
-        for value in self.values(module, annotation.annotation):
-            found |= members.result(self, value) if value[0] in ("tf", "class") else UNKNOWN
+        node, found = annotation.annotation, set()
+        if isinstance(node, cst.Subscript) and last_word(node.value) == "Optional":
+            node = node.slice[0].slice.value
+        for value in self.values(module, node):
+            if value[0] in ("tf", "class"):
+                found |= members.result(self, value)
+            else:
+                found |= OTHER if value == ("other",) else UNKNOWN
         return frozenset(found)
 
     def _unpacked(self, module, element):

@@ -101,7 +101,7 @@ def _member_use(plan, node, kinds, table):
     values = plan.evaluator.values(plan.module, node.value)
     known = {value[1] for value in values if value[0] == "is"} & kinds
     known |= {"strategy" for value in values if value[0] == "object" and "strategy" in kinds
-              and _is_own_strategy(plan, value, node.attr.value)}
+              and members.inherits(plan.evaluator, value, node.attr.value)}
     if not known:
         yield from _unresolved(plan, node, values, kinds, table)
         return
@@ -113,11 +113,6 @@ def _member_use(plan, node, kinds, table):
             Use(plan, rule.name, kind, node.attr.value, node).leave(
                 "%s is not a strategy in every call found" % plan.module.code(node.value),
                 "make it one, or change this call by hand")
-
-
-def _is_own_strategy(plan, value, name):
-    found = members.attribute(plan.evaluator, value, name)
-    return found == {("method", "strategy", name)}
 
 
 def _unresolved(plan, node, values, kinds, table):

@@ -1,9 +1,4 @@
-"""The imports of a file after a step: which TensorFlow its ``tf`` is.
-
-A step leads to an era's drop-in namespace, "latest" to plain TensorFlow. A file
-of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
-meaning.
-"""
+"""The imports of a file after a step: which TensorFlow its ``tf`` is."""
 
 import re
 
@@ -13,66 +8,8 @@ from tpudist import surfaces
 from tpudist.migrate import names
 from tpudist.migrate.module import dotted_name
 
-_HOMES = {"contrib": "tpudist.contrib.tensorflow", "v2_0": "tpudist.v2_0.tensorflow",
-          "v2_2": "tpudist.v2_2.tensorflow", "latest": "tensorflow"}
-_NOT_IN_V1 = ("python", "compat", "contrib")
 _RULE = "imports"
 _V1 = re.compile(r"(tpudist\.\w+\.)?tensorflow\.compat\.v1(\.|$)")
-
-
-class Relocation:
-    """Where imported names are after a step.
-
-    Args:
-      target: an era, or "latest".
-      sources: the eras whose drop-in imports move.
-      plain: whether imports of TensorFlow itself move too.
-      v1: whether they become those of ``compat.v1``.
-      successors: {old dotted name: new one}.
-    """
-
-    def __init__(self, target, sources=(), plain=False, v1=False, successors=()):
-        self._home, self._sources = _HOMES[target], tuple(sources)
-        self._plain, self._v1 = plain, v1
-        self._successors = dict(successors)
-
-    def __call__(self, full):
-        """The new full name of an imported one; the same if it stays."""
-        home, rest = self._split(full)
-        if home is None:
-            return full
-        compat, inner = _compat(rest)
-        new = self._successors.get(inner, inner)
-        if not compat and self._v1 and inner.partition(".")[0] not in _NOT_IN_V1[:2]:
-            compat = "" if new.partition(".")[0] == "contrib" else "compat.v1"
-        if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
-            new = inner
-        if home == "tensorflow" and not compat and new.startswith("distribute."):
-            compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
-        return ".".join(part for part in (home, compat, new) if part)
-
-    def _split(self, full):
-        parts = full.split(".")
-        if parts[0] == "tensorflow" and (self._plain or self._home == "tensorflow"):
-            return self._home, ".".join(parts[1:])
-        if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
-            if parts[2:3] == ["tensorflow"]:
-                return self._home, ".".join(parts[3:])
-            below = names.below_tensorflow(full)
-            if below:
-                return self._home, below
-        return None, ""
-
-    def moves(self, full):
-        """Whether an imported name moves."""
-        return self(full) != full
-
-
-def _compat(rest):
-    for compat in ("compat.v1", "compat.v2"):
-        if rest == compat or rest.startswith(compat + "."):
-            return compat, rest[len(compat) + 1:]
-    return "", rest
 
 
 def statement(full, bound):
@@ -110,7 +47,7 @@ def _plan_import(plan_, node, relocation):
         start = full if alias.asname else bound
         if not _moves(relocation, full):
             kept.append(alias)
-        elif _dropped(plan_, full, bound):
+        elif _dropped(plan_, node, full, bound):
             made.append(None)
         elif alias.asname is None and full.startswith("tpudist"):
             kept.append(alias)
@@ -131,7 +68,10 @@ def _plan_from(plan_, node, relocation):
         full = base + "." + name
         if not _moves(relocation, full):
             kept.append(alias)
-        elif _dropped(plan_, full, bound):
+            if relocation.leaves(full):
+                plan_.leave(node, _RULE, "from %s import %s" % (base, name),
+                            "the name of TensorFlow that it stands for")
+        elif _dropped(plan_, node, full, bound):
             made.append(None)
         else:
             new = relocation(full)
@@ -161,12 +101,12 @@ def _moves(relocation, full):
     return names.below_tensorflow(full) is not None and relocation.moves(full)
 
 
-def _dropped(plan_, full, bound):
+def _dropped(plan_, node, full, bound):
     """Whether an import of a module below contrib has no use left."""
     below = names.below_tensorflow(full)
     if not below or not below.startswith("contrib") or below in surfaces.NAMES["v2_0"]:
         return False
-    scope = plan_.module.global_scope()
+    scope = plan_.module.scope(node)
     uses = [access.node for assignment in scope[bound] for access in assignment.references]
     if not uses or not plan_.respelled:
         return False
@@ -210,7 +150,7 @@ def leave_gone(plan_, era):
             below = names.below_tensorflow(full) or ""
             stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
             if stays and not (era and covered(below, era)) and not _dropped(
-                    plan_, full, bound):
+                    plan_, node, full, bound):
                 plan_.leave(node, "gone-contrib", "import of %s: tf.contrib ended with "
                             "TensorFlow 1.15" % full, surfaces.GONE[surfaces.gone_prefix(below)])
 
@@ -242,22 +182,34 @@ def _exported(plan_, bound):
 
 
 def _replace(plan_, node, kept, made):
+    """Plans an import's new statements, each on a line of its own if it was alone on one."""
     lines = sorted({line for line in made if line}, key=made.index)
-    root = _root(plan_) if plan_.root_needed else None
-    if root:
-        lines.append(root)
+    if plan_.root_needed:
+        lines.append(_root(plan_))
         plan_.root_needed = False
     new = [cst.parse_statement(line).body[0] for line in lines]
 
-    def replaced(updated):
+    def statements(updated):
         rest = [each for alias, each in zip(node.names, updated.names) if alias in kept]
-        found = list(new)
-        if rest:
-            rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-            found.insert(0, updated.with_changes(names=rest))
-        return cst.FlattenSentinel(found) if found else cst.RemoveFromParent()
-    plan_.replace(node, replaced)
+        if not rest:
+            return new
+        rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return [updated.with_changes(names=rest)] + new
+    around = plan_.module.parent(node)
+    alone = isinstance(around, cst.SimpleStatementLine) and len(around.body) == 1
+    if alone and len(new) + bool(kept) > 1:
+        plan_.replace(around, lambda line: _on_lines(line, statements(line.body[0])))
+    else:
+        plan_.replace(node, lambda updated: cst.FlattenSentinel(statements(updated))
+                      if new or kept else cst.RemoveFromParent())
     _note(plan_, node, "; ".join(lines) or "nothing: no use is left")
+
+
+def _on_lines(line, statements):
+    lines = [cst.SimpleStatementLine([each]) for each in statements]
+    lines[0] = lines[0].with_changes(leading_lines=line.leading_lines)
+    lines[-1] = lines[-1].with_changes(trailing_whitespace=line.trailing_whitespace)
+    return cst.FlattenSentinel(lines)
 
 
 def _note(plan_, node, instead):
@@ -283,8 +235,9 @@ def _plan_root(plan_):
 
 
 def _before(new, updated):
-    if not isinstance(updated, cst.SimpleStatementLine):
-        return updated
+    if isinstance(updated, cst.FlattenSentinel):
+        first, *rest = updated.nodes
+        return cst.FlattenSentinel(list(_before(new, first).nodes) + rest)
     return cst.FlattenSentinel([new.with_changes(leading_lines=updated.leading_lines),
                                 updated.with_changes(leading_lines=())])
 

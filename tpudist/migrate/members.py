@@ -81,6 +81,14 @@ def is_strategy(evaluator, module, class_node):
                for value in base)
 
 
+def inherits(evaluator, value, name):
+    """Whether an "object" has a member from a strategy class of TensorFlow, not from its own."""
+    kind, module, node = value
+    return kind == "object" and is_strategy(evaluator, module, node) and not any(
+        name in _assignments(where, owner)
+        for (where, owner), _ in _lineage(evaluator, module, node))
+
+
 def _lineage(evaluator, module, class_node, seen=()):
     """((module, class node), base values) of a class and of all above it."""
     for argument in class_node.bases:

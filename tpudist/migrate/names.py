@@ -82,8 +82,11 @@ def without_compat(dotted):
 def _exported(era, name):
     """The dotted name of what ``tpudist.<era>`` exports under `name`."""
     target = surfaces.EXPORTS[era].get(name)
+    if target and target.startswith("tensorflow:"):
+        return target.partition(":")[2]
     found = [dotted for dotted, other in surfaces.DROPINS[era].items()
-             if target and other == target and dotted.rpartition(".")[2] == name]
+             if target and other == target and dotted.rpartition(".")[2] in (
+                 name, "experimental_" + name)]
     if not found:
         return None
     return min(found, key=lambda dotted: (not dotted.startswith("contrib."), len(dotted)))

@@ -8,6 +8,8 @@ from tpudist.migrate import names
 from tpudist.migrate.module import last_word
 
 _UNKNOWN = frozenset([("unknown",)])
+_OTHER = frozenset([("other",)])
+_ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
 _SEQUENCES = ("experimental_run_v2", "run")
 
 
@@ -25,10 +27,10 @@ def values(evaluator, module, param):
     function = module.around(param, (cst.FunctionDef, cst.Lambda))
     if isinstance(function, cst.Lambda):
         return _of_lambda(evaluator, module, function, param)
-    if param.annotation is not None:
-        found = evaluator.of_annotation(module, param.annotation)
-        if found and ("unknown",) not in found and ("other",) not in found:
-            return found
+    annotated = frozenset() if param.annotation is None else (
+        evaluator.of_annotation(module, param.annotation))
+    if annotated and ("unknown",) not in annotated and ("other",) not in annotated:
+        return annotated
     owner = module.around(function, (cst.FunctionDef, cst.ClassDef))
     method = isinstance(owner, cst.ClassDef) and not any(
         last_word(each.decorator) == "staticmethod" for each in function.decorators)
@@ -41,7 +43,10 @@ def values(evaluator, module, param):
     called = list(_arguments(evaluator, module, function, owner, index - method, param))
     for where, argument in called:
         found |= argument if where is None else evaluator.values(where, argument)
-    return frozenset(found) if called else frozenset(found) | _UNKNOWN
+    if called:
+        return frozenset(found)
+    is_other = annotated == _OTHER and last_word(param.annotation.annotation) not in _ANY
+    return frozenset(found) | (_OTHER if is_other else _UNKNOWN)
 
 
 def _index(parameters, param):

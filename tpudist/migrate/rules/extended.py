@@ -7,6 +7,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import edits
+from tpudist.migrate.module import dotted_name
 
 STEP = "2.0"
 NOTE = ("https://github.com/tensorflow/docs/blob/r1.14/site/en/api_docs/python/tf/distribute/"
@@ -51,6 +52,10 @@ def _update(use, new, call):
 
 
 def _broadcast(use, new):
+    if len(use.call.args) == 1 and not dotted_name(use.node.value):
+        return use.leave("what it is called on would be evaluated twice",
+                         "strategy.%s(tensor, strategy.extended.worker_devices)" % new)
+
     def call(updated):
         arguments = list(updated.args)
         if len(arguments) == 1:

@@ -14,8 +14,33 @@ NOTE = ("https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/t
         "distribute/TPUStrategy.md#run_steps_on_dataset")
 USES = [("strategy", "run_steps_on_dataset")]
 
-_INSTEAD = ("@tf.function with for _ in tf.range(n): strategy.run(...), called in eager code; "
-            "until then from tpudist.contrib import tensorflow as tf")
+#: Why a loop is left: what was seen, what to do.
+_REASONS = {
+    "session": (
+        "the program runs in a Session",
+        "session.run the op of one step n times; or make the program eager, then this rule "
+        "writes a tf.function; or keep this file as it was, with --level import"),
+    "used": ("it is part of a larger expression",
+             "a statement of its own: loop = strategy.run_steps_on_dataset(fn, iterator, n)"),
+    "arguments": ("it has initial_loop_values, or arguments that cannot be read here",
+                  "strategy.run_steps_on_dataset(fn, iterator, n)"),
+    "elsewhere": ("its function is not a def of this file",
+                  "def fn(context, x): ... beside the call"),
+    "parameters": ("the parameters of its function are not (context, inputs...)",
+                   "def fn(context, x, y): ..., without decorators, defaults and stars"),
+    "variables": ("its function makes variables, which a tf.function may do only once",
+                  "make them before the loop, under strategy.scope()"),
+    "shared": ("its function is used elsewhere too", "a function of its own for the loop"),
+    "context": ("its context is used for more than set_last_step_output(name, value, how)",
+                "call it in the step function itself, not in the one that runs on each tower, "
+                "with a name in quotes that is an identifier"),
+    "aggregation": ("the aggregation of an output is not spelled out",
+                    "tf.VariableAggregation.SUM, MEAN or ONLY_FIRST_TOWER"),
+    "returns": ("its function returns in several places", "one return, at its end"),
+    "result": ("its result is read otherwise than by last_step_outputs",
+               "loop.last_step_outputs[name]; in eager code run_op is not needed"),
+}
+_OPERATIONS = ("SUM", "MEAN", "ONLY_FIRST_TOWER", "ONLY_FIRST_REPLICA")
 _MAKES_VARIABLES = ("get_variable", "Variable(", "layers.", "variable_scope")
 
 
@@ -27,7 +52,7 @@ def apply(use):
     """
     reason = _Loop(use).plan()
     if reason:
-        use.leave(reason, _INSTEAD)
+        use.leave(*_REASONS[reason])
 
 
 class _Loop:
@@ -38,7 +63,7 @@ class _Loop:
         self._outputs = []  # (statement, name, value node, operation)
 
     def plan(self):
-        """Plans all edits, or returns the reason why there are none."""
+        """Plans all edits, or returns the key of the reason why there are none."""
         reason = self._call() or self._function() or self._context() or self._result()
         if reason:
             return reason
@@ -53,18 +78,19 @@ class _Loop:
     def _call(self):
         use = self._use
         if use.plan.facts.graph:
-            return "its result is fetched in a Session"
+            return "session"
         self._line = use.line_of()
         parent = None if use.call is None else self._module.parent(use.call)
-        if (not isinstance(parent, cst.Assign) or len(parent.targets) != 1
-                or not isinstance(parent.targets[0].target, cst.Name)
-                or len(self._line.body) != 1):
-            return "it is not assigned to one name"
-        self._target = parent.targets[0].target
+        targets = getattr(parent, "targets", ())
+        alone = isinstance(parent, cst.Expr) or isinstance(parent, cst.Assign) and (
+            len(targets) == 1 and isinstance(targets[0].target, cst.Name))
+        if not alone or len(self._line.body) != 1:
+            return "used"
+        self._target = targets[0].target if targets else None
         parts = [use.argument(0, "fn"), use.argument(1, "iterator"),
                  use.argument(2, "iterations")]
         if use.has_stars or None in parts[:2] or use.argument(3, "initial_loop_values"):
-            return "it has initial_loop_values, or arguments that cannot be read here"
+            return "arguments"
         self._fn, self._iterator = parts[0].value, parts[1].value
         self._steps = parts[2].value if parts[2] is not None else cst.Integer("1")
         return ""
@@ -72,21 +98,20 @@ class _Loop:
     def _function(self):
         found = [value for value in self._use.evaluator.values(self._module, self._fn)]
         if len(found) != 1 or found[0][:2] != ("function", self._module) or not isinstance(
-                self._fn, cst.Name):
-            return "its function is not one of this file"
+                self._fn, cst.Name) or isinstance(found[0][2], cst.Lambda):
+            return "elsewhere"
         self._step = found[0][2]
-        if isinstance(self._step, cst.Lambda):
-            return "its function is a lambda"
         parameters = self._step.params
         if (self._step.decorators or len(parameters.params) < 2 or parameters.kwonly_params
+                or any(each.default is not None for each in parameters.params)
                 or isinstance(parameters.star_arg, cst.Param) or parameters.star_kwarg):
-            return "the parameters of its function are not (context, inputs...)"
+            return "parameters"
         code = self._module.code(self._step)
         if any(word in code for word in _MAKES_VARIABLES):
-            return "its function makes variables, which a tf.function does not do twice"
+            return "variables"
         scope = self._module.scope(self._step)
         if sum(len(each.references) for each in scope[self._step.name.value]) != 1:
-            return "its function is used elsewhere too"
+            return "shared"
         return ""
 
     def _context(self):
@@ -100,30 +125,34 @@ class _Loop:
                     or line not in self._step.body.body or len(line.body) != 1
                     or len(call.args) != 3 or not isinstance(call.args[0].value,
                                                              cst.SimpleString)):
-                return "its context is used for more than set_last_step_output(name, value, how)"
+                return "context"
             dotted = self._use.tensorflow_name(call.args[2].value) or ""
             family, _, operation = dotted.rpartition(".")
-            if family != "VariableAggregation" or operation not in ("SUM", "MEAN"):
-                return "an output is not aggregated by SUM or MEAN"
+            if family != "VariableAggregation" or operation not in _OPERATIONS:
+                return "aggregation"
             name = call.args[0].value.evaluated_value
             if not name.isidentifier():
-                return "the name of an output is no identifier"
+                return "context"
             self._outputs.append((line, name, operation))
+        lines = {line: index for index, line in enumerate(self._step.body.body)}
+        self._outputs.sort(key=lambda output: lines[output[0]])  # references have no order
         returns = self._module.nodes.returns.get(self._step, ())
         last = self._step.body.body[-1]
         if len(returns) > 1 or (returns and not (isinstance(last, cst.SimpleStatementLine)
                                                  and isinstance(last.body[-1], cst.Return))):
-            return "its function returns in several places"
+            return "returns"
         return ""
 
     def _result(self):
         scope = self._module.scope(self._use.node)
         self._reads = []
+        if self._target is None:
+            return ""
         for access in [each for one in scope[self._target.value] for each in one.references]:
             parent = self._module.parent(access.node)
             if not isinstance(parent, cst.Attribute) or (
                     parent.attr.value != "last_step_outputs"):
-                return "its result is read otherwise than by last_step_outputs"
+                return "result"
             self._reads.append(parent)
         return ""
 
@@ -159,6 +188,8 @@ class _Loop:
         fewer = "%d" % (int(steps) - 1) if steps.isdigit() else "(%s) - 1" % steps if (
             not steps.isidentifier()) else steps + " - 1"
         name = function + "_loop"
+        while name in self._module.scope(self._use.node):
+            name += "_"
         text = ("@{tf}.function\ndef {name}(iterator):\n    outputs = {fn}({inputs})\n"
                 "    for _ in {tf}.range({fewer}):\n        outputs = {fn}({inputs})\n"
                 "    return outputs\n").format(
@@ -177,14 +208,22 @@ class _Loop:
 def _reduced(line, root, name, operation):
     """``last_loss = tf.distribute.get_strategy().reduce(ReduceOp.MEAN, value, axis=None)``."""
     value = line.body[0].value.args[1].value
-    made = cst.parse_statement(
-        "last_%s = %s.distribute.get_strategy().reduce(%s.distribute.ReduceOp.%s, x, axis=None)"
-        % (name, root, root, operation))
-    assign = made.body[0]
-    arguments = list(assign.value.args)
-    arguments[1] = arguments[1].with_changes(value=value)
-    return line.with_changes(body=[assign.with_changes(
-        value=assign.value.with_changes(args=arguments))])
+    form = ("experimental_local_results(x)[0]" if operation.startswith("ONLY_FIRST") else
+            "reduce(%s.distribute.ReduceOp.%s, x, axis=None)" % (root, operation))
+    made = cst.parse_statement("last_%s = %s.distribute.get_strategy().%s" % (name, root, form))
+    return line.with_changes(body=[made.body[0].visit(_Put(value))])
+
+
+class _Put(cst.CSTTransformer):
+    """Puts a node where the name ``x`` stands."""
+
+    def __init__(self, node):
+        super().__init__()
+        self._node = node
+
+    def leave_Arg(self, original_node, updated_node):
+        is_it = isinstance(updated_node.value, cst.Name) and updated_node.value.value == "x"
+        return updated_node.with_changes(value=self._node) if is_it else updated_node
 
 
 def _evaluated(line):

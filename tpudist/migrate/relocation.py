@@ -1,0 +1,72 @@
+"""Where imported names are after a step.
+
+A step leads to an era's drop-in namespace, "latest" to plain TensorFlow. A file
+of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
+meaning.
+"""
+
+from tpudist.migrate import names
+
+_HOMES = {"contrib": "tpudist.contrib.tensorflow", "v2_0": "tpudist.v2_0.tensorflow",
+          "v2_2": "tpudist.v2_2.tensorflow", "latest": "tensorflow"}
+_NOT_IN_V1 = ("python", "compat", "contrib")
+
+
+class Relocation:
+    """Where imported names are after a step.
+
+    Args:
+      target: an era, or "latest".
+      sources: the eras whose drop-in imports move.
+      plain: whether imports of TensorFlow itself move too.
+      v1: whether they become those of ``compat.v1``.
+      successors: {old dotted name: new one}.
+    """
+
+    def __init__(self, target, sources=(), plain=False, v1=False, successors=()):
+        self._home, self._sources = _HOMES[target], tuple(sources)
+        self._plain, self._v1 = plain, v1
+        self._successors = dict(successors)
+
+    def __call__(self, full):
+        """The new full name of an imported one; the same if it stays."""
+        home, rest = self._split(full)
+        if home is None:
+            return full
+        compat, inner = _compat(rest)
+        new = self._successors.get(inner, inner)
+        if not compat and self._v1 and inner.partition(".")[0] not in _NOT_IN_V1[:2]:
+            compat = "" if new.partition(".")[0] == "contrib" else "compat.v1"
+        if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
+            new = inner
+        if home == "tensorflow" and not compat and new.startswith("distribute."):
+            compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
+        return ".".join(part for part in (home, compat, new) if part)
+
+    def _split(self, full):
+        parts = full.split(".")
+        if parts[0] == "tensorflow" and (self._plain or self._home == "tensorflow"):
+            return self._home, ".".join(parts[1:])
+        if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
+            if parts[2:3] == ["tensorflow"]:
+                return self._home, ".".join(parts[3:])
+            below = names.below_tensorflow(full)
+            if below:
+                return self._home, below
+        return None, ""
+
+    def leaves(self, full):
+        """Whether a name is of an era's tpudist that is left, and has no successor."""
+        parts = full.split(".")
+        return parts[0] == "tpudist" and parts[1] in self._sources and not self.moves(full)
+
+    def moves(self, full):
+        """Whether an imported name moves."""
+        return self(full) != full
+
+
+def _compat(rest):
+    for compat in ("compat.v1", "compat.v2"):
+        if rest == compat or rest.startswith(compat + "."):
+            return compat, rest[len(compat) + 1:]
+    return "", rest
