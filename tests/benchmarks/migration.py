@@ -87,8 +87,8 @@ def measure(files, legacy_share=0.05):
     with tempfile.TemporaryDirectory() as folder:
         tree, out = os.path.join(folder, "tree"), os.path.join(folder, "out")
         write(tree, files, legacy_share)
-        empty = os.path.join(folder, "empty")
-        os.makedirs(empty)
+        empty = os.path.join(folder, "empty.py")
+        open(empty, "w").close()
         migrate = ["-m", "tpudist", "migrate", "--to", "2.2"]
         start = min(seconds(migrate + [empty])[0] for _ in range(3))
         first, printed = seconds(migrate + [tree])

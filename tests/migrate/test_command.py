@@ -107,13 +107,38 @@ def test_options_that_do_not_fit(tree, capsys, arguments, words):
     assert words in error and "Instead: " in error
 
 
+def test_a_folder_without_files_is_no_success(tmp_path, capsys):
+    harness.put(tmp_path, {"a.txt": OLD})
+    assert migrate(tmp_path, "--to", "2.2", "--check") == 2
+    assert "no .py or .ipynb file below %s" % tmp_path in capsys.readouterr().err
+
+
+def test_a_file_that_is_named_is_read_whatever_its_name(tmp_path, capsys):
+    harness.put(tmp_path, {"script": OLD + USE})
+    assert cli.main(["migrate", str(tmp_path / "script"), "--to", "2.2", "--write"]) == 0
+    assert (tmp_path / "script").read_text().endswith("s.run(fn)\n")
+
+
+def test_a_path_given_twice_is_one_file(tree, capsys):
+    path = str(tree / "a.py")
+    assert cli.main(["migrate", path, str(tree), path, "--to", "2.2"]) == 0
+    assert "2 files, 1 of them with legacy names: 1 change" in capsys.readouterr().out
+
+
+def test_later_code_is_not_moved_back(tree, capsys):
+    new = "from tpudist.v2_2 import tensorflow as tf\ns = tf.distribute.get_strategy()\ns.run(f)\n"
+    harness.put(tree, {"a.py": new})
+    assert migrate(tree, "--to", "2.0", "--check") == 0
+    assert (tree / "a.py").read_text() == new
+
+
 def test_no_path(capsys):
     assert cli.main(["migrate", "--to", "2.2"]) == 2
     assert "Instead: tpudist migrate . --to 2.2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [
-    ["--to", "1.9"], ["--from", "1.9"], ["--check", "--write"], ["--report", "pdf"]])
+    ["--to", "2.2", "--jobs", "0"], ["--to", "2.2", "--jobs", "-1"], ["--to", "1.9"], ["--from", "1.9"], ["--check", "--write"], ["--report", "pdf"]])
 def test_usage_errors(arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(["migrate", "."] + arguments)
@@ -150,6 +175,7 @@ def test_html(tree, capsys):
 
 
 def test_html_of_nothing(tmp_path, capsys):
+    harness.put(tmp_path, {"a.py": "x = 1\n"})
     assert migrate(tmp_path, "--to", "2.2", "--report", "html") == 0
     assert "Nothing left" in capsys.readouterr().out
 

@@ -16,7 +16,8 @@ def run(options):
       file would change; 2 if a file was refused.
 
     Raises:
-      MigrateError: libcst is missing, or the options do not fit together.
+      MigrateError: libcst is missing, the options do not fit together, or there
+        are no files.
     """
     try:
         import libcst
@@ -53,6 +54,9 @@ def _run(options):
     from tpudist.migrate import text
     from tpudist.migrate import work
     results, looked = work.results(options)
+    if not looked:
+        raise MigrateError("no .py or .ipynb file below " + ", ".join(options.paths),
+                           "there is nothing to read", "a path that has some")
     if options.write:
         results = [work.write(result) for result in results]
     if options.diff:

@@ -166,6 +166,8 @@ def refusal(error):
     if isinstance(error, cst.ParserSyntaxError):
         text = "%d:%d: not Python 3 (%s)" % (error.raw_line, error.raw_column + 1, error.message)
         return text + "; if it is Python 2, run 2to3 -w on it first"
+    if isinstance(error, RecursionError):
+        return "its expressions are nested too deeply to be read; write them on several lines"
     return "%s: %s" % (type(error).__name__, error)
 
 

@@ -1,9 +1,12 @@
 """Where a use was in the file that the user has, whatever earlier steps moved."""
 
-import difflib
+import re
 
 from tpudist.migrate import outcomes
 from tpudist.migrate import sources
+
+_FAR = 20  # lines that one statement may become
+_BEGINNING = re.compile(r"\s*\w*")
 
 
 class Places:
@@ -19,7 +22,7 @@ class Places:
         self._path = path
         self._cells = sources.cell_starts(source.text) if source.notebook else []
         before, after = source.text.split("\n"), text.split("\n")
-        self._lines = None if len(before) == len(after) else _old_lines(before, after)
+        self._lines = None if before == after else _old_lines(before, after)
 
     def use(self, line, column, rule, seen, instead):
         """The `Use` at a place of the step's text."""
@@ -33,10 +36,38 @@ class Places:
 
 
 def _old_lines(before, after):
-    """{line of the new text: line of the old}, both from 1."""
-    found = {}
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    for _, start, stop, new_start, new_stop in matcher.get_opcodes():
-        for new in range(new_start, new_stop):
-            found[new + 1] = min(start + new - new_start, max(stop - 1, start)) + 1
+    """{line of the new text: line of the old}, both from 1.
+
+    Most lines that a step changes stay where they are, some become several:
+    ``difflib``, which looks for the longest run of equal lines, takes the
+    square of the time. Where all lines around have changed, their beginnings
+    are compared.
+    """
+    texts, words = (before, after), tuple([_word(line) for line in each]
+                                          for each in (before, after))
+    found, old, new = {}, 0, 0
+    while new < len(after):
+        same = old < len(before) and before[old] == after[new]
+        gone, come = (1, 1) if same else (
+            _until_equal(texts, old, new) or _until_equal(words, old, new) or (1, 1))
+        for index in range(come):
+            inside = old + min(index, max(gone - 1, 0))
+            found[new + index + 1] = min(inside, len(before) - 1) + 1
+        old, new = old + gone, new + come
     return found
+
+
+def _word(line):
+    return _BEGINNING.match(line).group()
+
+
+def _until_equal(texts, old, new):
+    """How many lines of each text differ before two are equal again; None if none are."""
+    before, after = texts
+    for far in range(1, _FAR):
+        for gone, come in [(far, far)] + [
+                pair for near in range(far - 1, -1, -1) for pair in ((near, far), (far, near))]:
+            lines = before[old + gone:old + gone + 2]
+            if any(map(str.strip, lines)) and lines == after[new + come:new + come + 2]:
+                return gone, come
+    return None

@@ -3,6 +3,7 @@
 import concurrent.futures
 import gc
 import os
+import stat
 import traceback
 
 from tpudist import files
@@ -14,6 +15,7 @@ from tpudist.migrate.facts import Facts
 
 _FEW = 8  # files that one process is quicker with
 _COLLECT = 20  # files after which a process frees what it can
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _state = {}
 
 
@@ -79,8 +81,11 @@ def write(result):
     """
     if result.before == result.after:
         return result
+    path = os.path.realpath(result.path)
     try:
-        files.write_bytes(os.path.realpath(result.path), result.after)
+        if not os.stat(path).st_mode & _WRITABLE:  # a new file in its place could be written
+            raise PermissionError("it is read-only")
+        files.write_bytes(path, result.after)
     except OSError as error:
         return result._replace(after=result.before, rewritten=[],
                                refused="cannot be written: %s" % error)
