@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.migrate import harness
+from tpudist.migrate import codebase
 from tpudist.migrate import work
 
 BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
@@ -160,3 +161,85 @@ def test_other_peoples_folders_are_not_read(tmp_path):
     files["venv/pyvenv.cfg"] = ""
     harness.put(tmp_path, files)
     assert list(harness.results(tmp_path, "2.2")) == ["mine/a.py"]
+
+
+def test_a_read_only_file_is_refused_and_untouched(tmp_path):
+    found = migrate(tmp_path, (BEFORE + USE).encode())
+    path = tmp_path / "a.py"
+    path.chmod(0o444)
+    written = work.write(found)
+    assert "read-only" in written.refused and not written.rewritten
+    assert path.read_bytes() == (BEFORE + USE).encode()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o444
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o664])
+def test_permissions_survive(tmp_path, mode):
+    found = migrate(tmp_path, (BEFORE + USE).encode())
+    (tmp_path / "a.py").chmod(mode)
+    assert not work.write(found).refused
+    assert stat.S_IMODE((tmp_path / "a.py").stat().st_mode) == mode
+    assert (tmp_path / "a.py").read_text() == AFTER + NEW
+
+
+@pytest.mark.parametrize("name", ["a b.py", "ü'\".py", "-x.py", "x" * 200 + ".py", ".hidden.py"])
+def test_odd_names_of_files(tmp_path, name):
+    harness.put(tmp_path, {"d 1/é/" + name: BEFORE + USE})
+    ((path, found),) = harness.results(tmp_path, "2.2").items()
+    assert path == "d 1/é/" + name
+    assert not work.write(found).refused
+    assert (tmp_path / "d 1" / "é" / name).read_text() == AFTER + NEW
+
+
+def test_a_loop_of_links_is_walked_once(tmp_path):
+    harness.put(tmp_path, {"pkg/a.py": BEFORE + USE})
+    os.symlink("..", str(tmp_path / "pkg" / "up"))
+    os.symlink(".", str(tmp_path / "pkg" / "self"))
+    assert list(harness.results(tmp_path, "2.2")) == ["pkg/a.py"]
+
+
+def test_a_link_to_nothing_is_refused(tmp_path):
+    os.symlink("nowhere", str(tmp_path / "a.py"))
+    found = codebase.CodeBase([str(tmp_path)])
+    assert list(found.unreadable) == [str(tmp_path / "a.py")]
+
+
+def test_a_folder_with_the_name_of_a_file(tmp_path):
+    harness.put(tmp_path, {"x.py/a.py": BEFORE + USE})
+    assert list(harness.results(tmp_path, "2.2")) == ["x.py/a.py"]
+
+
+@pytest.mark.parametrize("raw", [
+    b"", b"\n", b"\n\n", b"\xef\xbb\xbf", b"# only\n", b"\x0c\n", b"\\\n", b"   \n\t\n"])
+def test_files_with_next_to_nothing_in_them(tmp_path, raw):
+    (tmp_path / "b.py").write_bytes((BEFORE + USE).encode())
+    (tmp_path / "a.py").write_bytes(raw)
+    found = harness.results(tmp_path, "2.2")
+    assert "a.py" not in found or found["a.py"].after == raw
+
+
+@pytest.mark.parametrize("raw", [
+    b"experimental_run_v2\0\n", bytes(range(256)) * 20 + b"experimental_run_v2",
+    b"\xff\xfe" + "experimental_run_v2\n".encode("utf-16-le") + b"experimental_run_v2"])
+def test_binary_files_are_refused(tmp_path, raw):
+    found = migrate(tmp_path, raw)
+    assert found.refused and found.after == raw
+
+
+def test_a_line_of_many_elements(tmp_path):
+    line = "x = [%s]\n" % ", ".join(["1"] * 5000)
+    assert migrate(tmp_path, (BEFORE + line + USE).encode()).after == (AFTER + line + NEW).encode()
+
+
+def test_what_is_nested_too_deeply_is_refused(tmp_path):
+    raw = (BEFORE + "x = " + " + ".join(["1"] * 5000) + "\n" + USE).encode()
+    found = migrate(tmp_path, raw)
+    assert "nested too deeply" in found.refused and found.after == raw
+
+
+def test_many_functions(tmp_path):
+    functions = "".join("def f%d(x):\n    return strategy.experimental_run_v2(x)\n\n\n" % index
+                        for index in range(800))
+    found = migrate(tmp_path, (BEFORE + functions).encode())
+    assert found.after.decode() == AFTER + functions.replace("experimental_run_v2", "run")
+    assert len(found.rewritten) == 801

@@ -164,7 +164,8 @@ class Engine:
 def refusal(error):
     """Why a file is refused, in the words of the error and what to do."""
     if isinstance(error, cst.ParserSyntaxError):
-        text = "%d:%d: not Python 3 (%s)" % (error.raw_line, error.raw_column + 1, error.message)
+        what = error.message.partition(": expected one of")[0]
+        text = "%d:%d: not Python 3 (%s)" % (error.raw_line, error.raw_column + 1, what)
         return text + "; if it is Python 2, run 2to3 -w on it first"
     if isinstance(error, RecursionError):
         return "its expressions are nested too deeply to be read; write them on several lines"

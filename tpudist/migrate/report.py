@@ -101,8 +101,16 @@ def _files(results):
                      "</details>" % (
                          " open" if changes and len(results) < 20 else "", _safe(result.path),
                          _safe(result.era or "no era"), len(result.rewritten),
-                         len(result.left), _diff(changes) if changes else "<p>No change.</p>"))
+                         len(result.left), _rewritten(result.rewritten) + _diff(changes)
+                         if changes else "<p>No change.</p>"))
     return "\n".join(parts)
+
+
+def _rewritten(uses):
+    rows = "".join("<tr><td class=n>%d:%d<td>%s<td><code>%s</code><td><code>%s</code>" % (
+        use.line, use.column, _safe(use.rule), _safe(use.seen), _safe(use.instead))
+                   for use in uses)
+    return "<table><tr><th>where<th>rule<th>seen<th>rewritten to</tr>%s</table>" % rows
 
 
 def _diff(changes):
