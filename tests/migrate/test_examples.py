@@ -13,6 +13,10 @@ import pytest
 
 from tests.examples import running
 from tests.migrate import harness
+from tpudist import surfaces
+from tpudist.migrate import imports
+from tpudist.migrate import names
+from tpudist.migrate import relocation
 
 pytest.importorskip("tensorflow", minversion="2.4", reason="programs of 2.2 and latest")
 
@@ -93,6 +97,10 @@ def step(context, x, y):
     values = distribution.call_for_each_tower(tower, x, y)
     context.set_last_step_output("sum", values, tf.VariableAggregation.SUM)
     context.set_last_step_output("mean", values, tf.VariableAggregation.MEAN)
+    context.set_last_step_output("first", values, tf.VariableAggregation.ONLY_FIRST_TOWER)
+
+def quiet_step(context, x, y):
+    distribution.call_for_each_tower(tower, x, y)
 
 def dataset_fn():
     numbers = tf.data.Dataset.range(100).map(lambda i: tf.cast(i, tf.float32))
@@ -102,7 +110,9 @@ with distribution.scope():
     iterator = distribution.distribute_dataset(dataset_fn).make_one_shot_iterator()
     loop = distribution.run_steps_on_dataset(step, iterator, 3)
     outputs = loop.last_step_outputs
-    print("%.6f %.6f %.6f" % (outputs["sum"], outputs["mean"], total.read_value()))
+    distribution.run_steps_on_dataset(quiet_step, iterator, 2)
+    print("%.6f %.6f %.6f %.6f" % (outputs["sum"], outputs["mean"], outputs["first"],
+                                   total.read_value()))
 """
 
 
@@ -116,3 +126,25 @@ def test_run_steps_on_dataset_as_a_function_prints_the_same_numbers(target, tmp_
     printed = [running.python(str(path)) for path in (before, after)]
     assert [done.returncode for done in printed] == [0, 0], printed[-1].stderr[-3000:]
     assert printed[0].stdout == printed[1].stdout
+
+
+def names_at_latest():
+    """Every name below ``tf`` that code for today's TensorFlow may import."""
+    for era in surfaces.ERAS:
+        for name in surfaces.EXPORTS[era]:
+            below = names.below_tensorflow("tpudist.%s.%s" % (era, name))
+            yield surfaces.NAMES["v2_0"].get(below, below)
+    for era in ("v2_0", "latest"):
+        yield from surfaces.NAMES[era].values()
+
+
+def test_every_import_that_is_written_works_on_the_installed_tensorflow():
+    moved = relocation.Relocation("latest", surfaces.ERAS, successors=surfaces.NAMES["latest"])
+    lines = []
+    for name in sorted({name for name in names_at_latest() if name}):
+        if not name.startswith("contrib") and not name.startswith("VariableAggregation."):
+            compat = "compat.v1." if name.startswith("tpu.") and "experimental" not in name else ""
+            lines.append(imports.statement(moved("tpudist.v2_2.tensorflow." + compat + name), "x"))
+    assert len(lines) > 15
+    done = running.python("-c", "\n".join(lines))
+    assert done.returncode == 0, done.stderr[-2000:]

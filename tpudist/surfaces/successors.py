@@ -41,7 +41,7 @@ NAMES = {
     "v2_2": {},
     "latest": {
         "distribute.experimental.TPUStrategy": "distribute.TPUStrategy",
-        "distribute.experimental.ValueContext": "distribute.experimental.ValueContext",
+        "distribute.ValueContext": "distribute.experimental.ValueContext",
     },
 }
 
