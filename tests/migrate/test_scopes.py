@@ -75,7 +75,7 @@ def described(scope):
 def test_scopes_are_those_of_libcst(name):
     tree = cst.parse_module(PROGRAMS[name])
     wrapper = metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
-    expected, found = wrapper.resolve(metadata.ScopeProvider), scopes.scopes(tree)
+    expected, found = wrapper.resolve(metadata.ScopeProvider), scopes.scopes(tree, walk.parents(tree))
     nodes = [node for node in walk.below(tree) if node in expected]
     assert set(map(id, nodes)) == {id(node) for node in walk.below(tree) if node in found}
     for kind in (cst.Name, cst.Attribute, cst.FunctionDef, cst.Call):

@@ -23,9 +23,8 @@ class Module:
         self.text = text
         self.tree = cst.parse_module(text)
         self._wrapper = metadata.MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        self._scopes = scopes.scopes(self.tree)
         self._parents = walk.parents(self.tree)
-
+        self._scopes = scopes.scopes(self.tree, self._parents)
         self._positions = self._nodes = None
 
     @property
