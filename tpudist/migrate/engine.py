@@ -127,7 +127,8 @@ class Engine:
         """How the imports of a file move in a step."""
         target, sources_ = STEPS[plan.steps[-1]], [_SOURCES[step] for step in plan.steps]
         first = plan.steps[0] == "2.0"
-        contrib = first and self._facts.is_contrib(path)
+        contrib = first and self._facts.is_contrib(path) and bool(
+            plan.rewritten or plan.left or self._facts.wants_v1(path))
         plain = target != "latest" and (
             bool(plan.rewritten) or contrib or self._belongs(path, plan, target))
         v1 = first and self._facts.wants_v1(path)
@@ -141,8 +142,10 @@ class Engine:
     def _belongs(self, path, plan, target):
         """Whether a file of plain TensorFlow makes what legacy files hand on."""
         eras = {era for other, era in self._facts.eras.items() if other != path}
-        legacy = eras & set(surfaces.ERAS[:surfaces.ERAS.index(target)])
-        return bool(legacy) and target != "v2_0" and any(
+        earlier = set(surfaces.ERAS[:surfaces.ERAS.index(target)])
+        if self._facts.handed.get(path, set()) & earlier:
+            return True
+        return bool(eras & earlier) and target != "v2_0" and any(
             names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
             for dotted in found.dotted_names(plan))
 

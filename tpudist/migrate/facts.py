@@ -17,6 +17,7 @@ _LATER = re.compile(r"\.(experimental_run_v2|experimental_distribute_\w+|"
 _GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
+_TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
 _DROPIN = re.compile(r"\btpudist\.(contrib|v2_0|v2_2)\b")
 
 
@@ -30,6 +31,7 @@ class Facts:
     Attributes:
       eras: {path: era} of the files whose names tell one.
       companions: files of TensorFlow 1 that a contrib file imports.
+      handed: {path: eras} of files that others import their ``tf`` from.
       graph: whether some file uses a Session or makes a Graph.
       sums_losses: whether some file asks for losses that are no means.
       files: candidates and companions, the files to look at.
@@ -46,6 +48,9 @@ class Facts:
                            if any(not each.name.startswith(".")
                                   and each.eras == ("contrib",)
                                   for each in self._evidence.get(path, ()))}
+        self.handed = self._handed(codebase)
+        self.companions |= {path for path, eras in self.handed.items()
+                            if "contrib" in eras} - self._contrib
         texts = [self._texts.get(path, "") for path in set(self._evidence) | reached]
         self.graph = any(_GRAPH.search(text) for text in texts)
         self.sums_losses = any(_SUMS.search(text) for text in texts)
@@ -54,10 +59,11 @@ class Facts:
                     if _CONTRIB.search(self._texts[path]) or any(
                         each.name.startswith("tf.") and each.eras == ("contrib",)
                         for each in self._evidence[path])}
+        self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
         for path in self._contrib:
             self.eras[path] = "contrib"
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
-        self.files = sorted(set(codebase.candidates) | self.companions
+        self.files = sorted(set(codebase.candidates) | self.companions | set(self.handed)
                             | set(self._with_common_names(codebase, reached)))
         self._texts = self._trees = self._evidence = None
 
@@ -108,6 +114,22 @@ class Facts:
                     todo.append(other)
         return seen
 
+    def _handed(self, codebase):
+        """{path: eras of the files that import TensorFlow itself from it}."""
+        found = {}
+        for path, era in self.eras.items():
+            for node in ast.walk(self._trees[path]):
+                other = isinstance(node, ast.ImportFrom) and codebase.find_module(
+                    node.module or "", node.level, path)
+                if not other or other == path:
+                    continue
+                if other not in self._trees:
+                    self._read(codebase, other)
+                if {alias.name for alias in node.names} & _modules(self._trees.get(other)):
+                    found.setdefault(other, set()).add(
+                        "contrib" if path in self._contrib else era)
+        return found
+
     def _with_common_names(self, codebase, reached):
         """Files beside contrib files whose only legacy names are words such as ``reduce``."""
         stems = {os.path.splitext(os.path.basename(path))[0] for path in self._contrib}
@@ -143,6 +165,18 @@ def _era(found, text):
         return max((each.eras[-1] for each in told), key=surfaces.ERAS.index)
     shared = [each for each in found if len(each.eras) > 1]
     return shared[0].eras[0] if shared else ""
+
+
+def _modules(tree):
+    """The names that a file's imports bind to TensorFlow itself."""
+    found = set()
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            base = (node.module or "") + "." if isinstance(node, ast.ImportFrom) else ""
+            found |= {alias.asname or alias.name for alias in node.names
+                      if base + alias.name in _TENSORFLOW and "." not in (
+                          alias.asname or alias.name)}
+    return found
 
 
 def _imports(codebase, path, tree):

@@ -121,21 +121,49 @@ def covered(name, era):
         name in ("contrib.distribute.MirroredStrategy", "contrib.distribute.OneDeviceStrategy"))
 
 
-def is_v1(module, node=None):
-    """Whether names below ``tf`` are those of ``tf.compat.v1``.
+def is_v1(module):
+    """Whether what a file imports of TensorFlow is ``tf.compat.v1``'s."""
+    return any(_V1.match(full) for node in module.nodes.imports for full, _ in _imported(node))
+
+
+def is_v1_name(plan_, module, node, seen=()):
+    """Whether a name below ``tf`` is one of ``tf.compat.v1``, wherever it comes from.
 
     Args:
-      module: the `Module`.
-      node: a name below ``tf``; None for whatever the file imports.
+      plan_: the `Plan`.
+      module: the `Module` of the name.
+      node: a libcst Name or Attribute.
 
     Returns:
-      True if its import, or its own spelling, says ``compat.v1``.
+      True if its own spelling, or an import that it comes from, says so.
     """
-    first = None if node is None else _first(node)
-    if node is not None and ".compat.v1." in dotted_name(node):
+    if ".compat.v1." in dotted_name(node):
         return True
-    return any(_V1.match(full) for each in module.nodes.imports for full, bound in _imported(each)
-               if first is None or bound == first.value)
+    name = _first(node)
+    if not isinstance(name, cst.Name) or (module.path, name.value) in seen:
+        return False
+    seen += ((module.path, name.value),)
+    return any(_comes_from_v1(plan_, module, assignment, seen)
+               for assignment in module.scope(name)[name.value])
+
+
+def _comes_from_v1(plan_, module, assignment, seen):
+    node = assignment.node
+    if isinstance(node, cst.Name) and isinstance(module.parent(node), cst.AssignTarget):
+        return is_v1_name(plan_, module, module.parent(module.parent(node)).value, seen)
+    if not isinstance(node, (cst.Import, cst.ImportFrom)):
+        return False
+    if any(_V1.match(full) for full, bound in _imported(node) if bound == assignment.name):
+        return True
+    base = dotted_name(node.module) if isinstance(node, cst.ImportFrom) and node.module else ""
+    codebase = plan_.evaluator.codebase
+    path = isinstance(node, cst.ImportFrom) and codebase.find_module(
+        base, len(node.relative), module.path)
+    other = codebase.module(path) if path else None
+    names_ = [dotted_name(alias.name) for alias in node.names
+              if alias.evaluated_alias in (None, assignment.name)] if other else []
+    return any(plan_.facts.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
+               for name in names_ for each in other.global_scope()[name])
 
 
 def leave_gone(plan_, era):

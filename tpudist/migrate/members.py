@@ -131,6 +131,11 @@ def _own(evaluator, module, owner, name, bound):
     return found if defined else None
 
 
+def own_names(module, owner):
+    """The attributes that a class and its methods set, in the order of the source."""
+    return list(_assignments(module, owner))
+
+
 def _assignments(module, owner):
     """{attribute: [targets and functions]} of a class: its own, and ``self.x = ``."""
     cache = module.__dict__.setdefault("class_attributes", {})

@@ -15,6 +15,7 @@ NOTE = ("https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/
 _OLD = {old: new for old, new in surfaces.NAMES["v2_0"].items()
         if old.endswith("Strategy") and "distribute" in old and "Distribution" not in old}
 _TPU = "distribute.experimental.TPUStrategy"
+_FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
 USES = [("tf", name) for name in list(_OLD) + [_TPU]]
 
 
@@ -28,10 +29,17 @@ def apply(use):
     if use.call is not None and _OLD.get(use.name, use.name) == _TPU:
         if not _arguments(use, contrib):
             return None
-    elif use.call is not None and use.call.args:
+    elif use.call is not None and use.call.args and not _is_same(use):
         return use.leave("its arguments of contrib are not those of tf.distribute",
                          "tf.%s" % _OLD[use.name])
     return use.respell(_OLD[use.name]) if contrib else None
+
+
+def _is_same(use):
+    """Whether the only argument is the first one, which kept its meaning."""
+    (argument, *more), name = use.call.args, use.name.rpartition(".")[2]
+    return not more and not argument.star and (
+        argument.keyword is None or argument.keyword.value == _FIRST.get(name))
 
 
 def _arguments(use, contrib):

@@ -7,12 +7,14 @@ goes away.
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.migrate import members
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/tpu/issues/316"
 _START, _STOP = "tpu.experimental.initialize_tpu_system", "tpu.experimental.shutdown_tpu_system"
 _NAMES = {"initialize": _START, "finalize": _STOP,
           "contrib.tpu.initialize_system": _START, "contrib.tpu.shutdown_system": _STOP}
+_RESOLVER = {("is", "resolver")}
 _SAME = "contrib.distribute.initialize_tpu_system"
 USES = [("strategy", "initialize"), ("strategy", "finalize"), ("tf", _SAME)] + [
     ("tf", name) for name in _NAMES if "." in name]
@@ -33,7 +35,7 @@ def apply(use):
             "no resolver is named here" if resolver is None else
             "its result is used, or it has arguments",
             "tf.%s(resolver), without a Session around it" % new)
-    made = cst.Call(use.spelled(new), [cst.Arg(cst.Name(resolver))])
+    made = cst.Call(use.spelled(new), [cst.Arg(cst.parse_expression(resolver))])
     _mark_respelled(use)
     return use.rewrite(statement, lambda updated: made, "tf." + new)
 
@@ -60,11 +62,24 @@ def _statement(use):
 
 
 def _resolver(use):
-    """A name that is a resolver where the use is, or None."""
+    """The source of what is a resolver where the use is: a name or ``self.name``; or None."""
     scope, last = use.module.scope(use.node), use.module.global_scope()
     while True:
         found = {each.name for each in scope.assignments
-                 if use.evaluator.assigned(use.module, each) == {("is", "resolver")}}
+                 if use.evaluator.assigned(use.module, each) == _RESOLVER}
         if found or scope is last:
-            return found.pop() if len(found) == 1 else None
+            break
         scope = scope.parent
+    found |= set(_of_self(use)) if not found else set()
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_self(use):
+    """The attributes of ``self`` that are resolvers, in a method of a class."""
+    function = use.module.around(use.node, cst.FunctionDef)
+    owner = function and use.module.around(function, (cst.FunctionDef, cst.ClassDef))
+    if isinstance(owner, cst.ClassDef) and function.params.params:
+        for name in members.own_names(use.module, owner):
+            instance = ("object", use.module, owner)
+            if members.attribute(use.evaluator, instance, name) == _RESOLVER:
+                yield "%s.%s" % (function.params.params[0].name.value, name)

@@ -20,7 +20,7 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if imports.is_v1(use.module, use.node):
+    if imports.is_v1_name(use.plan, use.module, use.node):
         return None
     if use.call is not None:
         if use.has_stars:
