@@ -100,7 +100,8 @@ def test_a_rule_writes_the_name_of_a_later_rule_only_if_that_one_is_wanted(
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ([], "no --to"), (["--to", "2.2", "--only", "fly"], "there is no such rule"),
+    (["--to", "2.2", "--jobs", "0"], "--jobs 0. files are read by one process at least"),
+    (["--to", "2.2", "--jobs", "-3"], "--jobs -3"), ([], "no --to"), (["--to", "2.2", "--only", "fly"], "there is no such rule"),
     (["--to", "2.2", "--skip", "fly"], "rule 'fly'")])
 def test_options_that_do_not_fit(tree, capsys, arguments, words):
     assert migrate(tree, *arguments) == 2
@@ -139,7 +140,7 @@ def test_no_path(capsys):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["--to", "2.2", "--jobs", "0"], ["--to", "2.2", "--jobs", "-1"], ["--to", "1.9"], ["--from", "1.9"], ["--check", "--write"], ["--report", "pdf"]])
+    ["--to", "1.9"], ["--to", "2.2", "--jobs", "two"], ["--from", "1.9"], ["--check", "--write"], ["--report", "pdf"]])
 def test_usage_errors(arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(["migrate", "."] + arguments)

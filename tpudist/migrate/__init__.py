@@ -42,6 +42,9 @@ def _check(options, known):
     if options.to is None and options.level == "full":
         raise MigrateError("no --to", "which names to write depends on it",
                            "--to contrib|2.0|2.2|latest, or --level import")
+    if options.jobs is not None and options.jobs < 1:
+        raise MigrateError("--jobs %d" % options.jobs, "files are read by one process at least",
+                           "--jobs 1, or no --jobs for one a CPU")
     for name in options.only + options.skip:
         if name not in known:
             raise MigrateError("rule %r" % name, "there is no such rule",

@@ -1,6 +1,4 @@
-"""The options of ``tpudist migrate``; imports no libcst, so that ``--help`` is quick."""
-
-import argparse
+"""The options of ``tpudist migrate``; imports nothing, so that ``--help`` is quick."""
 
 TARGETS = ("contrib", "2.0", "2.2", "latest")
 ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
@@ -30,11 +28,5 @@ def add(verb):
                       help="what each rule does, and the release note it implements")
     verb.add_argument("--report", choices=("html", "json"),
                       help="print a report of everything on standard output")
-    verb.add_argument("--jobs", type=_count, metavar="N",
+    verb.add_argument("--jobs", type=int, metavar="N",
                       help="processes; by default one a CPU")
-
-
-def _count(text):
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError("%r is no number of processes; 1 or more" % text)
-    return int(text)
