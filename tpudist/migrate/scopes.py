@@ -57,8 +57,17 @@ class _Found(dict):
 class _Scopes(scope_provider.ScopeVisitor):
     """Goes to the children itself: libcst would rebuild the node for it."""
 
+    def __init__(self, provider):
+        super().__init__(provider)
+        self._visits = {}
+
     def on_visit(self, node):
-        if super().on_visit(node):
+        kind = type(node)
+        if kind not in self._visits:
+            self._visits[kind] = getattr(self, "visit_" + kind.__name__, None)
+        visit = self._visits[kind]
+        if visit is None or visit(node) is not False:
             for child in walk.children(node):
-                child.visit(self)
+                self.on_visit(child)
+                self.on_leave(child)
         return False
