@@ -2,6 +2,8 @@
 
 import libcst as cst
 
+from tpudist.migrate import walk
+
 _EQUAL = cst.AssignEqual(whitespace_before=cst.SimpleWhitespace(""),
                          whitespace_after=cst.SimpleWhitespace(""))
 
@@ -41,10 +43,14 @@ def _as_last(argument, old):
 
 
 def comments(node):
-    """The comments in a node, layout included, in the order of the source."""
-    if isinstance(node, cst.Comment):
-        return [node]
-    return [comment for each in node.children for comment in comments(each)]
+    """The comments in a node and in its layout."""
+    found, todo = [], [node]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, cst.Comment):
+            found.append(node)
+        todo.extend(reversed(walk.children(node, layout=True)))
+    return found
 
 
 def _comma(argument):

@@ -38,7 +38,7 @@ class Facts:
     """
 
     def __init__(self, codebase, origin="auto"):
-        self._texts, self._trees = {}, {}
+        self._texts, self._imports = {}, {}
         self._evidence, self.eras = {}, {}
         for path in codebase.candidates:
             self._read(codebase, path)
@@ -65,7 +65,7 @@ class Facts:
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         self.files = sorted(set(codebase.candidates) | self.companions | set(self.handed)
                             | set(self._with_common_names(codebase, reached)))
-        self._texts = self._trees = self._evidence = None
+        self._texts = self._imports = self._evidence = None
 
     def is_contrib(self, path):
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
@@ -87,7 +87,9 @@ class Facts:
                 tree = ast.parse(text)
         except sources.UNREADABLE:
             return
-        self._texts[path], self._trees[path] = text, tree
+        self._texts[path] = text
+        self._imports[path] = [node for node in ast.walk(tree)
+                               if isinstance(node, (ast.Import, ast.ImportFrom))]
         self._evidence[path] = evidence.collect(tree, path)
         era = _era(self._evidence[path], text)
         if era:
@@ -106,9 +108,9 @@ class Facts:
         """The files that contrib files import, directly or not; themselves too."""
         seen, todo = set(self._contrib), sorted(self._contrib)
         for path in todo:
-            if path not in self._trees:
+            if path not in self._imports:
                 self._read(codebase, path)
-            for other in _imports(codebase, path, self._trees.get(path)):
+            for other in _imported(codebase, path, self._imports.get(path, ())):
                 if other not in seen:
                     seen.add(other)
                     todo.append(other)
@@ -118,14 +120,14 @@ class Facts:
         """{path: eras of the files that import TensorFlow itself from it}."""
         found = {}
         for path, era in self.eras.items():
-            for node in ast.walk(self._trees[path]):
+            for node in self._imports[path]:
                 other = isinstance(node, ast.ImportFrom) and codebase.find_module(
                     node.module or "", node.level, path)
                 if not other or other == path:
                     continue
-                if other not in self._trees:
+                if other not in self._imports:
                     self._read(codebase, other)
-                if {alias.name for alias in node.names} & _modules(self._trees.get(other)):
+                if {alias.name for alias in node.names} & _modules(self._imports.get(other, ())):
                     found.setdefault(other, set()).add(
                         "contrib" if path in self._contrib else era)
         return found
@@ -136,10 +138,10 @@ class Facts:
         near = {path for stem in stems for path in codebase.mentioning("import", stem)}
         for path in sorted((near | reached) - set(codebase.candidates)):
             if _COMMON.search(codebase.bytes[path]):
-                if path not in self._trees:
+                if path not in self._imports:
                     self._read(codebase, path)
                 if path in reached or self._contrib & set(
-                        _imports(codebase, path, self._trees.get(path))):
+                        _imported(codebase, path, self._imports.get(path, ()))):
                     yield path
 
     def _divides(self, origin):
@@ -167,25 +169,23 @@ def _era(found, text):
     return shared[0].eras[0] if shared else ""
 
 
-def _modules(tree):
-    """The names that a file's imports bind to TensorFlow itself."""
+def _modules(imports):
+    """The names that import statements bind to TensorFlow itself."""
     found = set()
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            base = (node.module or "") + "." if isinstance(node, ast.ImportFrom) else ""
-            found |= {alias.asname or alias.name for alias in node.names
-                      if base + alias.name in _TENSORFLOW and "." not in (
-                          alias.asname or alias.name)}
+    for node in imports:
+        base = (node.module or "") + "." if isinstance(node, ast.ImportFrom) else ""
+        found |= {alias.asname or alias.name for alias in node.names
+                  if base + alias.name in _TENSORFLOW and "." not in (
+                      alias.asname or alias.name)}
     return found
 
 
-def _imports(codebase, path, tree):
-    """The files of the code base that a file imports."""
-    for node in ast.walk(tree) if tree is not None else ():
-        names = []
+def _imported(codebase, path, imports):
+    """The files of the code base that import statements of a file mean."""
+    for node in imports:
         if isinstance(node, ast.Import):
             names = [(alias.name, 0) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = node.module or ""
             names = [(base, node.level)] + [
                 ((base + "." + alias.name).strip("."), node.level) for alias in node.names]

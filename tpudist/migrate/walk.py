@@ -27,11 +27,16 @@ _SOURCE_ORDER = {
 _fields, _is_node = {}, {}
 
 
-def children(node):
-    """The nodes directly below a node, in the order of the source."""
-    kind = type(node)
+def children(node, layout=False):
+    """The nodes directly below a node, in the order of the source.
+
+    Args:
+      node: a libcst node.
+      layout: whether white space and the like are wanted too, in any order.
+    """
+    kind = type(node), layout
     if kind not in _fields:
-        _fields[kind] = _parts(kind)
+        _fields[kind] = _parts(*kind)
     found = []
     for name in _fields[kind]:
         value = getattr(node, name)
@@ -42,9 +47,11 @@ def children(node):
     return [each for each in found if _node(type(each))]
 
 
-def _parts(kind):
+def _parts(kind, layout):
     """The names of a class's fields that may hold nodes, in the order of the source."""
     names = [each.name for each in dataclasses.fields(kind)]
+    if layout:
+        return tuple(names)
     order = _SOURCE_ORDER.get(kind.__name__, names)
     return tuple(name for name in order if name in names and not name.startswith(_LAYOUT))
 
