@@ -102,6 +102,10 @@ class MatrixError(TpudistError, RuntimeError):
     """A command cannot be run on a TensorFlow release."""
 
 
+class CompileError(TpudistError, RuntimeError):
+    """A program cannot be lowered, or there is no compiler for it here."""
+
+
 class PinError(TpudistError, AssertionError):
     """A value is not what was recorded, or cannot be recorded."""
 

@@ -108,20 +108,25 @@ class Api:
         """
         if not self.has(name):
             raise PjrtError("UNIMPLEMENTED", "PJRT %d.%d has no %s" % (self.version + (name,)))
+        error, outputs = self._call(name, ctypes.c_void_p, inputs)
+        if error:
+            raise self._error(error)
+        return outputs
+
+    def _call(self, name, returns, inputs):
+        """(what the function returns, the output fields of its struct)."""
         form = FUNCTIONS[name]
         words = 2 + form.inputs + form.outputs
         struct = (ctypes.c_uint64 * words)(form.size or WORD * words, 0, *inputs)
         address = ctypes.c_void_p.from_address(self._table + _HEADER + WORD * form.index)
-        function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(address.value)
-        error = function(ctypes.addressof(struct))
-        if error:
-            raise self._error(error)
-        return list(struct)[2 + form.inputs:]
+        function = ctypes.CFUNCTYPE(returns, ctypes.c_void_p)(address.value)
+        return function(ctypes.addressof(struct)), list(struct)[2 + form.inputs:]
 
     def _error(self, error):
-        message = _text(*self.call("Error_Message", error))
-        code = self.call("Error_GetCode", error)[0]
-        self.call("Error_Destroy", error)
+        """The PjrtError of an error that a function returned; frees it."""
+        message = _text(*self._call("Error_Message", None, [error])[1])
+        code, = self.call("Error_GetCode", error)
+        self._call("Error_Destroy", None, [error])  # the message's memory goes with it
         return PjrtError(CODES[code] if code < len(CODES) else str(code), message)
 
 
