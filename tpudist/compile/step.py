@@ -1,0 +1,77 @@
+"""``tpudist.compile_step``: a replica's step through the real TPU compiler."""
+
+from tpudist.compile import compiler
+from tpudist.compile import topologies
+
+
+def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
+                 fast=False, timeout=None, progress=None, cache=True):
+    """Compiles a step for a TPU, without one.
+
+    Context: cross-replica; eager, in a graph, or in a ``tf.function``.
+    `step_fn` is traced once, as by ``strategy.run``, with the replica's id
+    known to the TPU only; nothing is run. Implements no page: it is tpudist's
+    own.
+
+    Args:
+      strategy: a strategy of any era, on a virtual TPU of as many replicas as
+        the step is to run on.
+      step_fn: the replica function, or a ``tf.function`` of it.
+      args: what one replica gets: arrays, tensors or ``tf.TensorSpec`` in the
+        shapes of one replica's batch; per-replica values; nests of these.
+        Anything else is passed as it is.
+      kwargs: the same by name, or None.
+      topology: the slice, such as "v5e:2x4", "v4:2x2x2" or "v5litepod-8".
+      fast: compile with few optimizations: an answer in a fraction of the
+        time, whose time and temporary memory are not those of the real
+        program.
+      timeout: seconds after which the compiler is ended, None for no limit.
+      progress: called with the seconds passed, now and then, while the
+        compiler works; or None.
+      cache: take the answer of an earlier run of the same compiler on the same
+        program.
+
+    Returns:
+      A `tpudist.compile.report.Report`; it says whether the step compiles.
+
+    Raises:
+      CompileError: (a RuntimeError) the step cannot be lowered, or there is no
+        compiler.
+      TopologyError: (a ValueError) there is no such slice, or the replicas do
+        not fit it.
+    """
+    slice_ = check(strategy, topology)
+    return compiler.compile_program(
+        lower_step(strategy, step_fn, args, kwargs), slice_, fast=fast,
+        timeout=timeout, progress=progress, cache=cache)
+
+
+def check(strategy, topology):
+    """The slice of that name, if the strategy's replicas fit it.
+
+    Args:
+      strategy: as of :func:`compile_step`.
+      topology: likewise.
+
+    Returns:
+      A `topologies.Topology`.
+
+    Raises:
+      TopologyError: (a ValueError) as of :func:`compile_step`.
+    """
+    from tpudist.core import sharding  # It imports TensorFlow.
+    found = topologies.topology(topology)
+    topologies.check(found, strategy.num_replicas_in_sync,
+                     sharding.logical_devices(strategy))
+    return found
+
+
+def lower_step(strategy, step_fn, args=(), kwargs=None):
+    """The `program.Program` of a step; see :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) it cannot be lowered.
+    """
+    from tpudist.core.compiler import lowering  # They import TensorFlow.
+    from tpudist.core.compiler import tracing
+    return lowering.lower(tracing.trace(strategy, step_fn, args, kwargs))

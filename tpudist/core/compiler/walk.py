@@ -1,0 +1,73 @@
+"""The ops of a function graph and of the functions it calls, and who wrote them."""
+
+import os
+import sysconfig
+
+import tensorflow as tf
+
+from tpudist.core import functions
+
+#: Attributes of ops that call functions traced in Python.
+_CALLS = ("f", "then_branch", "else_branch", "body", "cond", "branches",
+          "forward_f", "backward_f")
+
+_LIBRARIES = tuple(
+    os.path.join(path, "") for path in (
+        sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+        os.path.dirname(os.path.dirname(tf.__file__)),
+        os.path.dirname(os.path.dirname(os.path.dirname(
+            os.path.abspath(__file__))))))
+
+
+def ops(graph):
+    """(path, op) of each op of a FuncGraph and of every function it calls.
+
+    Args:
+      graph: a FuncGraph.
+
+    Yields:
+      The op's name behind those of the ops that call it, and the op. A
+      function that is called twice comes twice, under both paths.
+    """
+    pending = [("", graph, ())]
+    while pending:
+        prefix, current, callers = pending.pop()
+        for op in current.get_operations():
+            yield prefix + op.name, op
+            pending += [(prefix + op.name + "/", called, callers + (name,))
+                        for name, called in _called(op, current)
+                        if name not in callers]
+
+
+def _called(op, graph):
+    """[(name, FuncGraph)] of the functions that an op calls."""
+    found = []
+    for attribute in _CALLS:
+        try:
+            value = op.get_attr(attribute)
+        except ValueError:
+            continue
+        for function in value if isinstance(value, list) else [value]:
+            name = getattr(function, "name", "")
+            called = name and functions.of_library(graph, name)
+            if called is not None:
+                found.append((name, called))
+    return found
+
+
+def location(op):
+    """ "file:line" of the user's code that made an op, "" if nobody did.
+
+    The innermost frame outside of Python, its installed packages and tpudist.
+    """
+    for file, line in reversed(_frames(op)):
+        if not file.startswith(_LIBRARIES + ("<",)) and (
+                "site-packages" not in file):
+            return "%s:%d" % (file, line)
+    return ""
+
+
+def _frames(op):
+    return [(frame.filename, frame.lineno) if hasattr(frame, "filename")
+            else tuple(frame[:2]) for frame in op.traceback or ()]
