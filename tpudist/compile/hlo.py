@@ -7,6 +7,9 @@
    crashes on more than 31.
 3. With several logical devices, entry parameters and results need shardings of
    their own, or an updated variable goes in whole and comes out split.
+
+Names that count functions of the process (``inference_step_203``) and source
+lines, which newer releases get wrong, are taken out: one program, one text.
 """
 
 from tpudist.compile import hlo_proto
@@ -31,7 +34,7 @@ def normalized(hlo, replicas, partitions):
       partitions: logical devices of each.
 
     Returns:
-      bytes, the same for the same program whatever its ids were.
+      bytes, the same for the same program whatever its ids and function names were.
     """
     module = hlo_proto.Module.FromString(hlo)
     for computation in module.computations:
@@ -41,6 +44,7 @@ def normalized(hlo, replicas, partitions):
     if partitions > 1:
         _add_shardings(module)
     _renumber(module)
+    _rename(module)
     return module.SerializeToString(deterministic=True)
 
 
@@ -71,6 +75,16 @@ def _renumber(module):
         computation.root_id = _new(instructions, old, computation.root_id)
         computation.id = computations[old]
     module.entry_computation_id = computations[module.entry_computation_id]
+
+
+def _rename(module):
+    module.name = "step"
+    for computation in module.computations:
+        computation.name = "computation.%d" % computation.id
+        for instruction in computation.instructions:
+            instruction.metadata.ClearField("source_file")
+            instruction.metadata.ClearField("source_line")
+    module.entry_computation_name = entry(module).name
 
 
 def _new(instructions, computation, old):

@@ -13,7 +13,8 @@ _PACKAGE = "tpudist.hlo"
 #: {message: {field: (number, type)}}; a type ending in ``*`` is repeated.
 _MESSAGES = {
     "ModuleWithConfig": {"module": (1, "Module")},
-    "Module": {"name": (1, "string"), "computations": (3, "Computation*"),
+    "Module": {"name": (1, "string"), "entry_computation_name": (2, "string"),
+               "computations": (3, "Computation*"),
                "entry_computation_id": (6, "int64"), "input_output_alias": (8, "Aliases")},
     "Aliases": {"entries": (1, "Alias*")},
     "Alias": {"output_shape_index": (1, "int64*"), "parameter_number": (2, "int64")},

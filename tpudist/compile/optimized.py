@@ -95,14 +95,24 @@ def costs(found):
     Args:
       found: a `hlo_proto.Module`.
     """
+    by_id = {each.id: each for each in found.computations}
     made = []
     for computation in found.computations:
         for instruction in computation.instructions:
             cycles = _cycles(instruction.backend_config)
             if cycles:
-                made.append(Cost(cycles, instruction.metadata.op_name,
+                made.append(Cost(cycles, _op_name(instruction, by_id),
                                  shapes.text(instruction.shape)))
     return sorted(made, key=lambda cost: -cost.cycles)
+
+
+def _op_name(instruction, by_id):
+    """The instruction's own, else that of the last fused into it that has one."""
+    if instruction.metadata.op_name:
+        return instruction.metadata.op_name
+    names = [inner.metadata.op_name for called in instruction.called_computation_ids
+             for inner in by_id[called].instructions]
+    return next(filter(None, reversed(names)), "")
 
 
 def _cycles(config):
@@ -125,7 +135,7 @@ def largest(found, count):
     arrays = {}
     for computation in found.computations:
         for instruction in computation.instructions:
-            if instruction.opcode not in _NO_ARRAY:
+            if instruction.opcode not in _NO_ARRAY and not instruction.sharding.ByteSize():
                 key = instruction.metadata.op_name, shapes.text(instruction.shape)
                 arrays[key] = shapes.logical_bytes(instruction.shape)
     ranked = sorted(arrays.items(), key=lambda item: (-item[1], item[0]))
