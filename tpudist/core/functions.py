@@ -16,8 +16,6 @@ from tensorflow.python.framework import auto_control_deps
 from tensorflow.python.framework import func_graph
 from tensorflow.python.framework import ops
 from tensorflow.python.framework import tensor_util
-from tensorflow.python.ops import control_flow_ops
-from tensorflow.python.ops import resource_variable_ops
 
 from tpudist.core import nests
 from tpudist.core import versions
@@ -107,22 +105,6 @@ def convert(fn):
     return autograph.tf_convert(fn, ag_ctx.control_status_ctx())
 
 
-def converted(fn):
-    """`fn` converted by AutoGraph, as the body of a ``tf.function`` is.
-
-    Args:
-      fn: a function, or a ``tf.function``, whose own choice is kept.
-    """
-    if is_function(fn):
-        autographs, fn = fn._autograph, fn.python_function
-        if not autographs:
-            return do_not_convert(fn)
-    if not versions.RUN_CONVERTS:
-        return fn
-    return autograph.tf_convert(
-        fn, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))
-
-
 def do_not_convert(fn):
     """`fn`, shielded from AutoGraph."""
     return autograph.do_not_convert(fn) if versions.RUN_CONVERTS else fn
@@ -135,42 +117,6 @@ def unconverted():
         with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
             yield
     else:
-        yield
-
-
-@contextlib.contextmanager
-def eager():
-    """Executes what is called in the block, also in a program of graphs."""
-    with context.eager_mode():
-        yield
-
-
-@contextlib.contextmanager
-def for_xla():
-    """What is traced in the block will be compiled by XLA.
-
-    Loops then have gradients of fixed size, and functions that are traced
-    here are not used elsewhere.
-    """
-    flow = control_flow_ops.XLAControlFlowContext()
-    flow.Enter()
-    try:
-        yield
-    finally:
-        flow.Exit()
-
-
-@contextlib.contextmanager
-def variables_reused():
-    """``tf.get_variable`` finds what it made before under the same name.
-
-    In eager mode, where it never does, nothing is changed.
-    """
-    if tf.executing_eagerly():
-        yield
-        return
-    current = tf.compat.v1.get_variable_scope()
-    with tf.compat.v1.variable_scope(current, reuse=tf.compat.v1.AUTO_REUSE):
         yield
 
 
@@ -234,17 +180,6 @@ def add_library(source, target):
             function.add_to_graph(target)
 
 
-def of_library(graph, name):
-    """The FuncGraph of a function that ops of `graph` call by name.
-
-    None if it was not traced here.
-    """
-    found = graph._functions.get(name)
-    if found is None and hasattr(graph, "_get_function"):
-        found = graph._get_function(name)
-    return getattr(found, "graph", None)
-
-
 def in_function_inside(home):
     """Whether a tf.function is being traced that is called in `home`.
 
@@ -263,20 +198,6 @@ def is_traced(value):
     graph = None if isinstance(value, ops.EagerTensor) else getattr(
         value, "graph", None)
     return nests.is_tensor(value) and isinstance(graph, FuncGraph)
-
-
-def stored_in(handle):
-    """(shape, dtype) of the variable behind a resource, (None, None) of others."""
-    data = resource_variable_ops.get_eager_safe_handle_data(handle)
-    if data is None or not data.is_set or len(data.shape_and_type) != 1:
-        return None, None
-    stored = data.shape_and_type[0]
-    return tf.TensorShape(stored.shape), tf.as_dtype(stored.dtype)
-
-
-def is_eager(tensor):
-    """Whether `tensor` has a value now, and is of no graph."""
-    return isinstance(tensor, ops.EagerTensor)
 
 
 def lift(tensor):

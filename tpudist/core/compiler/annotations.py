@@ -47,14 +47,12 @@ def shardings(step):
 
 def _annotation(op):
     """The ``OpSharding`` of an op, None if it has none."""
-    for name in ("sharding", "_XlaSharding"):
-        try:
-            value = op.get_attr(name)
-        except ValueError:
-            continue
-        if value and (name == "_XlaSharding" or op.type == "XlaSharding"):
-            return xla_data_pb2.OpSharding.FromString(tf.compat.as_bytes(value))
-    return None
+    name = "sharding" if op.type == "XlaSharding" else "_XlaSharding"
+    try:
+        value = op.get_attr(name)
+    except ValueError:
+        return None
+    return xla_data_pb2.OpSharding.FromString(tf.compat.as_bytes(value))
 
 
 def _source(op):

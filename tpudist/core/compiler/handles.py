@@ -5,8 +5,8 @@ import collections
 import tensorflow as tf
 
 from tpudist.compile import program
-from tpudist.core import functions
 from tpudist.core import natives
+from tpudist.core.compiler import graphs
 from tpudist.errors import CompileError
 
 #: The eager resource tensor, and the `program.Parameter` that it is.
@@ -27,7 +27,7 @@ def of(name, held, outer):
     Raises:
       CompileError: (a RuntimeError) it is no variable, or its shape is unknown.
     """
-    shape, dtype = functions.stored_in(held)
+    shape, dtype = graphs.stored_in(held)
     if shape is None or not shape.is_fully_defined():
         raise CompileError(
             "the step uses the resource %s of shape %s" % (name or held.name, shape),
@@ -38,7 +38,7 @@ def of(name, held, outer):
     parameter = program.Parameter(
         name or held.op.name, program.VARIABLE, dtype.name,
         tuple(shape.as_list()))
-    if outer is not None and functions.is_eager(outer):
+    if outer is not None and graphs.is_eager(outer):
         return Handle(outer, parameter, None)
     variable = natives.ResourceVariable(tf.zeros(shape, dtype), trainable=False)
     return Handle(variable.handle, parameter, variable)

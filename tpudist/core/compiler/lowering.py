@@ -8,6 +8,7 @@ from tpudist.compile import program
 from tpudist.core import functions
 from tpudist.core import versions
 from tpudist.core.compiler import annotations
+from tpudist.core.compiler import graphs
 from tpudist.core.compiler import handles
 from tpudist.core.compiler import unsupported
 from tpudist.core.compiler import walk
@@ -33,7 +34,7 @@ def lower(step):
             "--lower-with PYTHON, the Python of an environment with a newer "
             "TensorFlow")
     unsupported.refuse(step.graph)
-    with functions.eager():
+    with graphs.eager():
         parameters, hlo = _lowered(step)
     module = hlo_pb2.HloModuleProto.FromString(hlo)
     return program.Program(
@@ -83,7 +84,7 @@ def _parameters(arguments):
 
 
 def _value(held, outer):
-    if outer is not None and functions.is_eager(outer):
+    if outer is not None and graphs.is_eager(outer):
         return outer
     return tf.zeros(held.shape, held.dtype)
 

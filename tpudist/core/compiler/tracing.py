@@ -12,6 +12,7 @@ from tpudist.core import functions
 from tpudist.core import natives
 from tpudist.core import nests
 from tpudist.core import traces
+from tpudist.core.compiler import graphs
 from tpudist.core.compiler import replicas
 from tpudist.core.virtual import variables
 from tpudist.errors import CompileError
@@ -51,11 +52,11 @@ def trace(strategy, fn, args=(), kwargs=None):
     """
     step, given = _StepTrace(), []
     with replicas.symbolic(strategy) as extended, strategy.scope(), \
-            functions.variables_reused():
-        with step.ordered() as order, functions.for_xla():
+            graphs.variables_reused():
+        with step.ordered() as order, graphs.for_xla():
             args, kwargs = _placeholders(fn, args, kwargs or {}, given)
             results = extended.call_for_each_replica(
-                functions.converted(fn), args=args, kwargs=kwargs)
+                graphs.converted(fn), args=args, kwargs=kwargs)
             outputs = _outputs(results, step.handed_out, order)
     graph = step.finish([tensor for _, tensor in outputs],
                         [held for _, held, _ in given])
@@ -159,4 +160,4 @@ def _name_of(outer, graph):
         each for each in graph.variables if each.handle is outer]
     if found:
         return found[0].name.split(":")[0]
-    return "" if functions.is_eager(outer) else outer.op.name
+    return "" if graphs.is_eager(outer) else outer.op.name

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tensorflow.python.framework import kernels
 
-from tpudist.core import functions
+from tpudist.core.compiler import graphs
 from tpudist.core.compiler import walk
 from tpudist.errors import CompileError
 
@@ -130,7 +130,7 @@ def _kernels(kind, known={}):
 
 def _register_kernels():
     """XLA's kernels are registered when the first function is lowered."""
-    with functions.eager():
+    with graphs.eager():
         tf.function(lambda x: x, jit_compile=True).experimental_get_compiler_ir(
             tf.zeros([]))(stage="hlo")
 

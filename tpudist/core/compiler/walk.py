@@ -5,7 +5,7 @@ import sysconfig
 
 import tensorflow as tf
 
-from tpudist.core import functions
+from tpudist.core.compiler import graphs
 
 #: Attributes of ops that call functions traced in Python.
 _CALLS = ("f", "then_branch", "else_branch", "body", "cond", "branches",
@@ -50,7 +50,7 @@ def _called(op, graph):
             continue
         for function in value if isinstance(value, list) else [value]:
             name = getattr(function, "name", "")
-            called = name and functions.of_library(graph, name)
+            called = name and graphs.called(graph, name)
             if called is not None:
                 found.append((name, called))
     return found
