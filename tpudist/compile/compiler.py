@@ -2,7 +2,8 @@
 
 import base64
 
-from tpudist.compile import answers, cache, hlo, libtpu, process, summary, topologies
+from tpudist.compile import answers, hlo, libtpu, process, summary, topologies
+from tpudist.compile import cache as kept_answers
 from tpudist.errors import CompileError
 
 #: How long the compiler may take, in seconds.
@@ -12,7 +13,7 @@ TIMEOUT = 1800
 _OPTIMIZED, _FAST = 0, 9
 
 
-def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=None, cached=True):
+def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=None, cache=True):
     """Compiles a program for a slice; no TPU is needed.
 
     Context: any; TensorFlow is neither imported nor needed.
@@ -25,7 +26,7 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
       timeout: in seconds.
       progress: called with the seconds that the compiler has taken, a few
         times a second; None for no calls.
-      cached: whether an answer of before will do.
+      cache: whether an answer of before will do.
 
     Returns:
       A `report.Report`, also if the program does not compile.
@@ -42,14 +43,14 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
     request = {"topology": topology.name, "options": topology.options(),
                "replicas": program.replicas, "partitions": program.partitions,
                "level": _FAST if fast else _OPTIMIZED}
-    place = cache.path(text, request, compiler.identity())
-    kept = cache.read(place) if cached else None
+    place = kept_answers.path(text, request, compiler.identity())
+    kept = kept_answers.read(place) if cache else None
     found = kept is not None
     if not found:
         request.update(libtpu=compiler.path, hlo=base64.b64encode(text).decode())
         kept = answers.digest(_checked(process.ask(request, timeout, progress), compiler))
         if answers.lasting(kept):
-            cache.write(place, kept)
+            kept_answers.write(place, kept)
     return summary.make(program, topology, fast, compiler, kept, found)
 
 
