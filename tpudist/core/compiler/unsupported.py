@@ -4,6 +4,7 @@ What a CPU build of TensorFlow knows is its XLA kernels for the CPU; those for
 the TPU are almost the same, and the TPU compiler has the last word.
 """
 
+import collections
 import re
 
 import tensorflow as tf
@@ -54,18 +55,20 @@ def refuse(graph):
       CompileError: (a RuntimeError) there are some; names each, with the line
         of the user's code and what to do about it.
     """
-    found = {}
+    found = collections.OrderedDict()
     for path, op in walk.ops(graph):
         why = _why_not(op)
         if why:
-            found.setdefault((walk.location(op) or path, op.type, why))
+            kinds = found.setdefault((walk.location(op) or path, why), [])
+            kinds += [op.type] if op.type not in kinds else []
     if not found:
         return
-    lines = ["%s: %s %s; %s" % (place, kind, why, _INSTEAD.get(kind, _OTHERWISE))
-             for place, kind, why in found]
     raise CompileError(
-        "%d op(s) of the step cannot be compiled for a TPU:\n  %s\n"
-        % (len(lines), "\n  ".join(lines)),
+        "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
+        % (len(found), "\n  ".join(
+            "%s: %s: %s; %s" % (place, ", ".join(kinds), why,
+                                _INSTEAD.get(kinds[-1], _OTHERWISE))
+            for (place, why), kinds in found.items())),
         "a TPU runs what XLA compiles", "what each line says")
 
 
@@ -111,9 +114,9 @@ def _why_not(op):
         return ""
     found = _kernels(op.type)
     if not found:
-        return "has no XLA kernel"
+        return "no XLA kernel"
     if not any(_fits(kernel, op) for kernel in found):
-        return "has no XLA kernel for %s" % ", ".join(sorted({
+        return "no XLA kernel for %s" % ", ".join(sorted({
             tensor.dtype.name for tensor in list(op.inputs) + list(op.outputs)}))
     return ""
 
