@@ -99,11 +99,10 @@ def _cost(report):
         return made
     rows = []
     for number, hot in enumerate(report.hottest):
-        where = "  ".join(filter(None, (hot.location, hot.op_name))) or "(of the compiler's own)"
         rows.append('<rect x="0" y="%d" width="%.1f" height="%d" fill="#e8c49c"/>'
                     '<text x="6" y="%d">%.0f %% &#160; %s</text>' % (
                         number * _ROW, _WIDTH * hot.share, _ROW - 4, number * _ROW + 13,
-                        100 * hot.share, _safe(where)))
+                        100 * hot.share, _safe(terminal.origin(hot))))
     return made + ('\n<svg viewBox="0 0 %d %d" role="img">%s</svg>\n<p class="small">Lines by the '
                    "compiler's estimate of cycles: it ranks them, and is no time.</p>" % (
                        _WIDTH, _ROW * len(rows), "".join(rows)))

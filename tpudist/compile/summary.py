@@ -1,10 +1,9 @@
 """Puts a report together: from the program and what the compiler said of it."""
 
 import collections
-import re
 
 import tpudist
-from tpudist.compile import estimate, hlo_proto, optimized, process, report, shapes, topologies
+from tpudist.compile import estimate, hlo_proto, optimized, process, report, shapes
 
 #: How many lines of code are reported as the hottest, and buffers as the largest.
 _HOTTEST, _LARGEST = 10, 10
@@ -55,7 +54,7 @@ def _failure(program, kept):
         kind = "out-of-memory"
     largest = optimized.largest(hlo_proto.Module.FromString(program.hlo), _LARGEST)
     return report.Failure(kind, kept["message"], _INSTEAD[kind], tuple(
-        report.Buffer(size, shape, name, program.locations.get(name, ""))
+        report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
         for size, name, shape in largest))
 
 
@@ -104,7 +103,7 @@ def _hottest(program, kept):
     lines = collections.OrderedDict()
     for cycles, name, count in kept.get("costs", ()):
         location = program.locations.get(name, "")
-        hot = lines.setdefault(location or ("op", name), [location, name, 0, 0])
+        hot = lines.setdefault(location or ("op", name), [location, _short(name), 0, 0])
         hot[2] += cycles
         hot[3] += count
     ranked = sorted(lines.values(), key=lambda hot: -hot[2])[:_HOTTEST]
@@ -112,17 +111,22 @@ def _hottest(program, kept):
                  for location, name, cycles, count in ranked)
 
 
+def _short(name):
+    """An op's name without the function calls around it, which the user did not write."""
+    return name.rpartition("StatefulPartitionedCall/")[2]
+
+
 def _warnings(program, topology, kept):
     made = list(program.warnings)
     used = program.replicas * program.partitions
     if used < topology.devices:
         made.append("%d of the %d devices of %s are used" % (used, topology.devices, topology.name))
-    if topologies.GENERATIONS[topology.generation].devices == 2 and topology.generation == "v4":
+    if topology.generation == "v4":
         made.append("a v4 chip's two cores are compiled as two devices, not as one (megacore)")
     if kept.get("loops"):
         made.append("FLOPs, bytes and time count the body of each of %d while loops once"
                     % kept["loops"])
-    if any(re.match("assign", each.description) for each in program.shardings):
+    if any(each.description.startswith("assign") for each in program.shardings):
         made.append("assigning to a logical device saves no memory and no time: every device "
                     "computes it, and the others' results are masked")
     return tuple(made)

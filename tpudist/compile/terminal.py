@@ -65,8 +65,8 @@ def _sections(report):
     yield "split", ["%s: %s, %s -> %s on a device  %s" % (
         each.name, each.description, list(each.global_shape), list(each.per_device_shape),
         each.location) for each in report.splits]
-    yield "hottest", ["%3.0f %%  %s" % (100 * each.share, "  ".join(filter(None, (
-        each.location, each.op_name)))) for each in report.hottest[:_SHOWN]]
+    yield "hottest", ["%3.0f %%  %s" % (100 * each.share, origin(each))
+                      for each in report.hottest[:_SHOWN]]
     yield "notes", report.warnings
     yield "with", [versions(report)]
 
@@ -92,6 +92,15 @@ def _arguments(report):
     if rest:
         rows.append("%-10s %d more" % (units.size(sum(each.bytes for each in rest)), len(rest)))
     return rows
+
+
+def origin(hot):
+    """Where instructions come from.
+
+    Args:
+      hot: a `report.Hot`.
+    """
+    return "  ".join(filter(None, (hot.location, hot.op_name))) or "(the compiler's own)"
 
 
 def work(report):
