@@ -30,6 +30,19 @@ def run(options):
     return runner.run(options.script, options.arguments, options.era, options.tpu) or 0
 
 
+def compile_(options):
+    """``tpudist compile``: a replica's step through the real TPU compiler.
+
+    Args:
+      options: see ``tpudist.compile.command.run``.
+
+    Returns:
+      0 if the step compiles, else 1.
+    """
+    from tpudist.compile import command
+    return command.run(options)
+
+
 def doctor(options):
     """``tpudist doctor``: reports what is installed and what to type.
 
@@ -106,6 +119,7 @@ def parser():
     verbs = top.add_subparsers(dest="verb_name", metavar="VERB")
     verbs.required = True
     _add_run(verbs)
+    _add_compile(verbs)
     _add_doctor(verbs)
     _add_matrix(verbs)
     _add_pins(verbs)
@@ -124,6 +138,43 @@ def _add_run(verbs):
                       help="a TPU's name or address, or virtual:8; overrides what the script passes")
     verb.add_argument("script", help="the script's path")
     verb.set_defaults(verb=run)
+
+
+def _add_compile(verbs):
+    verb = verbs.add_parser(
+        "compile", help="compile a replica's step with the real TPU compiler, without a TPU",
+        allow_abbrev=False,
+        usage="tpudist compile [--topology v5e:2x4] [options] path/to/train.py:step_fn "
+        "--args 'f32[128,28,28,1],s32[128]'",
+        description="Lowers the step as one replica runs it and compiles it with libtpu: does "
+        "it compile, does it fit, what does it cost. Exit code 1 if it does not compile.")
+    verb.add_argument("target", metavar="FILE:FUNCTION",
+                      help="the replica function, as strategy.run gets it; the file is executed "
+                      "as a module")
+    verb.add_argument("--args", metavar="SHAPES", help="what one replica gets, such as "
+                      "'f32[128,28,28,1],s32[128]', 'x=bf16[8,4]', '(f32[2],s32[])' or "
+                      "'{image:f32[8,28,28,1],label:s32[8]}'")
+    verb.add_argument("--topology", "--tpu", metavar="SLICE", default="v5e:2x4",
+                      help="chips such as v5e:2x4 or v4:2x2x2, or a name such as v3-32, "
+                      "v5litepod-8 or v6e-8; by default v5e:2x4")
+    verb.add_argument("--replicas", type=int, metavar="N",
+                      help="by default as many as the slice has room for")
+    verb.add_argument("--logical", type=int, metavar="N",
+                      help="logical devices of a replica; by default 1")
+    verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
+    verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
+    _add_compiler(verb)
+    verb.set_defaults(verb=compile_)
+
+
+def _add_compiler(verb):
+    """The options of whatever compiles."""
+    verb.add_argument("--fast", action="store_true",
+                      help="optimize little: a quick answer, with other figures")
+    verb.add_argument("--timeout", type=float, metavar="SECONDS",
+                      help="end the compiler after that time; by default 1800")
+    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
+    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
 
 
 def _add_doctor(verbs):

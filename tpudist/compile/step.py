@@ -5,7 +5,8 @@ from tpudist.compile import topologies
 
 
 def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
-                 fast=False, timeout=None, progress=None, cache=True):
+                 fast=False, timeout=compiler.TIMEOUT, progress=None,
+                 cache=True):
     """Compiles a step for a TPU, without one.
 
     Context: cross-replica; eager, in a graph, or in a ``tf.function``.
@@ -25,7 +26,7 @@ def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
       fast: compile with few optimizations: an answer in a fraction of the
         time, whose time and temporary memory are not those of the real
         program.
-      timeout: seconds after which the compiler is ended, None for no limit.
+      timeout: seconds after which the compiler is ended.
       progress: called with the seconds passed, now and then, while the
         compiler works; or None.
       cache: take the answer of an earlier run of the same compiler on the same
@@ -68,6 +69,9 @@ def check(strategy, topology):
 
 def lower_step(strategy, step_fn, args=(), kwargs=None):
     """The `program.Program` of a step; see :func:`compile_step`.
+
+    Args:
+      strategy, step_fn, args, kwargs: as of :func:`compile_step`.
 
     Raises:
       CompileError: (a RuntimeError) it cannot be lowered.

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from tensorflow.python.framework.tensor_spec import TensorSpec
 
+from tpudist.compile.arguments import Spec
 from tpudist.core import functions
 from tpudist.core import natives
 from tpudist.core import nests
@@ -90,12 +91,12 @@ def _placeholders(fn, args, kwargs, given):
 def _is_data(leaf):
     if isinstance(leaf, tf.Variable) or natives.is_variable(leaf):
         return False
-    return isinstance(leaf, (np.ndarray, np.generic, TensorSpec)) or (
+    return isinstance(leaf, (np.ndarray, np.generic, TensorSpec, Spec)) or (
         natives.is_tensor_like(leaf))
 
 
 def _placeholder(name, value, given):
-    if not isinstance(value, TensorSpec) and not nests.is_tensor(value):
+    if not isinstance(value, (TensorSpec, Spec)) and not nests.is_tensor(value):
         value = np.asarray(value)
     shape = tf.TensorShape(value.shape)
     if not shape.is_fully_defined():
