@@ -47,7 +47,9 @@ def modules(draw):
                 id=number << 32 | each, called_computation_ids=called,
                 operand_ids=[number << 32 | operand for operand in operands],
                 control_predecessor_ids=[number << 32 | operand for operand in operands[:1]],
-                channel_id=draw(st.integers(0, 3)))
+                channel_id=draw(st.integers(0, 3)), frontend_attributes={"map": [
+                    {"key": key, "value": key} for key in draw(
+                        st.lists(st.sampled_from("abc"), max_size=2, unique=True))]})
         made.root_id = made.instructions[-1].id
     module.entry_computation_id = numbers[-1]
     return module

@@ -42,13 +42,18 @@ def test_what_is_normal_stays(module, partitions):
 
 
 @given(modules.modules(), st.integers(1, 1000))
-def test_names_that_count_functions_do_not_matter(module, more):
+def test_names_that_count_functions_and_orders_do_not_matter(module, more):
     other = hlo_proto.Module.FromString(module.SerializeToString())
-    other.name = "a_inference_step_%d" % more
+    other.name, other.id = "a_inference_step_%d" % more, more
+    other.stack_frame_index = b"\x0a\x01x" * more
     for computation in other.computations:
         computation.name += "_%d" % more
         for each in computation.instructions:
             each.metadata.source_file, each.metadata.source_line = "framework/ops.py", more
+            each.metadata.stack_frame_id = more
+            attributes = list(each.frontend_attributes.map)
+            del each.frontend_attributes.map[:]
+            each.frontend_attributes.map.extend(reversed(attributes))
     assert normalized(other) == normalized(module)
 
 

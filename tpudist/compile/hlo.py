@@ -8,8 +8,9 @@
 3. With several logical devices, entry parameters and results need shardings of
    their own, or an updated variable goes in whole and comes out split.
 
-Names that count functions of the process (``inference_step_203``) and source
-lines, which newer releases get wrong, are taken out: one program, one text.
+Names and ids that count functions of the process (``inference_step_203``), and
+source lines, which newer releases get wrong, are taken out, and attributes are
+sorted: one program, one text.
 """
 
 from tpudist.compile import hlo_proto
@@ -79,11 +80,14 @@ def _renumber(module):
 
 def _rename(module):
     module.name = "step"
+    module.ClearField("id")
+    module.ClearField("stack_frame_index")
     for computation in module.computations:
         computation.name = "computation.%d" % computation.id
         for instruction in computation.instructions:
-            instruction.metadata.ClearField("source_file")
-            instruction.metadata.ClearField("source_line")
+            for field in ("source_file", "source_line", "stack_frame_id"):
+                instruction.metadata.ClearField(field)
+            instruction.frontend_attributes.map.sort(key=lambda attribute: attribute.key)
     module.entry_computation_name = entry(module).name
 
 

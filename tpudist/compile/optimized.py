@@ -64,7 +64,7 @@ def collectives(found):
     for computation in found.computations:
         by_id = {each.id: each for each in computation.instructions}
         for instruction in computation.instructions:
-            kind = _collective(instruction.opcode)
+            kind = _collective(instruction.opcode, computation.name)
             if kind:
                 size = sum(shapes.logical_bytes(by_id[operand].shape)
                            for operand in instruction.operand_ids)
@@ -73,9 +73,18 @@ def collectives(found):
     return totals
 
 
-def _collective(opcode):
-    """The kind of an opcode that begins a collective; None of others."""
+def _collective(opcode, inside):
+    """The kind of an opcode that begins a collective; None of others.
+
+    Over many devices libtpu makes an all-reduce of three: it scatters along
+    one axis, reduces along the other, and gathers. Its HLO has an all-reduce
+    for each, in a computation that is named after what it does.
+    """
     kind = opcode[:-len("-start")] if opcode.endswith("-start") else opcode
+    if kind == "all-reduce" and inside.startswith("all-reduce-scatter"):
+        kind = "reduce-scatter"
+    elif kind == "all-reduce" and inside.startswith("all-gather"):
+        kind = "all-gather"
     return kind if kind in hlo.COLLECTIVES else None
 
 
