@@ -44,8 +44,10 @@ def dense(replicas=8, partitions=1, annotate=None, reduced=1, outputs=OUTPUTS):
             given, kernel = annotate(strategy, images, weight) if annotate else (images, weight)
             loss = tf.reduce_mean(tf.tanh(tf.matmul(given, kernel)))
         gradient = tape.gradient(loss, weight)
-        for _ in range(reduced):
-            gradient = tf.tanh(_context().all_reduce(MEAN, gradient))
+        for number in range(reduced):
+            if number:  # what all replicas have alike need not be reduced
+                gradient *= tf.reduce_mean(images)
+            gradient = _context().all_reduce(MEAN, gradient)
         momentum.assign(.9 * momentum + gradient)
         weight.assign_sub(.1 * momentum)
         return loss
