@@ -21,11 +21,16 @@ def run(options):
     """``tpudist run``: runs a script of an era, unmodified, on the TPU named.
 
     Args:
-      options: parsed ``script``, ``arguments``, ``era`` (or None), ``tpu`` (or None).
+      options: parsed ``script``, ``arguments``, ``era``, ``tpu`` and ``compile``
+        (each of these None if left out), and ``fast``.
 
     Returns:
-      The script's exit code.
+      The script's exit code; if that is 0, 1 if a replica function does not
+      compile.
     """
+    if options.compile:
+        from tpudist.compile import script
+        return script.run(options)
     from tpudist.legacy import runner
     return runner.run(options.script, options.arguments, options.era, options.tpu) or 0
 
@@ -129,13 +134,19 @@ def parser():
 def _add_run(verbs):
     verb = verbs.add_parser(
         "run", help="run a legacy script, unmodified", allow_abbrev=False,
-        usage="tpudist run [--era ERA] [--tpu NAME] script.py [args...]",
+        usage="tpudist run [--era ERA] [--tpu NAME] [--compile SLICE [--fast]] script.py "
+        "[args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.")
     verb.add_argument("--era", choices=ERAS,
                       help="the API the script was written for; found by reading it if left out")
     verb.add_argument("--tpu", metavar="NAME",
                       help="a TPU's name or address, or virtual:8; overrides what the script passes")
+    verb.add_argument("--compile", metavar="SLICE",
+                      help="compile every replica function that the script runs for this slice, "
+                      "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
+                      "code 1 if one does not compile")
+    verb.add_argument("--fast", action="store_true", help="as of tpudist compile")
     verb.add_argument("script", help="the script's path")
     verb.set_defaults(verb=run)
 
@@ -254,5 +265,5 @@ def _split(argv):
         return argv, []
     index = 1
     while index < len(argv) and argv[index].startswith("-"):
-        index += 2 if argv[index] in ("--era", "--tpu") else 1
+        index += 2 if argv[index] in ("--era", "--tpu", "--compile") else 1
     return argv[:index + 1], argv[index + 1:]

@@ -21,7 +21,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
 
 
-def run(script, argv=(), era=None, tpu=None):
+def run(script, argv=(), era=None, tpu=None, around=None):
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
     Its files (those below its folder) import the era's drop-in for
@@ -37,6 +37,8 @@ def run(script, argv=(), era=None, tpu=None):
         it by reading the script, and says on stderr which names decided.
       tpu: a TPU's name, or "virtual:8" and the like: what TPUDIST_TPU is set
         to for the run. None leaves it.
+      around: a context manager to be entered around the script, when
+        everything is as its era expects it; None for none.
 
     Returns:
       The exit code: the script's own, 1 after an uncaught exception (its
@@ -53,6 +55,8 @@ def run(script, argv=(), era=None, tpu=None):
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
         path = os.path.abspath(script)
+        if around is not None:
+            undo.enter_context(around)
         return _execute(code, undo.enter_context(_main_module(path)))
 
 

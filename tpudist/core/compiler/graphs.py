@@ -69,8 +69,26 @@ def variables_reused():
         yield
 
 
+@contextlib.contextmanager
+def collections_kept():
+    """What the block adds to collections of a TF 1 graph is taken out again."""
+    if tf.executing_eagerly():
+        yield
+        return
+    graph = tf.compat.v1.get_default_graph()
+    before = {key: graph.get_collection(key)
+              for key in graph.get_all_collection_keys()}
+    try:
+        yield
+    finally:
+        for key in graph.get_all_collection_keys():
+            graph.get_collection_ref(key)[:] = before.get(key, [])
+
+
 def converted(fn):
     """`fn` converted by AutoGraph, as the body of a ``tf.function`` is.
+
+    In a TF 1 graph, where AutoGraph is asked for by name, it is left alone.
 
     Args:
       fn: a function, or a ``tf.function``, whose own choice is kept.
@@ -79,7 +97,8 @@ def converted(fn):
         wanted, fn = fn._autograph, fn.python_function
         if not wanted:
             return functions.do_not_convert(fn)
-    if not versions.RUN_CONVERTS:
+    if not versions.RUN_CONVERTS or not (
+            tf.executing_eagerly() or functions.in_function()):
         return fn
     return autograph.tf_convert(
         fn, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))

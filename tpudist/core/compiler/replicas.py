@@ -1,9 +1,10 @@
 """The third backend: one replica traced once, with a symbolic id, to be lowered.
 
-While a step is traced for the TPU compiler, a strategy on the virtual TPU
-hands out `SymbolicExtended` instead of its own extended object: the replicas
-are one trace, as on a real TPU, whose collectives are ops. Its variables stay
-what they are; the trace sees the component of replica 0.
+While a step is traced for the TPU compiler, the extended object of a strategy
+on the virtual TPU is of the class `SymbolicExtended`: the replicas are one
+trace, as on a real TPU, whose collectives are ops. It stays the same object,
+which scopes that are open know; its variables stay what they are, and the
+trace sees the component of replica 0.
 """
 
 import contextlib
@@ -26,33 +27,32 @@ def symbolic(strategy):
     Raises:
       ArgumentError: (a ValueError) it is on a real TPU.
     """
-    before = strategy.extended
-    if not isinstance(before, VirtualExtended):
+    extended = strategy.extended
+    kind = type(extended)
+    if not issubclass(kind, VirtualExtended):
         raise ArgumentError(
             "compile with %r" % strategy,
             "its variables are on a real TPU, which compiles for itself",
             "a strategy on TPUClusterResolver(tpu='virtual:8'), or "
             "TPUDIST_TPU=virtual:8 in the environment")
-    strategy._extended = SymbolicExtended(before)
+    extended.sums = reductions.Sums(extended._num_replicas_in_sync)
+    extended.__class__ = SymbolicExtended
     try:
-        yield strategy._extended
+        yield extended
     finally:
-        strategy._extended = before
+        extended.__class__ = kind
+        extended.sums = None
 
 
 class SymbolicExtended(VirtualExtended):
     """``StrategyExtended`` of one trace that stands for every replica.
 
-    Args:
-      virtual: the strategy's own `VirtualExtended`.
+    Attributes:
+      sums: the `reductions.Sums` of the trace.
     """
 
     splits_variables = False
     annotates_with_ops = True
-
-    def __init__(self, virtual):
-        vars(self).update(vars(virtual))
-        self._sums = reductions.Sums(virtual._num_replicas_in_sync)
 
     def _call_for_each_replica(self, fn, args, kwargs):
         with SymbolicReplica(self):
@@ -68,11 +68,11 @@ class SymbolicExtended(VirtualExtended):
         if not natives.is_tensor_like(value) and not isinstance(
                 value, tf.Variable):
             return natives.reduce_plain(self, reduce_op, value, destinations)
-        return self._sums.reduce(reduce_op, value)
+        return self.sums.reduce(reduce_op, value)
 
     def reduce_along(self, reduce_op, value, axis):
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
-        return self._sums.reduce_along(
+        return self.sums.reduce_along(
             reduce_op, tf.convert_to_tensor(natives.components(value)[0]),
             axis)
 
@@ -80,7 +80,7 @@ class SymbolicExtended(VirtualExtended):
         return tensor
 
     def _gather_to_implementation(self, value, destinations, axis, *unused):
-        return self._sums.gather(
+        return self.sums.gather(
             tf.convert_to_tensor(natives.components(value)[0]), axis)
 
     def _update(self, var, fn, args, kwargs, group):

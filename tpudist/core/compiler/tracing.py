@@ -51,13 +51,14 @@ def trace(strategy, fn, args=(), kwargs=None):
     Raises:
       CompileError: (a RuntimeError) an argument of unknown shape.
     """
+    call = graphs.converted(fn)
     step, given = _StepTrace(), []
     with replicas.symbolic(strategy) as extended, strategy.scope(), \
             graphs.variables_reused():
         with step.ordered() as order, graphs.for_xla():
             args, kwargs = _placeholders(fn, args, kwargs or {}, given)
             results = extended.call_for_each_replica(
-                graphs.converted(fn), args=args, kwargs=kwargs)
+                call, args=args, kwargs=kwargs)
             outputs = _outputs(results, step.handed_out, order)
     graph = step.finish([tensor for _, tensor in outputs],
                         [held for _, held, _ in given])
