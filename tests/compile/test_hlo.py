@@ -129,6 +129,15 @@ def test_an_updated_variable_stays_as_it_was():
     assert found[1] == [REPLICATED, split(2, 1).SerializeToString()]
 
 
+def test_what_is_assigned_to_one_device_is_on_all():
+    module = annotated(updated=[(0, 0)])
+    for each in module.computations[0].instructions:
+        if each.opcode == "custom-call":
+            each.sharding.Clear()
+            each.sharding.type = hlo_proto.MAXIMAL
+    assert shardings(normalized(module, 4, 2)) == ([REPLICATED] * 2, [REPLICATED] * 2)
+
+
 def test_replicated_is_said():
     made = normalized(annotated(), 4, 2)
     assert all(each.HasField("sharding") for each in hlo.entry(made).instructions

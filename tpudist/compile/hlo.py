@@ -111,7 +111,8 @@ def _add_shardings(module):
     """Shards entry parameters as the annotation that they flow into; results likewise.
 
     As TensorFlow's own TPU rewrite does: what is not annotated is replicated,
-    an updated variable stays as it was.
+    an updated variable stays as it was. What is assigned to one device is
+    replicated too: each device of a SPMD program has all entry parameters.
     """
     computation = entry(module)
     users = {}
@@ -139,8 +140,8 @@ def _shard_results(root, parameters, aliases):
 
 
 def _set(sharding, found):
-    """Copies a sharding; REPLICATED if there is none."""
-    if found is None:
+    """Copies a sharding; REPLICATED if there is none, or it is of one device."""
+    if found is None or found.type == hlo_proto.MAXIMAL:
         sharding.Clear()
         sharding.SetInParent()
     else:

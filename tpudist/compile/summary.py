@@ -113,7 +113,7 @@ def _hottest(program, kept):
 
 def _short(name):
     """An op's name without the function calls around it, which the user did not write."""
-    return name.rpartition("StatefulPartitionedCall/")[2]
+    return name.rpartition("PartitionedCall/")[2]
 
 
 def _warnings(program, topology, kept):
