@@ -16,8 +16,8 @@ from tpudist.errors import CompileError
 #: `TpudistError` that says why there is none.
 Recorded = collections.namedtuple("Recorded", "name location program error")
 
-#: How AutoGraph names its files, and the functions around a converted one.
-_GENERATED = "__autograph_generated_file"
+#: What AutoGraph's code calls itself, and the functions around a converted one.
+_AUTOGRAPH = "ag__"
 _FACTORY = "outer_factory.inner_factory."
 
 _Noted = collections.namedtuple("_Noted", "name location step error variables")
@@ -99,7 +99,7 @@ def _of(fn):
     code = getattr(fn, "__code__", None)
     name = getattr(fn, "__qualname__", type(fn).__name__)
     name = name.replace("<locals>.", "").replace(_FACTORY, "")
-    if code is None or _GENERATED in code.co_filename:
+    if code is None or _AUTOGRAPH in code.co_freevars + code.co_names:
         return name.replace("tf__", ""), ""
     return name, "%s:%d" % (code.co_filename, code.co_firstlineno)
 
