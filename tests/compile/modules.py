@@ -71,3 +71,18 @@ def structure(module):
              [positions[called] for called in one.called_computation_ids])
             for one in each.instructions]))
     return positions[module.entry_computation_id], made
+
+
+def operands(module):
+    """[{instruction: (operands, predecessors)}, root], by name, of each computation.
+
+    Args:
+      module: a `hlo_proto.Module`.
+    """
+    made = []
+    for each in module.computations:
+        names = {one.id: one.name for one in each.instructions}
+        made.append(({one.name: ([names[operand] for operand in one.operand_ids],
+                                 [names[operand] for operand in one.control_predecessor_ids])
+                      for one in each.instructions}, names[each.root_id]))
+    return made

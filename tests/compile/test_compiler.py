@@ -3,9 +3,9 @@
 import pytest
 
 from tests.compile import harness
-from tpudist.core import versions
 from tpudist.compile import report, shapes
-from tpudist.errors import TopologyError
+from tpudist.core import versions
+from tpudist.errors import CompileError, TopologyError
 
 if not versions.LOWERS_TO_HLO:
     pytest.skip("TensorFlow before 2.5 gives no HLO", allow_module_level=True)
@@ -152,7 +152,12 @@ def test_what_tpus_do_not_have_is_refused(compiled):
 
     def step(x):
         return tf.signal.fft(tf.cast(x, tf.complex128))
-    found = compiled(harness.lower(harness.strategy(1), step, tf.zeros([8])), "v5e:1x1")
+    try:
+        program = harness.lower(harness.strategy(1), step, tf.zeros([8]))
+    except CompileError as error:  # this TensorFlow has no kernel to lower it with
+        assert "FFT" in str(error)
+        return
+    found = compiled(program, "v5e:1x1")
     assert (found.ok, found.failure.kind) == (False, "refused")
     assert "c128" in found.failure.message.lower()
 

@@ -65,6 +65,26 @@ def test_an_id_may_be_the_lower_half():
     assert normalized(module) == whole
 
 
+@given(modules.modules(), st.randoms(use_true_random=False))
+def test_an_instruction_follows_its_operands(module, random):
+    """TensorFlow 2.5 writes them in another order if there are several collectives."""
+    ordered = normalized(module)
+    for computation in module.computations:
+        instructions = [type(each).FromString(each.SerializeToString())
+                        for each in computation.instructions]
+        random.shuffle(instructions)
+        del computation.instructions[:]
+        computation.instructions.extend(instructions)
+    made = normalized(module)
+    assert modules.operands(made) == modules.operands(ordered)
+    for computation in made.computations:
+        seen = set()
+        for each in computation.instructions:
+            assert seen.issuperset(each.operand_ids)
+            assert seen.issuperset(each.control_predecessor_ids)
+            seen.add(each.id)
+
+
 def test_fields_that_tpudist_does_not_know_are_kept():
     module = hlo_proto.Module()
     made = modules.computation(module, 1, ("parameter", [], (8,), {}))

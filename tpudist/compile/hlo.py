@@ -5,7 +5,9 @@
    are across replicas.
 2. Instruction ids have 64 bits since TensorFlow 2.20; libtpu up to 0.0.17
    crashes on more than 31.
-3. With several logical devices, entry parameters and results need shardings of
+3. Instructions follow their operands; TensorFlow 2.5 does not hold to that
+   if there are several collectives, and libtpu refuses them then.
+4. With several logical devices, entry parameters and results need shardings of
    their own, or an updated variable goes in whole and comes out split.
 
 Names and ids that count functions of the process (``inference_step_203``), and
@@ -38,13 +40,14 @@ def normalized(hlo, replicas, partitions):
       bytes, the same for the same program whatever its ids and function names were.
     """
     module = hlo_proto.Module.FromString(hlo)
+    _renumber(module)
     for computation in module.computations:
+        _order(computation)
         for instruction in computation.instructions:
             if instruction.opcode in COLLECTIVES:
                 _across_replicas(instruction, replicas)
     if partitions > 1:
         _add_shardings(module)
-    _renumber(module)
     _rename(module)
     return module.SerializeToString(deterministic=True)
 
@@ -56,6 +59,26 @@ def _across_replicas(instruction, replicas):
     if instruction.opcode in _GROUPED:
         del instruction.replica_groups[:]
         instruction.replica_groups.add().replica_ids.extend(range(replicas))
+
+
+def _order(computation):
+    """Puts what an instruction needs before it; what is in order stays."""
+    instructions = {each.id: each for each in computation.instructions}
+    placed = {}
+    for first in computation.instructions:
+        waiting = [first]
+        while waiting:
+            instruction = waiting[-1]
+            needed = list(instruction.operand_ids) + list(instruction.control_predecessor_ids)
+            missing = [instructions[each] for each in needed if each not in placed]
+            if not missing:
+                placed.setdefault(instruction.id, instruction)
+                waiting.pop()
+            waiting += missing
+    if list(placed) != list(instructions):
+        ordered = [type(each).FromString(each.SerializeToString()) for each in placed.values()]
+        del computation.instructions[:]
+        computation.instructions.extend(ordered)
 
 
 def _renumber(module):
