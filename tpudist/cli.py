@@ -14,6 +14,9 @@ import sys
 from tpudist import __version__
 from tpudist.errors import TpudistError
 
+#: Options of ``tpudist run`` that a value follows.
+_RUN_VALUES = ("--era", "--tpu", "--compile", "--lower-with")
+
 ERAS = ("contrib", "2.0", "2.2")
 
 
@@ -22,7 +25,7 @@ def run(options):
 
     Args:
       options: parsed ``script``, ``arguments``, ``era``, ``tpu`` and ``compile``
-        (each of these None if left out), and ``fast``.
+        (each of these None if left out), ``fast`` and ``lower_with``.
 
     Returns:
       The script's exit code; if that is 0, 1 if a replica function does not
@@ -134,7 +137,7 @@ def parser():
 def _add_run(verbs):
     verb = verbs.add_parser(
         "run", help="run a legacy script, unmodified", allow_abbrev=False,
-        usage="tpudist run [--era ERA] [--tpu NAME] [--compile SLICE [--fast]] script.py "
+        usage="tpudist run [--era ERA] [--tpu NAME] [--compile SLICE] script.py "
         "[args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.")
@@ -146,7 +149,7 @@ def _add_run(verbs):
                       help="compile every replica function that the script runs for this slice, "
                       "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
                       "code 1 if one does not compile")
-    verb.add_argument("--fast", action="store_true", help="as of tpudist compile")
+    _add_compiler(verb)
     verb.add_argument("script", help="the script's path")
     verb.set_defaults(verb=run)
 
@@ -174,6 +177,10 @@ def _add_compile(verbs):
                       help="logical devices of a replica; by default 1")
     verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
     verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
+    verb.add_argument("--timeout", type=float, metavar="SECONDS",
+                      help="end the compiler after that time; by default 1800")
+    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
+    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
     _add_compiler(verb)
     verb.set_defaults(verb=compile_)
 
@@ -182,10 +189,9 @@ def _add_compiler(verb):
     """The options of whatever compiles."""
     verb.add_argument("--fast", action="store_true",
                       help="optimize little: a quick answer, with other figures")
-    verb.add_argument("--timeout", type=float, metavar="SECONDS",
-                      help="end the compiler after that time; by default 1800")
-    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
-    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
+    verb.add_argument("--lower-with", metavar="PYTHON",
+                      help="the Python of an environment with TensorFlow 2.5 or newer; it "
+                      "lowers what an older TensorFlow traces here")
 
 
 def _add_doctor(verbs):
@@ -265,5 +271,5 @@ def _split(argv):
         return argv, []
     index = 1
     while index < len(argv) and argv[index].startswith("-"):
-        index += 2 if argv[index] in ("--era", "--tpu", "--compile") else 1
+        index += 2 if argv[index] in _RUN_VALUES else 1
     return argv[:index + 1], argv[index + 1:]

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tests.compile import harness
 from tpudist import cli
+from tpudist.compile import step
 from tpudist.core import versions
 from tpudist.core.compiler import recording
 from tpudist.core.virtual import replicate
@@ -159,7 +160,7 @@ def test_what_is_noted():
         run_step(tf.ones([2]))
         run_step(tf.ones([3]))
     run_step(tf.ones([4]))
-    found = recorder.programs()
+    found = recorder.programs(step.lower_traced)
     assert sorted(each.program.parameters[0].shape for each in found) == [(2,), (3,)]
     assert all(each.location.split(":")[0].endswith("test_script.py") for each in found)
     assert not replicate.observers

@@ -19,8 +19,8 @@ def run(options):
 
     Args:
       options: parsed ``target``, ``args``, ``topology``, ``replicas``,
-        ``logical``, ``strategy``, ``era``, ``fast``, ``timeout``, ``json`` and
-        ``html``; None where one was left out.
+        ``logical``, ``strategy``, ``era``, ``fast``, ``timeout``, ``json``,
+        ``html`` and ``lower_with``; None where one was left out.
 
     Returns:
       0 if the step compiles, else 1.
@@ -39,7 +39,8 @@ def run(options):
         _check(strategy, options)
         step.check(strategy, options.topology)
         try:
-            program = step.lower_step(strategy, fn, args, kwargs)
+            program = step.lower_step(strategy, fn, args, kwargs,
+                                      options.lower_with)
         except CompileError as error:
             print("does not compile: %s" % error, file=sys.stderr)
             return 1

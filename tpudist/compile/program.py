@@ -136,6 +136,11 @@ def from_json(found):
     return Program(**made)
 
 
+def records(cls, rows):
+    """A tuple of records of a class, of rows with lists in place of tuples."""
+    return tuple(_record(cls, dict(zip(cls._fields, row))) for row in rows)
+
+
 def _record(cls, entry):
     return cls(**{field: tuple(value) if isinstance(value, list) else value
                   for field, value in entry.items()})

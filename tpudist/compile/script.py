@@ -1,10 +1,12 @@
 """``tpudist run --compile``: what a script's replicas run, compiled too."""
 
 import contextlib
+import functools
 import os
 import sys
 
 from tpudist.compile import compiler
+from tpudist.compile import step
 from tpudist.compile import terminal
 from tpudist.compile import topologies
 from tpudist.errors import TpudistError
@@ -15,7 +17,7 @@ def run(options):
 
     Args:
       options: parsed ``script``, ``arguments``, ``era``, ``tpu``, ``compile``
-        (the slice) and ``fast``. Without ``tpu`` and TPUDIST_TPU the script
+        (the slice), ``fast`` and ``lower_with``. Without ``tpu`` and TPUDIST_TPU the script
         gets a virtual TPU of the slice's size.
 
     Returns:
@@ -32,7 +34,7 @@ def run(options):
         tpu = "virtual:%d" % slice_.devices
     recorded = []
     code = runner.run(options.script, options.arguments, options.era, tpu,
-                      around=_recording(recorded))
+                      around=_recording(recorded, options.lower_with))
     print("compiled for %s: %d replica function%s" % (
         slice_.name, len(recorded), "" if len(recorded) == 1 else "s"))
     compiles = [_report(each, slice_, options.fast) for each in recorded]
@@ -43,12 +45,13 @@ def run(options):
 
 
 @contextlib.contextmanager
-def _recording(recorded):
+def _recording(recorded, lower_with):
     """Adds what the block ran to a list of ``recording.Recorded``."""
     from tpudist.core.compiler import recording  # It imports TensorFlow.
     with recording.Recorder() as recorder:
         yield
-    recorded += recorder.programs()
+    recorded += recorder.programs(functools.partial(
+        step.lower_traced, lower_with=lower_with))
 
 
 def _report(recorded, slice_, fast):

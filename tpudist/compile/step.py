@@ -1,12 +1,13 @@
 """``tpudist.compile_step``: a replica's step through the real TPU compiler."""
 
+from tpudist.compile import bridge
 from tpudist.compile import compiler
 from tpudist.compile import topologies
 
 
 def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
                  fast=False, timeout=compiler.TIMEOUT, progress=None,
-                 cache=True):
+                 cache=True, lower_with=None):
     """Compiles a step for a TPU, without one.
 
     Context: cross-replica; eager, in a graph, or in a ``tf.function``.
@@ -31,6 +32,8 @@ def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
         compiler works; or None.
       cache: take the answer of an earlier run of the same compiler on the same
         program.
+      lower_with: the Python of another environment, whose TensorFlow of 2.5 or
+        newer lowers what an older one traced here; None for this one.
 
     Returns:
       A `tpudist.compile.report.Report`; it says whether the step compiles.
@@ -43,7 +46,7 @@ def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
     """
     slice_ = check(strategy, topology)
     return compiler.compile_program(
-        lower_step(strategy, step_fn, args, kwargs), slice_, fast=fast,
+        lower_step(strategy, step_fn, args, kwargs, lower_with), slice_, fast=fast,
         timeout=timeout, progress=progress, cache=cache)
 
 
@@ -67,15 +70,29 @@ def check(strategy, topology):
     return found
 
 
-def lower_step(strategy, step_fn, args=(), kwargs=None):
+def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
     """The `program.Program` of a step; see :func:`compile_step`.
-
-    Args:
-      strategy, step_fn, args, kwargs: as of :func:`compile_step`.
 
     Raises:
       CompileError: (a RuntimeError) it cannot be lowered.
     """
-    from tpudist.core.compiler import lowering  # They import TensorFlow.
-    from tpudist.core.compiler import tracing
-    return lowering.lower(tracing.trace(strategy, step_fn, args, kwargs))
+    from tpudist.core.compiler import tracing  # It imports TensorFlow.
+    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs),
+                        lower_with)
+
+
+def lower_traced(traced, lower_with=None):
+    """The `program.Program` of a traced step.
+
+    Args:
+      traced: a `tpudist.core.compiler.tracing.Step`.
+      lower_with: as of :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) it cannot be lowered.
+    """
+    from tpudist.core.compiler import exporting  # They import TensorFlow.
+    from tpudist.core.compiler import lowering
+    if lower_with is None:
+        return lowering.lower(traced)
+    return bridge.lower(exporting.message(traced), lower_with)

@@ -114,6 +114,8 @@ def replica_id(context):
     """
     require_replica(context, "the replica id")
     found = context.replica_id_in_sync_group
+    if getattr(context, "is_symbolic", False):
+        return found
     static = functions.static_value(found) if nests.is_tensor(found) else found
     return found if static is None else int(static)
 

@@ -188,6 +188,3 @@ NESTED_LOCAL_RESULTS = _since("2.6")
 #: A function's HLO can be had as a serialized module, and XLA has a kernel that
 #: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).
 LOWERS_TO_HLO = _since("2.5")
-
-#: The op of a symbolic replica id can be called from Python (1.14).
-HAS_REPLICA_ID_OP = _since("1.14")

@@ -20,8 +20,8 @@ def collectives(graph):
     return tuple(
         program.Collective(kinds.OPS[op.type].replace("_", "-"),
                            op.inputs[0].dtype.name, _shape(op.inputs[0]),
-                           walk.location(op))
-        for _, op in walk.ops(graph) if op.type in kinds.OPS)
+                           walk.location(graph, path, op))
+        for path, op in walk.ops(graph) if op.type in kinds.OPS)
 
 
 def shardings(step):
@@ -40,8 +40,9 @@ def shardings(step):
         if annotation is not None:
             parameter = index.get(id(_source(op)))
             name = path if parameter is None else held[parameter][0]
-            found.append(_sharding(op, annotation, parameter, name,
-                                   step.partitions))
+            found.append(_sharding(
+                op, annotation, step.partitions, parameter=parameter,
+                name=name, location=walk.location(step.graph, path, op)))
     return tuple(found)
 
 
@@ -63,7 +64,7 @@ def _source(op):
     return tensor
 
 
-def _sharding(op, annotation, parameter, name, devices):
+def _sharding(op, annotation, devices, **about):
     shape = _shape(op.outputs[0])
     tiles = list(annotation.tile_assignment_dimensions)[:len(shape)]
     part, description = shape, "replicate"
@@ -73,8 +74,8 @@ def _sharding(op, annotation, parameter, name, devices):
     elif annotation.type == xla_data_pb2.OpSharding.MAXIMAL:
         description = "assign to %d of %d" % (
             annotation.tile_assignment_devices[0], devices)
-    return program.Sharding(parameter, name, description, shape, part,
-                            walk.location(op))
+    return program.Sharding(description=description, global_shape=shape,
+                            per_device_shape=part, **about)
 
 
 def _shape(tensor):

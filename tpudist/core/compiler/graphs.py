@@ -9,6 +9,7 @@ import contextlib
 import tensorflow as tf
 
 from tensorflow.python.eager import context
+from tensorflow.python.framework import function_def_to_graph
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import control_flow_ops
 from tensorflow.python.ops import resource_variable_ops
@@ -123,9 +124,18 @@ def stored_in(handle):
 def called(graph, name):
     """The FuncGraph of a function that ops of `graph` call by name.
 
-    None if it was not traced here.
+    None if `graph` does not know it.
     """
     found = graph._functions.get(name)
     if found is None and hasattr(graph, "_get_function"):
         found = graph._get_function(name)
-    return getattr(found, "graph", None)
+    traced = getattr(found, "graph", None)
+    return traced if traced is not None or found is None else (
+        function_def_to_graph.function_def_to_graph(_definition(found)))
+
+
+def _definition(function):
+    """The ``FunctionDef`` of a function that was imported."""
+    if hasattr(function, "function_def"):
+        return function.function_def
+    return function.definition

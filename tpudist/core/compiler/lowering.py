@@ -98,20 +98,19 @@ def _updated(module):
 
 def _locations(graph, module):
     """{op_name of the module: "file:line"}."""
-    places = {}
+    ops = {}
     for path, op in walk.ops(graph):
-        places.setdefault(path, op)
+        ops.setdefault(path, op)
     names = {instruction.metadata.op_name for computation in module.computations
              for instruction in computation.instructions}
-    found = ((name, _place(name, places)) for name in sorted(names))
-    return {name: place for name, place in found if place}
+    found = ((name, _path(name, ops)) for name in sorted(names))
+    places = ((name, path and walk.location(graph, path, ops[path]))
+              for name, path in found)
+    return {name: place for name, place in places if place}
 
 
-def _place(name, places):
-    """The location of the op whose path ends an HLO name, which the calling
-    function's own ops begin."""
-    while name:
-        if name in places:
-            return walk.location(places[name])
+def _path(name, ops):
+    """The path that ends an HLO name, which the calling ops' names begin."""
+    while name and name not in ops:
         name = name.partition("/")[2]
-    return ""
+    return name

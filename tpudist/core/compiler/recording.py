@@ -5,7 +5,6 @@ import functools
 
 from tpudist.core import functions
 from tpudist.core.compiler import graphs
-from tpudist.core.compiler import lowering
 from tpudist.core.compiler import tracing
 from tpudist.core.compiler import walk
 from tpudist.core.virtual import replicate
@@ -41,9 +40,13 @@ class Recorder:
     def __exit__(self, *exception):
         replicate.observers.remove(self._observe)
 
-    def programs(self):
-        """A list of `Recorded`, one for each function and shapes."""
-        return [_lowered(noted) for noted in self._noted.values()]
+    def programs(self, lower):
+        """A list of `Recorded`, one for each function and shapes.
+
+        Args:
+          lower: gives the `program.Program` of a `tracing.Step`.
+        """
+        return [_lowered(noted, lower) for noted in self._noted.values()]
 
     def _observe(self, extended, fn, args, kwargs):
         strategy = extended._container_strategy()
@@ -71,11 +74,11 @@ def _as_ours(error):
         "a TPU", "write it so that it runs with a replica id that is a tensor")
 
 
-def _lowered(noted):
+def _lowered(noted, lower):
     if noted.error is not None:
         return Recorded(noted.name, noted.location, None, noted.error)
     try:
-        found = lowering.lower(noted.step)
+        found = lower(noted.step)
     except CompileError as error:
         return Recorded(noted.name, noted.location, None, error)
     return Recorded(noted.name, noted.location, found, None)
@@ -106,5 +109,6 @@ def _of(fn):
 
 def _first_line(graph):
     """The user's line that the first op of a graph comes from."""
-    lines = (walk.location(op) for op in graph.get_operations())
+    lines = (walk.location(graph, op.name, op)
+             for op in graph.get_operations())
     return next(filter(None, lines), "")

@@ -14,25 +14,24 @@ from tpudist.core import natives
 from tpudist.core import versions
 from tpudist.errors import CollectiveError
 
-if versions.HAS_REPLICA_ID_OP:
+if versions.TRACE_ONCE:
     from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 if not versions.LOWERS_TO_HLO:
     from tpudist.core import tpu_ops
 
-#: Name of the placeholder that stands for the replica's id where there is no
-#: op for it; the release that lowers the graph puts the op there.
-REPLICA_ID = "replica_id_in_sync_group"
+#: Name of the constant that stands for the replica's id where variables find
+#: their component by it; the release that lowers the graph puts the op there.
+REPLICA_ID = "tpudist_replica_id"
 
 _NAME = "AllReduce"
 
 
 def replica_id():
     """Which replica this is, an int32 scalar that only the TPU knows."""
-    if versions.HAS_REPLICA_ID_OP:
+    if versions.TRACE_ONCE:
         return gen_xla_ops.xla_replica_id()
-    with tf.control_dependencies(None):
-        return tf.compat.v1.placeholder(tf.int32, [], REPLICA_ID)
+    return tf.constant(0, tf.int32, [], REPLICA_ID)
 
 
 class Sums:

@@ -100,6 +100,10 @@ class SymbolicExtended(VirtualExtended):
 class SymbolicReplica(natives.ReplicaContext):
     """The replica context of such a trace: variables see replica 0."""
 
+    #: Whether the id is not to be asked for its value, which is that of the
+    #: component of a variable.
+    is_symbolic = True
+
     def __init__(self, extended):
         super().__init__(extended._container_strategy(), 0)
 
@@ -107,6 +111,11 @@ class SymbolicReplica(natives.ReplicaContext):
     def replica_id_in_sync_group(self):
         """The replica's id, an int32 scalar that only the TPU knows."""
         return reductions.replica_id()
+
+    @property
+    def devices(self):
+        """The device of replica 0: old variables find a component by it."""
+        return self.strategy.extended.worker_devices[:1]
 
     def _merge_call(self, merge_fn, args, kwargs):
         with natives.cross_replica(self.strategy):

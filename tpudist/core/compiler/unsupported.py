@@ -59,7 +59,7 @@ def refuse(graph):
     for path, op in walk.ops(graph):
         why = _why_not(op)
         if why:
-            kinds = found.setdefault((walk.location(op) or path, why), [])
+            kinds = found.setdefault((walk.location(graph, path, op) or path, why), [])
             kinds += [op.type] if op.type not in kinds else []
     if not found:
         return
@@ -84,7 +84,7 @@ def explained(graph, error):
     """
     message = str(getattr(error, "message", error)).strip()
     names = re.findall(r"\{\{node ([^}]+)\}\}", message)
-    lines = {name: walk.location(op) for path, op in walk.ops(graph)
+    lines = {name: walk.location(graph, path, op) for path, op in walk.ops(graph)
              for name in names if path == name or op.name == name}
     places = [line for line in lines.values() if line]
     return CompileError(

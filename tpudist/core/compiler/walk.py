@@ -1,7 +1,9 @@
 """The ops of a function graph and of the functions it calls, and who wrote them."""
 
 import os
+import re
 import sysconfig
+import tempfile
 
 import tensorflow as tf
 
@@ -10,6 +12,13 @@ from tpudist.core.compiler import graphs
 #: Attributes of ops that call functions traced in Python.
 _CALLS = ("f", "then_branch", "else_branch", "body", "cond", "branches",
           "forward_f", "backward_f")
+
+#: Attribute of a graph whose ops were made elsewhere.
+_PLACES = "_tpudist_places"
+
+#: Files of AutoGraph, whose lines TensorFlow 1.14 takes for the user's.
+_GENERATED = re.compile(re.escape(os.path.join(
+    tempfile.gettempdir(), "tmp")) + r"\w{8}\.py$")
 
 _LIBRARIES = tuple(
     os.path.join(path, "") for path in (
@@ -56,18 +65,41 @@ def _called(op, graph):
     return found
 
 
-def location(op):
+def location(graph, path, op):
     """ "file:line" of the user's code that made an op, "" if nobody did.
 
     The innermost frame outside of Python, its installed packages and tpudist.
+
+    Args:
+      graph: the FuncGraph of the step.
+      path, op: as :func:`ops` yields them.
     """
+    known = getattr(graph, _PLACES, None)
+    if known is not None:
+        return known.get(path, "")
     for file, line in reversed(_frames(op)):
-        if not file.startswith(_LIBRARIES + ("<",)) and (
-                "site-packages" not in file):
-            return "%s:%d" % (file, line)
+        if _is_users(file):
+            return "%s:%d" % (os.path.abspath(file), line)
     return ""
 
 
+def _is_users(file):
+    path = os.path.abspath(file)
+    return not (file.startswith("<") or path.startswith(_LIBRARIES)
+                or "site-packages" in path or _GENERATED.match(path))
+
+
+def locate(graph, places):
+    """Tells where the ops of a graph come from that was not made here.
+
+    Args:
+      graph: a FuncGraph.
+      places: {path: location}.
+    """
+    setattr(graph, _PLACES, places)
+
+
 def _frames(op):
+    """[(file, line)], outermost first; [] of an op that the runtime made."""
     return [(frame.filename, frame.lineno) if hasattr(frame, "filename")
-            else tuple(frame[:2]) for frame in op.traceback or ()]
+            else tuple(frame[:2]) for frame in getattr(op, "traceback", None) or ()]
