@@ -1,6 +1,7 @@
 """The compiler's process: what it answers, how it ends, and that it leaves nothing behind."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -156,6 +157,20 @@ def test_nothing_is_left_behind(compiler, tmp_path, monkeypatch):
     # Dividing by a host without chips crashes newer libraries: crashes leave nothing either.
     process.ask({"libtpu": compiler.path, "topology": "v5e:0x4", "options": {}})
     assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == []
+    assert _traces() == before
+
+
+@acting("aborts")
+def test_a_crash_leaves_no_core(broken):
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    if hard == 0:
+        pytest.skip("this machine lets no process leave a core")
+    before = _traces()
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    try:
+        process.ask(request(broken))
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
     assert _traces() == before
 
 
