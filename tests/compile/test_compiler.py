@@ -1,9 +1,12 @@
 """Programs through the real TPU compiler."""
 
+import base64
+import json
+
 import pytest
 
 from tests.compile import harness
-from tpudist.compile import report, shapes
+from tpudist.compile import hlo, optimized, process, report, shapes, topologies
 from tpudist.core import versions
 from tpudist.errors import CompileError, TopologyError
 
@@ -122,6 +125,22 @@ def test_logical_devices(compiled, annotate, partitions, images, weight, replica
     assert used == (replicas == "half")
 
 
+def test_a_reduction_is_across_replicas_and_not_logical_devices(compiler):
+    """In the compiled program too: over more devices it would be a multiple of the sum."""
+    program = nets.dense(4, 2, batch(2, 1))
+    found = topologies.topology("v5e:2x4")
+    answer = process.ask({
+        "libtpu": compiler.path, "topology": found.name, "options": found.options(), "level": 9,
+        "hlo": base64.b64encode(hlo.normalized(program.hlo, 4, 2)).decode(),
+        "replicas": 4, "partitions": 2})
+    module = optimized.module(base64.b64decode(answer["optimized"]))
+    reduction, = [each for computation in module.computations
+                  for each in computation.instructions
+                  if each.opcode == "all-reduce" and "CollectiveReduce" in each.metadata.op_name]
+    assert not reduction.use_global_device_ids
+    assert [list(group.replica_ids) for group in reduction.replica_groups] == [[0, 1, 2, 3]]
+
+
 def test_a_split_variable_comes_out_split(compiled):
     """What goes in in halves is updated in place, which a whole result could not be."""
     found = compiled(nets.dense(4, 2, columns), "v5e:2x4", fast=True)
@@ -185,7 +204,7 @@ def test_hot_lines_are_the_users(compiled):
 
 @pytest.mark.parametrize("replicas, topology", [(8, "v5e:2x2"), (8, "v5e:3x3"), (8, "v5p-8")])
 def test_nothing_is_compiled_for_a_slice_that_is_too_small(monkeypatch, replicas, topology):
-    from tpudist.compile import compiler, process
+    from tpudist.compile import compiler
     monkeypatch.setattr(process, "ask", None)
     program = nets.dense(replicas)
     with pytest.raises(TopologyError):
@@ -193,7 +212,6 @@ def test_nothing_is_compiled_for_a_slice_that_is_too_small(monkeypatch, replicas
 
 
 def test_reports_are_json(compiled):
-    import json
     for found in (compiled(nets.dense(4, 2, columns), "v5e:2x4", fast=True),
                   compiled(nets.convolution(batch=1 << 18), "v5e:2x4", fast=True)):
         text = json.dumps(found.to_json(), allow_nan=False)
