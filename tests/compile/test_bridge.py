@@ -139,6 +139,18 @@ def test_this_one_says_what_to_do_if_it_cannot(graph):
         steps.lower_step(strategy(), tower, ARGUMENTS)
 
 
+def test_sums_over_groups_are_refused(graph):
+    def step(x):
+        return contrib_tf.contrib.tpu.cross_replica_sum(x, [[0, 1, 2, 3], [4, 5, 6, 7]])
+    with pytest.raises(ValueError, match="sums over groups"):
+        message(step, np.zeros([4], "f"))
+
+    def one(x):
+        return contrib_tf.contrib.tpu.cross_replica_sum(x, [list(range(8))])
+    assert [each[0] for each in message(one, np.zeros([4], "f"))["collectives"]] == [
+        "all-reduce"]
+
+
 def test_a_python_that_is_none(graph):
     with pytest.raises(CompileError, match="no-such-python"):
         bridge.lower(message(tower, *ARGUMENTS), os.path.join(os.sep, "no-such-python"))

@@ -138,7 +138,8 @@ def test_a_reduction_is_across_replicas_and_not_logical_devices(compiler):
                   for each in computation.instructions
                   if each.opcode == "all-reduce" and "CollectiveReduce" in each.metadata.op_name]
     assert not reduction.use_global_device_ids
-    assert [list(group.replica_ids) for group in reduction.replica_groups] == [[0, 1, 2, 3]]
+    groups = reduction.replica_groups or reduction.device_list.replica_groups
+    assert [list(group.replica_ids) for group in groups] == [[0, 1, 2, 3]]
 
 
 def test_a_split_variable_comes_out_split(compiled):

@@ -30,12 +30,12 @@ bridge.answer(source, target)
 _TAIL = 2000
 
 
-def lower(message, python):
+def lower(message, python=None):
     """The `program.Program` of a step, lowered by another environment.
 
     Args:
       message: of :func:`tpudist.core.compiler.exporting.message`.
-      python: path of that environment's Python.
+      python: path of that environment's Python; None for this environment.
 
     Returns:
       The `program.Program`.
@@ -44,6 +44,15 @@ def lower(message, python):
       CompileError: (a RuntimeError) the step cannot be lowered, or there is no
         such Python, or no TensorFlow that can.
     """
+    found = _lowered(message) if python is None else _asked(message, python)
+    return found._replace(
+        collectives=program.records(program.Collective, message["collectives"]),
+        shardings=program.records(program.Sharding, message["shardings"]),
+        tensorflow="%s, traced by %s" % (found.tensorflow, message["tensorflow"]))
+
+
+def _asked(message, python):
+    """The program, of the other environment's Python."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = [os.path.join(folder, name)
                           for name in ("step.json", "program.json")]
@@ -61,11 +70,7 @@ def lower(message, python):
     if "error" in found:
         seen, why, instead = found["error"]
         raise CompileError(seen, why, instead)
-    found = program.from_json(found)
-    return found._replace(
-        collectives=program.records(program.Collective, message["collectives"]),
-        shardings=program.records(program.Sharding, message["shardings"]),
-        tensorflow="%s, traced by %s" % (found.tensorflow, message["tensorflow"]))
+    return program.from_json(found)
 
 
 def _run(python, source, target):
@@ -90,13 +95,21 @@ def answer(source, target):
       source: path of a JSON file with the message.
       target: path of the JSON file to write: the program, or the error.
     """
-    from tpudist.core.compiler import importing  # They import TensorFlow.
-    from tpudist.core.compiler import lowering
     with open(source) as file:
         message = json.load(file)
     try:
-        made = lowering.lower(importing.step(message)).to_json()
+        made = _lowered(message).to_json()
     except CompileError as error:
         made = {"error": [error.seen, error.why, error.instead]}
     with open(target, "w") as file:
         json.dump(made, file)
+
+
+def _lowered(message):
+    """The program, of this environment's TensorFlow."""
+    from tpudist.core.compiler import graphs  # They import TensorFlow.
+    from tpudist.core.compiler import importing
+    from tpudist.core.compiler import lowering
+    lowering.require()
+    with graphs.eager():
+        return lowering.lower(importing.step(message))

@@ -50,6 +50,36 @@ def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
         timeout=timeout, progress=progress, cache=cache)
 
 
+def compile_graph(graph, topology="v5e:2x4", fast=False, timeout=compiler.TIMEOUT,
+                  progress=None, cache=True, lower_with=None):
+    """Compiles the TPU programs of a graph that TensorFlow's own TPUStrategy
+    built, such as a legacy script builds for a TPU.
+
+    Context: any; nothing is run. Implements no page: it is tpudist's own.
+
+    Args:
+      graph: a ``tf.Graph`` in which replicas of a native TPUStrategy (or
+        ``tpu.replicate``) were built, on a TPU or on a described one.
+      topology, fast, timeout, progress, cache, lower_with: as of
+        :func:`compile_step`.
+
+    Returns:
+      A list of `tpudist.compile.report.Report`, one for each program.
+
+    Raises:
+      CompileError: (a RuntimeError) there is no program in the graph, or one
+        cannot be lowered, or there is no compiler.
+      TopologyError: (a ValueError) as of :func:`compile_step`.
+    """
+    from tpudist.core.compiler import native  # It imports TensorFlow.
+    slice_ = topologies.topology(topology)
+    programs = [bridge.lower(message, lower_with)
+                for message in native.messages(graph)]
+    return [compiler.compile_program(each, slice_, fast=fast, timeout=timeout,
+                                     progress=progress, cache=cache)
+            for each in programs]
+
+
 def check(strategy, topology):
     """The slice of that name, if the strategy's replicas fit it.
 

@@ -12,30 +12,38 @@ from tpudist.core.compiler import walk
 _SAME = ("Identity", "ReadVariableOp", "XlaSharding")
 
 
-def collectives(graph):
-    """The `program.Collective` objects of a FuncGraph, in its order.
+def collectives(graph, among=None):
+    """The `program.Collective` objects of a graph, in its order.
 
     One in a loop counts once, one in a function once for each call.
+
+    Args:
+      graph, among: as of :func:`walk.ops`.
     """
     return tuple(
         program.Collective(kinds.OPS[op.type].replace("_", "-"),
                            op.inputs[0].dtype.name, _shape(op.inputs[0]),
                            walk.location(graph, path, op))
-        for path, op in walk.ops(graph) if op.type in kinds.OPS)
+        for path, op in walk.ops(graph, among) if op.type in kinds.OPS)
 
 
-def shardings(step):
+def shardings(step, among=None):
     """The `program.Sharding` objects of a traced step, in its order.
+
+    There are none where a replica has one logical device.
 
     Args:
       step: a `tracing.Step`; its arguments are the first parameters of the
         program, its variables the rest.
+      among: as of :func:`walk.ops`.
     """
+    if step.partitions == 1:
+        return ()
     held = [entry for entry in step.inputs if entry[1].dtype != tf.resource]
     held += [entry for entry in step.inputs if entry[1].dtype == tf.resource]
     index = {id(entry[1]): i for i, entry in enumerate(held)}
     found = []
-    for path, op in walk.ops(step.graph):
+    for path, op in walk.ops(step.graph, among):
         annotation = _annotation(op)
         if annotation is not None:
             parameter = index.get(id(_source(op)))

@@ -27,42 +27,67 @@ def message(step):
       CompileError: (a RuntimeError) it uses a resource that is no variable.
     """
     graph = step.graph
+    return written(
+        step, graph.as_graph_def(), [_input(*entry) for entry in step.inputs],
+        [op.name for op in getattr(graph, "control_outputs", ())])
+
+
+def written(step, definition, inputs, control, among=None):
+    """The message of a step in a graph that may have more than the step.
+
+    Args:
+      step: a `tracing.Step`; its graph may be any.
+      definition: the ``GraphDef`` of the step alone.
+      inputs: its inputs, as :func:`entry` makes them.
+      control: names of the ops that run though no output needs them.
+      among: the ops of the step; None for all.
+    """
     return {
         "format": FORMAT, "tensorflow": str(versions.TF),
-        "graph": encoded(graph.as_graph_def()),
-        "inputs": [_input(*entry) for entry in step.inputs],
+        "graph": base64.b64encode(definition.SerializeToString()).decode(),
+        "inputs": inputs, "control": control,
         "outputs": [[name, tensor.name] for name, tensor in step.outputs],
-        "control": [op.name for op in getattr(graph, "control_outputs", ())],
         "replicas": step.replicas, "partitions": step.partitions,
-        "places": places(graph),
-        "collectives": list(map(list, annotations.collectives(graph))),
-        "shardings": list(map(list, annotations.shardings(step)))}
+        "places": _places(step.graph, among),
+        "collectives": list(map(list, annotations.collectives(
+            step.graph, among))),
+        "shardings": list(map(list, annotations.shardings(step, among)))}
 
 
-def encoded(graph_def):
-    """A ``GraphDef`` as text."""
-    return base64.b64encode(graph_def.SerializeToString()).decode()
-
-
-def places(graph):
+def _places(graph, among):
     """{path of an op: "file:line" of the user's code}."""
     found = {}
-    for path, op in walk.ops(graph):
+    for path, op in walk.ops(graph, among):
         found.setdefault(path, walk.location(graph, path, op))
     return {path: place for path, place in found.items() if place}
+
+
+def entry(name, held, argument, shape, dtype):
+    """One input of a message.
+
+    Args:
+      name: of the argument or variable, "" if unknown.
+      held: the tensor in the graph that stands for it.
+      argument: whether it is one of the step's own.
+      shape, dtype: of what it is, or of what is stored in it.
+
+    Raises:
+      CompileError: (a RuntimeError) the shape is not known.
+    """
+    name = name or held.op.name
+    if shape is None or not shape.is_fully_defined():
+        raise CompileError(
+            "the step uses %s of shape %s" % (name, shape),
+            "a TPU program can use variables and tensors of a known shape only",
+            "pass what it gives as an argument, or create the variable with "
+            "a shape")
+    return {"name": name, "tensor": held.name, "argument": argument,
+            "variable": held.dtype == tf.resource,
+            "dtype": dtype.base_dtype.name, "shape": shape.as_list()}
 
 
 def _input(name, held, outer):
     shape, dtype = held.shape, held.dtype
     if dtype == tf.resource:
         shape, dtype = graphs.stored_in(held)
-    if shape is None or not shape.is_fully_defined():
-        raise CompileError(
-            "the step uses %s of shape %s" % (name or held.op.name, shape),
-            "a TPU program can use variables and tensors of a known shape only",
-            "pass what it gives as an argument, or create the variable with "
-            "a shape")
-    return {"name": name or held.op.name, "node": held.op.name,
-            "variable": held.dtype == tf.resource,
-            "argument": outer is None, "dtype": dtype.base_dtype.name,
-            "shape": shape.as_list()}
+    return entry(name, held, outer is None, shape, dtype)

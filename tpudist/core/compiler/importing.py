@@ -26,16 +26,15 @@ def step(message):
     definition = tf.compat.v1.GraphDef.FromString(
         base64.b64decode(message["graph"]))
     rewriting.adapt(definition, message["replicas"],
-                    [entry["node"] for entry in message["inputs"]])
+                    [entry["tensor"].split(":")[0]
+                     for entry in message["inputs"]])
     graph = functions.FuncGraph("replica_step")
     with graph.as_default():
         with tf.name_scope("inputs_of_step"):
             held = [_placeholder(entry) for entry in message["inputs"]]
-        tf.import_graph_def(definition, name="", input_map={
-            entry["node"] + ":0": tensor
-            for entry, tensor in zip(message["inputs"], held)})
-        given = dict(zip((entry["node"] + ":0" for entry in message["inputs"]),
+        given = dict(zip((entry["tensor"] for entry in message["inputs"]),
                          held))
+        tf.import_graph_def(definition, name="", input_map=given)
         outputs = [(name, tf.identity(given[tensor] if tensor in given else
                                       graph.get_tensor_by_name(tensor)))
                    for name, tensor in message["outputs"]]

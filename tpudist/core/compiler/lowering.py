@@ -15,6 +15,20 @@ from tpudist.core.compiler import walk
 from tpudist.errors import CompileError
 
 
+def require():
+    """Refuses a release that lowers nothing.
+
+    Raises:
+      CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
+    """
+    if not versions.LOWERS_TO_HLO:
+        raise CompileError(
+            "TensorFlow %s" % versions.TF,
+            "it cannot give a step's HLO; 2.5 and newer can",
+            "--lower-with PYTHON (lower_with= in Python): the Python of an "
+            "environment with a newer TensorFlow")
+
+
 def lower(step):
     """The `program.Program` of a traced step.
 
@@ -27,12 +41,7 @@ def lower(step):
       CompileError: (a RuntimeError) XLA cannot compile an op of it, or this
         release of TensorFlow lowers nothing.
     """
-    if not versions.LOWERS_TO_HLO:
-        raise CompileError(
-            "TensorFlow %s" % versions.TF,
-            "it cannot give a step's HLO; 2.5 and newer can",
-            "--lower-with PYTHON, the Python of an environment with a newer "
-            "TensorFlow")
+    require()
     unsupported.refuse(step.graph)
     with graphs.eager():
         parameters, hlo = _lowered(step)

@@ -12,6 +12,8 @@ import contextlib
 import tensorflow as tf
 
 from tpudist.core import natives
+from tpudist.core import nests
+from tpudist.core import versions
 from tpudist.core.compiler import reductions
 from tpudist.core.virtual.extended import VirtualExtended
 from tpudist.errors import ArgumentError
@@ -116,6 +118,15 @@ class SymbolicReplica(natives.ReplicaContext):
     def devices(self):
         """The device of replica 0: old variables find a component by it."""
         return self.strategy.extended.worker_devices[:1]
+
+    def all_reduce(self, reduce_op, value, *options, **named_options):
+        """Sums or averages a nest over the replicas; see ``ReplicaContext``."""
+        if versions.HAS_ALL_REDUCE:
+            return super().all_reduce(reduce_op, value, *options,
+                                      **named_options)
+        sums = self.strategy.extended.sums
+        return nests.map_structure(
+            lambda leaf: sums.reduce(reduce_op, leaf), value)
 
     def _merge_call(self, merge_fn, args, kwargs):
         with natives.cross_replica(self.strategy):

@@ -9,9 +9,8 @@ import tensorflow as tf
 
 from tpudist.core.compiler import graphs
 
-#: Attributes of ops that call functions traced in Python.
-_CALLS = ("f", "then_branch", "else_branch", "body", "cond", "branches",
-          "forward_f", "backward_f")
+#: {type of op: names of its attributes that are functions}, as it is asked for.
+_calls = {}
 
 #: Attribute of a graph whose ops were made elsewhere.
 _PLACES = "_tpudist_places"
@@ -29,11 +28,13 @@ _LIBRARIES = tuple(
             os.path.abspath(__file__))))))
 
 
-def ops(graph):
-    """(path, op) of each op of a FuncGraph and of every function it calls.
+def ops(graph, among=None):
+    """(path, op) of each op of a graph and of every function it calls.
 
     Args:
-      graph: a FuncGraph.
+      graph: a ``tf.Graph``.
+      among: ops of it that are not to be left out with what they call; None
+        for all.
 
     Yields:
       The op's name behind those of the ops that call it, and the op. A
@@ -42,7 +43,8 @@ def ops(graph):
     pending = [("", graph, ())]
     while pending:
         prefix, current, callers = pending.pop()
-        for op in current.get_operations():
+        listed = current.get_operations() if prefix or among is None else among
+        for op in listed:
             yield prefix + op.name, op
             pending += [(prefix + op.name + "/", called, callers + (name,))
                         for name, called in _called(op, current)
@@ -52,17 +54,21 @@ def ops(graph):
 def _called(op, graph):
     """[(name, FuncGraph)] of the functions that an op calls."""
     found = []
-    for attribute in _CALLS:
-        try:
-            value = op.get_attr(attribute)
-        except ValueError:
-            continue
+    for attribute in _call_attributes(op):
+        value = op.get_attr(attribute)
         for function in value if isinstance(value, list) else [value]:
             name = getattr(function, "name", "")
             called = name and graphs.called(graph, name)
             if called is not None:
                 found.append((name, called))
     return found
+
+
+def _call_attributes(op):
+    if op.type not in _calls:
+        _calls[op.type] = [attribute.name for attribute in op.op_def.attr
+                           if attribute.type in ("func", "list(func)")]
+    return _calls[op.type]
 
 
 def location(graph, path, op):
