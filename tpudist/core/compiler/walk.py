@@ -1,5 +1,6 @@
 """The ops of a function graph and of the functions it calls, and who wrote them."""
 
+import functools
 import os
 import re
 import sysconfig
@@ -89,6 +90,7 @@ def location(graph, path, op):
     return ""
 
 
+@functools.lru_cache(maxsize=None)
 def _is_users(file):
     path = os.path.abspath(file)
     return not (file.startswith("<") or path.startswith(_LIBRARIES)
