@@ -17,7 +17,7 @@ PEAKS = {"v2": (23e12, 350e9), "v3": (61e12, 450e9), "v4": (137e12, 614e9),
 
 #: "Surely": at peak rates it takes less than the first, in seconds, and the
 #: fraction is less than the second.
-_SURELY, _AT_MOST = 0.1, 0.5
+_SURELY, _AT_MOST = 0.2, 0.8
 
 #: The sum is a float32: so many of its smallest steps make a number to report.
 _STEPS = 10
