@@ -155,6 +155,13 @@ def test_text():
     assert not any(line.endswith(" ") for line in lines)
 
 
+@pytest.mark.parametrize("temporary, filled", [(0, 1), (8 << 30, 15), (1 << 40, 30)])
+def test_the_bar(temporary, filled):
+    memory = dict(records.kept()["memory"], temporary=temporary)
+    text = terminal.text(records.summarized(records.kept(memory=memory)))
+    assert "[%s]" % ("#" * filled).ljust(30, ".") in text
+
+
 def test_a_fast_answer_is_labelled():
     fast = records.summarized(records.kept(), fast=True)
     assert "--fast: little optimized" in terminal.text(fast).splitlines()[0]

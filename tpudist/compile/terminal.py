@@ -74,7 +74,7 @@ def _sections(report):
 def _memory(report):
     memory, limit = report.memory, report.target.hbm
     share = memory.total / limit
-    filled = min(_BAR, int(round(_BAR * share)))
+    filled = min(_BAR, max(1, int(round(_BAR * share))))
     return ["%s of %s a device (%.1f %%)  [%s%s]" % (
         units.size(memory.total), units.size(limit), 100 * share,
         "#" * filled, "." * (_BAR - filled)),
