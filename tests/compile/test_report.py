@@ -76,7 +76,9 @@ def test_failures(answer, kind):
     found = records.summarized(answer)
     assert (found.ok, found.failure.kind) == (False, kind)
     assert found.failure.message == answer["message"] and found.failure.instead
-    assert found.failure.largest == (report.Buffer(4096, "float32[8,128]", "add", "train.py:5"),)
+    assert found.failure.largest == ((
+        report.Buffer(4096, "float32[8,128]", "add", "train.py:5"),) if (
+            kind == "out-of-memory") else ())
     assert [(each.name, each.bytes) for each in found.arguments] == [
         ("weight", 4096), ("images", 4096)]
     assert answer["message"] in terminal.text(found)
@@ -160,6 +162,16 @@ def test_the_bar(temporary, filled):
     memory = dict(records.kept()["memory"], temporary=temporary)
     text = terminal.text(records.summarized(records.kept(memory=memory)))
     assert "[%s]" % ("#" * filled).ljust(30, ".") in text
+
+
+@pytest.mark.parametrize("answer, end", [
+    (records.kept(), "; 2.0 s, 256.0 MiB"), (records.failed(), "tpudist 0.1.0"),
+    (dict(records.failed(), peak_bytes=1 << 20), "; 1.00 MiB")])
+def test_what_it_took_is_told_where_it_is_known(answer, end):
+    made = records.summarized(answer)
+    made = made._replace(versions=made.versions._replace(tpudist="0.1.0"))
+    assert terminal.versions(made).endswith(end)
+    assert ("PJRT" in terminal.versions(made)) == made.ok
 
 
 def test_a_fast_answer_is_labelled():

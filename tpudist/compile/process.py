@@ -48,11 +48,11 @@ def ask(request, timeout=None, progress=None):
       A dict. Where the worker gave no answer, ``"ok"`` is False and "code" is
       CRASHED or TIMED_OUT. No process is left, whatever is raised.
     """
+    text = json.dumps(dict(request, parent=os.getpid())).encode()
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", _WORKER], env=environment(os.environ), cwd=os.sep,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True)
-    text = json.dumps(dict(request, parent=os.getpid())).encode()
     try:
         answer, errors = _wait(process, text, timeout, progress)
     except subprocess.TimeoutExpired:

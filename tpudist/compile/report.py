@@ -20,7 +20,8 @@ class Failure(typing.NamedTuple):
         "timeout".
       message: the compiler's words.
       instead: what to do about it.
-      largest: the largest `Buffer` records of the program before optimization.
+      largest: if it is out of memory, `Buffer` records of the largest arrays of
+        the program before optimization.
     """
 
     kind: str

@@ -52,7 +52,9 @@ def _failure(program, kept):
     kind = {process.CRASHED: "crash", process.TIMED_OUT: "timeout"}.get(kept["code"], "refused")
     if kept["code"] == "RESOURCE_EXHAUSTED" and "vmem" not in kept["message"]:
         kind = "out-of-memory"
-    largest = optimized.largest(hlo_proto.Module.FromString(program.hlo), _LARGEST)
+    largest = ()
+    if kind == "out-of-memory":
+        largest = optimized.largest(hlo_proto.Module.FromString(program.hlo), _LARGEST)
     return report.Failure(kind, kept["message"], _INSTEAD[kind], tuple(
         report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
         for size, name, shape in largest))

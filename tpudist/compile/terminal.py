@@ -131,10 +131,13 @@ def versions(report):
       report: a `report.Report`.
     """
     made, effort = report.versions, report.effort
-    return "libtpu %s (PJRT %s), TensorFlow %s, tpudist %s; %s" % (
-        made.libtpu, made.pjrt, made.tensorflow, made.tpudist,
-        "kept from before" if effort.cached else "%.1f s, %s" % (
-            effort.seconds, units.size(effort.peak_bytes)))
+    library = "libtpu %s" % made.libtpu + (" (PJRT %s)" % made.pjrt if made.pjrt else "")
+    took = ["kept from before"] if effort.cached else [
+        "%.1f s" % effort.seconds if effort.seconds else "",
+        units.size(effort.peak_bytes) if effort.peak_bytes else ""]
+    return "; ".join(filter(None, [
+        "%s, TensorFlow %s, tpudist %s" % (library, made.tensorflow, made.tpudist),
+        ", ".join(filter(None, took))]))
 
 
 @contextlib.contextmanager
