@@ -78,6 +78,17 @@ def test_another_libtpu_makes_another_answer(asked, tmp_path):
     assert not compiled().effort.cached
 
 
+@pytest.mark.parametrize("version, same", [("0.0.52", True), ("", False)])
+def test_a_library_that_is_installed_again_is_the_same(asked, tmp_path, version, same):
+    """As in CI, where the cache stays; one without a version may be any other."""
+    library = tmp_path / "libtpu.so"
+    library.write_bytes(b"1")
+    asked.library = libtpu.Libtpu(str(library), version)
+    compiled()
+    os.utime(str(library), (1, 1))
+    assert compiled().effort.cached == same
+
+
 def test_it_can_be_asked_anew(asked):
     compiled()
     assert not compiled(cache=False).effort.cached

@@ -35,9 +35,12 @@ class Libtpu(typing.NamedTuple):
     version: str
 
     def identity(self):
-        """Text that changes when the library does; for the cache."""
+        """Text that changes when the library does; for the cache.
+
+        One of a version is the same wherever and whenever it was installed.
+        """
         found = os.stat(self.path)
-        return "%s %d %d" % (self.version, found.st_size, found.st_mtime_ns)
+        return "%d %s" % (found.st_size, self.version or found.st_mtime_ns)
 
 
 def find(environ=None):
