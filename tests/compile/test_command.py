@@ -39,6 +39,10 @@ SCRIPT = """
     trainer = Trainer()
     step_fn = trainer.step
 
+    @tf.function
+    def train_step(x):
+        return strategy.run(trainer.step, args=(x, x))
+
     def bad_step(x):
         tf.print(x)
         return x
@@ -102,6 +106,7 @@ def test_a_step_that_cannot_be_lowered_is_exit_code_1(script, capsys):
     (["x.py:step_fn"], "no file x.py"),
     (["train.py"], "path/to/train.py:step_fn"),
     (["{}:missing", "--args", ARGS], "one of bad_step"),
+    (["{}:train_step", "--args", "f32[4]"], "tpudist run --compile"),
     (["{}:step_fn", "--args", "f33[2]"], "no dtype 'f33'"),
     (["{}:step_fn", "--topology", "v9:2x2"], "v9:2x2"),
     (["{}:step_fn", "--replicas", "16"], "16 replicas"),
