@@ -16,7 +16,14 @@ import pkgutil
 __version__ = "0.1.0"
 
 
+#: {name: module that has it}: what is loaded when it is first asked for.
+_FUNCTIONS = {"compile_step": "tpudist.compile.step",
+              "compile_graph": "tpudist.compile.step"}
+
+
 def __getattr__(name):
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
     if not name.startswith("_"):
         module = __name__ + "." + name
         try:
@@ -29,4 +36,4 @@ def __getattr__(name):
 
 def __dir__():
     modules = {found.name for found in pkgutil.iter_modules(__path__)}
-    return sorted(set(globals()) | modules)
+    return sorted(set(globals()) | modules | set(_FUNCTIONS))

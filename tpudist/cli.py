@@ -14,6 +14,9 @@ import sys
 from tpudist import __version__
 from tpudist.errors import TpudistError
 
+#: Options of ``tpudist run`` that a value follows.
+_RUN_VALUES = ("--era", "--tpu", "--compile", "--lower-with")
+
 ERAS = ("contrib", "2.0", "2.2")
 
 
@@ -21,13 +24,31 @@ def run(options):
     """``tpudist run``: runs a script of an era, unmodified, on the TPU named.
 
     Args:
-      options: parsed ``script``, ``arguments``, ``era`` (or None), ``tpu`` (or None).
+      options: parsed ``script``, ``arguments``, ``era``, ``tpu`` and ``compile``
+        (each of these None if left out), ``fast`` and ``lower_with``.
 
     Returns:
-      The script's exit code.
+      The script's exit code; if that is 0, 1 if a replica function does not
+      compile.
     """
+    if options.compile:
+        from tpudist.compile import script
+        return script.run(options)
     from tpudist.legacy import runner
     return runner.run(options.script, options.arguments, options.era, options.tpu) or 0
+
+
+def compile_(options):
+    """``tpudist compile``: a replica's step through the real TPU compiler.
+
+    Args:
+      options: see ``tpudist.compile.command.run``.
+
+    Returns:
+      0 if the step compiles, else 1.
+    """
+    from tpudist.compile import command
+    return command.run(options)
 
 
 def doctor(options):
@@ -119,6 +140,7 @@ def parser():
     verbs = top.add_subparsers(dest="verb_name", metavar="VERB")
     verbs.required = True
     _add_run(verbs)
+    _add_compile(verbs)
     _add_doctor(verbs)
     _add_matrix(verbs)
     _add_pins(verbs)
@@ -129,15 +151,61 @@ def parser():
 def _add_run(verbs):
     verb = verbs.add_parser(
         "run", help="run a legacy script, unmodified", allow_abbrev=False,
-        usage="tpudist run [--era ERA] [--tpu NAME] script.py [args...]",
+        usage="tpudist run [--era ERA] [--tpu NAME] [--compile SLICE] script.py "
+        "[args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.")
     verb.add_argument("--era", choices=ERAS,
                       help="the API the script was written for; found by reading it if left out")
     verb.add_argument("--tpu", metavar="NAME",
                       help="a TPU's name or address, or virtual:8; overrides what the script passes")
+    verb.add_argument("--compile", metavar="SLICE",
+                      help="compile every replica function that the script runs for this slice, "
+                      "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
+                      "code 1 if one does not compile")
+    _add_compiler(verb)
     verb.add_argument("script", help="the script's path")
     verb.set_defaults(verb=run)
+
+
+def _add_compile(verbs):
+    verb = verbs.add_parser(
+        "compile", help="compile a replica's step with the real TPU compiler, without a TPU",
+        allow_abbrev=False,
+        usage="tpudist compile [--topology v5e:2x4] [options] path/to/train.py:step_fn "
+        "--args 'f32[128,28,28,1],s32[128]'",
+        description="Lowers the step as one replica runs it and compiles it with libtpu: does "
+        "it compile, does it fit, what does it cost. Exit code 1 if it does not compile.")
+    verb.add_argument("target", metavar="FILE:FUNCTION",
+                      help="the replica function, as strategy.run gets it; the file is executed "
+                      "as a module")
+    verb.add_argument("--args", metavar="SHAPES", help="what one replica gets, such as "
+                      "'f32[128,28,28,1],s32[128]', 'x=bf16[8,4]', '(f32[2],s32[])' or "
+                      "'{image:f32[8,28,28,1],label:s32[8]}'")
+    verb.add_argument("--topology", "--tpu", metavar="SLICE", default="v5e:2x4",
+                      help="chips such as v5e:2x4 or v4:2x2x2, or a name such as v3-32, "
+                      "v5litepod-8 or v6e-8; by default v5e:2x4")
+    verb.add_argument("--replicas", type=int, metavar="N",
+                      help="by default as many as the slice has room for")
+    verb.add_argument("--logical", type=int, metavar="N",
+                      help="logical devices of a replica; by default 1")
+    verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
+    verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
+    verb.add_argument("--timeout", type=float, metavar="SECONDS",
+                      help="end the compiler after that time; by default 1800")
+    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
+    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
+    _add_compiler(verb)
+    verb.set_defaults(verb=compile_)
+
+
+def _add_compiler(verb):
+    """The options of whatever compiles."""
+    verb.add_argument("--fast", action="store_true",
+                      help="optimize little: a quick answer, with other figures")
+    verb.add_argument("--lower-with", metavar="PYTHON",
+                      help="the Python of an environment with TensorFlow 2.5 or newer; it "
+                      "lowers what an older TensorFlow traces here")
 
 
 def _add_doctor(verbs):
@@ -228,5 +296,5 @@ def _split(argv):
         return argv, []
     index = 1
     while index < len(argv) and argv[index].startswith("-"):
-        index += 2 if argv[index] in ("--era", "--tpu") else 1
+        index += 2 if argv[index] in _RUN_VALUES else 1
     return argv[:index + 1], argv[index + 1:]

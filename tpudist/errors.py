@@ -102,14 +102,26 @@ class MatrixError(TpudistError, RuntimeError):
     """A command cannot be run on a TensorFlow release."""
 
 
+class CompileError(TpudistError, RuntimeError):
+    """A program cannot be lowered, or there is no compiler for it here."""
+
+    def __str__(self):
+        return _on_lines(self)
+
+
 class PinError(TpudistError, AssertionError):
     """A value is not what was recorded, or cannot be recorded."""
 
     def __str__(self):
-        if "\n" not in self.seen:
-            return TpudistError.__str__(self)
-        return "%s\n  %s\n  Instead: %s" % (self.seen, self.why, self.instead)
+        return _on_lines(self)
 
 
 class MigrateError(TpudistError, ValueError):
     """``tpudist migrate`` cannot do what its options ask."""
+
+
+def _on_lines(error):
+    """The message, each part on lines of its own if the first has several."""
+    if "\n" not in error.seen or not error.instead:
+        return TpudistError.__str__(error)
+    return "%s\n  %s\n  Instead: %s" % (error.seen, error.why, error.instead)

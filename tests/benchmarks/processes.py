@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 def environment():
     """The children's environment: this checkout, no TPU of the caller's, CPU only."""
     environ = {name: value for name, value in os.environ.items()
-               if not name.startswith("TPU")}
+               if not name.startswith("TPU") or name == "TPUDIST_LIBTPU"}
     environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
     return environ
 
@@ -67,11 +67,18 @@ class Engine:
             self._what, self._process.returncode, self._errors.read()[-3000:]))
 
 
-def answer(module, *arguments):
-    """What a module of this package prints as its last line, a JSON object."""
+def answer(module, *arguments, environ=None):
+    """What a module of this package prints as its last line, a JSON object.
+
+    Args:
+      module: its name.
+      *arguments: its command line.
+      environ: variables that it gets beside the others.
+    """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.benchmarks." + module]
-        + [str(argument) for argument in arguments], cwd=ROOT, env=environment(),
+        + [str(argument) for argument in arguments], cwd=ROOT,
+        env=dict(environment(), **environ or {}),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if done.returncode:
         raise RuntimeError("%s ended with %d\n%s" % (

@@ -2,7 +2,7 @@
 
 A measurement is a function of a `Sizes` that returns a list of `Figure`. All
 are ratios of things measured in turn (A B A B) in one run, but the start-up
-times. Imports no TensorFlow: every engine is a process of its own.
+times and those of the TPU compiler. Imports no TensorFlow: every engine is a process of its own.
 """
 
 import collections
@@ -10,6 +10,7 @@ import contextlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 from tests.benchmarks import migration
@@ -178,7 +179,44 @@ def _seconds(arguments):
     return time.perf_counter() - start
 
 
+def compiling(sizes):
+    """Compiling for a TPU with libtpu; named and left out where there is none."""
+    from tpudist.compile import libtpu
+    from tpudist.errors import CompileError
+    try:
+        libtpu.find()
+    except CompileError as error:
+        print("(compiling is not measured: %s)" % error.seen, flush=True)
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        return _compiling(sizes, {"TPUDIST_CACHE": folder})
+
+
+def _compiling(sizes, environ):
+    def compiled(model, replicas, batch, topology, fast, cache):
+        return processes.answer("compiling", model, replicas, batch, topology,
+                                int(fast), int(cache), environ=environ)
+    quick = sizes is QUICK
+    first = compiled("convolution", 8, 128, "v5e:2x4", quick, True)
+    cached = compiled("convolution", 8, 128, "v5e:2x4", quick, True)
+    assert cached["cached"] and not first["cached"]
+    large = compiled("resnet50", 8, 2 if quick else 128, "v5e:2x4", True, False)
+    one, many = [], []
+    for _ in range(sizes.repeats):
+        one.append(compiled("convolution", 1, 128, "v5e:1x1", quick, False)["cpu"])
+        many.append(compiled("convolution", 256, 128, "v5e:16x16", quick, False)["cpu"])
+    net = "compiling an MNIST-like CNN for v5e:2x4, 8 replicas: "
+    return [
+        Figure(net + "CPU time", first["cpu"], " s", 20),
+        Figure(net + "memory of the compiler's process", first["peak"] / 2.**30, " GiB", 1),
+        Figure(net + "a kept answer, beyond TensorFlow's import", cached["seconds"], " s", 1),
+        Figure("compiling it for 256 replicas / for 1, CPU time", _ratio(many, one), "", 1.2),
+        Figure("compiling ResNet50, bfloat16, batch 128 a core, --fast: CPU time",
+               large["cpu"], " s", 30)]
+
+
 ROWS = collections.OrderedDict([
     ("step_time", step_time), ("memory", memory), ("first_step", first_step),
     ("loop_of_steps", loop_of_steps), ("graph_ops", graph_ops),
-    ("start_up", start_up), ("matrix", matrix), ("migrate", migrate)])
+    ("compiling", compiling), ("start_up", start_up), ("matrix", matrix),
+    ("migrate", migrate)])

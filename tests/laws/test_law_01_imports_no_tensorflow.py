@@ -51,7 +51,8 @@ def verbs():
 CODES = dict(
     [("import " + name, "import " + name) for name in (
         "tpudist", "tpudist.errors", "tpudist.surfaces", "tpudist.cli",
-        "tpudist.doctor.checks", "tpudist.contrib", "tpudist.v2_0", "tpudist.v2_2")]
+        "tpudist.doctor.checks", "tpudist.compile.compiler", "tpudist.contrib",
+        "tpudist.v2_0", "tpudist.v2_2")]
     + [("tpudist --help", help_of())]
     + [("tpudist %s --help" % verb, help_of(verb)) for verb in verbs()]
     + [("tpudist migrate", "from tpudist import cli\n"

@@ -173,6 +173,7 @@ def _require_cross_replica(strategy, method):
     context = tf.distribute.get_replica_context()
     if context is None or context.strategy is not strategy:
         return
+    contexts.refuse_compiled(context, method)
     raise ContextError(
         "%s() was called inside a replica function" % method,
         "a replica cannot start further replicas; Method requires being in "

@@ -95,6 +95,20 @@ def require_replica(context, what):
         "call %s inside the function each time" % words.get_context)
 
 
+def refuse_compiled(context, method):
+    """Refuses to start replicas in a step that is traced for the compiler.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    if getattr(context, "is_symbolic", False):
+        raise ContextError(
+            "%s() was called inside the step that is compiled" % method,
+            "the step is what one replica runs, and starts no further ones",
+            "compile the function that %s() is given; or tpudist run "
+            "--compile, which compiles every one that a script runs" % method)
+
+
 def cross_replica_strategy():
     """The current strategy in its cross-replica context, else None."""
     if tf.distribute.in_cross_replica_context():
@@ -114,6 +128,8 @@ def replica_id(context):
     """
     require_replica(context, "the replica id")
     found = context.replica_id_in_sync_group
+    if getattr(context, "is_symbolic", False):
+        return found
     static = functions.static_value(found) if nests.is_tensor(found) else found
     return found if static is None else int(static)
 

@@ -16,6 +16,7 @@ from tensorflow.python.framework import auto_control_deps
 from tensorflow.python.framework import func_graph
 from tensorflow.python.framework import ops
 from tensorflow.python.framework import tensor_util
+from tensorflow.python.ops import variable_scope
 
 from tpudist.core import nests
 from tpudist.core import versions
@@ -138,6 +139,23 @@ def initializable_iterator(dataset, shared_name):
 def control_flow_context():
     """The branch or loop of TensorFlow 1 that ops are being added to, or None."""
     return ops.get_default_graph()._get_control_flow_context()
+
+
+def variable_names():
+    """{scope: count}: what ``tf.get_variable`` and layers count names by."""
+    return dict(variable_scope.get_variable_scope_store().variable_scopes_count)
+
+
+@contextlib.contextmanager
+def variable_names_as(names):
+    """Inside the block names are counted from `names`; then on as before."""
+    store = variable_scope.get_variable_scope_store()
+    before, store.variable_scopes_count = (
+        store.variable_scopes_count, dict(names))
+    try:
+        yield
+    finally:
+        store.variable_scopes_count = before
 
 
 def static_value(tensor):

@@ -8,6 +8,7 @@ from tensorflow.python.util import nest
 from tpudist.core import versions
 
 flatten = nest.flatten
+flatten_with_paths = nest.flatten_with_joined_string_paths
 map_structure = nest.map_structure
 pack_sequence_as = nest.pack_sequence_as
 is_nested = tf.nest.is_nested if versions.HAS_NEST else nest.is_sequence

@@ -36,7 +36,7 @@ def split(strategy, tensor, partition_dimensions):
     """
     parts = _check_split(strategy, tensor, partition_dimensions)
     tiles = np.arange(int(np.prod(parts))).reshape(parts)
-    return _annotate(tensor, "tile", tiles)
+    return _annotate(strategy, tensor, "tile", tiles)
 
 
 def replicate(strategy, tensor):
@@ -45,7 +45,7 @@ def replicate(strategy, tensor):
     Context and errors as :func:`split`.
     """
     logical_devices(strategy)
-    return _annotate(tensor, "replicate")
+    return _annotate(strategy, tensor, "replicate")
 
 
 def assign(strategy, tensor, logical_device_id):
@@ -70,7 +70,8 @@ def assign(strategy, tensor, logical_device_id):
             "logical_device_id=%r" % (logical_device_id,),
             "the device assignment gives each replica %d logical device(s)"
             % count, "an integer from 0 to %d" % (count - 1))
-    return _annotate(tensor, "assign_device", int(logical_device_id))
+    return _annotate(strategy, tensor, "assign_device",
+                     int(logical_device_id))
 
 
 def logical_devices(strategy):
@@ -106,11 +107,13 @@ def _check_split(strategy, tensor, partition_dimensions):
     return parts
 
 
-def _annotate(tensor, annotation, *arguments):
+def _annotate(strategy, tensor, annotation, *arguments):
     """The annotated tensor, or an identity where this release cannot run it."""
     if not functions.in_graph():
         return tf.identity(tensor)
     as_op = functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
+    if strategies.is_virtual(strategy):
+        as_op = as_op or strategy.extended.annotates_with_ops
     with tf.name_scope("logical_devices"):
         return natives.shard(annotation, tf.identity(tensor), *arguments,
                              use_sharding_op=as_op)

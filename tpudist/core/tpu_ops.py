@@ -122,6 +122,13 @@ def cross_replica_sum(x, group_assignment=None):
     if group_assignment is None:
         return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
     groups = _groups(group_assignment, context.num_replicas_in_sync)
+    if len(groups) == 1:
+        return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
+    if getattr(context, "is_symbolic", False):
+        raise ArgumentError(
+            "group_assignment=%s" % (group_assignment,),
+            "sums over groups cannot be lowered to HLO without a TPU",
+            "group_assignment=None while it is compiled")
     return _sum_of_group(tf.convert_to_tensor(x), groups)
 
 

@@ -21,9 +21,12 @@ class Trace:
       must_run: the stateful ops of the graph, once it is traced.
       regroups: whether distributed values made here are regrouped by
         TensorFlow, which takes N times one object for an undistributed value.
+      handed_out: a list if the values that replica functions hand out (see
+        :mod:`tpudist.core.virtual.delivery`) are only collected, else None.
     """
 
     regroups = True
+    handed_out = None
 
     def __init__(self, name, outer=None):
         self.outer = outer or tf.compat.v1.get_default_graph()

@@ -193,3 +193,7 @@ GRAPHS_ADD_FUNCTIONS = _since("2.13")
 
 #: Outputs of ``local_results`` are nested per replica (2.6).
 NESTED_LOCAL_RESULTS = _since("2.6")
+
+#: A function's HLO can be had as a serialized module, and XLA has a kernel that
+#: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).
+LOWERS_TO_HLO = _since("2.5")

@@ -21,7 +21,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
 
 
-def run(script, argv=(), era=None, tpu=None):
+def run(script, argv=(), era=None, tpu=None, around=None):
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
     Its files (those below its folder) import the era's drop-in for
@@ -37,6 +37,8 @@ def run(script, argv=(), era=None, tpu=None):
         it by reading the script, and says on stderr which names decided.
       tpu: a TPU's name, or "virtual:8" and the like: what TPUDIST_TPU is set
         to for the run. None leaves it.
+      around: a context manager to be entered around the script, when
+        everything is as its era expects it; None for none.
 
     Returns:
       The exit code: the script's own, 1 after an uncaught exception (its
@@ -46,23 +48,39 @@ def run(script, argv=(), era=None, tpu=None):
     A script that starts further Pythons (multiprocessing by spawn, or
     subprocess) starts them without the drop-in.
     """
-    try:
-        code, era = _prepare(script, era)
-    except TpudistError as error:
-        print("tpudist run: %s" % error, file=sys.stderr)
-        return 2
-    path, folder = os.path.abspath(script), _folder(script)
+    with contextlib.ExitStack() as undo:
+        try:
+            code = undo.enter_context(of_era(script, argv, era, tpu))
+        except TpudistError as error:
+            print("tpudist run: %s" % error, file=sys.stderr)
+            return 2
+        path = os.path.abspath(script)
+        if around is not None:
+            undo.enter_context(around)
+        return _execute(code, undo.enter_context(_main_module(path)))
+
+
+@contextlib.contextmanager
+def of_era(script, argv=(), era=None, tpu=None):
+    """Context manager: inside, everything is as a script of an era expects it.
+
+    Args:
+      script, argv, era, tpu: as of :func:`run`.
+
+    Yields:
+      The script's code, to be executed in a module of the script's file.
+
+    Raises:
+      ScriptError: (a RuntimeError) there is no such script or era.
+    """
+    code, era = _prepare(script, era)
     with contextlib.ExitStack() as undo:
         undo.enter_context(_environment(tpu))
         undo.enter_context(_interpreter(script, argv))
-        try:
-            undo.enter_context(behaviour.of_era(era))
-        except ScriptError as error:
-            print("tpudist run: %s" % error, file=sys.stderr)
-            return 2
+        undo.enter_context(behaviour.of_era(era))
         undo.enter_context(_absl_flags())
-        undo.enter_context(hook.Hook(era, folder))
-        return _execute(code, undo.enter_context(_main_module(path)))
+        undo.enter_context(hook.Hook(era, _folder(script)))
+        yield code
 
 
 def _prepare(script, era):
@@ -162,15 +180,38 @@ def _interpreter(script, argv):
 
 @contextlib.contextmanager
 def _main_module(path):
-    module = types.ModuleType("__main__")
-    module.__dict__.update(__file__=path, __builtins__=builtins,
-                           __package__=None)
+    module = _new_module("__main__", path)
     before = sys.modules["__main__"]
     sys.modules["__main__"] = module
     try:
         yield module
     finally:
         sys.modules["__main__"] = before
+
+
+def load(code, path):
+    """Executes a script's code as a module that can be imported by its name.
+
+    Args:
+      code: what :func:`of_era` yielded; to be called inside of it, which
+        forgets the module.
+      path: the script's.
+
+    Returns:
+      The module.
+    """
+    name = os.path.splitext(os.path.basename(path))[0]
+    module = _new_module(name, os.path.abspath(path))
+    sys.modules[name] = module
+    exec(code, module.__dict__)
+    return module
+
+
+def _new_module(name, path):
+    module = types.ModuleType(name)
+    module.__dict__.update(__file__=path, __builtins__=builtins,
+                           __package__=None)
+    return module
 
 
 @contextlib.contextmanager

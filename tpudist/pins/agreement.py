@@ -61,7 +61,8 @@ def _pin(path, test, name, entry):
     ordered = sorted(entry.on, key=releases.order)
     held = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
     first = ordered[0]
-    found = {each: compare.differences(held[first], held[each], entry.rtol, entry.atol)
+    differences = compare.of_kind(entry.kind)
+    found = {each: differences(held[first], held[each], entry.rtol, entry.atol)
              for each in ordered[1:]}
     return Pin(path, test, name, entry.kind, entry.rtol, first, found, held)
 

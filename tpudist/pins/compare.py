@@ -30,6 +30,18 @@ def differences(expected, obtained, rtol=0., atol=0.):
     return list(_walk((), expected, obtained, rtol, atol))
 
 
+def of_kind(kind):
+    """The function that compares records of a kind, called as :func:`differences`.
+
+    Args:
+      kind: see ``tpudist.pins.store``.
+    """
+    if kind == "compiled":
+        from tpudist.compile import compare as compiled
+        return compiled.differences
+    return differences
+
+
 def _walk(path, expected, obtained, rtol, atol):
     if isinstance(expected, list) and isinstance(obtained, list):
         for index in range(max(len(expected), len(obtained))):

@@ -9,6 +9,9 @@ from tpudist.pins import SUFFIX, compare, message, releases, store, structure, v
 #: Tolerances of :meth:`Pin.check`, in its units.
 RTOL, ATOL = 1e-5, 1e-8
 
+#: Relative tolerance of :meth:`Pin.check_compiled`.
+COMPILED_RTOL = 0.05
+
 RECORD, UPDATE = "record", "update"
 
 
@@ -104,6 +107,32 @@ class Pin:
         counts = collectives.traced(fn, args, kwargs or {})
         self._settle("collectives", name, counts, 0., 0.)
 
+    def check_compiled(self, report, name="compiled", rtol=COMPILED_RTOL):
+        """Compares what a program compiles to: HBM, FLOPs, bytes, collectives.
+
+        Another libtpu alone is no difference, but it is named beside others.
+
+        Context: any.
+
+        Args:
+          report: what ``tpudist.compile_step`` returned.
+          name: the pin's name.
+          rtol: by how much HBM, FLOPs and bytes may differ; collectives and
+            loops may not.
+
+        Raises:
+          PinError: it does not compile; and as :meth:`check`.
+        """
+        __tracebackhide__ = True
+        from tpudist.compile import compare as compiled
+        if not report.ok:
+            raise PinError(
+                "the program of pin %r of %s does not compile for %s: %s" % (
+                    name, self._nodeid, report.target.topology,
+                    report.failure.message.splitlines()[0]),
+                "a pin compares programs that compile", report.failure.instead)
+        self._settle("compiled", name, compiled.record(report), rtol, 0.)
+
     def _settle(self, kind, name, record, rtol, atol):
         __tracebackhide__ = True
         self._note(name)
@@ -146,7 +175,7 @@ class Pin:
                                  % (kept.kind, entry.kind), "", release)
         against = release if release in kept.on else releases.nearest(kept.on, release)
         expected, obtained = values.decode(kept.on[against]), values.decode(entry.on[release])
-        found = compare.differences(expected, obtained, entry.rtol, entry.atol)
+        found = compare.of_kind(entry.kind)(expected, obtained, entry.rtol, entry.atol)
         if not found:
             return None
         source = "recorded on TensorFlow %s" % against
@@ -165,6 +194,6 @@ class Pin:
 
 
 def _tolerance(entry):
-    if entry.kind != "value":
+    if entry.kind not in ("value", "compiled"):
         return ""
     return "rtol=%g, atol=%g; " % (entry.rtol, entry.atol)

@@ -4,8 +4,8 @@
                                          "on": {release: record}}}}}
 
 ``test`` is a test's id without its module. ``kind`` is ``value``,
-``structure`` or ``collectives``; the tolerances are those of the test when it
-recorded, for ``tpudist pins report``.
+``structure``, ``collectives`` or ``compiled``; the tolerances are those of the
+test when it recorded, for ``tpudist pins report``.
 """
 
 import collections

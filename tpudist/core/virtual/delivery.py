@@ -31,7 +31,10 @@ def deliver(value, receive):
       ContextError: from a nested function, loop or branch of a replica.
     """
     trace = traces.current()
-    if isinstance(trace, merge.Merge):
+    if trace is not None and trace.handed_out is not None:
+        _check_place(trace)
+        trace.handed_out.append(value)
+    elif isinstance(trace, merge.Merge):
         _check_place(trace)
         trace.program.deliveries.append((trace.hand_back(value), receive))
     elif tf.distribute.get_replica_context() is None:

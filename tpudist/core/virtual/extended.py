@@ -36,6 +36,13 @@ class VirtualExtended(natives.MirroredExtended):
       device: the real device that computes; None for the first CPU.
     """
 
+    #: Whether a replica function that assigns a variable without aggregation
+    #: gives each replica a copy of it.
+    splits_variables = True
+
+    #: Whether annotations for logical devices are ops, though no CPU runs them.
+    annotates_with_ops = False
+
     def __init__(self, strategy, system, placement, device=None):
         self.system = system
         self.placement = placement

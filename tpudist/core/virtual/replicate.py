@@ -22,6 +22,11 @@ from tpudist.core.virtual import program
 _wrappers = weakref.WeakKeyDictionary()
 
 
+#: What is called with the arguments of :func:`call_for_each_replica`, once the
+#: replicas of a function have been traced or executed.
+observers = []
+
+
 def call_for_each_replica(extended, fn, args, kwargs):
     """Runs `fn` once per replica; see ``StrategyExtended``.
 
@@ -35,9 +40,14 @@ def call_for_each_replica(extended, fn, args, kwargs):
     if versions.HAS_FUNCTION and (
             functions.is_function(fn) or tf.executing_eagerly()):
         return _wrapper(extended, fn)(*args, **kwargs)
-    if versions.TRACE_ONCE and functions.in_function():
-        return program.run(extended, fn, args, kwargs)
-    return lockstep.run(extended, fn, args, kwargs)
+    engine = program if versions.TRACE_ONCE and functions.in_function() else (
+        lockstep)
+    names = functions.variable_names() if observers else None
+    results = engine.run(extended, fn, args, kwargs)
+    for observe in observers:
+        with functions.variable_names_as(names):
+            observe(extended, fn, args, kwargs)
+    return results
 
 
 def _wrapper(extended, fn):

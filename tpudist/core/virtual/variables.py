@@ -82,7 +82,8 @@ class StoredOnce(natives.MirroredVariable):
         return extended.updates_parts and is_stored_once(self)
 
     def _update_replica(self, update_fn, value, **kwargs):
-        if self.aggregation == NONE and is_stored_once(self):
+        if self.aggregation == NONE and is_stored_once(self) and (
+                self._distribute_strategy.extended.splits_variables):
             _split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 

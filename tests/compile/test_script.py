@@ -1,0 +1,166 @@
+"""``tpudist run --compile``: every replica function of an unmodified script."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import tensorflow as tf
+
+from tests.compile import harness
+from tpudist import cli
+from tpudist.compile import step
+from tpudist.core import versions
+from tpudist.core.compiler import recording
+from tpudist.core.virtual import replicate
+
+pytestmark = pytest.mark.skipif(
+    not versions.LOWERS_TO_HLO,
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs")
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+SETUP = """
+    import tensorflow as tf
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.experimental.TPUStrategy(resolver)
+    """
+
+TRAINS = SETUP + """
+    made = []
+
+    @tf.function
+    def train(x):
+        scale = x * 0. + 2.
+
+        def step_fn(x):
+            if not made:
+                made.append(tf.Variable(tf.ones([4, 4]), name="weight"))
+            made[0].assign_sub(.1 * tf.matmul(x, made[0]))
+            return tf.reduce_sum(made[0] * scale)
+        losses = strategy.experimental_run_v2(step_fn, args=(x,))
+        return strategy.reduce("SUM", losses, axis=None)
+
+    for _ in range(2):
+        print("loss %.2f" % float(train(tf.ones([4, 4]))))
+    """
+
+PRINTS = SETUP + """
+    @tf.function
+    def step(x):
+        tf.print("in the step")
+        return x
+    strategy.experimental_run_v2(step, args=(tf.ones([4]),))
+    strategy.experimental_run_v2(tf.function(lambda x: x * 2.), args=(tf.ones([4]),))
+    """
+
+LOOPS = """
+    import tensorflow as tf
+    resolver = tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu")
+    distribution = tf.contrib.distribute.TPUStrategy(resolver)
+
+    def tower(x):
+        weight = tf.get_variable("weight", [4, 3])
+        bias = tf.get_variable("bias", [3])
+        loss = tf.reduce_mean((tf.matmul(x, weight) + bias) ** 2)
+        train = tf.train.MomentumOptimizer(.1, .9).minimize(loss)
+        with tf.control_dependencies([train]):
+            return tf.identity(loss)
+
+    def step(context, x):
+        losses = distribution.call_for_each_tower(tower, x)
+        context.set_last_step_output("loss", losses, tf.VariableAggregation.MEAN)
+
+    with distribution.scope():
+        dataset = distribution.distribute_dataset(
+            lambda: tf.data.Dataset.from_tensors(tf.ones([8, 4])).repeat())
+        context = distribution.run_steps_on_dataset(
+            step, dataset.make_one_shot_iterator(), 3)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(context.run_op)
+            print("ran %d variables" % len(tf.global_variables()))
+    """
+
+
+@pytest.fixture
+def run(tmp_path, answers):
+    """Runs ``tpudist run`` on a source in a Python of its own."""
+    def made(source, *options):
+        path = tmp_path / "script.py"
+        path.write_text(textwrap.dedent(source))
+        environment = dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3",
+                           TPUDIST_CACHE=str(answers))
+        environment.pop("TPUDIST_TPU", None)
+        return subprocess.run(
+            [sys.executable, "-m", "tpudist", "run", *options, str(path)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+            env=environment)
+    return made
+
+
+def losses(done):
+    return [line for line in done.stdout.splitlines() if line.startswith("loss")]
+
+
+def test_a_training_script_runs_as_without_and_its_step_compiles(compiler, run):
+    done = run(TRAINS, "--compile", "v5e:2x4", "--fast", "--era", "2.0")
+    assert done.returncode == 0, done.stderr
+    assert "compiled for v5e:2x4: 1 replica function\n" in done.stdout
+    assert "step_fn  " in done.stdout and "compiles: v5e:2x4" in done.stdout
+    assert "float32[4,4]  variable weight" in done.stdout
+    assert "autograph" not in done.stdout
+    plain = run(TRAINS, "--tpu", "virtual:8", "--era", "2.0")
+    assert len(losses(done)) == 2 and losses(done) == losses(plain)
+
+
+def test_one_that_does_not_compile_is_exit_code_1(compiler, run):
+    done = run(PRINTS, "--compile", "v3-8", "--fast", "--era", "2.0")
+    assert done.returncode == 1
+    assert "2 replica functions" in done.stdout
+    assert "script.py:%d: StringFormat, PrintV2: no XLA kernel" % (
+        PRINTS[:PRINTS.index("tf.print")].count("\n") + 1) in done.stdout
+    assert "compiles: v3:2x2" in done.stdout
+
+
+def test_a_graph_and_its_loop_of_steps(compiler, run):
+    done = run(LOOPS, "--compile", "v5e:2x4", "--fast")
+    assert done.returncode == 0, done.stderr
+    assert "ran 4 variables" in done.stdout
+    assert "1 replica function\n" in done.stdout
+    assert "variable weight/Momentum" in done.stdout
+
+
+def test_a_script_without_replicas_is_exit_code_1(run):
+    done = run("print('hello')", "--compile", "v5e:2x4", "--era", "2.2")
+    assert done.returncode == 1 and "ran no function on replicas" in done.stderr
+
+
+def test_the_scripts_own_exit_code_comes_first(run):
+    assert run("raise SystemExit(7)", "--compile", "v5e:2x4", "--era", "2.2").returncode == 7
+
+
+def test_a_slice_that_is_none_is_refused_before_the_script_runs(capsys):
+    assert cli.main(["run", "--compile", "v9-8", "nowhere.py"]) == 2
+    assert "v9-8" in capsys.readouterr().err
+
+
+def test_what_is_noted():
+    strategy = harness.strategy()
+
+    @tf.function
+    def run_step(x):
+        return strategy.run(lambda y: y + 1., args=(x,))
+
+    with recording.Recorder() as recorder:
+        run_step(tf.ones([2]))
+        run_step(tf.ones([2]))
+        run_step(tf.ones([3]))
+    run_step(tf.ones([4]))
+    found = recorder.programs(step.lower_traced)
+    assert sorted(each.program.parameters[0].shape for each in found) == [(2,), (3,)]
+    assert all(each.location.split(":")[0].endswith("test_script.py") for each in found)
+    assert not replicate.observers

@@ -1,0 +1,99 @@
+"""Ops that no TPU runs are refused together, each with the user's line."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.compile import harness
+from tpudist.core import versions
+from tpudist.errors import CompileError
+
+pytestmark = pytest.mark.skipif(
+    not versions.LOWERS_TO_HLO,
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs")
+
+
+@pytest.fixture(scope="module")
+def strategy():
+    return harness.strategy()
+
+
+def line(mark):
+    with open(__file__, encoding="utf-8") as file:
+        found = [i for i, each in enumerate(file, 1)
+                 if each.rstrip().endswith("# " + mark)]
+    return "test_unsupported.py:%d: " % found[0]
+
+
+def refusal(strategy, step, *args):
+    with pytest.raises(CompileError) as caught:
+        harness.lower(strategy, step, *args)
+    return caught.value
+
+
+def test_all_are_listed_at_once_with_their_lines(strategy):
+    def step(x):
+        tf.print("loss", x)  # print
+        y = tf.numpy_function(np.sin, [x], tf.float32)  # python
+        tf.strings.length(tf.strings.as_string(y))  # text
+        return x + tf.reshape(y, [4])
+    message = str(refusal(strategy, step, tf.ones([4])))
+    assert line("print") + "StringFormat, PrintV2: no XLA kernel; do it with" in message
+    assert line("python") + "PyFunc" in message
+    assert line("text") + "AsString" in message
+    assert "input pipeline" in message and "outside of it" in message
+
+
+def test_functions_branches_and_loops_are_looked_through(strategy):
+    @tf.function
+    def nested(x):
+        return tf.py_function(lambda y: y, [x], tf.float32)  # function
+
+    def step(x):
+        nested(x)
+        if tf.reduce_sum(x) > 1.:
+            tf.print("branch")  # branch
+        for _ in tf.range(3):
+            tf.print("loop")  # loop
+        return x
+    message = str(refusal(strategy, step, tf.ones([4])))
+    for mark in ("function", "branch", "loop"):
+        assert line(mark) in message
+
+
+def test_a_dtype_without_a_kernel(strategy):
+    def step(x):
+        return tf.add(tf.constant("a"), "b"), x  # added
+    assert line("added") + "Add: no XLA kernel for string" in str(
+        refusal(strategy, step, tf.ones([4])))
+
+
+def test_one_line_is_listed_once(strategy):
+    def step(x):
+        for _ in range(5):
+            tf.print(x)  # repeated
+        return x
+    assert str(refusal(strategy, step, tf.ones([4]))).count(line("repeated")) == 1
+
+
+def test_an_iterator_is_no_variable(strategy):
+    iterator = iter(tf.data.Dataset.range(3))
+
+    def step():
+        return next(iterator)  # taken
+    message = str(refusal(strategy, step))
+    assert line("taken") in message and "as an argument" in message
+
+
+def test_a_shape_that_only_a_run_knows(strategy):
+    def step(x, size):
+        return tf.reshape(x, tf.stack([size, -1]))  # reshaped
+    message = str(refusal(strategy, step, tf.ones([4]), tf.constant(2)))
+    assert line("reshaped") in message
+    assert "compile-time constant" in message or "known while tracing" in message
+
+
+def test_what_xla_compiles_is_let_pass(strategy):
+    def step(x):
+        return tf.nn.top_k(x, 2).values, tf.random.normal([3]), tf.debugging.assert_positive(x)
+    assert harness.lower(strategy, step, tf.ones([4])).outputs

@@ -1,0 +1,56 @@
+"""Answers of the compiler, kept: a program is compiled once.
+
+A file per program, slice, options and libtpu, in the folder that
+``tpudist matrix`` keeps its environments in too (``TPUDIST_CACHE``).
+"""
+
+import hashlib
+import json
+import os
+
+import tpudist
+from tpudist import files
+from tpudist.matrix import cache as folders
+
+#: Changes when what is kept of an answer does.
+_FORMAT = 1
+
+
+def path(hlo, request, compiler, environ=None):
+    """The file of one compilation.
+
+    Args:
+      hlo: bytes, the normalized program.
+      request: what else the compiler is told, of JSON types.
+      compiler: text that changes when the compiler does.
+      environ: variables to read instead of this process' own.
+    """
+    told = json.dumps([_FORMAT, tpudist.__version__, compiler, request], sort_keys=True)
+    digest = hashlib.sha256(told.encode() + b"\0" + hlo).hexdigest()
+    return os.path.join(folders.folder(None, environ), "compile", digest + ".json")
+
+
+def read(name):
+    """What is kept in a file; None if there is none, or it cannot be read.
+
+    Args:
+      name: what :func:`path` returned.
+    """
+    try:
+        with open(name, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def write(name, answer):
+    """Keeps an answer; a cache that cannot be written to is no error.
+
+    Args:
+      name: what :func:`path` returned.
+      answer: of JSON types.
+    """
+    try:
+        files.write(name, json.dumps(answer))
+    except OSError:
+        pass

@@ -1,0 +1,83 @@
+"""What ``tpudist compile`` does."""
+
+import json
+import sys
+
+from tpudist import files
+from tpudist.compile import arguments
+from tpudist.compile import compiler
+from tpudist.compile import loading
+from tpudist.compile import page
+from tpudist.compile import step
+from tpudist.compile import terminal
+from tpudist.compile import topologies
+from tpudist.errors import CompileError
+
+
+def run(options):
+    """Compiles the step that the command line names, and reports.
+
+    Args:
+      options: parsed ``target``, ``args``, ``topology``, ``replicas``,
+        ``logical``, ``strategy``, ``era``, ``fast``, ``timeout``, ``json``,
+        ``html`` and ``lower_with``; None where one was left out.
+
+    Returns:
+      0 if the step compiles, else 1.
+
+    Raises:
+      TpudistError: the command line does not fit the file or the slice.
+    """
+    slice_ = topologies.topology(options.topology)
+    logical = options.logical or 1
+    replicas = options.replicas or slice_.devices // logical
+    topologies.check(slice_, replicas, logical)
+    args, kwargs = arguments.parse(options.args or "")
+    with loading.loaded(options.target, options.era,
+                        "virtual:%d" % (replicas * logical)) as (module, fn):
+        strategy = loading.strategy_of(module, options.strategy, replicas, logical)
+        _check(strategy, options)
+        step.check(strategy, options.topology)
+        try:
+            program = step.lower_step(strategy, fn, args, kwargs,
+                                      options.lower_with)
+        except CompileError as error:
+            print("does not compile: %s" % error, file=sys.stderr)
+            return 1
+    return report(program, slice_, options)
+
+
+def report(program, slice_, options):
+    """Compiles a lowered step and writes what the options ask for.
+
+    Args:
+      program: a `program.Program`.
+      slice_: a `topologies.Topology`.
+      options: parsed ``fast``, ``timeout``, ``json`` and ``html``.
+
+    Returns:
+      0 if it compiles, else 1.
+    """
+    with terminal.progress("compiling for %s" % slice_.name) as show:
+        made = compiler.compile_program(
+            program, slice_, fast=options.fast, progress=show,
+            timeout=options.timeout or compiler.TIMEOUT)
+    print(terminal.text(made), end="")
+    if options.json:
+        files.write(options.json, json.dumps(made.to_json(), indent=1) + "\n")
+    if options.html:
+        files.write(options.html, page.html(made))
+    return 0 if made.ok else 1
+
+
+def _check(strategy, options):
+    """Refuses a strategy that is not what the command line says."""
+    from tpudist.core import sharding  # It imports TensorFlow.
+    found = (strategy.num_replicas_in_sync, sharding.logical_devices(strategy))
+    wanted = (options.replicas or found[0], options.logical or found[1])
+    if wanted != found:
+        raise CompileError(
+            "--replicas %d --logical %d" % wanted,
+            "the file's strategy has %d replica(s) of %d logical device(s)" % found,
+            "--replicas %d --logical %d; or a DeviceAssignment of the wanted "
+            "numbers in the file" % found)

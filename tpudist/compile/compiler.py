@@ -1,0 +1,67 @@
+"""Compiles a lowered step with libtpu and reports on it."""
+
+import base64
+
+from tpudist.compile import answers, hlo, libtpu, process, summary, topologies
+from tpudist.compile import cache as kept_answers
+from tpudist.errors import CompileError
+
+#: How long the compiler may take, in seconds.
+TIMEOUT = 1800
+
+#: xla.ExecutionOptions.EffortLevel: the compiler's own choice, and O0.
+_OPTIMIZED, _FAST = 0, 9
+
+
+def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=None, cache=True):
+    """Compiles a program for a slice; no TPU is needed.
+
+    Context: any; TensorFlow is neither imported nor needed.
+
+    Args:
+      program: a `program.Program`.
+      topology: a name (``"v5e:2x4"``, ``"v5litepod-8"``) or a `topologies.Topology`.
+      fast: optimize little, for an answer in seconds; memory and cost are then
+        those of a slower program.
+      timeout: in seconds.
+      progress: called with the seconds that the compiler has taken, a few
+        times a second; None for no calls.
+      cache: whether an answer of before will do.
+
+    Returns:
+      A `report.Report`, also if the program does not compile.
+
+    Raises:
+      TopologyError: the slice does not exist or is too small.
+      CompileError: libtpu is missing, too old, or cannot be loaded.
+    """
+    if isinstance(topology, str):
+        topology = topologies.topology(topology)
+    topologies.check(topology, program.replicas, program.partitions)
+    compiler = libtpu.find()
+    text = hlo.normalized(program.hlo, program.replicas, program.partitions)
+    request = {"topology": topology.name, "options": topology.options(),
+               "replicas": program.replicas, "partitions": program.partitions,
+               "level": _FAST if fast else _OPTIMIZED}
+    place = kept_answers.path(text, request, compiler.identity())
+    kept = kept_answers.read(place) if cache else None
+    found = kept is not None
+    if not found:
+        request.update(libtpu=compiler.path, hlo=base64.b64encode(text).decode())
+        kept = answers.digest(_checked(process.ask(request, timeout, progress), compiler))
+        if answers.lasting(kept):
+            kept_answers.write(place, kept)
+    return summary.make(program, topology, fast, compiler, kept, found)
+
+
+def _checked(answer, compiler):
+    """The answer, unless it says that this libtpu will not do."""
+    if answer["ok"] and answer["memory"] is None:
+        raise CompileError("libtpu %s (PJRT %s)" % (compiler.version, answer["pjrt"]),
+                           "it is too old to say how much memory a program takes",
+                           "pip install --upgrade libtpu (0.0.17 or newer)")
+    if not answer["ok"] and answer["code"] == "NOT_FOUND" and "pjrt" not in answer:
+        raise CompileError("libtpu at %s" % compiler.path,
+                           "it cannot be loaded: %s" % answer["message"],
+                           "pip install --force-reinstall libtpu; or " + libtpu.DOWNLOAD)
+    return answer

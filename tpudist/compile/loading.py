@@ -1,0 +1,97 @@
+"""The user's file: its step and its strategy."""
+
+import contextlib
+
+from tpudist.errors import CompileError
+
+
+@contextlib.contextmanager
+def loaded(target, era=None, tpu=None):
+    """Executes a file as a module of its era; nothing is left afterwards.
+
+    Args:
+      target: ``"path/to/train.py:step_fn"``; the function may be one of an
+        object of the module (``trainer.step``).
+      era: "contrib", "2.0" or "2.2"; None finds it by reading the file.
+      tpu: what TPUDIST_TPU is set to.
+
+    Yields:
+      ``(module, function)``.
+
+    Raises:
+      CompileError: (a RuntimeError) there is no such function in it.
+      ScriptError: (a RuntimeError) there is no such file.
+    """
+    from tpudist.legacy import runner  # It asks TensorFlow for its version.
+    path, separator, name = target.rpartition(":")
+    if not separator or not path.endswith(".py"):
+        raise CompileError(
+            "%r" % target, "it is no file and function",
+            "path/to/train.py:step_fn")
+    with runner.of_era(path, (), era, tpu) as code:
+        module = runner.load(code, path)
+        yield module, _member(module, path, name)
+
+
+def _member(module, path, name):
+    found = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+        if found is None:
+            break
+    if callable(found):
+        return found
+    raise CompileError(
+        "%s of %s" % (name, path),
+        "the file defines no such function, unless inside of another one",
+        "one of %s; or tpudist run --compile, which compiles every replica "
+        "function that the script runs" % _functions(module))
+
+
+def _functions(module):
+    """Names of the functions that a module defines, for a message."""
+    names = sorted(name for name, each in vars(module).items()
+                   if callable(each) and not isinstance(each, type)
+                   and getattr(each, "__module__", None) == module.__name__)
+    return ", ".join(names) or "no functions at all"
+
+
+def strategy_of(module, name, replicas, logical):
+    """The strategy that the step is to be compiled for.
+
+    Args:
+      module: the user's.
+      name: of the strategy in it, or None for its only one.
+      replicas, logical: of a strategy that is made if there is none.
+
+    Returns:
+      A strategy of tpudist on the virtual TPU.
+
+    Raises:
+      CompileError: (a RuntimeError) there are several, or none of that name.
+    """
+    from tpudist.core import strategies  # It imports TensorFlow.
+    kinds = (strategies.TPUStrategyBase, strategies.TPUStrategyBaseV1)
+    found = {each: value for each, value in vars(module).items()
+             if isinstance(value, kinds)}
+    if name is not None and name not in found:
+        raise CompileError(
+            "--strategy %s" % name, "the file has no TPUStrategy of that name",
+            "one of %s" % (", ".join(sorted(found)) or "none: leave it out"))
+    if name is None and len(set(map(id, found.values()))) > 1:
+        raise CompileError(
+            "several strategies: %s" % ", ".join(sorted(found)),
+            "the step is compiled for one", "--strategy %s" % sorted(found)[0])
+    if found:
+        return found[name] if name else list(found.values())[0]
+    return _made(replicas, logical)
+
+
+def _made(replicas, logical):
+    from tpudist.v2_2 import tensorflow as tf
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+        tpu="virtual:%d" % (replicas * logical))
+    topology = tf.tpu.experimental.initialize_tpu_system(resolver)
+    cores = topology.device_coordinates.reshape([replicas, logical, -1])
+    return tf.distribute.experimental.TPUStrategy(
+        resolver, tf.tpu.experimental.DeviceAssignment(topology, cores))

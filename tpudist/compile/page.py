@@ -1,0 +1,145 @@
+"""A report as one HTML page that needs nothing beside it."""
+
+from html import escape
+
+from tpudist.compile import terminal, units
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem;
+  margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.4rem; }}
+h2 {{ font-size: 1rem; margin: 2rem 0 .3rem; }}
+table {{ border-collapse: collapse; font-size: 13px; width: 100%; }}
+th, td {{ text-align: left; padding: .25rem .7rem .25rem 0; border-bottom: 1px solid #e5e5e5; }}
+td.number {{ text-align: right; white-space: nowrap; }}
+pre {{ background: #fbe0cc; padding: .7rem 1rem; white-space: pre-wrap; font-size: 12.5px; }}
+svg {{ width: 100%; height: auto; }}
+svg text {{ font: 12px system-ui, sans-serif; fill: #222; }}
+p.small, li {{ color: #666; font-size: 13px; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{sections}
+<p class="small">{versions}</p>
+</body>
+</html>
+"""
+
+#: Of the memory bar: what is shown, and its colour.
+_PARTS = (("arguments", "#4878a8"), ("temporary", "#e08a3c"), ("code", "#7a6ca8"),
+          ("outputs", "#6aa86a"))
+
+_WIDTH, _ROW = 800, 22
+
+
+def html(report):
+    """The page's text; everything that comes from the program is escaped.
+
+    Args:
+      report: a `report.Report`.
+    """
+    sections = [_failure(report), _memory(report), _cost(report), _arguments(report),
+                _collectives(report), _splits(report), _notes(report)]
+    return _PAGE.format(title=_safe(terminal.verdict(report)),
+                        sections="\n".join(filter(None, sections)),
+                        versions=_safe(terminal.versions(report)))
+
+
+def _safe(value):
+    return escape(str(value))
+
+
+def _failure(report):
+    if not report.failure:
+        return ""
+    rows = [(units.size(each.bytes), each.shape, each.location, each.op_name)
+            for each in report.failure.largest]
+    return "<pre>%s</pre>\n<p>%s</p>\n%s" % (
+        _safe(report.failure.message), _safe("Instead: " + report.failure.instead),
+        _table("Largest arrays, before optimization", ("", "shape", "line", "op"), rows))
+
+
+def _memory(report):
+    if not report.memory:
+        return ""
+    memory, limit = report.memory, report.target.hbm
+    sizes = dict(memory._asdict(), outputs=memory.outputs - memory.aliased)
+    full, left, drawn, legend = max(memory.total, limit), 0., [], []
+    for name, colour in _PARTS:
+        width = _WIDTH * sizes[name] / full
+        drawn.append('<rect x="%.2f" y="0" width="%.2f" height="30" fill="%s">'
+                     "<title>%s %s</title></rect>"
+                     % (left, width, colour, name, units.size(sizes[name])))
+        legend.append('<tspan fill="%s">&#9632;</tspan> %s %s'
+                      % (colour, name, units.size(sizes[name])))
+        left += width
+    drawn.append('<rect x="0" y="0" width="%.2f" height="30" fill="none" stroke="#222"/>'
+                 % (_WIDTH * limit / full))
+    return ("<h2>Memory of a device: %s of %s (%.1f %%)</h2>\n"
+            '<svg viewBox="-1 -1 %d 54" role="img">%s<text x="0" y="48">%s</text></svg>\n'
+            '<p class="small">%s of the outputs are in place of arguments.</p>' % (
+                units.size(memory.total), units.size(limit), 100 * memory.total / limit,
+                _WIDTH + 2, "".join(drawn), " &#160; ".join(legend),
+                units.size(memory.aliased)))
+
+
+def _cost(report):
+    if not report.cost:
+        return ""
+    made = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % _safe(line) for line in terminal.work(report))
+    if not report.hottest:
+        return made
+    rows = []
+    for number, hot in enumerate(report.hottest):
+        rows.append('<rect x="0" y="%d" width="%.1f" height="%d" fill="#e8c49c"/>'
+                    '<text x="6" y="%d">%.0f %% &#160; %s</text>' % (
+                        number * _ROW, _WIDTH * hot.share, _ROW - 4, number * _ROW + 13,
+                        100 * hot.share, _safe(terminal.origin(hot))))
+    return made + ('\n<svg viewBox="0 0 %d %d" role="img">%s</svg>\n<p class="small">Lines by the '
+                   "compiler's estimate of cycles: it ranks them, and is no time.</p>" % (
+                       _WIDTH, _ROW * len(rows), "".join(rows)))
+
+
+def _arguments(report):
+    rows = [(units.size(each.bytes), each.name, each.kind, units.array(each.dtype, each.shape),
+             units.array(each.dtype, each.device_shape), units.size(each.unpadded))
+            for each in report.arguments]
+    return _table("Arguments", ("on a device", "name", "kind", "of a replica",
+                                "of a device", "without padding"), rows)
+
+
+def _collectives(report):
+    rows = [(each.count, each.kind, units.size(each.bytes), what, ", ".join(each.locations))
+            for what, found in (("asked for", report.requested), ("compiled", report.optimized))
+            for each in found]
+    return _table("Collectives", ("", "kind", "bytes a device", "", "lines"), rows)
+
+
+def _splits(report):
+    rows = [("", each.name, each.description, list(each.global_shape),
+             list(each.per_device_shape), each.location) for each in report.splits]
+    return _table("Logical devices", ("", "tensor", "annotation", "whole", "of a device",
+                                      "line"), rows)
+
+
+def _notes(report):
+    return "<ul>%s</ul>" % "".join("<li>%s</li>" % _safe(each) for each in report.warnings)
+
+
+def _table(title, head, rows):
+    """A table whose first column are numbers; empty without rows."""
+    if not rows:
+        return ""
+    body = "\n".join('<tr><td class="number">%s</td>%s</tr>' % (
+        _safe(row[0]), "".join("<td>%s</td>" % _safe(cell) for cell in row[1:]))
+                     for row in rows)
+    return "<h2>%s</h2>\n<table>\n<tr>%s</tr>\n%s\n</table>" % (
+        title, "".join("<th>%s</th>" % _safe(cell) for cell in head), body)

@@ -1,0 +1,249 @@
+"""What the TPU compiler said of a program: a record, and its JSON form.
+
+The JSON form is an object with the fields of `Report`, each record an object
+with its own fields, and ``"schema"``. Fields may be added; one that changes or
+goes away makes a new schema. Sizes are bytes on one device, times seconds.
+"""
+
+import collections
+import typing
+
+#: Version of the JSON form.
+SCHEMA = 1
+
+
+class Failure(typing.NamedTuple):
+    """Why there is no compiled program.
+
+    Args:
+      kind: "out-of-memory", "refused" (the compiler's own error), "crash" or
+        "timeout".
+      message: the compiler's words.
+      instead: what to do about it.
+      largest: if it is out of memory, `Buffer` records of the largest arrays of
+        the program before optimization.
+    """
+
+    kind: str
+    message: str
+    instead: str
+    largest: tuple
+
+
+class Buffer(typing.NamedTuple):
+    """An array that the program computes: size, shape, op, and line of the user's code."""
+
+    bytes: int
+    shape: str
+    op_name: str
+    location: str
+
+
+class Target(typing.NamedTuple):
+    """What was compiled for.
+
+    Args:
+      topology: such as "v5e:2x4".
+      chip: the compiler's name of it, "" if it was not asked.
+      devices: of the slice.
+      replicas: of the program.
+      logical_devices: of each replica.
+      hbm: what a device may use.
+      optimized: False after ``--fast``: the compiler optimized little.
+    """
+
+    topology: str
+    chip: str
+    devices: int
+    replicas: int
+    logical_devices: int
+    hbm: int
+    optimized: bool
+
+
+class Memory(typing.NamedTuple):
+    """HBM of one device, in bytes. `aliased` is what outputs share with arguments."""
+
+    arguments: int
+    outputs: int
+    aliased: int
+    temporary: int
+    code: int
+
+    @property
+    def total(self):
+        """All that is held at once."""
+        return self.arguments + self.outputs - self.aliased + self.temporary + self.code
+
+
+class Argument(typing.NamedTuple):
+    """A parameter of the program.
+
+    Args:
+      name: of the variable or argument.
+      kind: "argument", "variable" or "capture".
+      dtype: numpy-style name.
+      shape: of one replica.
+      device_shape: of one logical device; `shape` unless it was split.
+      bytes: on one device, with the padding of the chip's tiles.
+      unpadded: the same without padding.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    shape: tuple
+    device_shape: tuple
+    bytes: int
+    unpadded: int
+
+
+class Cost(typing.NamedTuple):
+    """The compiler's cost analysis, of one device and one step.
+
+    Args:
+      flops, bytes_accessed: while bodies count once.
+      seconds: without communication; while bodies count once. None if unknown.
+      loops: how many while loops there are.
+    """
+
+    flops: float
+    bytes_accessed: float
+    seconds: typing.Optional[float]
+    loops: int
+
+
+class Collectives(typing.NamedTuple):
+    """All collectives of a kind: how many, the bytes a device puts in, and the lines asking."""
+
+    kind: str
+    count: int
+    bytes: int
+    locations: tuple
+
+
+class Split(typing.NamedTuple):
+    """A tensor annotated for logical devices; see ``program.Sharding``."""
+
+    name: str
+    description: str
+    global_shape: tuple
+    per_device_shape: tuple
+    location: str
+
+
+class Hot(typing.NamedTuple):
+    """Instructions that come from one line of the user's code.
+
+    Args:
+      location: "file:line", "" if unknown.
+      op_name: of the dearest of them.
+      cycles: the compiler's estimate, all together; only for comparing.
+      share: of all cycles, 0 to 1.
+      count: how many instructions.
+    """
+
+    location: str
+    op_name: str
+    cycles: int
+    share: float
+    count: int
+
+
+class Versions(typing.NamedTuple):
+    """Who compiled: numbers of different compilers are not comparable."""
+
+    tpudist: str
+    tensorflow: str
+    libtpu: str
+    pjrt: str
+
+
+class Effort(typing.NamedTuple):
+    """What compiling took. `cached`: it was done before, and took that then."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    cached: bool
+
+
+class Report(typing.NamedTuple):
+    """What the TPU compiler said of a program.
+
+    Args:
+      ok: whether it compiles.
+      failure: a `Failure`, None if it compiles.
+      target: a `Target`.
+      memory: a `Memory`, None if it does not compile.
+      arguments: `Argument` records, the largest first.
+      cost: a `Cost`, None if it does not compile.
+      requested, optimized: `Collectives` that the program asked for, and those
+        of the compiled program.
+      splits: `Split` records.
+      hottest: `Hot` records, the dearest first.
+      warnings: sentences.
+      versions: a `Versions`.
+      effort: an `Effort`.
+    """
+
+    ok: bool
+    failure: typing.Optional[Failure]
+    target: Target
+    memory: typing.Optional[Memory]
+    arguments: tuple
+    cost: typing.Optional[Cost]
+    requested: tuple
+    optimized: tuple
+    splits: tuple
+    hottest: tuple
+    warnings: tuple
+    versions: Versions
+    effort: Effort
+
+    def to_json(self):
+        """A dict of JSON types; :func:`from_json` reads it."""
+        return dict(_plain(self), schema=SCHEMA)
+
+
+def _plain(value):
+    if hasattr(value, "_asdict"):
+        return collections.OrderedDict(
+            (field, _plain(each)) for field, each in zip(value._fields, value))
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+_RECORDS = {"failure": Failure, "target": Target, "memory": Memory, "cost": Cost,
+            "versions": Versions, "effort": Effort}
+_LISTS = {"arguments": Argument, "requested": Collectives, "optimized": Collectives,
+          "splits": Split, "hottest": Hot}
+
+
+def from_json(found):
+    """The `Report` of a dict that ``to_json`` made, also after JSON.
+
+    Args:
+      found: the dict; fields that this release does not know are left out.
+
+    Returns:
+      A `Report`.
+
+    Raises:
+      ValueError: it is of another schema.
+    """
+    if found.get("schema") != SCHEMA:
+        raise ValueError("schema %r is not %d" % (found.get("schema"), SCHEMA))
+    made = {field: found[field] for field in Report._fields}
+    for field, record in _RECORDS.items():
+        made[field] = made[field] and _record(record, made[field])
+    for field, record in _LISTS.items():
+        made[field] = tuple(_record(record, each) for each in made[field])
+    if made["failure"]:
+        made["failure"] = made["failure"]._replace(
+            largest=tuple(_record(Buffer, each) for each in made["failure"].largest))
+    return Report(**dict(made, warnings=tuple(made["warnings"])))
+
+
+def _record(cls, found):
+    return cls(**{field: tuple(found[field]) if isinstance(found[field], list)
+                  else found[field] for field in cls._fields})

@@ -1,0 +1,70 @@
+"""``tpudist run --compile``: what a script's replicas run, compiled too."""
+
+import contextlib
+import functools
+import os
+import sys
+
+from tpudist.compile import compiler
+from tpudist.compile import step
+from tpudist.compile import terminal
+from tpudist.compile import topologies
+from tpudist.errors import TpudistError
+
+
+def run(options):
+    """Runs a script and compiles every replica function that it ran.
+
+    Args:
+      options: parsed ``script``, ``arguments``, ``era``, ``tpu``, ``compile``
+        (the slice), ``fast`` and ``lower_with``. Without ``tpu`` and TPUDIST_TPU the script
+        gets a virtual TPU of the slice's size.
+
+    Returns:
+      The script's exit code; if that is 0, 1 if a function does not compile,
+      or if none ran.
+
+    Raises:
+      TopologyError: (a ValueError) there is no such slice.
+    """
+    from tpudist.legacy import runner  # It asks TensorFlow for its version.
+    slice_ = topologies.topology(options.compile)
+    tpu = options.tpu
+    if tpu is None and not os.environ.get(runner.ENVIRONMENT):
+        tpu = "virtual:%d" % slice_.devices
+    recorded = []
+    code = runner.run(options.script, options.arguments, options.era, tpu,
+                      around=_recording(recorded, options.lower_with))
+    print("compiled for %s: %d replica function%s" % (
+        slice_.name, len(recorded), "" if len(recorded) == 1 else "s"))
+    compiles = [_report(each, slice_, options.fast) for each in recorded]
+    if not recorded:
+        print("tpudist run: the script ran no function on replicas, so there "
+              "was nothing to compile", file=sys.stderr)
+    return code or (0 if compiles and all(compiles) else 1)
+
+
+@contextlib.contextmanager
+def _recording(recorded, lower_with):
+    """Adds what the block ran to a list of ``recording.Recorded``."""
+    from tpudist.core.compiler import recording  # It imports TensorFlow.
+    with recording.Recorder() as recorder:
+        yield
+    recorded += recorder.programs(functools.partial(
+        step.lower_traced, lower_with=lower_with))
+
+
+def _report(recorded, slice_, fast):
+    """Prints what became of a function; returns whether it compiles."""
+    print("\n%s  %s" % (recorded.name, recorded.location))
+    try:
+        if recorded.error is not None:
+            raise recorded.error
+        with terminal.progress("compiling for %s" % slice_.name) as show:
+            made = compiler.compile_program(
+                recorded.program, slice_, fast=fast, progress=show)
+    except TpudistError as error:
+        print("does not compile: %s" % error)
+        return False
+    print(terminal.text(made), end="")
+    return made.ok

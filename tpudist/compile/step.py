@@ -1,0 +1,128 @@
+"""``tpudist.compile_step``: a replica's step through the real TPU compiler."""
+
+from tpudist.compile import bridge
+from tpudist.compile import compiler
+from tpudist.compile import topologies
+
+
+def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
+                 fast=False, timeout=compiler.TIMEOUT, progress=None,
+                 cache=True, lower_with=None):
+    """Compiles a step for a TPU, without one.
+
+    Context: cross-replica; eager, in a graph, or in a ``tf.function``.
+    `step_fn` is traced once, as by ``strategy.run``, with the replica's id
+    known to the TPU only; nothing is run. Implements no page: it is tpudist's
+    own.
+
+    Args:
+      strategy: a strategy of any era, on a virtual TPU of as many replicas as
+        the step is to run on.
+      step_fn: the replica function, or a ``tf.function`` of it.
+      args: what one replica gets: arrays, tensors or ``tf.TensorSpec`` in the
+        shapes of one replica's batch; per-replica values; nests of these.
+        Anything else is passed as it is.
+      kwargs: the same by name, or None.
+      topology: the slice, such as "v5e:2x4", "v4:2x2x2" or "v5litepod-8".
+      fast: compile with few optimizations: an answer in a fraction of the
+        time, whose time and temporary memory are not those of the real
+        program.
+      timeout: seconds after which the compiler is ended.
+      progress: called with the seconds passed, now and then, while the
+        compiler works; or None.
+      cache: take the answer of an earlier run of the same compiler on the same
+        program.
+      lower_with: the Python of another environment, whose TensorFlow of 2.5 or
+        newer lowers what an older one traced here; None for this one.
+
+    Returns:
+      A `tpudist.compile.report.Report`; it says whether the step compiles.
+
+    Raises:
+      CompileError: (a RuntimeError) the step cannot be lowered, or there is no
+        compiler.
+      TopologyError: (a ValueError) there is no such slice, or the replicas do
+        not fit it.
+    """
+    slice_ = check(strategy, topology)
+    return compiler.compile_program(
+        lower_step(strategy, step_fn, args, kwargs, lower_with), slice_, fast=fast,
+        timeout=timeout, progress=progress, cache=cache)
+
+
+def compile_graph(graph, topology="v5e:2x4", fast=False, timeout=compiler.TIMEOUT,
+                  progress=None, cache=True, lower_with=None):
+    """Compiles the TPU programs of a graph that TensorFlow's own TPUStrategy
+    built, such as a legacy script builds for a TPU.
+
+    Context: any; nothing is run. Implements no page: it is tpudist's own.
+
+    Args:
+      graph: a ``tf.Graph`` in which replicas of a native TPUStrategy (or
+        ``tpu.replicate``) were built, on a TPU or on a described one.
+      topology, fast, timeout, progress, cache, lower_with: as of
+        :func:`compile_step`.
+
+    Returns:
+      A list of `tpudist.compile.report.Report`, one for each program.
+
+    Raises:
+      CompileError: (a RuntimeError) there is no program in the graph, or one
+        cannot be lowered, or there is no compiler.
+      TopologyError: (a ValueError) as of :func:`compile_step`.
+    """
+    from tpudist.core.compiler import native  # It imports TensorFlow.
+    slice_ = topologies.topology(topology)
+    programs = [bridge.lower(message, lower_with)
+                for message in native.messages(graph)]
+    return [compiler.compile_program(each, slice_, fast=fast, timeout=timeout,
+                                     progress=progress, cache=cache)
+            for each in programs]
+
+
+def check(strategy, topology):
+    """The slice of that name, if the strategy's replicas fit it.
+
+    Args:
+      strategy: as of :func:`compile_step`.
+      topology: likewise.
+
+    Returns:
+      A `topologies.Topology`.
+
+    Raises:
+      TopologyError: (a ValueError) as of :func:`compile_step`.
+    """
+    from tpudist.core import sharding  # It imports TensorFlow.
+    found = topologies.topology(topology)
+    topologies.check(found, strategy.num_replicas_in_sync,
+                     sharding.logical_devices(strategy))
+    return found
+
+
+def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
+    """The `program.Program` of a step; see :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) it cannot be lowered.
+    """
+    from tpudist.core.compiler import tracing  # It imports TensorFlow.
+    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs),
+                        lower_with)
+
+
+def lower_traced(traced, lower_with=None):
+    """The `program.Program` of a traced step.
+
+    Args:
+      traced: a `tpudist.core.compiler.tracing.Step`.
+      lower_with: as of :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) it cannot be lowered.
+    """
+    from tpudist.core.compiler import exporting  # They import TensorFlow.
+    from tpudist.core.compiler import lowering
+    if lower_with is None:
+        return lowering.lower(traced)
+    return bridge.lower(exporting.message(traced), lower_with)
