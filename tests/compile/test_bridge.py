@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tpudist import cli
 from tpudist.compile import bridge
 from tpudist.compile import step as steps
 from tpudist.contrib import tensorflow as contrib_tf
@@ -136,6 +137,16 @@ def test_the_newer_one_compiles_what_it_lowered(graph, compiled):
 def test_this_one_says_what_to_do_if_it_cannot(graph):
     with pytest.raises(CompileError, match="--lower-with PYTHON"):
         steps.lower_step(strategy(), tower, ARGUMENTS)
+
+
+@pytest.mark.skipif(versions.LOWERS_TO_HLO, reason="this TensorFlow lowers by itself")
+@pytest.mark.parametrize("command", [
+    ["compile", "{}:step", "--args", "f32[4]"], ["run", "--compile", "v3-8", "{}"]])
+def test_that_is_a_usage_error(tmp_path, capsys, command):
+    script = tmp_path / "train.py"
+    script.write_text("def step(x):\n    return x\n")
+    code = cli.main([each.format(script) for each in command])
+    assert code == 2 and "--lower-with PYTHON" in capsys.readouterr().err
 
 
 def test_sums_over_groups_are_refused(graph):
