@@ -204,3 +204,32 @@ def test_the_command_line(tmp_path, compiler, answers):
     assert done.returncode == 0, done.stderr
     assert "compiles: v5e:2x4" in done.stdout and "variable weight" in done.stdout
     assert "traced by" in done.stdout
+
+
+@needs_newer
+def test_an_unmodified_script(tmp_path, compiler, answers):
+    script = tmp_path / "train.py"
+    script.write_text(textwrap.dedent("""
+        import tensorflow as tf
+        resolver = tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu")
+        distribution = tf.contrib.distribute.TPUStrategy(resolver)
+
+        def tower(x):
+            loss = tf.reduce_mean(tf.matmul(x, tf.get_variable("weight", [4, 3])))
+            with tf.control_dependencies([
+                    tf.train.MomentumOptimizer(.1, .9).minimize(loss)]):
+                return tf.identity(loss)
+
+        with distribution.scope():
+            distribution.call_for_each_tower(tower, tf.ones([8, 4]))
+        print([variable.op.name for variable in tf.global_variables()])
+        """))
+    done = subprocess.run(
+        [sys.executable, "-m", "tpudist", "run", "--compile", "v3-8", "--fast",
+         "--lower-with", PYTHON, str(script)], universal_newlines=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)))
+    assert done.returncode == 0, done.stderr
+    assert "['weight', 'weight/Momentum']" in done.stdout
+    assert "1 replica function\n" in done.stdout and "compiles: v3:2x2" in done.stdout
+    assert "1 all-reduce" in done.stdout
