@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tpudist import cli
 from tpudist.compile import bridge
 from tpudist.compile import step as steps
 from tpudist.contrib import tensorflow as contrib_tf
@@ -138,6 +139,16 @@ def test_this_one_says_what_to_do_if_it_cannot(graph):
         steps.lower_step(strategy(), tower, ARGUMENTS)
 
 
+@pytest.mark.skipif(versions.LOWERS_TO_HLO, reason="this TensorFlow lowers by itself")
+@pytest.mark.parametrize("command", [
+    ["compile", "{}:step", "--args", "f32[4]"], ["run", "--compile", "v3-8", "{}"]])
+def test_that_is_a_usage_error(tmp_path, capsys, command):
+    script = tmp_path / "train.py"
+    script.write_text("def step(x):\n    return x\n")
+    code = cli.main([each.format(script) for each in command])
+    assert code == 2 and "--lower-with PYTHON" in capsys.readouterr().err
+
+
 def test_sums_over_groups_are_refused(graph):
     def step(x):
         return contrib_tf.contrib.tpu.cross_replica_sum(x, [[0, 1, 2, 3], [4, 5, 6, 7]])
@@ -193,3 +204,32 @@ def test_the_command_line(tmp_path, compiler, answers):
     assert done.returncode == 0, done.stderr
     assert "compiles: v5e:2x4" in done.stdout and "variable weight" in done.stdout
     assert "traced by" in done.stdout
+
+
+@needs_newer
+def test_an_unmodified_script(tmp_path, compiler, answers):
+    script = tmp_path / "train.py"
+    script.write_text(textwrap.dedent("""
+        import tensorflow as tf
+        resolver = tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu")
+        distribution = tf.contrib.distribute.TPUStrategy(resolver)
+
+        def tower(x):
+            loss = tf.reduce_mean(tf.matmul(x, tf.get_variable("weight", [4, 3])))
+            with tf.control_dependencies([
+                    tf.train.MomentumOptimizer(.1, .9).minimize(loss)]):
+                return tf.identity(loss)
+
+        with distribution.scope():
+            distribution.call_for_each_tower(tower, tf.ones([8, 4]))
+        print([variable.op.name for variable in tf.global_variables()])
+        """))
+    done = subprocess.run(
+        [sys.executable, "-m", "tpudist", "run", "--compile", "v3-8", "--fast",
+         "--lower-with", PYTHON, str(script)], universal_newlines=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)))
+    assert done.returncode == 0, done.stderr
+    assert "['weight', 'weight/Momentum']" in done.stdout
+    assert "1 replica function\n" in done.stdout and "compiles: v3:2x2" in done.stdout
+    assert "1 all-reduce" in done.stdout

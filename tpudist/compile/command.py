@@ -33,6 +33,7 @@ def run(options):
     replicas = options.replicas or slice_.devices // logical
     topologies.check(slice_, replicas, logical)
     args, kwargs = arguments.parse(options.args or "")
+    step.require_lowering(options.lower_with)
     with loading.loaded(options.target, options.era,
                         "virtual:%d" % (replicas * logical)) as (module, fn):
         strategy = loading.strategy_of(module, options.strategy, replicas, logical)

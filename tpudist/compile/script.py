@@ -26,9 +26,12 @@ def run(options):
 
     Raises:
       TopologyError: (a ValueError) there is no such slice.
+      CompileError: (a RuntimeError) this TensorFlow lowers nothing, and no
+        other one is to.
     """
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
     slice_ = topologies.topology(options.compile)
+    step.require_lowering(options.lower_with)
     tpu = options.tpu
     if tpu is None and not os.environ.get(runner.ENVIRONMENT):
         tpu = "virtual:%d" % slice_.devices

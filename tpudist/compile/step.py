@@ -100,6 +100,20 @@ def check(strategy, topology):
     return found
 
 
+def require_lowering(lower_with=None):
+    """Refuses a TensorFlow that lowers nothing, if no other one is to do it.
+
+    Args:
+      lower_with: as of :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
+    """
+    from tpudist.core.compiler import lowering  # It imports TensorFlow.
+    if lower_with is None:
+        lowering.require()
+
+
 def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
     """The `program.Program` of a step; see :func:`compile_step`.
 
