@@ -45,10 +45,14 @@ def compile_(options):
       options: see ``tpudist.compile.command.run``.
 
     Returns:
-      0 if the step compiles, else 1.
+      0 if the step compiles, else 1; 130 after Ctrl-C.
     """
     from tpudist.compile import command
-    return command.run(options)
+    try:
+        return command.run(options)
+    except KeyboardInterrupt:
+        print("tpudist: interrupted", file=sys.stderr)
+        return 130
 
 
 def doctor(options):

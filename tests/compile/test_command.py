@@ -11,6 +11,7 @@ import tensorflow as tf
 import tpudist
 from tests.compile import harness
 from tpudist import cli
+from tpudist.compile import compiler as compilers
 from tpudist.compile import loading
 from tpudist.core import versions
 from tpudist.errors import CompileError
@@ -176,3 +177,11 @@ def test_an_unsupported_op_is_refused_before_any_compiler(monkeypatch):
     monkeypatch.setenv("TPUDIST_LIBTPU", os.path.join(os.sep, "nowhere"))
     with pytest.raises(CompileError, match="PrintV2"):
         tpudist.compile_step(harness.strategy(), lambda x: tf.print(x), (tf.ones([2]),))
+
+
+def test_ctrl_c_while_the_compiler_works(script, monkeypatch, capsys):
+    def interrupted(*unused, **also_unused):
+        raise KeyboardInterrupt
+    monkeypatch.setattr(compilers, "compile_program", interrupted)
+    assert cli.main(["compile", script() + ":step_fn", "--args", ARGS]) == 130
+    assert capsys.readouterr().err.endswith("tpudist: interrupted\n")

@@ -7,6 +7,7 @@ import tensorflow as tf
 from tests.compile import harness
 from tpudist.core import versions
 from tpudist.errors import CompileError
+from tpudist.errors import ContextError
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,
@@ -97,3 +98,30 @@ def test_what_xla_compiles_is_let_pass(strategy):
     def step(x):
         return tf.nn.top_k(x, 2).values, tf.random.normal([3]), tf.debugging.assert_positive(x)
     assert harness.lower(strategy, step, tf.ones([4])).outputs
+
+
+def test_a_step_that_stops_while_it_is_traced(strategy):
+    """Its last line is where, those before what TensorFlow cannot see through."""
+    def step(x):
+        y = tf.py_function(lambda each: each, [x], tf.float32)  # without a shape
+        return len(y.shape)  # stopped
+    error = refusal(strategy, step, tf.ones([4]))
+    lines = error.seen.splitlines()
+    assert line("without a shape") + "EagerPyFunc" in lines[1]
+    assert line("stopped") + "ValueError: " in lines[2] and len(lines) == 3
+    assert isinstance(error.__cause__, ValueError)
+
+
+def test_a_step_that_autograph_leaves_alone_stops(strategy):
+    @tf.autograph.experimental.do_not_convert
+    def step(x):
+        raise KeyError("weights")  # raised
+    error = refusal(strategy, step, tf.ones([4]))
+    assert line("raised") + "KeyError: 'weights'" in error.seen
+
+
+def test_what_tpudist_refuses_is_not_told_otherwise(strategy):
+    def step(x):
+        return strategy.run(lambda: x)
+    with pytest.raises(ContextError, match="inside the step that is compiled"):
+        harness.lower(strategy, step, tf.ones([4]))

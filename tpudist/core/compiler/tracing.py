@@ -15,8 +15,10 @@ from tpudist.core import nests
 from tpudist.core import traces
 from tpudist.core.compiler import graphs
 from tpudist.core.compiler import replicas
+from tpudist.core.compiler import unsupported
 from tpudist.core.virtual import variables
 from tpudist.errors import CompileError
+from tpudist.errors import TpudistError
 
 #: A finished graph and what its inputs and outputs are: `inputs` has
 #: (name, placeholder, outer tensor or None) and `outputs` (name, tensor).
@@ -49,7 +51,8 @@ def trace(strategy, fn, args=(), kwargs=None):
       A `Step`.
 
     Raises:
-      CompileError: (a RuntimeError) an argument of unknown shape.
+      CompileError: (a RuntimeError) an argument of unknown shape, or what
+        `fn` raised.
     """
     call = graphs.converted(fn)
     step, given = _StepTrace(), []
@@ -57,8 +60,7 @@ def trace(strategy, fn, args=(), kwargs=None):
             graphs.variables_reused():
         with step.ordered() as order, graphs.for_xla():
             args, kwargs = _placeholders(fn, args, kwargs or {}, given)
-            results = extended.call_for_each_replica(
-                call, args=args, kwargs=kwargs)
+            results = _called(extended, call, args, kwargs, step.graph)
             outputs = _outputs(results, step.handed_out, order)
     graph = step.finish([tensor for _, tensor in outputs],
                         [held for _, held, _ in given])
@@ -67,6 +69,15 @@ def trace(strategy, fn, args=(), kwargs=None):
     return Step(graph, given + captured, outputs,
                 strategy.num_replicas_in_sync,
                 extended.placement.logical_devices)
+
+
+def _called(extended, fn, args, kwargs, graph):
+    try:
+        return extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+    except TpudistError:
+        raise
+    except Exception as error:
+        raise unsupported.stopped(graph, error) from error
 
 
 def _placeholders(fn, args, kwargs, given):

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tensorflow.python.framework import kernels
 
+from tpudist.core import versions
 from tpudist.core.compiler import graphs
 from tpudist.core.compiler import walk
 from tpudist.errors import CompileError
@@ -55,21 +56,51 @@ def refuse(graph):
       CompileError: (a RuntimeError) there are some; names each, with the line
         of the user's code and what to do about it.
     """
+    lines = _lines(graph)
+    if lines:
+        raise CompileError(
+            "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
+            % (len(lines), "\n  ".join(lines)),
+            "a TPU runs what XLA compiles", "what each line says")
+
+
+def _lines(graph):
+    """A line of text for each line of code with ops that XLA cannot compile."""
     found = collections.OrderedDict()
     for path, op in walk.ops(graph):
         why = _why_not(op)
         if why:
             kinds = found.setdefault((walk.location(graph, path, op) or path, why), [])
             kinds += [op.type] if op.type not in kinds else []
-    if not found:
-        return
-    raise CompileError(
-        "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
-        % (len(found), "\n  ".join(
-            "%s: %s: %s; %s" % (place, ", ".join(kinds), why,
+    return ["%s: %s: %s; %s" % (place, ", ".join(kinds), why,
                                 _INSTEAD.get(kinds[-1], _OTHERWISE))
-            for (place, why), kinds in found.items())),
-        "a TPU runs what XLA compiles", "what each line says")
+            for (place, why), kinds in found.items()]
+
+
+def stopped(graph, error):
+    """A `CompileError` of what a step raised while it was traced.
+
+    Args:
+      graph: the FuncGraph of the step, as far as it came.
+      error: the exception. Ops before it that XLA cannot compile are named
+        too: often their results have no shape, which is what it is about.
+
+    Returns:
+      The error, to be raised.
+    """
+    lines = _lines(graph) if versions.LOWERS_TO_HLO else []
+    place = walk.place_of(error)
+    said = (str(error).strip() or "no message").splitlines()[-1].strip()
+    if not said.startswith(type(error).__name__):
+        said = "%s: %s" % (type(error).__name__, said)
+    lines.append("%s%s" % (place + ": " if place else "", said))
+    return CompileError(
+        "the step stopped while it was traced" + "".join(
+            "\n  " + line for line in lines),
+        "what is not traced cannot be compiled",
+        "what the first line says" if len(lines) > 1 else
+        "a step that runs in a tf.function; TPUDIST_TRACEBACK=1 shows where it "
+        "was called")
 
 
 def explained(graph, error):

@@ -5,6 +5,7 @@ import os
 import re
 import sysconfig
 import tempfile
+import traceback
 
 import tensorflow as tf
 
@@ -19,6 +20,10 @@ _PLACES = "_tpudist_places"
 #: Files of AutoGraph, whose lines TensorFlow 1.14 takes for the user's.
 _GENERATED = re.compile(re.escape(os.path.join(
     tempfile.gettempdir(), "tmp")) + r"\w{8}\.py$")
+
+#: A line of AutoGraph's messages: ``File "f", line 1, in step  *``; until 2.5
+#: ``f:1 step  *``.
+_TOLD = re.compile(r'^ *(?:File ")?(.+?)(?:", line |:)(\d+),? .*  \*$', re.M)
 
 _LIBRARIES = tuple(
     os.path.join(path, "") for path in (
@@ -87,6 +92,22 @@ def location(graph, path, op):
     for file, line in reversed(_frames(op)):
         if _is_users(file):
             return "%s:%d" % (os.path.abspath(file), line)
+    return ""
+
+
+def place_of(error):
+    """ "file:line" of the user's code that raised, "" if none did.
+
+    Args:
+      error: an exception. AutoGraph tells in its message where the code was
+        that it converted, each such line with a star.
+    """
+    told = _TOLD.findall(str(error))
+    places = told or [(frame.filename, frame.lineno) for frame
+                      in traceback.extract_tb(error.__traceback__)]
+    for file, line in reversed(places):
+        if _is_users(file):
+            return "%s:%s" % (os.path.abspath(file), line)
     return ""
 
 
