@@ -214,11 +214,15 @@ def test_variables_are_created_inside(mode, scope):  # noqa: F811
     assert mode.run(scope.read_var(made[0])).tolist() == [1. + 1.5 + 5.5, 3.]
 
 
-def test_a_model_of_get_variable_and_an_optimizer(graph, scope):  # noqa: F811
+@pytest.mark.parametrize("make", [
+    lambda: tf1.get_variable("w", [], initializer=tf1.ones_initializer()),
+    lambda: tf1.Variable(lambda: tf1.ones([]), name="w")],
+                         ids=["get_variable", "Variable"])
+def test_a_model_and_an_optimizer(graph, scope, make):  # noqa: F811
     def step(context, x):
         def tower(x):
             step_number = tf1.train.get_or_create_global_step()
-            w = tf1.get_variable("w", [], initializer=tf1.ones_initializer())
+            w = make()
             optimizer = tf1.train.MomentumOptimizer(0.1, 0.9)
             done = optimizer.minimize(w * x, global_step=step_number)
             context.set_last_step_output("w", w, FIRST)
@@ -227,6 +231,7 @@ def test_a_model_of_get_variable_and_an_optimizer(graph, scope):  # noqa: F811
     context = scope.run_steps_on_dataset(step, data(scope), iterations=2)
     graph.run(context.run_op)
     assert graph.run(tf1.train.get_global_step()) == 2
+    assert [v.op.name for v in tf1.trainable_variables()] == ["w"]
     values = {v.op.name: graph.run(scope.read_var(v))
               for v in tf1.global_variables()}
     close(values["w"], 1. - 0.1 * 1.5 - 0.1 * (0.9 * 1.5 + 5.5))

@@ -205,6 +205,11 @@ def create(extended, next_creator, kwargs):
         with tf.device(colocate_with.device):
             return next_creator(**kwargs)
     count = extended._num_replicas_in_sync
+    if kwargs.get("trainable", True) is None:
+        # TensorFlow asks what was said, not what follows from it, when it puts
+        # a variable of a graph among the trainable ones in place of its copies.
+        kwargs["trainable"] = kwargs.get("synchronization") != (
+            tf.VariableSynchronization.ON_READ)
 
     def per_replica(**kwargs):
         with extended.place(), _eager_place(extended):
