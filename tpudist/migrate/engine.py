@@ -24,6 +24,11 @@ _ORIGINS = {"2.0": ("auto", "1.11", "1.13", "1.15"),
             "latest": ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")}
 
 
+#: Seen with libcst 1.0.1, of a file that ends with a line of blanks.
+_NOT_WRITTEN_BACK = ("libcst does not write it back as it is, so that more than names would "
+                     "change; pip install -U libcst, or mend its blank lines at the end")
+
+
 class Engine:
     """Migrates the files of a code base.
 
@@ -74,6 +79,8 @@ class Engine:
             text, done, left = self._steps(path, source, module)
         finally:
             self._codebase.put(path, None)
+        if text != source.text and module.tree.code != source.text:
+            return outcomes.Result(path, raw, raw, [], [], _NOT_WRITTEN_BACK, era)
         after = raw if text == source.text else sources.written(source, text)
         return outcomes.Result(path, raw, after, sorted(done), _unique(left), "", era)
 

@@ -85,13 +85,14 @@ class Facts:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(text)
+            found = evidence.collect(tree, path)
         except sources.UNREADABLE:
             return
         self._texts[path] = text
         self._imports[path] = [node for node in ast.walk(tree)
                                if isinstance(node, (ast.Import, ast.ImportFrom))]
-        self._evidence[path] = evidence.collect(tree, path)
-        era = _era(self._evidence[path], text)
+        self._evidence[path] = found
+        era = _era(found, text)
         if era:
             self.eras[path] = era
 
