@@ -55,7 +55,7 @@ def detect(script):
             "file(s) read)" % (script, len(files)),
             "the era is found by names such as tf.contrib.distribute.TPUStrategy"
             ", strategy.experimental_run_v2 or strategy.run",
-            "tpudist run --era contrib|2.0|2.2 " + os.path.basename(script))
+            "--era contrib|2.0|2.2 " + os.path.basename(script))
     return _decide(found)
 
 

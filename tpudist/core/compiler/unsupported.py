@@ -99,8 +99,7 @@ def stopped(graph, error):
             "\n  " + line for line in lines),
         "what is not traced cannot be compiled",
         "what the first line says" if len(lines) > 1 else
-        "a step that runs in a tf.function; TPUDIST_TRACEBACK=1 shows where it "
-        "was called")
+        "a step that runs in a tf.function")
 
 
 def explained(graph, error):
