@@ -95,13 +95,18 @@ def require_replica(context, what):
         "call %s inside the function each time" % words.get_context)
 
 
+def is_symbolic(context):
+    """Whether `context` is that of a step which is traced for the compiler."""
+    return getattr(context, "is_symbolic", False)
+
+
 def refuse_compiled(context, method):
     """Refuses to start replicas in a step that is traced for the compiler.
 
     Raises:
       ContextError: (a RuntimeError) see above.
     """
-    if getattr(context, "is_symbolic", False):
+    if is_symbolic(context):
         raise ContextError(
             "%s() was called inside the step that is compiled" % method,
             "the step is what one replica runs, and starts no further ones",
@@ -128,7 +133,7 @@ def replica_id(context):
     """
     require_replica(context, "the replica id")
     found = context.replica_id_in_sync_group
-    if getattr(context, "is_symbolic", False):
+    if is_symbolic(context):
         return found
     static = functions.static_value(found) if nests.is_tensor(found) else found
     return found if static is None else int(static)

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tpudist.core import cluster
 from tpudist.core import collectives
+from tpudist.core import contexts
 from tpudist.core import functions
 from tpudist.core import natives
 from tpudist.core import nests
@@ -124,7 +125,7 @@ def cross_replica_sum(x, group_assignment=None):
     groups = _groups(group_assignment, context.num_replicas_in_sync)
     if len(groups) == 1:
         return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
-    if getattr(context, "is_symbolic", False):
+    if contexts.is_symbolic(context):
         raise ArgumentError(
             "group_assignment=%s" % (group_assignment,),
             "sums over groups cannot be lowered to HLO without a TPU",

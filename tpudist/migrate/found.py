@@ -61,18 +61,19 @@ def _tensorflow_use(plan, node, table, taken):
     if dotted is None:
         _leave_unsure(plan, node, table)
     elif ("tf", dotted) in table:
-        inner = node
-        while isinstance(inner, cst.Attribute):
-            taken.add(inner)
-            inner = inner.value
+        _take(node, taken)
         yield "tf", dotted, node, table["tf", dotted]
     elif dotted.startswith("contrib.") and ("tf", "contrib.*") in table and node not in taken:
-        inner = node
-        while isinstance(inner, cst.Attribute):
-            taken.add(inner)
-            inner = inner.value
+        _take(node, taken)
         if not _is_inner(plan, node, table):
             yield "tf", dotted, node, table["tf", "contrib.*"]
+
+
+def _take(node, taken):
+    """Notes that a dotted name, and what it begins with, is dealt with."""
+    while isinstance(node, cst.Attribute):
+        taken.add(node)
+        node = node.value
 
 
 def _leave_unsure(plan, node, table):

@@ -126,9 +126,7 @@ def called(graph, name):
 
     None if `graph` does not know it.
     """
-    found = graph._functions.get(name)
-    if found is None and hasattr(graph, "_get_function"):
-        found = graph._get_function(name)
+    found = graph._get_function(name)
     traced = getattr(found, "graph", None)
     return traced if traced is not None or found is None else (
         function_def_to_graph.function_def_to_graph(_definition(found)))

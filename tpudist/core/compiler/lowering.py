@@ -2,8 +2,7 @@
 
 import tensorflow as tf
 
-from tensorflow.compiler.xla.service import hlo_pb2
-
+from tpudist.compile import hlo_proto
 from tpudist.compile import program
 from tpudist.core import functions
 from tpudist.core import versions
@@ -45,7 +44,7 @@ def lower(step):
     unsupported.refuse(step.graph)
     with graphs.eager():
         parameters, hlo = _lowered(step)
-    module = hlo_pb2.HloModuleProto.FromString(hlo)
+    module = hlo_proto.Module.FromString(hlo)
     return program.Program(
         hlo=hlo, replicas=step.replicas, partitions=step.partitions,
         parameters=tuple(parameters), updated=_updated(module),

@@ -5,6 +5,7 @@ the TPU are almost the same, and the TPU compiler has the last word.
 """
 
 import collections
+import functools
 import re
 
 import tensorflow as tf
@@ -151,16 +152,14 @@ def _why_not(op):
     return ""
 
 
-def _kernels(kind, known={}):
-    if not known:
-        _register_kernels()
-    if kind not in known:
-        known[kind] = [
-            kernel for kernel in kernels.get_registered_kernels_for_op(
-                kind).kernel if kernel.device_type == _DEVICE]
-    return known[kind]
+@functools.lru_cache(maxsize=None)
+def _kernels(kind):
+    _register_kernels()
+    return [kernel for kernel in kernels.get_registered_kernels_for_op(
+        kind).kernel if kernel.device_type == _DEVICE]
 
 
+@functools.lru_cache(maxsize=None)
 def _register_kernels():
     """XLA's kernels are registered when the first function is lowered."""
     with graphs.eager():
