@@ -43,8 +43,7 @@ def main(argv=None):
     releases = table.read()
     wanted = choose(options, releases)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(
-            lambda name: tried(name, releases.get(name), options), wanted))
+        results = list(pool.map(lambda name: tried(name, releases.get(name), options), wanted))
     for name, result in zip(wanted, results):
         print("cell TensorFlow %s: %s" % (name, result), flush=True)
     return 0 if all(r.startswith("passed") for r in results) else 1
@@ -54,14 +53,15 @@ def parse(argv):
     """The options; everything after ``--`` goes to pytest."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", help="comma-separated; all by default")
-    parser.add_argument("--random", type=int, metavar="N",
-                        help="draw N more cells of those that are not in --cells")
+    parser.add_argument(
+        "--random", type=int, metavar="N", help="draw N more cells of those that are not in --cells"
+    )
     parser.add_argument("--seed", type=int, help="draws the same cells again")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N",
-                        help="cells that run at once")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells that run at once")
     parser.add_argument("--keep", help="keep the environments in this folder")
-    parser.add_argument("--results", metavar="DIR",
-                        help="write a JUnit file per cell, for matrix.py")
+    parser.add_argument(
+        "--results", metavar="DIR", help="write a JUnit file per cell, for matrix.py"
+    )
     parser.add_argument("tests", nargs="*", default=["tests"])
     return parser.parse_args(argv)
 
@@ -73,11 +73,10 @@ def choose(options, names):
         return named or list(names)
     seed = options.seed
     if seed is None:
-        seed = random.SystemRandom().randrange(10 ** 6)
+        seed = random.SystemRandom().randrange(10**6)
     rest = [name for name in names if name not in named]
     drawn = random.Random(seed).sample(rest, min(options.random, len(rest)))
-    print("== cells drawn with --seed %d: %s" % (seed, ", ".join(drawn)),
-          flush=True)
+    print("== cells drawn with --seed %d: %s" % (seed, ", ".join(drawn)), flush=True)
     return named + drawn
 
 
@@ -132,8 +131,10 @@ def run(name, row, options, output):
         subprocess.check_call(["echo", head], **streams)
         code = subprocess.call(
             [python, "-m", "pytest"] + junit(name, options) + options.tests,
-            cwd=str(ROOT), **streams,
-            env=dict(environ, TPUDIST_EXPECT_TF=release(name)))
+            cwd=str(ROOT),
+            **streams,
+            env=dict(environ, TPUDIST_EXPECT_TF=release(name)),
+        )
         return "passed" if code == 0 else "failed: pytest exit %d" % code
     finally:
         if not options.keep:
@@ -166,15 +167,14 @@ def make(python, row, folder, streams):
     All is resolved together: installed one after the other, a requirement of
     the tests replaces what TensorFlow asked for (2.5 then got numpy 2).
     """
-    subprocess.check_call([interpreter(row.python), "-m", "venv",
-                           str(folder)], **streams)
+    subprocess.check_call([interpreter(row.python), "-m", "venv", str(folder)], **streams)
     pip = [python, "-m", "pip", "install", "--quiet"]
-    subprocess.check_call(pip + ["--upgrade", "pip", "setuptools", "wheel"],
-                          **streams)
+    subprocess.check_call(pip + ["--upgrade", "pip", "setuptools", "wheel"], **streams)
     with _BUILDING:
         tpudist = wheel()
-    subprocess.check_call(pip + [row.requirement] + list(row.constraints)
-                          + [tpudist + "[test]"], **streams)
+    subprocess.check_call(
+        pip + [row.requirement] + list(row.constraints) + [tpudist + "[test]"], **streams
+    )
 
 
 @functools.lru_cache(maxsize=None)
@@ -182,9 +182,20 @@ def wheel():
     """The path of a wheel of this checkout: pip builds in the checkout itself."""
     folder = tempfile.mkdtemp(prefix="tpudist-wheel-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    subprocess.check_call([sys.executable, "-m", "pip", "wheel", "--quiet",
-                           "--no-deps", "--wheel-dir", folder, str(ROOT)])
-    found, = pathlib.Path(folder).glob("*.whl")
+    subprocess.check_call(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--wheel-dir",
+            folder,
+            str(ROOT),
+        ]
+    )
+    (found,) = pathlib.Path(folder).glob("*.whl")
     return str(found)
 
 
@@ -201,18 +212,21 @@ def interpreter(version):
             return str(found[-1] / "bin" / "python")
     found = shutil.which("python" + version)
     if not found:
-        raise CellError("there is no Python %s, neither in pyenv nor on PATH"
-                        % version)
+        raise CellError("there is no Python %s, neither in pyenv nor on PATH" % version)
     return found
 
 
 def describe(python, environ):
     """``TensorFlow x.y.z on Python a.b.c``, as the environment says itself."""
-    code = ("import platform, tensorflow as tf; print('TensorFlow %s on "
-            "Python %s' % (tf.__version__, platform.python_version()))")
-    return subprocess.check_output(
-        [python, "-c", code], env=environ,
-        stderr=subprocess.DEVNULL).decode().strip()
+    code = (
+        "import platform, tensorflow as tf; print('TensorFlow %s on "
+        "Python %s' % (tf.__version__, platform.python_version()))"
+    )
+    return (
+        subprocess.check_output([python, "-c", code], env=environ, stderr=subprocess.DEVNULL)
+        .decode()
+        .strip()
+    )
 
 
 if __name__ == "__main__":

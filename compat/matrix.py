@@ -16,9 +16,15 @@ import xml.etree.ElementTree
 HERE = pathlib.Path(__file__).resolve().parent
 
 #: The columns: (surface, mode).
-COLUMNS = [("contrib", "graph"), ("contrib", "eager"), ("v2_0", "graph"),
-           ("v2_0", "function"), ("v2_2", "graph"), ("v2_2", "function"),
-           ("native TPU", "graph")]
+COLUMNS = [
+    ("contrib", "graph"),
+    ("contrib", "eager"),
+    ("v2_0", "graph"),
+    ("v2_0", "function"),
+    ("v2_2", "graph"),
+    ("v2_2", "function"),
+    ("native TPU", "graph"),
+]
 
 _TITLE = """# The matrix
 
@@ -35,15 +41,13 @@ eager functions starts in graph mode (TensorFlow 1).
 
 """
 
-_COMMAND = ("python compat/cells.py --results DIR -- "
-            "tests/conformance tests/contrib tests/native")
+_COMMAND = "python compat/cells.py --results DIR -- tests/conformance tests/contrib tests/native"
 
 
 def main(argv=None):
     """Writes ``MATRIX.md``; returns 0 if no case failed."""
-    folder, = sys.argv[1:] if argv is None else argv
-    cells = {path.stem: read(path)
-             for path in sorted(pathlib.Path(folder).glob("*.xml"))}
+    (folder,) = sys.argv[1:] if argv is None else argv
+    cells = {path.stem: read(path) for path in sorted(pathlib.Path(folder).glob("*.xml"))}
     text = page(cells, datetime.date.today())
     (HERE / "MATRIX.md").write_text(text)
     print(text)
@@ -65,8 +69,7 @@ def column_of(module, name):
     words = set(re.split(r"[\[\]-]", name))
     if module.startswith("tests.native"):
         return "native TPU", "graph"
-    mode = ("eager" if "eager" in words else "function"
-            if "function" in words else "graph")
+    mode = "eager" if "eager" in words else "function" if "function" in words else "graph"
     if module.startswith("tests.contrib"):
         if words & {"graph", "graph_v1", "eager"}:
             return "contrib", mode
@@ -89,8 +92,9 @@ def outcome(case):
 
 def page(cells, date):
     """The text of MATRIX.md."""
-    head = ["TensorFlow"] + ["%s, %s" % (surface.replace("v2_", "2."), mode)
-                             for surface, mode in COLUMNS]
+    head = ["TensorFlow"] + [
+        "%s, %s" % (surface.replace("v2_", "2."), mode) for surface, mode in COLUMNS
+    ]
     lines = ["| %s |" % " | ".join(head), "|%s" % ("---|" * len(head))]
     for name in sorted(cells, key=_order):
         entries = [entry(cells[name].get(column, {})) for column in COLUMNS]

@@ -1,6 +1,6 @@
 """Prints one of README's two commands, so that CI runs what users read.
 
-    python compat/readme_command.py main|test
+python compat/readme_command.py main|test
 """
 
 import pathlib

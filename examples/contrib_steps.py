@@ -8,10 +8,10 @@ An epoch is one loop on the device. Each tower takes a batch of its own.
 
 import argparse
 
-from tpudist.contrib import tensorflow as tf
-
 import convnet
 import digits
+
+from tpudist.contrib import tensorflow as tf
 
 STEPS = digits.TRAIN // convnet.BATCH  # in an epoch
 
@@ -29,26 +29,23 @@ def main():
 
     def dataset_fn():
         batch = convnet.BATCH // distribution.num_towers
-        return tf.data.Dataset.from_tensor_slices(train).repeat().batch(
-            batch, drop_remainder=True)
+        return tf.data.Dataset.from_tensor_slices(train).repeat().batch(batch, drop_remainder=True)
 
     def step_fn(context, images, labels):
         def tower_fn(images, labels):
-            weights = [tf.get_variable(name, initializer=value)
-                       for name, value in convnet.initial_weights().items()]
-            loss = tf.losses.sparse_softmax_cross_entropy(
-                labels, convnet.logits(weights, images))
+            weights = [
+                tf.get_variable(name, initializer=value)
+                for name, value in convnet.initial_weights().items()
+            ]
+            loss = tf.losses.sparse_softmax_cross_entropy(labels, convnet.logits(weights, images))
             optimizer = tf.train.MomentumOptimizer(convnet.RATE, convnet.MOMENTUM)
-            context.set_last_step_output(
-                "loss", loss, tf.VariableAggregation.MEAN)
+            context.set_last_step_output("loss", loss, tf.VariableAggregation.MEAN)
             return optimizer.minimize(loss)
 
-        return distribution.group(
-            distribution.call_for_each_tower(tower_fn, images, labels))
+        return distribution.group(distribution.call_for_each_tower(tower_fn, images, labels))
 
     with tf.Graph().as_default(), distribution.scope():
-        iterator = distribution.distribute_dataset(
-            dataset_fn).make_initializable_iterator()
+        iterator = distribution.distribute_dataset(dataset_fn).make_initializable_iterator()
         loop = distribution.run_steps_on_dataset(step_fn, iterator, STEPS)
 
         weights = tf.trainable_variables()

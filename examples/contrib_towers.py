@@ -1,22 +1,23 @@
 """Code of TensorFlow 1.11: `call_for_each_tower` in a Session, step by step.
 
-    python examples/contrib_towers.py [--tpu virtual:8]
-    tpudist run --era contrib --tpu virtual:8 SCRIPT   if it says `import tensorflow as tf`
+python examples/contrib_towers.py [--tpu virtual:8]
+tpudist run --era contrib --tpu virtual:8 SCRIPT   if it says `import tensorflow as tf`
 """
 
 import argparse
 
-from tpudist.contrib import tensorflow as tf
-
 import convnet
 import digits
 
+from tpudist.contrib import tensorflow as tf
+
 
 def tower_fn(images, labels):
-    weights = [tf.get_variable(name, initializer=value)
-               for name, value in convnet.initial_weights().items()]
-    loss = tf.losses.sparse_softmax_cross_entropy(
-        labels, convnet.logits(weights, images))
+    weights = [
+        tf.get_variable(name, initializer=value)
+        for name, value in convnet.initial_weights().items()
+    ]
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, convnet.logits(weights, images))
     optimizer = tf.train.MomentumOptimizer(convnet.RATE, convnet.MOMENTUM)
     train_op = optimizer.minimize(loss, tf.train.get_or_create_global_step())
     with tf.control_dependencies([train_op]):
@@ -36,16 +37,13 @@ def main():
 
     def dataset_fn():
         batch = convnet.BATCH // distribution.num_towers
-        return tf.data.Dataset.from_tensor_slices(train).repeat().batch(
-            batch, drop_remainder=True)
+        return tf.data.Dataset.from_tensor_slices(train).repeat().batch(batch, drop_remainder=True)
 
     with tf.Graph().as_default(), distribution.scope():
-        iterator = distribution.distribute_dataset(
-            dataset_fn).make_initializable_iterator()
+        iterator = distribution.distribute_dataset(dataset_fn).make_initializable_iterator()
         images, labels = iterator.get_next()
         losses = distribution.call_for_each_tower(tower_fn, images, labels)
-        loss = distribution.reduce(
-            tf.VariableAggregation.MEAN, losses, "/device:CPU:0")
+        loss = distribution.reduce(tf.VariableAggregation.MEAN, losses, "/device:CPU:0")
 
         weights = tf.trainable_variables()
         test_loss = tf.reduce_mean(convnet.losses(weights, *test))

@@ -16,14 +16,16 @@ RATE = 0.03  # learning rate
 MOMENTUM = 0.9
 EPOCHS = 20  # of six global batches each
 
-_SHAPES = collections.OrderedDict([
-    ("conv1/kernel", (3, 3, 1, 32)),
-    ("conv1/bias", (32,)),
-    ("conv2/kernel", (3, 3, 32, 64)),
-    ("conv2/bias", (64,)),
-    ("dense/kernel", (4 * 4 * 64, 10)),
-    ("dense/bias", (10,)),
-])
+_SHAPES = collections.OrderedDict(
+    [
+        ("conv1/kernel", (3, 3, 1, 32)),
+        ("conv1/bias", (32,)),
+        ("conv2/kernel", (3, 3, 32, 64)),
+        ("conv2/bias", (64,)),
+        ("dense/kernel", (4 * 4 * 64, 10)),
+        ("dense/bias", (10,)),
+    ]
+)
 
 
 def initial_weights():
@@ -35,7 +37,8 @@ def initial_weights():
     """
     random = np.random.RandomState(1)
     return collections.OrderedDict(
-        (name, _initial(random, shape)) for name, shape in _SHAPES.items())
+        (name, _initial(random, shape)) for name, shape in _SHAPES.items()
+    )
 
 
 def _initial(random, shape):
@@ -69,7 +72,8 @@ def _convolve(images, kernel):
 def losses(weights, images, labels):
     """The cross entropy of each image, float32 ``[n]``; `labels` int32 ``[n]``."""
     return tf.nn.sparse_softmax_cross_entropy_with_logits(
-        labels=labels, logits=logits(weights, images))
+        labels=labels, logits=logits(weights, images)
+    )
 
 
 def hits(weights, images, labels):

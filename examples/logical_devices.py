@@ -9,10 +9,10 @@ the first one computes the loss. The annotations change no number.
 
 import argparse
 
-from tpudist.v2_2 import tensorflow as tf
-
 import convnet
 import digits
+
+from tpudist.v2_2 import tensorflow as tf
 
 tf.compat.v1.enable_v2_behavior()  # for TensorFlow 1.15
 
@@ -23,9 +23,9 @@ def connect(name):
     tf.config.experimental_connect_to_cluster(resolver)
     topology = tf.tpu.experimental.initialize_tpu_system(resolver)
     device_assignment = tf.tpu.experimental.DeviceAssignment.build(
-        topology, computation_shape=[1, 1, 2], num_replicas=4)
-    return tf.distribute.experimental.TPUStrategy(
-        resolver, device_assignment=device_assignment)
+        topology, computation_shape=[1, 1, 2], num_replicas=4
+    )
+    return tf.distribute.experimental.TPUStrategy(resolver, device_assignment=device_assignment)
 
 
 def main():
@@ -43,11 +43,9 @@ def main():
 
     def losses(images, labels):
         images = strategy.experimental_split_to_logical_devices(images, [1, 2, 1, 1])
-        logits = strategy.experimental_replicate_to_logical_devices(
-            convnet.logits(weights, images))
+        logits = strategy.experimental_replicate_to_logical_devices(convnet.logits(weights, images))
         labels = strategy.experimental_replicate_to_logical_devices(labels)
-        per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
-            labels=labels, logits=logits)
+        per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         return strategy.experimental_assign_to_logical_device(per_example, 0)
 
     def train_step(images, labels):
@@ -63,8 +61,10 @@ def main():
         return strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
 
     batches = strategy.experimental_distribute_dataset(
-        tf.data.Dataset.from_tensor_slices(train).batch(
-            convnet.BATCH, drop_remainder=True).repeat(options.epochs))
+        tf.data.Dataset.from_tensor_slices(train)
+        .batch(convnet.BATCH, drop_remainder=True)
+        .repeat(options.epochs)
+    )
     steps = options.epochs * digits.TRAIN // convnet.BATCH
     for step, (images, labels) in enumerate(batches, 1):
         loss = distributed_train_step(images, labels)

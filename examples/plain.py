@@ -8,10 +8,9 @@ global batches on 8 cores, and must end with the same loss and accuracy.
 
 import argparse
 
-import tensorflow as tf
-
 import convnet
 import digits
+import tensorflow as tf
 
 tf.compat.v1.enable_v2_behavior()  # for TensorFlow 1.15
 

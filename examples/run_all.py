@@ -40,8 +40,11 @@ def run(name, *arguments):
     environ = dict({"TF_CPP_MIN_LOG_LEVEL": "3"}, **os.environ)
     start = time.time()
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", os.path.join(_FOLDER, name + ".py")]
-        + list(arguments), stdout=subprocess.PIPE, universal_newlines=True, env=environ)
+        [sys.executable, "-W", "ignore", os.path.join(_FOLDER, name + ".py")] + list(arguments),
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+        env=environ,
+    )
     found = _LAST.search(done.stdout)
     if done.returncode or not found:
         return None
@@ -61,8 +64,7 @@ def verdict(result, plain):
 
 def show(name, result, text):
     """Prints one line of the table."""
-    numbers = ("%11.7f %9.4f %8.1f" % result if result
-               else "%11s %9s %8s" % ("-", "-", "-"))
+    numbers = "%11.7f %9.4f %8.1f" % result if result else "%11s %9s %8s" % ("-", "-", "-")
     print("%-16s %s  %s" % (name, numbers, text))
 
 

@@ -8,10 +8,10 @@ An epoch is one `tf.function` with a loop of steps.
 
 import argparse
 
-from tpudist.v2_0 import tensorflow as tf
-
 import convnet
 import digits
+
+from tpudist.v2_0 import tensorflow as tf
 
 tf.compat.v1.enable_v2_behavior()  # for TensorFlow 1.15
 
@@ -54,10 +54,8 @@ def main():
         def distributed_train_epoch(iterator):
             total_loss = 0.0
             for _ in tf.range(STEPS):
-                per_replica = strategy.experimental_run_v2(
-                    train_step, args=(next(iterator),))
-                total_loss += strategy.reduce(
-                    tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+                per_replica = strategy.experimental_run_v2(train_step, args=(next(iterator),))
+                total_loss += strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
             return total_loss / STEPS
 
         @tf.function
@@ -66,8 +64,9 @@ def main():
 
         def distribute(arrays, batch):
             dataset = tf.data.Dataset.from_tensor_slices(arrays).repeat()
-            return iter(strategy.experimental_distribute_dataset(
-                dataset.batch(batch, drop_remainder=True)))
+            return iter(
+                strategy.experimental_distribute_dataset(dataset.batch(batch, drop_remainder=True))
+            )
 
         batches = distribute(train, convnet.BATCH)
         for epoch in range(1, options.epochs + 1):

@@ -1,15 +1,15 @@
 """Code of TensorFlow 2.2: `tf.function`, `strategy.run`, a Keras optimizer.
 
-    python examples/v2_2.py [--tpu virtual:8]
-    tpudist run --era 2.2 --tpu virtual:8 SCRIPT   if it says `import tensorflow as tf`
+python examples/v2_2.py [--tpu virtual:8]
+tpudist run --era 2.2 --tpu virtual:8 SCRIPT   if it says `import tensorflow as tf`
 """
 
 import argparse
 
-from tpudist.v2_2 import tensorflow as tf
-
 import convnet
 import digits
+
+from tpudist.v2_2 import tensorflow as tf
 
 tf.compat.v1.enable_v2_behavior()  # for TensorFlow 1.15
 
@@ -40,8 +40,7 @@ def main():
         return loss
 
     def test_step(images, labels):
-        return (convnet.losses(weights, images, labels),
-                convnet.hits(weights, images, labels))
+        return (convnet.losses(weights, images, labels), convnet.hits(weights, images, labels))
 
     @tf.function
     def distributed_train_step(images, labels):
@@ -52,12 +51,13 @@ def main():
     def distributed_test_step(images, labels):
         loss, hits = strategy.run(test_step, args=(images, labels))
         # 261 images on 8 cores: the mean over the images, not over the cores.
-        return (strategy.reduce(tf.distribute.ReduceOp.MEAN, loss, axis=0),
-                strategy.reduce(tf.distribute.ReduceOp.MEAN, hits, axis=0))
+        return (
+            strategy.reduce(tf.distribute.ReduceOp.MEAN, loss, axis=0),
+            strategy.reduce(tf.distribute.ReduceOp.MEAN, hits, axis=0),
+        )
 
     def distribute(arrays, batch, epochs=1):
-        dataset = tf.data.Dataset.from_tensor_slices(arrays).batch(
-            batch, drop_remainder=True)
+        dataset = tf.data.Dataset.from_tensor_slices(arrays).batch(batch, drop_remainder=True)
         return strategy.experimental_distribute_dataset(dataset.repeat(epochs))
 
     batches = distribute(train, convnet.BATCH, options.epochs)

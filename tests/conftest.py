@@ -17,24 +17,31 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def pytest_report_header(config):
     """Which TensorFlow, Python and hypothesis seed this run is of."""
     from tpudist.doctor import environment
+
     found, _ = environment.installed()
-    tensorflow = ["%s %s" % (name, found[name])
-                  for name in environment.TENSORFLOWS if name in found]
+    tensorflow = [
+        "%s %s" % (name, found[name]) for name in environment.TENSORFLOWS if name in found
+    ]
     seed = config.getoption("--hypothesis-seed", default=None)
     return "tpudist on %s, Python %s, hypothesis %s with seed %s" % (
-        " and ".join(tensorflow) or "no TensorFlow", platform.python_version(),
-        found.get("hypothesis"), seed or "random (repeat one with --hypothesis-seed)")
+        " and ".join(tensorflow) or "no TensorFlow",
+        platform.python_version(),
+        found.get("hypothesis"),
+        seed or "random (repeat one with --hypothesis-seed)",
+    )
 
 
 def pytest_collection_modifyitems(config, items):
     """Expects the failures that ``compat/differences`` lists for this release."""
     from tpudist.doctor import environment, releases
+
     found, _ = environment.installed()
-    minors = [releases.minor(found[name])
-              for name in environment.TENSORFLOWS if name in found]
+    minors = [releases.minor(found[name]) for name in environment.TENSORFLOWS if name in found]
     differences.apply(
-        differences.read(minors[0]) if minors else [], items,
-        whole_files=not any("::" in argument for argument in config.args))
+        differences.read(minors[0]) if minors else [],
+        items,
+        whole_files=not any("::" in argument for argument in config.args),
+    )
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +53,11 @@ def bare_python(tmp_path_factory):
     """
     import numpy
     import packaging
+
     folder = tmp_path_factory.mktemp("bare")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")],
-                   check=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True
+    )
     libraries = folder / "lib"
     libraries.mkdir()
     for module in (numpy, packaging):
@@ -57,13 +66,19 @@ def bare_python(tmp_path_factory):
             if os.path.isdir(beside):
                 (libraries / os.path.basename(beside)).symlink_to(beside)
     scripts = "Scripts" if os.name == "nt" else "bin"
-    environ = {name: value for name, value in os.environ.items()
-               if not name.startswith(("TPU", "PYTHON"))}
+    environ = {
+        name: value for name, value in os.environ.items() if not name.startswith(("TPU", "PYTHON"))
+    }
     environ["PYTHONPATH"] = os.pathsep.join([ROOT, str(libraries)])
 
     def run(*arguments):
         return subprocess.run(
-            [str(folder / "venv" / scripts / "python")] + list(arguments), env=environ,
-            cwd=str(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            universal_newlines=True)
+            [str(folder / "venv" / scripts / "python")] + list(arguments),
+            env=environ,
+            cwd=str(folder),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+
     return run

@@ -10,8 +10,7 @@ import pathlib
 
 import pytest
 
-FOLDER = (pathlib.Path(__file__).resolve().parent.parent
-          / "compat" / "differences")
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "compat" / "differences"
 
 Entry = collections.namedtuple("Entry", "pattern reason")
 
@@ -36,8 +35,7 @@ def read(release, folder=FOLDER):
             entries.append(Entry(pattern, (reason + " " + line.strip()).strip()))
     for entry in entries:
         if "https://" not in entry.reason:
-            raise ValueError("%s: %s has no reason with a link"
-                             % (file, entry.pattern))
+            raise ValueError("%s: %s has no reason with a link" % (file, entry.pattern))
     return entries
 
 
@@ -64,5 +62,4 @@ def apply(entries, items, whole_files):
         for item in found:
             item.add_marker(pytest.mark.xfail(reason=entry.reason, strict=True))
         if not found and whole_files and entry.pattern.split("::")[0] in files:
-            raise pytest.UsageError(
-                "compat/differences: %s matches no test" % entry.pattern)
+            raise pytest.UsageError("compat/differences: %s matches no test" % entry.pattern)

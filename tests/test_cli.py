@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from tpudist import __version__, cli, errors
+from tpudist import __version__, cli, errors, options
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -23,6 +23,7 @@ def runner(monkeypatch):
         if isinstance(stub.answer, BaseException):
             raise stub.answer
         return stub.answer
+
     stub.run = run
     legacy = types.ModuleType("tpudist.legacy")
     legacy.runner = stub
@@ -31,16 +32,23 @@ def runner(monkeypatch):
     return stub
 
 
-@pytest.mark.parametrize("argv, call", [
-    (["train.py"], ("train.py", [], None, None)),
-    (["--era", "2.0", "train.py"], ("train.py", [], "2.0", None)),
-    (["--era=contrib", "--tpu=virtual:8", "train.py"],
-     ("train.py", [], "contrib", "virtual:8")),
-    (["--tpu", "mine", "train.py", "--tpu", "other", "--era=9", "-h", "--", "x"],
-     ("train.py", ["--tpu", "other", "--era=9", "-h", "--", "x"], None, "mine")),
-    (["train.py", "--help"], ("train.py", ["--help"], None, None)),
-    (["train.py", "--", "--json"], ("train.py", ["--", "--json"], None, None)),
-])
+@pytest.mark.parametrize(
+    "argv, call",
+    [
+        (["train.py"], ("train.py", [], None, None)),
+        (["--era", "2.0", "train.py"], ("train.py", [], "2.0", None)),
+        (
+            ["--era=contrib", "--tpu=virtual:8", "train.py"],
+            ("train.py", [], "contrib", "virtual:8"),
+        ),
+        (
+            ["--tpu", "mine", "train.py", "--tpu", "other", "--era=9", "-h", "--", "x"],
+            ("train.py", ["--tpu", "other", "--era=9", "-h", "--", "x"], None, "mine"),
+        ),
+        (["train.py", "--help"], ("train.py", ["--help"], None, None)),
+        (["train.py", "--", "--json"], ("train.py", ["--", "--json"], None, None)),
+    ],
+)
 def test_what_follows_the_script_is_the_scripts(runner, argv, call):
     assert cli.main(["run"] + argv) == 0
     assert runner.calls == [call]
@@ -70,7 +78,9 @@ def test_a_tpudist_error_is_one_message(runner, capsys, monkeypatch):
     runner.answer = errors.TPUNameError("virtual:9", "no slice has 9 cores", "virtual:8")
     assert cli.main(["run", "train.py"]) == 2
     assert capsys.readouterr() == (
-        "", "tpudist: error: virtual:9. no slice has 9 cores. Instead: virtual:8\n")
+        "",
+        "tpudist: error: virtual:9. no slice has 9 cores. Instead: virtual:8\n",
+    )
 
 
 def test_traceback_on_request(runner, monkeypatch):
@@ -80,15 +90,21 @@ def test_traceback_on_request(runner, monkeypatch):
         cli.main(["run", "train.py"])
 
 
-@pytest.mark.parametrize("argv, words", [
-    ([], "VERB"), (["fly"], "invalid choice"), (["run"], "script"),
-    (["run", "--era", "1.9", "x.py"], "invalid choice: '1.9'"),
-    (["run", "--er", "2.0", "x.py"], "unrecognized arguments"),
-    (["doctor", "--jsn"], "unrecognized arguments"),
-    (["matrix", "--release", "2.15"], "unrecognized arguments"),
-    (["matrix", "--releases", "2.15", "pytest"], "unrecognized arguments"),
-    (["pins"], "ACTION"), (["pins", "draw"], "invalid choice"),
-])
+@pytest.mark.parametrize(
+    "argv, words",
+    [
+        ([], "VERB"),
+        (["fly"], "invalid choice"),
+        (["run"], "script"),
+        (["run", "--era", "1.9", "x.py"], "invalid choice: '1.9'"),
+        (["run", "--er", "2.0", "x.py"], "unrecognized arguments"),
+        (["doctor", "--jsn"], "unrecognized arguments"),
+        (["matrix", "--release", "2.15"], "unrecognized arguments"),
+        (["matrix", "--releases", "2.15", "pytest"], "unrecognized arguments"),
+        (["pins"], "ACTION"),
+        (["pins", "draw"], "invalid choice"),
+    ],
+)
 def test_usage_errors_exit_2(runner, capsys, argv, words):
     with pytest.raises(SystemExit) as caught:
         cli.main(argv)
@@ -97,11 +113,19 @@ def test_usage_errors_exit_2(runner, capsys, argv, words):
     assert runner.calls == []
 
 
-@pytest.mark.parametrize("argv, words", [
-    (["--help"], "doctor"), (["run", "--help"], "--era"), (["doctor", "--help"], "--runtime"),
-    (["matrix", "--help"], "--releases"), (["pins", "--help"], "report"),
-    (["pins", "report", "--help"], "--html"), (["pins", "update", "--help"], "pytest arguments"),
-    (["--version"], __version__)])
+@pytest.mark.parametrize(
+    "argv, words",
+    [
+        (["--help"], "doctor"),
+        (["run", "--help"], "--era"),
+        (["doctor", "--help"], "--runtime"),
+        (["matrix", "--help"], "--releases"),
+        (["pins", "--help"], "report"),
+        (["pins", "report", "--help"], "--html"),
+        (["pins", "update", "--help"], "pytest arguments"),
+        (["--version"], __version__),
+    ],
+)
 def test_help_and_version_exit_0(capsys, argv, words):
     with pytest.raises(SystemExit) as caught:
         cli.main(argv)
@@ -111,40 +135,63 @@ def test_help_and_version_exit_0(capsys, argv, words):
 
 def test_doctor_passes_its_options(monkeypatch):
     from tpudist import doctor
+
     monkeypatch.setattr(doctor, "run", lambda as_json, runtime: (as_json, runtime))
     assert cli.main(["doctor"]) == (False, None)
     assert cli.main(["doctor", "--json", "--runtime", "2.8.0"]) == (True, "2.8.0")
 
 
-@pytest.mark.parametrize("argv, releases, command", [
-    (["--releases", "2.15", "--", "pytest", "--releases", "x", "--", "-h"], "2.15",
-     ["pytest", "--releases", "x", "--", "-h"]),
-    (["--releases", "2.15"], "2.15", []), (["--releases", "2.15", "--"], "2.15", [])])
+@pytest.mark.parametrize(
+    "argv, releases, command",
+    [
+        (
+            ["--releases", "2.15", "--", "pytest", "--releases", "x", "--", "-h"],
+            "2.15",
+            ["pytest", "--releases", "x", "--", "-h"],
+        ),
+        (["--releases", "2.15"], "2.15", []),
+        (["--releases", "2.15", "--"], "2.15", []),
+    ],
+)
 def test_matrix_passes_its_options_and_the_command(monkeypatch, argv, releases, command):
     from tpudist import matrix
+
     monkeypatch.setattr(matrix, "run", lambda options: (options.releases, options.arguments))
     assert cli.main(["matrix"] + argv) == (releases, command)
 
 
-@pytest.mark.parametrize("argv, flag, arguments", [
-    (["update"], "--pins-update", []),
-    (["update", "tests/a.py::test[8]", "-k", "x"], "--pins-update",
-     ["tests/a.py::test[8]", "-k", "x"]),
-    (["record", "--", "--help"], "--pins-record", ["--help"])])
+@pytest.mark.parametrize(
+    "argv, flag, arguments",
+    [
+        (["update"], "--pins-update", []),
+        (
+            ["update", "tests/a.py::test[8]", "-k", "x"],
+            "--pins-update",
+            ["tests/a.py::test[8]", "-k", "x"],
+        ),
+        (["record", "--", "--help"], "--pins-record", ["--help"]),
+    ],
+)
 def test_pins_reruns_pytest(monkeypatch, argv, flag, arguments):
     from tpudist import pins
+
     monkeypatch.setattr(pins, "rerun", lambda *call: call)
     assert cli.main(["pins"] + argv) == (flag, arguments)
 
 
 def test_eras_are_those_of_the_table():
     from tpudist import surfaces
-    assert [surfaces.era_named(era) for era in cli.ERAS] == list(surfaces.ERAS)
+
+    assert [surfaces.era_named(era) for era in options.ERAS] == list(surfaces.ERAS)
 
 
 def test_python_m_tpudist():
-    process = subprocess.run([sys.executable, "-m", "tpudist", "--version"], cwd=ROOT,
-                             stdout=subprocess.PIPE, universal_newlines=True)
+    process = subprocess.run(
+        [sys.executable, "-m", "tpudist", "--version"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert (process.returncode, process.stdout) == (0, "tpudist %s\n" % __version__)
 
 

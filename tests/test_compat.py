@@ -22,31 +22,28 @@ def options(*arguments):
 
 def test_every_minor_release_has_a_row():
     assert {cells.release(name) for name in TABLE.sections()} == set(MINORS)
-    assert [name for name in TABLE.sections()
-            if "-" not in name] == MINORS, "in the order of the releases"
+    assert [name for name in TABLE.sections() if "-" not in name] == MINORS, (
+        "in the order of the releases"
+    )
 
 
 @pytest.mark.parametrize("name", TABLE.sections())
 def test_a_row_is_well_formed(name):
     row = TABLE[name]
-    assert set(row) <= {"python", "requirement", "constraints", "native",
-                        "environment", "notes"}
+    assert set(row) <= {"python", "requirement", "constraints", "native", "environment", "notes"}
     assert re.match(r"3\.\d+$", row["python"])
     wheel, version = row["requirement"].split("==")
     assert wheel in ("tensorflow", "tensorflow-cpu")
     assert releases.minor(version) == cells.release(name)
-    assert all(re.match(r"[a-zA-Z0-9-]+[<>=]", pin)
-               for pin in table.lines(row["constraints"]))
-    assert all(re.match(r"[A-Z_]+=\S", line)
-               for line in table.lines(row["environment"]))
+    assert all(re.match(r"[a-zA-Z0-9-]+[<>=]", pin) for pin in table.lines(row["constraints"]))
+    assert all(re.match(r"[A-Z_]+=\S", line) for line in table.lines(row["environment"]))
 
 
 @pytest.mark.parametrize("name", TABLE.sections())
 def test_every_pin_has_its_reason(name):
     """Read as text: the parser drops the comments."""
     text = (cells.ROOT / "compat" / "releases.cfg").read_text("utf-8")
-    section = re.search(r"^\[%s\]\n(.*?)(?=^\[|\Z)" % re.escape(name), text,
-                        re.S | re.M).group(1)
+    section = re.search(r"^\[%s\]\n(.*?)(?=^\[|\Z)" % re.escape(name), text, re.S | re.M).group(1)
     constraints = re.search(r"^constraints =\n((?:    .*\n)*)", section, re.M)
     before = ""
     for line in constraints.group(1).splitlines():
@@ -57,21 +54,20 @@ def test_every_pin_has_its_reason(name):
 @pytest.mark.parametrize("name", TABLE.sections())
 def test_pins_are_those_that_the_doctor_asks_for(name):
     row = TABLE[name]
-    exact = dict(pin.split("==") for pin in table.lines(row["constraints"])
-                 if "==" in pin)
-    for package, specifier, why in releases.needs(
-            row["requirement"].split("==")[1], []):
+    exact = dict(pin.split("==") for pin in table.lines(row["constraints"]) if "==" in pin)
+    for package, specifier, why in releases.needs(row["requirement"].split("==")[1], []):
         assert releases.fits(exact.get(package), specifier), (package, why)
 
 
 @pytest.mark.parametrize("name", TABLE.sections())
 def test_native_eras_are_those_of_the_table_of_surfaces(name):
     def whole(era):
-        return all(row.since and releases.within(
-            cells.release(name), row.since, row.until)
-                   for row in surfaces.members(era).values())
-    assert TABLE[name]["native"].split() == [
-        spelled for spelled, era in ERAS.items() if whole(era)]
+        return all(
+            row.since and releases.within(cells.release(name), row.since, row.until)
+            for row in surfaces.members(era).values()
+        )
+
+    assert TABLE[name]["native"].split() == [spelled for spelled, era in ERAS.items() if whole(era)]
 
 
 def test_variables_of_a_row():
@@ -86,16 +82,16 @@ def test_an_unknown_cell_is_an_error(capsys, jobs):
     assert "cell TensorFlow 0.9: missing" in capsys.readouterr().out
 
 
-def test_a_cell_that_cannot_be_set_up_fails_and_leaves_nothing(
-        capfd, monkeypatch, tmp_path):
+def test_a_cell_that_cannot_be_set_up_fails_and_leaves_nothing(capfd, monkeypatch, tmp_path):
     """Else a kept cell that pip gave up on would be run half made."""
+
     def broken(python, row, folder, streams):
         folder.mkdir()
         subprocess.check_call(["sh", "-c", "printf %s-%s no wheel >&2; exit 3"], **streams)
+
     monkeypatch.setattr(cells, "make", broken)
     for jobs in ("1", "2"):
-        assert cells.main(["--cells", "2.4,2.8", "--jobs", jobs,
-                           "--keep", str(tmp_path)]) == 1
+        assert cells.main(["--cells", "2.4,2.8", "--jobs", jobs, "--keep", str(tmp_path)]) == 1
         out, err = capfd.readouterr()
         assert "cell TensorFlow 2.4: not set up" in out
         assert "cell TensorFlow 2.8: not set up" in out
@@ -105,13 +101,13 @@ def test_a_cell_that_cannot_be_set_up_fails_and_leaves_nothing(
 
 def test_all_cells_by_default():
     assert cells.choose(options(), TABLE.sections()) == TABLE.sections()
-    assert cells.choose(options("--cells", "2.2,1.15"), TABLE.sections()) == [
-        "2.2", "1.15"]
+    assert cells.choose(options("--cells", "2.2,1.15"), TABLE.sections()) == ["2.2", "1.15"]
 
 
 def test_results_are_a_file_per_cell(tmp_path):
     assert cells.junit("2.4", options("--results", str(tmp_path))) == [
-        "--junitxml=%s" % (tmp_path / "2.4.xml")]
+        "--junitxml=%s" % (tmp_path / "2.4.xml")
+    ]
     assert cells.junit("2.4", options()) == []
 
 
@@ -130,8 +126,11 @@ def test_a_random_draw_is_of_the_cells_not_named():
 
 
 def test_every_row_is_drawn_some_time():
-    drawn = {name for seed in range(400) for name in cells.choose(
-        options("--random", "1", "--seed", str(seed)), TABLE.sections())}
+    drawn = {
+        name
+        for seed in range(400)
+        for name in cells.choose(options("--random", "1", "--seed", str(seed)), TABLE.sections())
+    }
     assert drawn == set(TABLE.sections())
 
 
@@ -161,14 +160,17 @@ def entries(folder, text):
 
 
 def test_a_listed_test_is_a_strict_expected_failure(tmp_path):
-    items = [Item("tests/test_a.py::test_x[eager-1]"),
-             Item("tests/test_a.py::test_x[graph-1]"),
-             Item("tests/test_a.py::test_x")]
+    items = [
+        Item("tests/test_a.py::test_x[eager-1]"),
+        Item("tests/test_a.py::test_x[graph-1]"),
+        Item("tests/test_a.py::test_x"),
+    ]
     differences.apply(entries(tmp_path, LISTED), items, whole_files=True)
-    mark, = items[0].marks
+    (mark,) = items[0].marks
     assert mark.name == "xfail" and mark.kwargs == {
         "strict": True,
-        "reason": "It has no such thing, see https://example.org/1."}
+        "reason": "It has no such thing, see https://example.org/1.",
+    }
     assert not items[1].marks and not items[2].marks
 
 
@@ -180,8 +182,9 @@ def test_an_entry_that_matches_nothing_is_stale(tmp_path):
     differences.apply(found, [Item("tests/test_c.py::test_z")], True)
 
 
-@pytest.mark.parametrize("text", [
-    "tests/test_a.py::test_x\n", "tests/test_a.py::test_x\n    because\n"])
+@pytest.mark.parametrize(
+    "text", ["tests/test_a.py::test_x\n", "tests/test_a.py::test_x\n    because\n"]
+)
 def test_an_entry_needs_a_reason_with_a_link(tmp_path, text):
     with pytest.raises(ValueError, match="no reason with a link"):
         entries(tmp_path, text)

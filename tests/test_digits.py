@@ -54,21 +54,22 @@ def test_the_split_never_changes(digits):
     (train_x, train_y), (test_x, test_y) = digits.load()
     data = b"".join(each.astype("<f4").tobytes() for each in (train_x, train_y, test_x, test_y))
     assert hashlib.sha256(data).hexdigest() == (
-        "35117ecb4240835165439465f69d1fdf6ed3414aa96ade10122207e32ab62757")
+        "35117ecb4240835165439465f69d1fdf6ed3414aa96ade10122207e32ab62757"
+    )
 
 
 def test_images_belong_to_their_labels(digits):
     """A nearest-neighbour rule finds the test digits, so pixels and labels go together."""
     (train_x, train_y), (test_x, test_y) = digits.load()
     train, test = train_x.reshape(len(train_x), -1), test_x.reshape(len(test_x), -1)
-    distance = (train ** 2).sum(1) - 2 * test.dot(train.T)
+    distance = (train**2).sum(1) - 2 * test.dot(train.T)
     assert (train_y[distance.argmin(1)] == test_y).mean() > 0.97
 
 
 def test_progress_in_a_log_is_a_line_each_tenth(digits, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Stream(terminal=False))
     for step in range(1, 31):
-        digits.progress(step, 30, loss=1. / step)
+        digits.progress(step, 30, loss=1.0 / step)
     lines = sys.stderr.getvalue().splitlines()
     assert len(lines) == 10 and "\r" not in sys.stderr.getvalue()
     assert lines[-1] == "[%s] 30/30  loss 0.0333" % ("#" * 30)
@@ -79,13 +80,16 @@ def test_progress_of_few_steps_shows_each(digits, monkeypatch):
     for step in range(1, 4):
         digits.progress(step, 3)
     assert [re.search(r"\d/3", line).group() for line in sys.stderr.getvalue().splitlines()] == [
-        "1/3", "2/3", "3/3"]
+        "1/3",
+        "2/3",
+        "3/3",
+    ]
 
 
 def test_progress_on_a_terminal_redraws_one_line(digits, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Stream(terminal=True))
     for step in range(1, 31):
-        digits.progress(step, 30, loss=2., accuracy=.5)
+        digits.progress(step, 30, loss=2.0, accuracy=0.5)
     text = sys.stderr.getvalue()
     assert text.count("\r") == 30 and text.count("\n") == 1 and text.endswith("\n")
     assert "accuracy 0.5000  loss 2.0000" in text

@@ -15,24 +15,31 @@ import sys
 
 import pytest
 
-from tests.pages import blocks
-from tests.pages import cases
+from tests.pages import blocks, cases
 from tpudist.core import versions
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = ROOT.parent / "shared" / "reference"
-ERAS = {"contrib_TPUStrategy.md": "contrib", "v2_0_TPUStrategy.md": "v2_0",
-        "v2_0_Strategy.md": "v2_0", "v2_2_TPUStrategy.md": "v2_2"}
+ERAS = {
+    "contrib_TPUStrategy.md": "contrib",
+    "v2_0_TPUStrategy.md": "v2_0",
+    "v2_0_Strategy.md": "v2_0",
+    "v2_2_TPUStrategy.md": "v2_2",
+}
 
 HERE = PAGES.is_dir()
 needs_pages = pytest.mark.skipif(
-    not HERE, reason="the reference pages are not beside this checkout: no %s" % PAGES)
+    not HERE, reason="the reference pages are not beside this checkout: no %s" % PAGES
+)
 
 
 def found():
     """The blocks of all pages; none where there are no pages."""
-    return [block for page in (ERAS if HERE else ())
-            for block in blocks.of_page(page, (PAGES / page).read_text("utf-8"))]
+    return [
+        block
+        for page in (ERAS if HERE else ())
+        for block in blocks.of_page(page, (PAGES / page).read_text("utf-8"))
+    ]
 
 
 BLOCKS = found()
@@ -48,8 +55,7 @@ def cannot(block):
     """The `Cannot` that applies to a block on this TensorFlow, or None."""
     release = versions.TF.release
     for entry in cases.CANNOT.get(block.id, ()):
-        if (entry.since or release) <= release and not (
-                entry.until and release >= entry.until):
+        if (entry.since or release) <= release and not (entry.until and release >= entry.until):
             return entry
     return None
 
@@ -64,20 +70,36 @@ def outcomes(tmp_path_factory):
         if page not in done:
             done[page] = run_page(page, tmp_path_factory.mktemp("page"))
         return done[page][block.id]
+
     return outcome
 
 
 def run_page(page, folder):
-    environ = {name: value for name, value in os.environ.items()
-               if not name.startswith("TPU")}
-    environ.update(TPUDIST_TPU="virtual:8", PYTHONPATH=str(ROOT),
-                   CUDA_VISIBLE_DEVICES="-1")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
+    environ.update(TPUDIST_TPU="virtual:8", PYTHONPATH=str(ROOT), CUDA_VISIBLE_DEVICES="-1")
     child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tests.pages.child", ERAS[page],
-         str(PAGES / page), str(folder)], cwd=str(ROOT), env=environ, timeout=600,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "tests.pages.child",
+            ERAS[page],
+            str(PAGES / page),
+            str(folder),
+        ],
+        cwd=str(ROOT),
+        env=environ,
+        timeout=600,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert child.returncode == 0, "%s ended with %d\n%s" % (
-        page, child.returncode, child.stderr[-5000:])
+        page,
+        child.returncode,
+        child.stderr[-5000:],
+    )
     return json.loads(child.stdout.splitlines()[-1])
 
 
@@ -88,10 +110,16 @@ def test_example_of_a_page(block, outcomes):
     where = "%s, line %d" % (block.id, block.line)
     if entry is None:
         assert outcome["error"] is None, "%s\n%s\n%s: %s" % (
-            where, block.code, outcome["error"], outcome["text"])
+            where,
+            block.code,
+            outcome["error"],
+            outcome["text"],
+        )
         return
-    assert outcome["error"] is not None, (
-        "%s runs: take it out of cases.CANNOT (%s)" % (where, entry.reason))
+    assert outcome["error"] is not None, "%s runs: take it out of cases.CANNOT (%s)" % (
+        where,
+        entry.reason,
+    )
     assert outcome["error"] == entry.error, "%s: %s" % (where, outcome["text"])
 
 
@@ -101,6 +129,7 @@ def described(block):
     strategy = importlib.import_module("tpudist." + ERAS[page]).TPUStrategy
     if name == "__init__" and page == "v2_0_Strategy.md":
         import tensorflow as tf
+
         return tf.distribute.Strategy.__init__
     if name.endswith(".TPUStrategy"):
         name = "__init__"
@@ -121,7 +150,10 @@ def test_signature_of_a_page(block):
 def test_all_pages_are_read():
     kinds = [block.kind for block in BLOCKS]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
-        "signature": 49, "example": 21, "doctest": 3}
+        "signature": 49,
+        "example": 21,
+        "doctest": 3,
+    }
     assert len({block.id for block in BLOCKS}) == len(BLOCKS)
     assert {page.name for page in PAGES.glob("*.md")} == set(ERAS)
 
@@ -131,5 +163,4 @@ def test_no_case_is_stale():
     ids = {block.id for block in EXAMPLES}
     assert set(cases.CASES) | set(cases.CANNOT) <= ids
     assert ids <= set(cases.CASES) | set(cases.CANNOT)
-    assert all(len(entry.reason) > 20
-               for entries in cases.CANNOT.values() for entry in entries)
+    assert all(len(entry.reason) > 20 for entries in cases.CANNOT.values() for entry in entries)

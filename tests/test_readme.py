@@ -16,12 +16,18 @@ PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.S)
 
 
 def run(arguments):
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith("TPUDIST")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("TPUDIST")
+    }
     return subprocess.run(
-        [sys.executable] + arguments, cwd=str(ROOT), env=environment,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        universal_newlines=True, timeout=600)
+        [sys.executable] + arguments,
+        cwd=str(ROOT),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=600,
+    )
 
 
 def printed(block):
@@ -31,8 +37,9 @@ def printed(block):
 
 @pytest.mark.parametrize("block", PYTHON)
 def test_python_blocks_run_and_print_what_they_say(block):
-    pytest.importorskip("tensorflow", minversion="2.2",
-                        reason="the block is eager TensorFlow 2.2 code")
+    pytest.importorskip(
+        "tensorflow", minversion="2.2", reason="the block is eager TensorFlow 2.2 code"
+    )
     done = run(["-c", block])
     assert done.returncode == 0, done.stderr
     for promise in printed(block):
@@ -69,7 +76,6 @@ def test_at_most_200_lines():
 
 
 def test_environment_variables_exist():
-    source = "".join(path.read_text("utf-8")
-                     for path in (ROOT / "tpudist").rglob("*.py"))
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "tpudist").rglob("*.py"))
     for name in set(re.findall(r"\bTPUDIST_[A-Z_]+", TEXT)):
         assert '"%s"' % name in source

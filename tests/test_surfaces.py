@@ -15,16 +15,22 @@ from tpudist.dropin import load
 PROMISE = {
     "contrib": {
         "__init__": "(tpu_cluster_resolver, steps_per_run, num_cores=None)",
-        "between_graph": "", "is_single_tower": "", "num_hosts": "",
-        "num_towers": "", "num_towers_per_host": "", "parameter_devices": "",
-        "should_checkpoint": "", "should_init": "", "should_save_summary": "",
-        "worker_device_index": "", "worker_devices": "",
+        "between_graph": "",
+        "is_single_tower": "",
+        "num_hosts": "",
+        "num_towers": "",
+        "num_towers_per_host": "",
+        "parameter_devices": "",
+        "should_checkpoint": "",
+        "should_init": "",
+        "should_save_summary": "",
+        "worker_device_index": "",
+        "worker_devices": "",
         "batch_reduce": "(aggregation, value_destination_pairs)",
         "broadcast": "(tensor, destinations=None)",
         "call_for_each_tower": "(fn, *args, **kwargs)",
         "colocate_vars_with": "(colocate_with_variable)",
-        "configure": "(session_config=None, cluster_spec=None, "
-                     "task_type=None, task_id=None)",
+        "configure": "(session_config=None, cluster_spec=None, task_type=None, task_id=None)",
         "distribute_dataset": "(dataset_fn)",
         "finalize": "()",
         "get_host_cpu_device": "(host_id)",
@@ -34,8 +40,7 @@ PROMISE = {
         "non_slot_devices": "(var_list)",
         "read_var": "(tower_local_var)",
         "reduce": "(aggregation, value, destinations)",
-        "run_steps_on_dataset":
-            "(fn, iterator, iterations=1, initial_loop_values=None)",
+        "run_steps_on_dataset": "(fn, iterator, iterations=1, initial_loop_values=None)",
         "scope": "()",
         "unwrap": "(value)",
         "update": "(var, fn, *args, **kwargs)",
@@ -44,7 +49,8 @@ PROMISE = {
     },
     "v2_0": {
         "__init__": "(tpu_cluster_resolver=None, device_assignment=None)",
-        "extended": "", "num_replicas_in_sync": "",
+        "extended": "",
+        "num_replicas_in_sync": "",
         "experimental_distribute_dataset": "(dataset)",
         "experimental_distribute_datasets_from_function": "(dataset_fn)",
         "experimental_local_results": "(value)",
@@ -55,7 +61,8 @@ PROMISE = {
     },
     "v2_2": {
         "__init__": "(tpu_cluster_resolver=None, device_assignment=None)",
-        "extended": "", "num_replicas_in_sync": "",
+        "extended": "",
+        "num_replicas_in_sync": "",
         "experimental_assign_to_logical_device": "(tensor, logical_device_id)",
         "experimental_distribute_dataset": "(dataset)",
         "experimental_distribute_datasets_from_function": "(dataset_fn)",
@@ -71,47 +78,76 @@ PROMISE = {
 }
 
 #: On contrib's class after 1.12, beside the page's members.
-LATER = {"call_for_each_replica", "experimental_run", "extended",
-         "make_dataset_iterator", "make_input_fn_iterator", "num_replicas",
-         "num_replicas_in_sync", "steps_per_run"}
+LATER = {
+    "call_for_each_replica",
+    "experimental_run",
+    "extended",
+    "make_dataset_iterator",
+    "make_input_fn_iterator",
+    "num_replicas",
+    "num_replicas_in_sync",
+    "steps_per_run",
+}
 
 
 @pytest.mark.parametrize("era", surfaces.ERAS)
 def test_every_member_with_its_signature(era):
     rows = surfaces.members(era)
     assert {name: rows[name].signature for name in PROMISE[era]} == PROMISE[era]
-    assert set(rows) - set(PROMISE[era]) == (
-        LATER if era == "contrib" else set())
+    assert set(rows) - set(PROMISE[era]) == (LATER if era == "contrib" else set())
 
 
 @pytest.mark.parametrize("era", surfaces.ERAS)
 def test_kinds_follow_the_signatures(era):
     for name, row in surfaces.members(era).items():
-        kind = "init" if name == "__init__" else (
-            "method" if row.signature else "property")
+        kind = "init" if name == "__init__" else ("method" if row.signature else "property")
         assert row.kind == kind, name
 
 
-@pytest.mark.parametrize("era, names", [
-    ("contrib", ["get_tower_context", "contrib.distribute.TowerContext",
-                 "TowerContext.merge_call", "TowerContext.tower_id",
-                 "MultiStepContext.set_last_step_output",
-                 "VariableAggregation.ONLY_FIRST_TOWER",
-                 "contrib.cluster_resolver.TPUClusterResolver",
-                 "contrib.tpu.initialize_system", "contrib.tpu.shutdown_system",
-                 "contrib.tpu.replicate", "contrib.tpu.rewrite",
-                 "contrib.tpu.cross_replica_sum",
-                 "contrib.tpu.CrossShardOptimizer",
-                 "contrib.tpu.bfloat16_scope"]),
-    ("v2_0", ["distribute.cluster_resolver.TPUClusterResolver",
-              "config.experimental_connect_to_cluster",
-              "tpu.experimental.initialize_tpu_system",
-              "tpu.experimental.DeviceAssignment.build",
-              "tpu.experimental.Topology", "distribute.InputContext",
-              "distribute.ReduceOp"]),
-    ("v2_2", ["distribute.ValueContext", "distribute.experimental.ValueContext",
-              "tpu.experimental.shutdown_tpu_system"]),
-])
+@pytest.mark.parametrize(
+    "era, names",
+    [
+        (
+            "contrib",
+            [
+                "get_tower_context",
+                "contrib.distribute.TowerContext",
+                "TowerContext.merge_call",
+                "TowerContext.tower_id",
+                "MultiStepContext.set_last_step_output",
+                "VariableAggregation.ONLY_FIRST_TOWER",
+                "contrib.cluster_resolver.TPUClusterResolver",
+                "contrib.tpu.initialize_system",
+                "contrib.tpu.shutdown_system",
+                "contrib.tpu.replicate",
+                "contrib.tpu.rewrite",
+                "contrib.tpu.cross_replica_sum",
+                "contrib.tpu.CrossShardOptimizer",
+                "contrib.tpu.bfloat16_scope",
+            ],
+        ),
+        (
+            "v2_0",
+            [
+                "distribute.cluster_resolver.TPUClusterResolver",
+                "config.experimental_connect_to_cluster",
+                "tpu.experimental.initialize_tpu_system",
+                "tpu.experimental.DeviceAssignment.build",
+                "tpu.experimental.Topology",
+                "distribute.InputContext",
+                "distribute.ReduceOp",
+            ],
+        ),
+        (
+            "v2_2",
+            [
+                "distribute.ValueContext",
+                "distribute.experimental.ValueContext",
+                "tpu.experimental.shutdown_tpu_system",
+            ],
+        ),
+    ],
+)
 def test_names_around_the_strategy(era, names):
     assert not set(names) - {row.name for row in surfaces.rows_of(era)}
 
@@ -138,17 +174,18 @@ def test_fields(row):
 
 
 #: The name stayed on the class while its signature changed.
-SIGNATURE_CHANGED = {("contrib", "TPUStrategy.__init__"),
-                     ("contrib", "TPUStrategy.reduce")}
+SIGNATURE_CHANGED = {("contrib", "TPUStrategy.__init__"), ("contrib", "TPUStrategy.reduce")}
 #: Owners that have no public name of their own to look at.
 HIDDEN_OWNERS = ("TowerContext", "MultiStepContext")
 
 
 def natively(tensorflow, row):
     """Whether the installed TensorFlow has the name of a row."""
-    owner = {"contrib": ["contrib.distribute", "compat.v1.distribute.experimental"],
-             "v2_0": ["compat.v2.distribute.experimental"],
-             "v2_2": ["compat.v2.distribute.experimental"]}[row.era]
+    owner = {
+        "contrib": ["contrib.distribute", "compat.v1.distribute.experimental"],
+        "v2_0": ["compat.v2.distribute.experimental"],
+        "v2_2": ["compat.v2.distribute.experimental"],
+    }[row.era]
     names = [row.name]
     if row.name.startswith("TPUStrategy."):
         names = [place + "." + row.name for place in owner]
@@ -163,29 +200,38 @@ def found(value, dotted):
     return True
 
 
-@pytest.mark.parametrize("row", [
-    row for row in surfaces.ROWS
-    if (row.era, row.name) not in SIGNATURE_CHANGED and
-    not row.name.startswith(HIDDEN_OWNERS)
-], ids=lambda row: row.era + " " + row.name)
+@pytest.mark.parametrize(
+    "row",
+    [
+        row
+        for row in surfaces.ROWS
+        if (row.era, row.name) not in SIGNATURE_CHANGED and not row.name.startswith(HIDDEN_OWNERS)
+    ],
+    ids=lambda row: row.era + " " + row.name,
+)
 def test_since_and_until_are_true_of_the_installed_release(row):
     tensorflow = pytest.importorskip("tensorflow")
     here = tuple(int(part) for part in tensorflow.__version__.split(".")[:2])
-    expected = bool(row.since) and release(row.since) <= here and (
-        not row.until or here <= release(row.until))
+    expected = (
+        bool(row.since)
+        and release(row.since) <= here
+        and (not row.until or here <= release(row.until))
+    )
     assert natively(tensorflow, row) == expected
 
 
-@pytest.mark.parametrize(
-    "core", sorted({row.core for row in surfaces.ROWS if row.core}))
+@pytest.mark.parametrize("core", sorted({row.core for row in surfaces.ROWS if row.core}))
 def test_core_names_an_operation_of_the_adapter(core):
     from tpudist.core import adapter
+
     assert callable(getattr(adapter, core))
 
 
-@pytest.mark.parametrize("row", [
-    row for row in surfaces.ROWS if row.name.startswith("TPUStrategy.")
-], ids=lambda row: row.era + " " + row.name)
+@pytest.mark.parametrize(
+    "row",
+    [row for row in surfaces.ROWS if row.name.startswith("TPUStrategy.")],
+    ids=lambda row: row.era + " " + row.name,
+)
 def test_the_facade_is_as_the_row_says(row):
     facade = load(surfaces.EXPORTS[row.era]["TPUStrategy"])
     member = inspect.getattr_static(facade, row.name.partition(".")[2])
@@ -195,13 +241,20 @@ def test_the_facade_is_as_the_row_says(row):
         shown = re.sub(r"^\(self(, )?", "(", str(inspect.signature(function)))
         assert shown == row.signature
     if row.core:
-        assert "adapter.%s(" % row.core in inspect.getsource(
-            inspect.unwrap(function))
+        assert "adapter.%s(" % row.core in inspect.getsource(inspect.unwrap(function))
 
 
-@pytest.mark.parametrize("target", sorted(
-    {target for table in (surfaces.DROPINS, surfaces.EXPORTS)
-     for targets in table.values() for target in targets.values()}))
+@pytest.mark.parametrize(
+    "target",
+    sorted(
+        {
+            target
+            for table in (surfaces.DROPINS, surfaces.EXPORTS)
+            for targets in table.values()
+            for target in targets.values()
+        }
+    ),
+)
 def test_every_target_loads(target):
     assert load(target) is not None
 
@@ -211,29 +264,42 @@ def test_every_row_is_reachable_through_the_drop_in(era):
     keys = set(surfaces.DROPINS[era])
     natives = {"distribute.InputContext", "distribute.ReduceOp"}
     for row in surfaces.rows_of(era):
-        if row.name.startswith(("TPUStrategy.", "TowerContext.",
-                                "MultiStepContext.")):
+        if row.name.startswith(("TPUStrategy.", "TowerContext.", "MultiStepContext.")):
             continue
         parents = {row.name, row.name.rpartition(".")[0]}
         assert parents & (keys | natives), row.name
 
 
-@pytest.mark.parametrize("text, era", [
-    ("contrib", "contrib"), ("2.0", "v2_0"), ("v2.2", "v2_2"), ("2_2", "v2_2"),
-    (" Contrib ", "contrib"), ("v2_0", "v2_0"), ("2.1", None), ("", None),
-    ("v", None), ("vcontrib", None),
-])
+@pytest.mark.parametrize(
+    "text, era",
+    [
+        ("contrib", "contrib"),
+        ("2.0", "v2_0"),
+        ("v2.2", "v2_2"),
+        ("2_2", "v2_2"),
+        (" Contrib ", "contrib"),
+        ("v2_0", "v2_0"),
+        ("2.1", None),
+        ("", None),
+        ("v", None),
+        ("vcontrib", None),
+    ],
+)
 def test_era_named(text, era):
     assert surfaces.era_named(text) == era
 
 
-@pytest.mark.parametrize("name, prefix", [
-    ("contrib.layers.fully_connected", "contrib.layers"),
-    ("contrib.tpu.TPUEstimator", "contrib.tpu.TPUEstimator"),
-    ("contrib.unheard_of.thing", "contrib"),
-    ("estimator.Estimator", "estimator"),
-    ("contribution", None), ("nn.relu", None),
-])
+@pytest.mark.parametrize(
+    "name, prefix",
+    [
+        ("contrib.layers.fully_connected", "contrib.layers"),
+        ("contrib.tpu.TPUEstimator", "contrib.tpu.TPUEstimator"),
+        ("contrib.unheard_of.thing", "contrib"),
+        ("estimator.Estimator", "estimator"),
+        ("contribution", None),
+        ("nn.relu", None),
+    ],
+)
 def test_the_longest_prefix_of_what_is_gone(name, prefix):
     assert surfaces.gone_prefix(name) == prefix
 
@@ -244,9 +310,11 @@ def test_rows_of_an_unknown_era():
 
 
 def test_the_table_imports_no_tensorflow():
-    code = ("import sys, tpudist, tpudist.surfaces, tpudist.contrib, "
-            "tpudist.v2_0, tpudist.v2_2, tpudist.legacy.runner\n"
-            "from tpudist.contrib import tensorflow\n"
-            "assert 'tensorflow' not in sys.modules and "
-            "'numpy' not in sys.modules, 'imported'")
+    code = (
+        "import sys, tpudist, tpudist.surfaces, tpudist.contrib, "
+        "tpudist.v2_0, tpudist.v2_2, tpudist.legacy.runner\n"
+        "from tpudist.contrib import tensorflow\n"
+        "assert 'tensorflow' not in sys.modules and "
+        "'numpy' not in sys.modules, 'imported'"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -17,8 +17,7 @@ __version__ = "0.1.0"
 
 
 #: {name: module that has it}: what is loaded when it is first asked for.
-_FUNCTIONS = {"compile_step": "tpudist.compile.step",
-              "compile_graph": "tpudist.compile.step"}
+_FUNCTIONS = {"compile_step": "tpudist.compile.step", "compile_graph": "tpudist.compile.step"}
 
 
 def __getattr__(name):

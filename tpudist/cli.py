@@ -7,17 +7,14 @@ Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
 ``TpudistError`` (one message; ``TPUDIST_TRACEBACK=1`` shows the traceback).
 """
 
-import argparse
 import os
 import sys
 
-from tpudist import __version__
+from tpudist import options as declared
 from tpudist.errors import TpudistError
 
 #: Options of ``tpudist run`` that a value follows.
 _RUN_VALUES = ("--era", "--tpu", "--compile", "--lower-with")
-
-ERAS = ("contrib", "2.0", "2.2")
 
 
 def run(options):
@@ -33,8 +30,10 @@ def run(options):
     """
     if options.compile:
         from tpudist.compile import script
+
         return script.run(options)
     from tpudist.legacy import runner
+
     return runner.run(options.script, options.arguments, options.era, options.tpu) or 0
 
 
@@ -48,6 +47,7 @@ def compile_(options):
       0 if the step compiles, else 1; 130 after Ctrl-C.
     """
     from tpudist.compile import command
+
     try:
         return command.run(options)
     except KeyboardInterrupt:
@@ -65,6 +65,7 @@ def doctor(options):
       0 if nothing is wrong, 1 if there are problems.
     """
     from tpudist import doctor as doctors
+
     return doctors.run(options.json, options.runtime)
 
 
@@ -79,6 +80,7 @@ def matrix(options):
       could not be set up.
     """
     from tpudist import matrix as matrices
+
     return matrices.run(options)
 
 
@@ -93,6 +95,7 @@ def pins(options):
       Of a report 0 if all releases agree, else 1; pytest's own code otherwise.
     """
     from tpudist import pins as pinned
+
     if options.action == "report":
         return pinned.compared(options)
     return pinned.rerun("--pins-" + options.action, options.arguments)
@@ -108,7 +111,18 @@ def migrate(options):
       0 if nothing is left, 1 if something is, 2 if a file was refused.
     """
     from tpudist import migrate as migrations
+
     return migrations.run(options)
+
+
+_VERBS = {
+    "run": run,
+    "compile": compile_,
+    "doctor": doctor,
+    "matrix": matrix,
+    "pins": pins,
+    "migrate": migrate,
+}
 
 
 def main(argv=None):
@@ -137,152 +151,7 @@ def main(argv=None):
 
 def parser():
     """The ``argparse`` parser of all verbs."""
-    top = argparse.ArgumentParser(
-        prog="tpudist", description="Training code written for TensorFlow's TPU "
-        "strategies of 1.11, 2.0 and 2.2, on the TensorFlow installed here.")
-    top.add_argument("--version", action="version", version="tpudist " + __version__)
-    verbs = top.add_subparsers(dest="verb_name", metavar="VERB")
-    verbs.required = True
-    _add_run(verbs)
-    _add_compile(verbs)
-    _add_doctor(verbs)
-    _add_matrix(verbs)
-    _add_pins(verbs)
-    _add_migrate(verbs)
-    return top
-
-
-def _add_run(verbs):
-    verb = verbs.add_parser(
-        "run", help="run a legacy script, unmodified", allow_abbrev=False,
-        usage="tpudist run [--era ERA] [--tpu NAME] [--compile SLICE] script.py "
-        "[args...]",
-        description="Runs a script written for 'import tensorflow as tf' of its era. "
-        "Everything after the script belongs to the script.")
-    verb.add_argument("--era", choices=ERAS,
-                      help="the API the script was written for; found by reading it if left out")
-    verb.add_argument("--tpu", metavar="NAME",
-                      help="a TPU's name or address, or virtual:8; overrides what the script passes")
-    verb.add_argument("--compile", metavar="SLICE",
-                      help="compile every replica function that the script runs for this slice, "
-                      "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
-                      "code 1 if one does not compile")
-    _add_compiler(verb)
-    verb.add_argument("script", help="the script's path")
-    verb.set_defaults(verb=run)
-
-
-def _add_compile(verbs):
-    verb = verbs.add_parser(
-        "compile", help="compile a replica's step with the real TPU compiler, without a TPU",
-        allow_abbrev=False,
-        usage="tpudist compile [--topology v5e:2x4] [options] path/to/train.py:step_fn "
-        "--args 'f32[128,28,28,1],s32[128]'",
-        description="Lowers the step as one replica runs it and compiles it with libtpu: does "
-        "it compile, does it fit, what does it cost. Exit code 1 if it does not compile.")
-    verb.add_argument("target", metavar="FILE:FUNCTION",
-                      help="the replica function, as strategy.run gets it; the file is executed "
-                      "as a module")
-    verb.add_argument("--args", metavar="SHAPES", help="what one replica gets, such as "
-                      "'f32[128,28,28,1],s32[128]', 'x=bf16[8,4]', '(f32[2],s32[])' or "
-                      "'{image:f32[8,28,28,1],label:s32[8]}'")
-    verb.add_argument("--topology", "--tpu", metavar="SLICE", default="v5e:2x4",
-                      help="chips such as v5e:2x4 or v4:2x2x2, or a name such as v3-32, "
-                      "v5litepod-8 or v6e-8; by default v5e:2x4")
-    verb.add_argument("--replicas", type=int, metavar="N",
-                      help="by default as many as the slice has room for")
-    verb.add_argument("--logical", type=int, metavar="N",
-                      help="logical devices of a replica; by default 1")
-    verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
-    verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
-    verb.add_argument("--timeout", type=float, metavar="SECONDS",
-                      help="end the compiler after that time; by default 1800")
-    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
-    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
-    _add_compiler(verb)
-    verb.set_defaults(verb=compile_)
-
-
-def _add_compiler(verb):
-    """The options of whatever compiles."""
-    verb.add_argument("--fast", action="store_true",
-                      help="optimize little: a quick answer, with other figures")
-    verb.add_argument("--lower-with", metavar="PYTHON",
-                      help="the Python of an environment with TensorFlow 2.5 or newer; it "
-                      "lowers what an older TensorFlow traces here")
-
-
-def _add_doctor(verbs):
-    verb = verbs.add_parser(
-        "doctor", help="what is installed, what does not fit, what to type",
-        description="Reports TensorFlow, Keras, TPU and their mismatches. Exit code 1 "
-        "if there are problems. Asks no network.")
-    verb.add_argument("--json", action="store_true", help="one JSON object, for programs")
-    verb.add_argument("--runtime", metavar="VERSION",
-                      help="the TPU runtime's version, if you know it, to compare with")
-    verb.set_defaults(verb=doctor)
-
-
-def _add_matrix(verbs):
-    verb = verbs.add_parser(
-        "matrix", help="run a command on several TensorFlow releases", allow_abbrev=False,
-        usage="tpudist matrix --releases 1.15,2.15 [options] -- pytest tests/",
-        description="Makes an environment per release, with your project, tpudist and "
-        "pytest in it, and runs the command in each on a virtual TPU. Environments are kept "
-        "and made anew when the release's row or your project's metadata changes. Exit code: "
-        "1 if the command failed on a release, 2 if a release could not be set up.")
-    verb.add_argument("--releases", metavar="LIST", help="such as 1.15,2.2,2.15; or all")
-    verb.add_argument("--project", default=".", metavar="DIR[EXTRAS]",
-                      help='what is installed (editable), such as ".[test]"; by default "."')
-    verb.add_argument("--with", dest="extra", action="append", default=[], metavar="REQUIREMENT",
-                      help="install this too; may be given again")
-    verb.add_argument("--tpu", default="virtual:8", metavar="NAME",
-                      help="TPUDIST_TPU of the command; by default virtual:8")
-    verb.add_argument("--cache", metavar="DIR",
-                      help="where environments are kept; by default $TPUDIST_CACHE or the "
-                      "platform's cache folder")
-    verb.add_argument("--fresh", action="store_true", help="make the environments anew, as after a change of compiled code")
-    verb.add_argument("--fail-fast", action="store_true",
-                      help="stop at the first release that fails; by default all are run")
-    verb.add_argument("--table", metavar="FILE", help="a table of releases of your own")
-    verb.add_argument("--list", action="store_true", help="show the table of releases")
-    form = verb.add_mutually_exclusive_group()
-    form.add_argument("--github", action="store_true",
-                      help="print a GitHub workflow that does the same, and run nothing")
-    form.add_argument("--shell", action="store_true",
-                      help="print a shell script for any other CI, and run nothing")
-    verb.set_defaults(verb=matrix)
-
-
-def _add_pins(verbs):
-    verb = verbs.add_parser(
-        "pins", help="values that tests recorded: compare releases, accept changes",
-        description="A test records values with the fixture 'pin' and compares them from "
-        "then on, on every TensorFlow release.")
-    actions = verb.add_subparsers(dest="action", metavar="ACTION")
-    actions.required = True
-    report = actions.add_parser(
-        "report", help="which releases agree", description="Exit code 1 if releases differ.")
-    report.add_argument("paths", nargs="*", metavar="PATH",
-                        help="folders, test modules or pin files; by default this folder")
-    report.add_argument("--png", metavar="FILE", help="draw the curves of all releases")
-    report.add_argument("--html", metavar="FILE", help="write one page with all of it")
-    for name, what in (("update", "record anew the pins that differ"),
-                       ("record", "record every pin anew, drop unused ones")):
-        actions.add_parser(name, help=what + ", by running pytest with your arguments",
-                           usage="tpudist pins %s [pytest arguments]" % name)
-    verb.set_defaults(verb=pins)
-
-
-def _add_migrate(verbs):
-    from tpudist.migrate import options
-    verb = verbs.add_parser(
-        "migrate", help="rewrite a code base for the names of a later era", allow_abbrev=False,
-        description="Rewrites code of one era for the next: names are resolved, not guessed. "
-        "Writes nothing without --write. Exit code 1 if a use is left (or, with --check, a file "
-        "would change), 2 if a file was refused.")
-    options.add(verb)
-    verb.set_defaults(verb=migrate)
+    return declared.parser(_VERBS)
 
 
 def _split(argv):
@@ -292,13 +161,16 @@ def _split(argv):
     """
     if argv[:1] == ["matrix"] and "--" in argv:
         index = argv.index("--")
-        return argv[:index], argv[index + 1:]
-    if argv[:1] == ["pins"] and argv[1:2] in (["update"], ["record"]) and (
-            argv[2:] not in (["-h"], ["--help"])):
-        return argv[:2], argv[3 if argv[2:3] == ["--"] else 2:]
+        return argv[:index], argv[index + 1 :]
+    if (
+        argv[:1] == ["pins"]
+        and argv[1:2] in (["update"], ["record"])
+        and (argv[2:] not in (["-h"], ["--help"]))
+    ):
+        return argv[:2], argv[3 if argv[2:3] == ["--"] else 2 :]
     if argv[:1] != ["run"]:
         return argv, []
     index = 1
     while index < len(argv) and argv[index].startswith("-"):
         index += 2 if argv[index] in _RUN_VALUES else 1
-    return argv[:index + 1], argv[index + 1:]
+    return argv[: index + 1], argv[index + 1 :]

@@ -11,16 +11,16 @@ def contrib(tf):
     """The MirroredStrategy of TensorFlow 1.12's contrib."""
     return tf.contrib.distribute.MirroredStrategy(
         ["/device:CPU:%d" % i for i in range(CORES)],
-        cross_tower_ops=tf.contrib.distribute
-        .ReductionToOneDeviceCrossTowerOps())
+        cross_tower_ops=tf.contrib.distribute.ReductionToOneDeviceCrossTowerOps(),
+    )
 
 
 def mirrored(tf):
     """The MirroredStrategy of TensorFlow 1.14 and newer, on logical CPUs."""
     cpu = tf.config.experimental.list_physical_devices("CPU")[0]
     logical = tf.config.experimental.VirtualDeviceConfiguration
-    tf.config.experimental.set_virtual_device_configuration(
-        cpu, [logical()] * CORES)
+    tf.config.experimental.set_virtual_device_configuration(cpu, [logical()] * CORES)
     return tf.distribute.MirroredStrategy(
         ["/device:CPU:%d" % i for i in range(CORES)],
-        cross_device_ops=tf.distribute.ReductionToOneDevice())
+        cross_device_ops=tf.distribute.ReductionToOneDevice(),
+    )

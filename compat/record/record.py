@@ -8,6 +8,7 @@ Writes ``compat/record/recorded/PROGRAM.json``. tpudist is not imported.
 """
 
 import datetime
+import functools
 import importlib
 import json
 import os
@@ -22,16 +23,21 @@ from compat.record import native
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 #: {era of a program: (release that records it, strategy, graphs?)}
-ERAS = {"contrib": ("1.12", native.contrib, True),
-        "contrib_1_15": ("1.15", native.mirrored, True),
-        "v2_0": ("2.0", native.mirrored, False),
-        "v2_2": ("2.2", native.mirrored, False)}
+ERAS = {
+    "contrib": ("1.12", native.contrib, True),
+    "contrib_1_15": ("1.15", native.mirrored, True),
+    "v2_0": ("2.0", native.mirrored, False),
+    "v2_2": ("2.2", native.mirrored, False),
+}
 
 
 def names():
     """The programs, by name."""
-    return sorted(name[:-3] for name in os.listdir(os.path.join(HERE, "programs"))
-                  if name.endswith(".py") and not name.startswith("_"))
+    return sorted(
+        name[:-3]
+        for name in os.listdir(os.path.join(HERE, "programs"))
+        if name.endswith(".py") and not name.startswith("_")
+    )
 
 
 def load(name):
@@ -51,8 +57,7 @@ def plain(value):
 def output(program, tensorflow, strategy, run):
     """What a program shows: a list of [what, value]."""
     shown = []
-    program.main(tensorflow, strategy, run,
-                 lambda what, value: shown.append([what, plain(value)]))
+    program.main(tensorflow, strategy, run, lambda what, value: shown.append([what, plain(value)]))
     return shown
 
 
@@ -60,16 +65,15 @@ def in_session(tensorflow, main):
     """Calls ``main(run)`` in a graph; `run` fetches from its one Session."""
     v1 = getattr(tensorflow.compat, "v1", tensorflow)  # 1.12 has no v1
     with v1.Graph().as_default():
-        session = v1.Session(config=v1.ConfigProto(
-            device_count={"CPU": native.CORES}))
+        session = v1.Session(config=v1.ConfigProto(device_count={"CPU": native.CORES}))
         known = []
 
         def run(fetches):
-            new = [variable for variable in v1.global_variables()
-                   if variable not in known]
+            new = [variable for variable in v1.global_variables() if variable not in known]
             known.extend(new)
             session.run(v1.variables_initializer(new))
             return session.run(fetches)
+
         with session:
             return main(run)
 
@@ -83,14 +87,21 @@ def main(argv):
             print("%s: skipped, it is of TensorFlow %s" % (name, release))
             continue
         strategy = make(tf)
-        call = lambda run: output(program, tf, strategy, run)
+        call = functools.partial(output, program, tf, strategy)
         shown = in_session(tf, call) if graphs else call(numpy_of)
-        _write(name, {"program": name, "tensorflow": tf.__version__,
-                      "wheel": "tensorflow", "python": platform.python_version(),
-                      "strategy": type(strategy).__name__,
-                      "replicas": native.CORES,
-                      "date": datetime.date.today().isoformat(),
-                      "output": shown})
+        _write(
+            name,
+            {
+                "program": name,
+                "tensorflow": tf.__version__,
+                "wheel": "tensorflow",
+                "python": platform.python_version(),
+                "strategy": type(strategy).__name__,
+                "replicas": native.CORES,
+                "date": datetime.date.today().isoformat(),
+                "output": shown,
+            },
+        )
         print("%s: %d values" % (name, len(shown)))
     return 0
 
@@ -98,7 +109,8 @@ def main(argv):
 def numpy_of(fetches):
     """The numbers of a nest of eager tensors."""
     return tf.nest.map_structure(
-        lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, fetches)
+        lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, fetches
+    )
 
 
 def _write(name, record):

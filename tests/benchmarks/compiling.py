@@ -29,20 +29,26 @@ def resnet50(replicas, batch):
     strategy = harness.strategy(replicas)
     with strategy.scope():
         model = tf.keras.applications.ResNet50(weights=None)
-        optimizer = tf.keras.optimizers.SGD(.1, momentum=.9)
+        optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
         optimizer.build(model.trainable_variables)
 
     def step(images, labels):
         with tf.GradientTape() as tape:
             probabilities = tf.cast(model(images, training=True), tf.float32)
-            loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(
-                labels, probabilities))
+            loss = tf.reduce_mean(
+                tf.keras.losses.sparse_categorical_crossentropy(labels, probabilities)
+            )
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))  # reduces them
         return loss
+
     return functools.partial(
-        harness.lower, strategy, step, tf.TensorSpec([batch, 224, 224, 3], tf.float32),
-        tf.TensorSpec([batch], tf.int32))
+        harness.lower,
+        strategy,
+        step,
+        tf.TensorSpec([batch, 224, 224, 3], tf.float32),
+        tf.TensorSpec([batch], tf.int32),
+    )
 
 
 def convolution(replicas, batch):
@@ -64,11 +70,20 @@ def main(model, replicas, batch, topology, fast, cache):
     lower = MODELS[model](int(replicas), int(batch))
     start, used = time.perf_counter(), cpu_seconds()
     program = lower()
-    found = compiler.compile_program(program, topology, fast=bool(int(fast)),
-                                     cache=bool(int(cache)))
+    found = compiler.compile_program(
+        program, topology, fast=bool(int(fast)), cache=bool(int(cache))
+    )
     assert found.ok, found.failure
-    print(json.dumps({"seconds": time.perf_counter() - start, "cpu": cpu_seconds() - used,
-                      "peak": found.effort.peak_bytes, "cached": found.effort.cached}))
+    print(
+        json.dumps(
+            {
+                "seconds": time.perf_counter() - start,
+                "cpu": cpu_seconds() - used,
+                "peak": found.effort.peak_bytes,
+                "cached": found.effort.cached,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

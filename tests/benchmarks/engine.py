@@ -26,15 +26,16 @@ def make_strategy(engine, cores):
         return None
     if engine == "virtual":
         from tpudist import v2_2
+
         return v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % cores))
     cpu = tf.config.experimental.list_physical_devices("CPU")[0]
     tf.config.experimental.set_virtual_device_configuration(
-        cpu, [tf.config.experimental.VirtualDeviceConfiguration()] * cores)
-    operation = (tf.distribute.ReductionToOneDevice() if engine == "mirrored_one"
-                 else None)
+        cpu, [tf.config.experimental.VirtualDeviceConfiguration()] * cores
+    )
+    operation = tf.distribute.ReductionToOneDevice() if engine == "mirrored_one" else None
     return tf.distribute.MirroredStrategy(
-        ["/device:CPU:%d" % core for core in range(cores)],
-        cross_device_ops=operation)
+        ["/device:CPU:%d" % core for core in range(cores)], cross_device_ops=operation
+    )
 
 
 class Training:
@@ -100,8 +101,7 @@ def main(options):
     print("@" + json.dumps({}), flush=True)
     for line in sys.stdin:
         word, _, count = line.strip().partition(" ")
-        print("@" + json.dumps(training.steps(1 if word == "first" else int(count))),
-              flush=True)
+        print("@" + json.dumps(training.steps(1 if word == "first" else int(count))), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,10 @@ object: number of ops, those of functions included, by strategy.
 import json
 
 import tensorflow as tf
-
 from tensorflow.python.distribute import tpu_strategy
 
 from tests.native.described import DescribedResolver
-from tpudist import v2_0
-from tpudist import v2_2
+from tpudist import v2_0, v2_2
 
 
 def runner(strategy):
@@ -36,7 +34,8 @@ def count(strategy_class):
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean(tf.square(tf.matmul(x, weights)))
             gradient = tf.distribute.get_replica_context().all_reduce(
-                tf.distribute.ReduceOp.SUM, tape.gradient(loss, weights))
+                tf.distribute.ReduceOp.SUM, tape.gradient(loss, weights)
+            )
             return loss + tf.reduce_sum(gradient)
 
         @tf.function
@@ -47,17 +46,23 @@ def count(strategy_class):
         step(tf.ones([8, 16]))
         definition = graph.as_graph_def()
     return len(definition.node) + sum(
-        len(function.node_def) for function in definition.library.function)
+        len(function.node_def) for function in definition.library.function
+    )
 
 
 def main():
     """Prints the answer."""
     if hasattr(tpu_strategy, "get_tpu_system_metadata"):  # until 2.2
-        tpu_strategy.get_tpu_system_metadata = (
-            lambda resolver: resolver.get_tpu_system_metadata())
-    print(json.dumps({
-        "native": count(tf.distribute.experimental.TPUStrategy),
-        "v2_0": count(v2_0.TPUStrategy), "v2_2": count(v2_2.TPUStrategy)}))
+        tpu_strategy.get_tpu_system_metadata = lambda resolver: resolver.get_tpu_system_metadata()
+    print(
+        json.dumps(
+            {
+                "native": count(tf.distribute.experimental.TPUStrategy),
+                "v2_0": count(v2_0.TPUStrategy),
+                "v2_2": count(v2_2.TPUStrategy),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

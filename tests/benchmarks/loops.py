@@ -54,18 +54,23 @@ def session(steps, rounds):
         return distribution.group(distribution.call_for_each_tower(tower_fn, x))
 
     with tf.Graph().as_default(), distribution.scope():
-        iterators = [distribution.distribute_dataset(
-            dataset_fn).make_initializable_iterator() for _ in range(2)]
+        iterators = [
+            distribution.distribute_dataset(dataset_fn).make_initializable_iterator()
+            for _ in range(2)
+        ]
         with tf.variable_scope("loop"):
             loop = distribution.run_steps_on_dataset(step, iterators[0], steps).run_op
         with tf.variable_scope("one"):
             one = step(None, iterators[1].get_next())
         with tf.Session() as run:
-            run.run([tf.global_variables_initializer()]
-                    + [iterator.initializer for iterator in iterators])
+            run.run(
+                [tf.global_variables_initializer()]
+                + [iterator.initializer for iterator in iterators]
+            )
             run.run([loop, one])
-            return ratio(lambda: run.run(loop),
-                         lambda: [run.run(one) for _ in range(steps)], rounds)
+            return ratio(
+                lambda: run.run(loop), lambda: [run.run(one) for _ in range(steps)], rounds
+            )
 
 
 def function(steps, rounds):
@@ -73,8 +78,7 @@ def function(steps, rounds):
     distribution = make_strategy()
     with distribution.scope():
         weights = tf.Variable(tf.zeros([16, 4]))
-        iterators = [iter(distribution.distribute_dataset(dataset_fn))
-                     for _ in range(2)]
+        iterators = [iter(distribution.distribute_dataset(dataset_fn)) for _ in range(2)]
 
     def tower_fn(x):
         with tf.GradientTape() as tape:

@@ -23,7 +23,7 @@ class Layer%d:
         return {"total": total, "mask": []}
 '''
 
-_LEGACY = '''
+_LEGACY = """
 def make%d(name):
     resolver = tf.contrib.cluster_resolver.TPUClusterResolver(name)
     return resolver, tf.contrib.distribute.TPUStrategy(resolver, steps_per_run=10)
@@ -36,12 +36,14 @@ def train%d(name, inputs):
         total = distribution.reduce(tf.VariableAggregation.MEAN, losses, "/device:CPU:0")
         towers = [each * distribution.num_towers for each in distribution.unwrap(losses)]
     return total, towers
-'''
+"""
 
 _HEAD = "import random\n\nimport tensorflow as tf\n"
 LINES = 200
-UPGRADE = ("import sys; from tensorflow.tools.compatibility import tf_upgrade_v2_main as m; "
-           "sys.argv[1:] = %r; m.main()")
+UPGRADE = (
+    "import sys; from tensorflow.tools.compatibility import tf_upgrade_v2_main as m; "
+    "sys.argv[1:] = %r; m.main()"
+)
 
 
 def text(legacy):
@@ -67,8 +69,13 @@ def seconds(arguments):
     """(Wall time, output) of a Python process, which may say that something is left."""
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable] + arguments, cwd=processes.ROOT, env=processes.environment(),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        [sys.executable] + arguments,
+        cwd=processes.ROOT,
+        env=processes.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert done.returncode in (0, 1), done.stderr[-2000:]
     return time.perf_counter() - start, done.stdout
 
@@ -93,7 +100,21 @@ def measure(files, legacy_share=0.05):
         start = min(seconds(migrate + [empty])[0] for _ in range(3))
         first, printed = seconds(migrate + [tree])
         assert "%d change" % -(-files // int(1 / legacy_share)) in printed, printed[-500:]
-        upgrade, _ = seconds(["-W", "ignore", "-c", UPGRADE % [
-            "--intree", tree, "--outtree", out, "--reportfile", os.path.join(folder, "report")]])
+        upgrade, _ = seconds(
+            [
+                "-W",
+                "ignore",
+                "-c",
+                UPGRADE
+                % [
+                    "--intree",
+                    tree,
+                    "--outtree",
+                    out,
+                    "--reportfile",
+                    os.path.join(folder, "report"),
+                ],
+            ]
+        )
         second, _ = seconds(migrate + [tree])
     return {"start": start, "migrate": max(first, second), "upgrade": upgrade}

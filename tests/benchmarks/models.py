@@ -11,8 +11,12 @@ import sys
 import numpy as np
 import tensorflow as tf
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
-    os.path.dirname(os.path.abspath(__file__)))), "examples"))
+sys.path.insert(
+    0,
+    os.path.join(
+        os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "examples"
+    ),
+)
 
 
 def _cross_entropy(labels, logits):
@@ -24,9 +28,9 @@ class Cnn:
 
     def __init__(self, options):
         import convnet
+
         del options
-        self.variables = [tf.Variable(value)
-                          for value in convnet.initial_weights().values()]
+        self.variables = [tf.Variable(value) for value in convnet.initial_weights().values()]
         self.optimizer = tf.keras.optimizers.SGD(convnet.RATE, convnet.MOMENTUM)
         self._losses = convnet.losses
 
@@ -38,6 +42,7 @@ class Cnn:
     def batch(size, options):
         """`size` digits and their labels."""
         import digits
+
         (images, labels), _ = digits.load()
         return images[:size], labels[:size]
 
@@ -49,8 +54,12 @@ class Mlp:
         width, layers = options["width"], options["layers"]
         start = np.random.RandomState(0)
         self.variables = [
-            tf.Variable(start.standard_normal((width, width)).astype(np.float32)
-                        / np.float32(np.sqrt(width))) for _ in range(layers)]
+            tf.Variable(
+                start.standard_normal((width, width)).astype(np.float32)
+                / np.float32(np.sqrt(width))
+            )
+            for _ in range(layers)
+        ]
         self.optimizer = tf.keras.optimizers.Adam(1e-3)
 
     def losses(self, x, y):
@@ -63,8 +72,10 @@ class Mlp:
     def batch(size, options):
         """`size` rows of numbers, and labels from 0 to 9."""
         random = np.random.RandomState(0)
-        return (random.standard_normal((size, options["width"])).astype(np.float32),
-                random.randint(10, size=size).astype(np.int32))
+        return (
+            random.standard_normal((size, options["width"])).astype(np.float32),
+            random.randint(10, size=size).astype(np.int32),
+        )
 
 
 class ResNet:
@@ -77,7 +88,7 @@ class ResNet:
         for stage in range(3):
             for block in range(options["blocks"]):
                 stride = 2 if stage and not block else 1
-                x = _residual(x, 16 * 2 ** stage, stride)
+                x = _residual(x, 16 * 2**stage, stride)
         x = layers.Dense(10)(layers.GlobalAveragePooling2D()(x))
         self._model = tf.keras.Model(images, x)
         self.variables = self._model.trainable_variables
@@ -91,8 +102,10 @@ class ResNet:
     def batch(size, options):
         """`size` random images and labels."""
         random = np.random.RandomState(0)
-        return (random.rand(size, 16, 16, 3).astype(np.float32),
-                random.randint(10, size=size).astype(np.int32))
+        return (
+            random.rand(size, 16, 16, 3).astype(np.float32),
+            random.randint(10, size=size).astype(np.int32),
+        )
 
 
 def _convolution(x, filters, stride):

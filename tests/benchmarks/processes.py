@@ -11,8 +11,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 def environment():
     """The children's environment: this checkout, no TPU of the caller's, CPU only."""
-    environ = {name: value for name, value in os.environ.items()
-               if not name.startswith("TPU") or name == "TPUDIST_LIBTPU"}
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("TPU") or name == "TPUDIST_LIBTPU"
+    }
     environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
     return environ
 
@@ -29,10 +32,21 @@ class Engine:
         self._what = "%s %s" % (engine, options)
         self._errors = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.engine",
-             json.dumps(dict(options, engine=engine))],
-            cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self._errors, universal_newlines=True)
+            [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-m",
+                "tests.benchmarks.engine",
+                json.dumps(dict(options, engine=engine)),
+            ],
+            cwd=ROOT,
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            universal_newlines=True,
+        )
 
     def __enter__(self):
         self._answer()
@@ -63,8 +77,10 @@ class Engine:
                 return json.loads(line[1:])
         self._process.wait()
         self._errors.seek(0)
-        raise RuntimeError("%s ended with %d\n%s" % (
-            self._what, self._process.returncode, self._errors.read()[-3000:]))
+        raise RuntimeError(
+            "%s ended with %d\n%s"
+            % (self._what, self._process.returncode, self._errors.read()[-3000:])
+        )
 
 
 def answer(module, *arguments, environ=None):
@@ -77,10 +93,13 @@ def answer(module, *arguments, environ=None):
     """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.benchmarks." + module]
-        + [str(argument) for argument in arguments], cwd=ROOT,
+        + [str(argument) for argument in arguments],
+        cwd=ROOT,
         env=dict(environment(), **environ or {}),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
     if done.returncode:
-        raise RuntimeError("%s ended with %d\n%s" % (
-            module, done.returncode, done.stderr[-3000:]))
+        raise RuntimeError("%s ended with %d\n%s" % (module, done.returncode, done.stderr[-3000:]))
     return json.loads(done.stdout.splitlines()[-1])

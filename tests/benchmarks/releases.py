@@ -8,13 +8,10 @@ import tempfile
 import time
 
 from tests.benchmarks import processes
-from tpudist.matrix import cache
-from tpudist.matrix import environments
-from tpudist.matrix import running
-from tpudist.matrix import table
+from tpudist.matrix import cache, environments, running, table
 
 #: A project's tests: one step of a small net on the virtual TPU.
-TESTS = '''
+TESTS = """
 import numpy as np
 from tpudist.v2_2 import tensorflow as tf
 
@@ -31,7 +28,7 @@ def test_step():
         with tf.compat.v1.Session() as session:
             session.run(tf.compat.v1.global_variables_initializer())
             np.testing.assert_allclose(session.run(total), 16.0)
-'''
+"""
 
 
 def ratio(releases, rounds):
@@ -49,29 +46,42 @@ def ratio(releases, rounds):
         os.mkdir(project)
         with open(os.path.join(project, "test_step.py"), "w") as file:
             file.write(TESTS)
-        matrix = [sys.executable, "-m", "tpudist", "matrix", "--releases",
-                  ",".join(releases), "--project", project, "--cache", folder]
+        matrix = [
+            sys.executable,
+            "-m",
+            "tpudist",
+            "matrix",
+            "--releases",
+            ",".join(releases),
+            "--project",
+            project,
+            "--cache",
+            folder,
+        ]
         _seconds(matrix, processes.environment(), project)
-        bare = [_bare(row, cache.of_project(folder, project))
-                for row in table.select(table.read(), ",".join(releases))]
+        bare = [
+            _bare(row, cache.of_project(folder, project))
+            for row in table.select(table.read(), ",".join(releases))
+        ]
         tested = matrix + ["--", "pytest", project]
         return statistics.median(
             _seconds(tested, processes.environment(), project)
-            / sum(_seconds([program, project], environ, project)
-                  for program, environ in bare)
-            for _ in range(rounds))
+            / sum(_seconds([program, project], environ, project) for program, environ in bare)
+            for _ in range(rounds)
+        )
 
 
 def _bare(row, kept):
     """(pytest, variables) of a release's environment."""
     folder = os.path.join(kept, row.release)
     made = environments.Environment(folder, row.release, row.python)
-    return (os.path.join(made.scripts, "pytest"),
-            dict(processes.environment(), **running.variables(made, row, "virtual:8")))
+    return (
+        os.path.join(made.scripts, "pytest"),
+        dict(processes.environment(), **running.variables(made, row, "virtual:8")),
+    )
 
 
 def _seconds(command, environ, folder):
     start = time.perf_counter()
-    subprocess.run(command, check=True, cwd=folder, env=environ,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, cwd=folder, env=environ, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start

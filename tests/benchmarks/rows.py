@@ -13,25 +13,56 @@ import sys
 import tempfile
 import time
 
-from tests.benchmarks import migration
-from tests.benchmarks import processes
-from tests.benchmarks import releases
+from tests.benchmarks import migration, processes, releases
 
 #: One line of the table; `bound` is None where there is nothing to hold.
 Figure = collections.namedtuple("Figure", "what measured unit bound")
 
 #: How much is measured. `rounds` are turns of all engines.
 Sizes = collections.namedtuple(
-    "Sizes", "rounds steps warmup batch width layers mlp_batch repeats "
-    "blocks cores many loop_steps loop_rounds starts releases matrix_rounds files")
+    "Sizes",
+    "rounds steps warmup batch width layers mlp_batch repeats "
+    "blocks cores many loop_steps loop_rounds starts releases matrix_rounds files",
+)
 
-FULL = Sizes(rounds=25, steps=10, warmup=10, batch=256, width=2048, layers=4,
-             mlp_batch=256, repeats=3, blocks=2, cores=8, many=32, loop_steps=100,
-             loop_rounds=15, starts=15, releases=("1.15", "2.2", "2.15", "2.21"),
-             matrix_rounds=3, files=1000)
-QUICK = Sizes(rounds=2, steps=2, warmup=1, batch=16, width=32, layers=2,
-              mlp_batch=16, repeats=1, blocks=1, cores=2, many=4, loop_steps=5,
-              loop_rounds=2, starts=2, releases=(), matrix_rounds=0, files=40)
+FULL = Sizes(
+    rounds=25,
+    steps=10,
+    warmup=10,
+    batch=256,
+    width=2048,
+    layers=4,
+    mlp_batch=256,
+    repeats=3,
+    blocks=2,
+    cores=8,
+    many=32,
+    loop_steps=100,
+    loop_rounds=15,
+    starts=15,
+    releases=("1.15", "2.2", "2.15", "2.21"),
+    matrix_rounds=3,
+    files=1000,
+)
+QUICK = Sizes(
+    rounds=2,
+    steps=2,
+    warmup=1,
+    batch=16,
+    width=32,
+    layers=2,
+    mlp_batch=16,
+    repeats=1,
+    blocks=1,
+    cores=2,
+    many=4,
+    loop_steps=5,
+    loop_rounds=2,
+    starts=2,
+    releases=(),
+    matrix_rounds=0,
+    files=40,
+)
 
 
 def step_time(sizes):
@@ -39,9 +70,12 @@ def step_time(sizes):
     engines = ("plain", "virtual", "mirrored", "mirrored_one")
     times = collections.defaultdict(list)
     with contextlib.ExitStack() as stack:
-        running = {name: stack.enter_context(processes.Engine(
-            name, cores=sizes.cores, model="cnn", batch=sizes.batch))
-                   for name in engines}
+        running = {
+            name: stack.enter_context(
+                processes.Engine(name, cores=sizes.cores, model="cnn", batch=sizes.batch)
+            )
+            for name in engines
+        }
         for engine in running.values():
             engine.first()
             engine.steps(sizes.warmup)
@@ -51,22 +85,41 @@ def step_time(sizes):
     what = "step time of the examples' CNN, global batch %d: " % sizes.batch
     mirrored = "MirroredStrategy on %d logical CPUs" % sizes.cores
     return [
-        Figure("%s%d virtual cores / one plain device" % (what, sizes.cores),
-               _ratio(times["virtual"], times["plain"]), "", 1.10),
-        Figure("%s%d virtual cores / %s" % (what, sizes.cores, mirrored),
-               _ratio(times["virtual"], times["mirrored"]), "", 0.75),
-        Figure("%s%d virtual cores / %s, ReductionToOneDevice" % (
-            what, sizes.cores, mirrored),
-               _ratio(times["virtual"], times["mirrored_one"]), "", None),
-        Figure("%s%s / one plain device" % (what, mirrored),
-               _ratio(times["mirrored"], times["plain"]), "", None),
-        Figure("%s%s, ReductionToOneDevice / one plain device" % (what, mirrored),
-               _ratio(times["mirrored_one"], times["plain"]), "", None)]
+        Figure(
+            "%s%d virtual cores / one plain device" % (what, sizes.cores),
+            _ratio(times["virtual"], times["plain"]),
+            "",
+            1.10,
+        ),
+        Figure(
+            "%s%d virtual cores / %s" % (what, sizes.cores, mirrored),
+            _ratio(times["virtual"], times["mirrored"]),
+            "",
+            0.75,
+        ),
+        Figure(
+            "%s%d virtual cores / %s, ReductionToOneDevice" % (what, sizes.cores, mirrored),
+            _ratio(times["virtual"], times["mirrored_one"]),
+            "",
+            None,
+        ),
+        Figure(
+            "%s%s / one plain device" % (what, mirrored),
+            _ratio(times["mirrored"], times["plain"]),
+            "",
+            None,
+        ),
+        Figure(
+            "%s%s, ReductionToOneDevice / one plain device" % (what, mirrored),
+            _ratio(times["mirrored_one"], times["plain"]),
+            "",
+            None,
+        ),
+    ]
 
 
 def _ratio(numerators, denominators):
-    return statistics.median(
-        top / bottom for top, bottom in zip(numerators, denominators))
+    return statistics.median(top / bottom for top, bottom in zip(numerators, denominators))
 
 
 def memory(sizes):
@@ -76,61 +129,92 @@ def memory(sizes):
     for _ in range(sizes.repeats):
         for name in engines:
             with processes.Engine(
-                    name, cores=sizes.cores, model="mlp", batch=sizes.mlp_batch,
-                    width=sizes.width, layers=sizes.layers) as engine:
+                name,
+                cores=sizes.cores,
+                model="mlp",
+                batch=sizes.mlp_batch,
+                width=sizes.width,
+                layers=sizes.layers,
+            ) as engine:
                 engine.first()
                 peaks[name].append(engine.steps(sizes.warmup)["peak"])
     medians = {name: statistics.median(values) for name, values in peaks.items()}
     what = "resident memory of an MLP %d x %d x %d with Adam: %%s / one plain device" % (
-        sizes.layers, sizes.width, sizes.width)
+        sizes.layers,
+        sizes.width,
+        sizes.width,
+    )
     plain = max(medians["plain"], 1)
-    shown = {"virtual": "%d virtual cores" % sizes.cores,
-             "mirrored": "MirroredStrategy",
-             "mirrored_one": "MirroredStrategy, ReductionToOneDevice"}
-    return [Figure(what % shown[name], medians[name] / plain, "",
-                   1.5 if name == "virtual" else None) for name in engines[1:]]
+    shown = {
+        "virtual": "%d virtual cores" % sizes.cores,
+        "mirrored": "MirroredStrategy",
+        "mirrored_one": "MirroredStrategy, ReductionToOneDevice",
+    }
+    return [
+        Figure(what % shown[name], medians[name] / plain, "", 1.5 if name == "virtual" else None)
+        for name in engines[1:]
+    ]
 
 
 def first_step(sizes):
     """Trace, optimise and run the first step of a Keras residual net."""
-    runs = [("plain", 1), ("virtual", 1), ("virtual", sizes.cores),
-            ("virtual", sizes.many)]
+    runs = [("plain", 1), ("virtual", 1), ("virtual", sizes.cores), ("virtual", sizes.many)]
     seconds = collections.defaultdict(list)
     for _ in range(sizes.repeats):
         for name, cores in runs:
-            with processes.Engine(name, cores=cores, model="resnet",
-                                  batch=2 * sizes.many, blocks=sizes.blocks) as engine:
+            with processes.Engine(
+                name, cores=cores, model="resnet", batch=2 * sizes.many, blocks=sizes.blocks
+            ) as engine:
                 seconds[name, cores].append(engine.first()["seconds"])
     medians = {run: statistics.median(values) for run, values in seconds.items()}
     what = "first step (trace, optimise) of a ResNet-like Keras model: %s / %s"
     return [
-        Figure(what % ("%d virtual cores" % cores, "one " + one),
-               medians["virtual", cores] / medians[name, 1], "", bound)
+        Figure(
+            what % ("%d virtual cores" % cores, "one " + one),
+            medians["virtual", cores] / medians[name, 1],
+            "",
+            bound,
+        )
         for cores, name, one, bound in (
             (sizes.cores, "virtual", "virtual core", 6),
             (sizes.many, "virtual", "virtual core", None),
             (sizes.cores, "plain", "plain device", None),
-            (sizes.many, "plain", "plain device", None))]
+            (sizes.many, "plain", "plain device", None),
+        )
+    ]
 
 
 def loop_of_steps(sizes):
     """One device loop against as many calls of one step."""
     steps = sizes.loop_steps
-    return [Figure(
-        "run_steps_on_dataset of %d small steps / %d %s" % (steps, steps, calls),
-        processes.answer("loops", mode, steps, sizes.loop_rounds)["ratio"], "", 0.8)
-            for mode, calls in (("session", "Session.run calls of one"),
-                                ("function", "tf.function calls of one"))]
+    return [
+        Figure(
+            "run_steps_on_dataset of %d small steps / %d %s" % (steps, steps, calls),
+            processes.answer("loops", mode, steps, sizes.loop_rounds)["ratio"],
+            "",
+            0.8,
+        )
+        for mode, calls in (
+            ("session", "Session.run calls of one"),
+            ("function", "tf.function calls of one"),
+        )
+    ]
 
 
 def graph_ops(sizes):
     """Graph ops that `run` adds in a tf.function, on a described TPU."""
     del sizes
     found = processes.answer("graph_ops")
-    return [Figure("graph ops of a step: the %s facade / the native TPUStrategy"
-                   % era.replace("v", "").replace("_", "."),
-                   found[era] / found["native"], "", 1.0)
-            for era in ("v2_0", "v2_2")]
+    return [
+        Figure(
+            "graph ops of a step: the %s facade / the native TPUStrategy"
+            % era.replace("v", "").replace("_", "."),
+            found[era] / found["native"],
+            "",
+            1.0,
+        )
+        for era in ("v2_0", "v2_2")
+    ]
 
 
 def matrix(sizes):
@@ -142,40 +226,67 @@ def matrix(sizes):
     if not sizes.releases:
         return []
     what = "tpudist matrix over cached TensorFlow %s / the bare pytest runs"
-    return [Figure(what % ", ".join(sizes.releases),
-                   releases.ratio(sizes.releases, sizes.matrix_rounds), "", 1.1)]
+    return [
+        Figure(
+            what % ", ".join(sizes.releases),
+            releases.ratio(sizes.releases, sizes.matrix_rounds),
+            "",
+            1.1,
+        )
+    ]
 
 
 def start_up(sizes):
     """Seconds of whole processes that must not import TensorFlow."""
-    commands = collections.OrderedDict([
-        ("python -c 'import tpudist'", ["-c", "import tpudist"]),
-        ("tpudist --help", ["-m", "tpudist", "--help"]),
-        ("python -c pass, for comparison", ["-c", "pass"])])
+    commands = collections.OrderedDict(
+        [
+            ("python -c 'import tpudist'", ["-c", "import tpudist"]),
+            ("tpudist --help", ["-m", "tpudist", "--help"]),
+            ("python -c pass, for comparison", ["-c", "pass"]),
+        ]
+    )
     times = collections.defaultdict(list)
     for _ in range(sizes.starts):
         for name, arguments in commands.items():
             times[name].append(_seconds(arguments))
     check = "import sys, tpudist; sys.exit('tensorflow' in sys.modules)"
     _seconds(["-c", check])
-    return [Figure("whole process: " + name, statistics.median(times[name]), " s",
-                   None if "pass" in name else 0.15) for name in commands]
+    return [
+        Figure(
+            "whole process: " + name,
+            statistics.median(times[name]),
+            " s",
+            None if "pass" in name else 0.15,
+        )
+        for name in commands
+    ]
 
 
 def migrate(sizes):
     """``tpudist migrate`` and ``tf_upgrade_v2`` on the same tree, in turn."""
     found = migration.measure(sizes.files)
     what = "tpudist migrate, %d files of %d lines, 5 %% legacy" % (sizes.files, migration.LINES)
-    return [Figure(what, found["migrate"], " s", 20.0),
-            Figure("tpudist migrate, start-up on an empty folder", found["start"], " s", 0.5),
-            Figure("the same tree: tpudist migrate / tf_upgrade_v2",
-                   found["migrate"] / found["upgrade"], "", 0.1)]
+    return [
+        Figure(what, found["migrate"], " s", 20.0),
+        Figure("tpudist migrate, start-up on an empty folder", found["start"], " s", 0.5),
+        Figure(
+            "the same tree: tpudist migrate / tf_upgrade_v2",
+            found["migrate"] / found["upgrade"],
+            "",
+            0.1,
+        ),
+    ]
 
 
 def _seconds(arguments):
     start = time.perf_counter()
-    subprocess.run([sys.executable] + arguments, check=True, cwd=processes.ROOT,
-                   env=processes.environment(), stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable] + arguments,
+        check=True,
+        cwd=processes.ROOT,
+        env=processes.environment(),
+        stdout=subprocess.DEVNULL,
+    )
     return time.perf_counter() - start
 
 
@@ -183,6 +294,7 @@ def compiling(sizes):
     """Compiling for a TPU with libtpu; named and left out where there is none."""
     from tpudist.compile import libtpu
     from tpudist.errors import CompileError
+
     try:
         libtpu.find()
     except CompileError as error:
@@ -194,8 +306,10 @@ def compiling(sizes):
 
 def _compiling(sizes, environ):
     def compiled(model, replicas, batch, topology, fast, cache):
-        return processes.answer("compiling", model, replicas, batch, topology,
-                                int(fast), int(cache), environ=environ)
+        return processes.answer(
+            "compiling", model, replicas, batch, topology, int(fast), int(cache), environ=environ
+        )
+
     quick = sizes is QUICK
     first = compiled("convolution", 8, 128, "v5e:2x4", quick, True)
     cached = compiled("convolution", 8, 128, "v5e:2x4", quick, True)
@@ -208,15 +322,28 @@ def _compiling(sizes, environ):
     net = "compiling an MNIST-like CNN for v5e:2x4, 8 replicas: "
     return [
         Figure(net + "CPU time", first["cpu"], " s", 20),
-        Figure(net + "memory of the compiler's process", first["peak"] / 2.**30, " GiB", 1),
+        Figure(net + "memory of the compiler's process", first["peak"] / 2.0**30, " GiB", 1),
         Figure(net + "a kept answer, beyond TensorFlow's import", cached["seconds"], " s", 1),
         Figure("compiling it for 256 replicas / for 1, CPU time", _ratio(many, one), "", 1.2),
-        Figure("compiling ResNet50, bfloat16, batch 128 a core, --fast: CPU time",
-               large["cpu"], " s", 30)]
+        Figure(
+            "compiling ResNet50, bfloat16, batch 128 a core, --fast: CPU time",
+            large["cpu"],
+            " s",
+            30,
+        ),
+    ]
 
 
-ROWS = collections.OrderedDict([
-    ("step_time", step_time), ("memory", memory), ("first_step", first_step),
-    ("loop_of_steps", loop_of_steps), ("graph_ops", graph_ops),
-    ("compiling", compiling), ("start_up", start_up), ("matrix", matrix),
-    ("migrate", migrate)])
+ROWS = collections.OrderedDict(
+    [
+        ("step_time", step_time),
+        ("memory", memory),
+        ("first_step", first_step),
+        ("loop_of_steps", loop_of_steps),
+        ("graph_ops", graph_ops),
+        ("compiling", compiling),
+        ("start_up", start_up),
+        ("matrix", matrix),
+        ("migrate", migrate),
+    ]
+)

@@ -13,24 +13,24 @@ import os
 import platform
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 
 def line(figure):
     """A line of the table."""
     bound = "-" if figure.bound is None else "%.2f%s" % (figure.bound, figure.unit)
     mark = "" if figure.bound is None or figure.measured <= figure.bound else " (above)"
-    return "| %s | %.2f%s%s | %s |" % (
-        figure.what, figure.measured, figure.unit, mark, bound)
+    return "| %s | %.2f%s%s | %s |" % (figure.what, figure.measured, figure.unit, mark, bound)
 
 
 def tensorflow_version():
     """The installed TensorFlow's version, without importing it."""
     from tpudist.doctor import environment
+
     found, _ = environment.installed()
-    return " ".join("%s %s" % (name, found[name])
-                    for name in environment.TENSORFLOWS if name in found)
+    return " ".join(
+        "%s %s" % (name, found[name]) for name in environment.TENSORFLOWS if name in found
+    )
 
 
 def main(argv=None):
@@ -38,13 +38,23 @@ def main(argv=None):
     rows = importlib.import_module("tests.benchmarks.rows")
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="tiny sizes, no meaning")
-    parser.add_argument("--only", action="append", choices=list(rows.ROWS),
-                        help="measure only this; may be given several times")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=list(rows.ROWS),
+        help="measure only this; may be given several times",
+    )
     options = parser.parse_args(argv)
     sizes = rows.QUICK if options.quick else rows.FULL
-    print("%s, Python %s, %d CPUs%s\n" % (
-        tensorflow_version(), platform.python_version(), os.cpu_count(),
-        ", --quick: the numbers mean nothing" if options.quick else ""))
+    print(
+        "%s, Python %s, %d CPUs%s\n"
+        % (
+            tensorflow_version(),
+            platform.python_version(),
+            os.cpu_count(),
+            ", --quick: the numbers mean nothing" if options.quick else "",
+        )
+    )
     print("| what | measured | at most |\n|---|---|---|", flush=True)
     for name in options.only or rows.ROWS:
         for figure in rows.ROWS[name](sizes):

@@ -28,22 +28,28 @@ EXPECTED = [
 
 #: Those where there is a libtpu.
 COMPILED = [
-    r"compiling an MNIST-like CNN .*: CPU time", r"compiling .*: memory of the compiler's process",
-    r"compiling .*: a kept answer", r"compiling it for 256 replicas / for 1",
+    r"compiling an MNIST-like CNN .*: CPU time",
+    r"compiling .*: memory of the compiler's process",
+    r"compiling .*: a kept answer",
+    r"compiling it for 256 replicas / for 1",
     r"compiling ResNet50",
 ]
 
 
-@pytest.mark.skipif(not versions.KERAS_3,
-                    reason="the figures are those of the newest TensorFlow")
+@pytest.mark.skipif(not versions.KERAS_3, reason="the figures are those of the newest TensorFlow")
 def test_every_figure_is_measured():
     done = subprocess.run(
         [sys.executable, "tests/benchmarks/run.py", "--quick"],
-        cwd=str(processes.ROOT), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, universal_newlines=True, timeout=900)
+        cwd=str(processes.ROOT),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=900,
+    )
     assert done.returncode == 0, done.stderr
-    rows = re.findall(r"^\| (.+) \| ([0-9.]+|nan|inf)( s| GiB)?( \(above\))? \| ",
-                      done.stdout, re.M)
+    rows = re.findall(
+        r"^\| (.+) \| ([0-9.]+|nan|inf)( s| GiB)?( \(above\))? \| ", done.stdout, re.M
+    )
     assert all(math.isfinite(float(row[1])) for row in rows)
     compiles = "compiling is not measured: " not in done.stdout
     for pattern in EXPECTED + (COMPILED if compiles else []):

@@ -23,8 +23,9 @@ class Job:
     def __init__(self, towers):
         self.towers = max(towers, 1)
         self.strategy = towers and TPUStrategy(
-            TPUClusterResolver("virtual:%d" % towers), steps_per_run=1)
-        with (self.strategy.scope() if towers else contextlib.nullcontext()):
+            TPUClusterResolver("virtual:%d" % towers), steps_per_run=1
+        )
+        with self.strategy.scope() if towers else contextlib.nullcontext():
             self._build()
         self.saver = tf1.train.Saver()
         self.session = tf1.Session()
@@ -32,36 +33,46 @@ class Job:
 
     def _build(self):
         self.weight = tf1.get_variable(
-            "weight", initializer=[1., 2.], use_resource=True,
-            aggregation=tf1.VariableAggregation.MEAN)
-        self.counter, self.average = (tf1.get_variable(
-            name, initializer=0., trainable=False, use_resource=True,
-            synchronization=tf1.VariableSynchronization.ON_READ,
-            aggregation=aggregation) for name, aggregation in [
+            "weight",
+            initializer=[1.0, 2.0],
+            use_resource=True,
+            aggregation=tf1.VariableAggregation.MEAN,
+        )
+        self.counter, self.average = (
+            tf1.get_variable(
+                name,
+                initializer=0.0,
+                trainable=False,
+                use_resource=True,
+                synchronization=tf1.VariableSynchronization.ON_READ,
+                aggregation=aggregation,
+            )
+            for name, aggregation in [
                 ("counter", tf1.VariableAggregation.SUM),
-                ("average", tf1.VariableAggregation.MEAN)])
-        self.optimizer = tf1.train.MomentumOptimizer(.1, .9)
+                ("average", tf1.VariableAggregation.MEAN),
+            ]
+        )
+        self.optimizer = tf1.train.MomentumOptimizer(0.1, 0.9)
         if self.strategy:
             result = self.strategy.call_for_each_tower(self._tower)
             self.train = tf.group(*self.strategy.unwrap(result))
-            self.totals = [self.strategy.read_var(variable) for variable
-                           in (self.counter, self.average)]
+            self.totals = [
+                self.strategy.read_var(variable) for variable in (self.counter, self.average)
+            ]
         else:
             self.train = self._tower()
-            self.totals = [self.counter.read_value(),
-                           self.average.read_value()]
+            self.totals = [self.counter.read_value(), self.average.read_value()]
 
     def _tower(self):
         # The gradients of all towers sum to 2 x (weight - 5).
-        gradient = 2. * (self.weight - 5.) / self.towers
-        number = tf.cast(tf.distribute.get_replica_context()
-                         .replica_id_in_sync_group, tf.float32)
+        gradient = 2.0 * (self.weight - 5.0) / self.towers
+        number = tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
         applied = self.optimizer.apply_gradients([(gradient, self.weight)])
         with tf.control_dependencies([applied]):
-            counted = self.counter.assign_add(number + 1.)
-            averaged = self.average.assign_add(number + 1.)
+            counted = self.counter.assign_add(number + 1.0)
+            averaged = self.average.assign_add(number + 1.0)
         with tf.control_dependencies([counted, averaged]):
-            return tf.constant(0.)
+            return tf.constant(0.0)
 
     def step(self):
         """Trains a step; the weight after it."""
@@ -90,8 +101,7 @@ def test_training_goes_on(tmp_path, source, target):
         path = first.saver.save(first.session, str(tmp_path / "model"))
         expected = first.step()[:2]
     total = 2 * sum(range(1, max(source, 1) + 1))
-    np.testing.assert_allclose(
-        saved[2:], [total, total / float(max(source, 1))])
+    np.testing.assert_allclose(saved[2:], [total, total / float(max(source, 1))])
     with job(target) as second:
         second.step()
         second.saver.restore(second.session, path)
@@ -105,11 +115,16 @@ def test_names_are_those_of_plain_tensorflow(tmp_path):
         with job(towers) as made:
             made.step()
             (tmp_path / str(towers)).mkdir()
-            return tf.train.list_variables(made.saver.save(
-                made.session, str(tmp_path / str(towers) / "model")))
-    assert written(8) == written(2) == written(0) == [
-        ("average", []), ("counter", []), ("weight", [2]),
-        ("weight/Momentum", [2])]
+            return tf.train.list_variables(
+                made.saver.save(made.session, str(tmp_path / str(towers) / "model"))
+            )
+
+    assert (
+        written(8)
+        == written(2)
+        == written(0)
+        == [("average", []), ("counter", []), ("weight", [2]), ("weight/Momentum", [2])]
+    )
 
 
 def native_saver_takes_names():
@@ -117,7 +132,7 @@ def native_saver_takes_names():
     with tf.Graph().as_default():
         strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
         with strategy.scope():
-            variable = tf1.get_variable("v", initializer=1., use_resource=True)
+            variable = tf1.get_variable("v", initializer=1.0, use_resource=True)
         try:
             tf1.train.Saver({"name": variable})
         except AssertionError:
@@ -127,14 +142,16 @@ def native_saver_takes_names():
 
 def test_a_saver_of_named_variables(tmp_path):
     if not native_saver_takes_names():
-        pytest.skip("Saver of this release takes no distributed variable by "
-                    "name: an AssertionError of MirroredStrategy, too")
+        pytest.skip(
+            "Saver of this release takes no distributed variable by "
+            "name: an AssertionError of MirroredStrategy, too"
+        )
     with job(8) as first:
         saved = first.step()
         path = tf1.train.Saver({"old/name": first.weight}).save(
-            first.session, str(tmp_path / "model"))
+            first.session, str(tmp_path / "model")
+        )
     assert tf.train.list_variables(path) == [("old/name", [2])]
     with job(2) as second:
-        tf1.train.Saver({"old/name": second.weight}).restore(
-            second.session, path)
+        tf1.train.Saver({"old/name": second.weight}).restore(second.session, path)
         np.testing.assert_allclose(second.values()[:2], saved[:2])

@@ -25,8 +25,7 @@ class World:
 
     def __init__(self, cores):
         self.cores = max(cores, 1)
-        self._strategy = cores and TPUStrategy(
-            cluster.TPUClusterResolver("virtual:%d" % cores))
+        self._strategy = cores and TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % cores))
 
     def scope(self):
         """The strategy's scope, if there is a strategy."""
@@ -44,6 +43,7 @@ class World:
 
         What `fn` returns is not returned.
         """
+
         def replica():
             context = tf.distribute.get_replica_context()
             fn(tf.cast(context.replica_id_in_sync_group, tf.float32))
@@ -54,18 +54,22 @@ class World:
                 self._strategy.run(replica)
             else:
                 replica()
+
         step()
 
     def parts(self, variable):
         """The variable's numbers, one per replica."""
         if not self._strategy:
             return [variable.numpy().tolist()]
-        return [part.numpy().tolist() for part
-                in self._strategy.experimental_local_results(variable)]
+        return [
+            part.numpy().tolist() for part in self._strategy.experimental_local_results(variable)
+        ]
 
 
 def names(path):
     """Names in a checkpoint, without what TensorFlow writes for itself."""
-    return sorted(name for name, _ in tf.train.list_variables(path)
-                  if name not in ("_CHECKPOINTABLE_OBJECT_GRAPH",
-                                  "save_counter/.ATTRIBUTES/VARIABLE_VALUE"))
+    return sorted(
+        name
+        for name, _ in tf.train.list_variables(path)
+        if name not in ("_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter/.ATTRIBUTES/VARIABLE_VALUE")
+    )

@@ -25,5 +25,6 @@ def answers(tmp_path_factory):
 def compiled(compiler, answers, monkeypatch):
     """``compile_program`` with `compiler`, whose answers the tests of a run share."""
     from tpudist.compile.compiler import compile_program
+
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
     return compile_program

@@ -10,8 +10,7 @@ from tpudist.v2_2 import tensorflow as v2_2_tf
 
 def strategy(cores=8, assignment=None):
     """A strategy of the last era on a virtual TPU of that many cores."""
-    resolver = v2_2_tf.distribute.cluster_resolver.TPUClusterResolver(
-        tpu="virtual:%d" % cores)
+    resolver = v2_2_tf.distribute.cluster_resolver.TPUClusterResolver(tpu="virtual:%d" % cores)
     return v2_2_tf.distribute.experimental.TPUStrategy(resolver, assignment)
 
 
@@ -19,22 +18,27 @@ def strategies():
     """{era: strategy} of 8 replicas, one of each era."""
     return {
         "contrib": contrib_tf.contrib.distribute.TPUStrategy(
-            contrib_tf.contrib.cluster_resolver.TPUClusterResolver("virtual:8")),
+            contrib_tf.contrib.cluster_resolver.TPUClusterResolver("virtual:8")
+        ),
         "2.0": v2_0_tf.distribute.experimental.TPUStrategy(
-            v2_0_tf.distribute.cluster_resolver.TPUClusterResolver(
-                tpu="virtual:8")),
-        "2.2": strategy()}
+            v2_0_tf.distribute.cluster_resolver.TPUClusterResolver(tpu="virtual:8")
+        ),
+        "2.2": strategy(),
+    }
 
 
 def logical(replicas, devices):
     """A strategy whose replicas have several logical devices each."""
     resolver = v2_2_tf.distribute.cluster_resolver.TPUClusterResolver(
-        tpu="virtual:%d" % (replicas * devices))
+        tpu="virtual:%d" % (replicas * devices)
+    )
     topology = v2_2_tf.tpu.experimental.initialize_tpu_system(resolver)
     return v2_2_tf.distribute.experimental.TPUStrategy(
-        resolver, v2_2_tf.tpu.experimental.DeviceAssignment.build(
-            topology, computation_shape=[1, devices // 2, 1, 2],
-            num_replicas=replicas))
+        resolver,
+        v2_2_tf.tpu.experimental.DeviceAssignment.build(
+            topology, computation_shape=[1, devices // 2, 1, 2], num_replicas=replicas
+        ),
+    )
 
 
 def lower(strategy, fn, *args, **kwargs):
@@ -49,8 +53,11 @@ def module(program):
 
 def opcodes(program):
     """The opcodes of all instructions, in order."""
-    return [instruction.opcode for computation in module(program).computations
-            for instruction in computation.instructions]
+    return [
+        instruction.opcode
+        for computation in module(program).computations
+        for instruction in computation.instructions
+    ]
 
 
 def skeleton(program):
@@ -60,11 +67,11 @@ def skeleton(program):
     skeleton are the same up to names.
     """
     found = module(program)
-    position = {computation.id: i
-                for i, computation in enumerate(found.computations)}
-    return [[_plain(instruction, computation, position)
-             for instruction in computation.instructions]
-            for computation in found.computations]
+    position = {computation.id: i for i, computation in enumerate(found.computations)}
+    return [
+        [_plain(instruction, computation, position) for instruction in computation.instructions]
+        for computation in found.computations
+    ]
 
 
 def _plain(instruction, computation, position):
@@ -73,7 +80,14 @@ def _plain(instruction, computation, position):
     made.CopyFrom(instruction)
     operands = [place[each] for each in made.operand_ids]
     called = [position[each] for each in made.called_computation_ids]
-    for field in ("name", "id", "metadata", "operand_ids", "channel_id",
-                  "called_computation_ids", "control_predecessor_ids"):
+    for field in (
+        "name",
+        "id",
+        "metadata",
+        "operand_ids",
+        "channel_id",
+        "called_computation_ids",
+        "control_predecessor_ids",
+    ):
         made.ClearField(field)
     return made.SerializeToString(deterministic=True), operands, called

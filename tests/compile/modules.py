@@ -21,8 +21,12 @@ def computation(module, number, *instructions):
     made = module.computations.add(name="inference_step_%d" % number, id=number)
     for index, (opcode, operands, shape, fields) in enumerate(instructions):
         instruction = made.instructions.add(
-            name="%s.%d" % (opcode, index), opcode=opcode, id=number << 32 | index,
-            operand_ids=[number << 32 | operand for operand in operands], **fields)
+            name="%s.%d" % (opcode, index),
+            opcode=opcode,
+            id=number << 32 | index,
+            operand_ids=[number << 32 | operand for operand in operands],
+            **fields,
+        )
         if shape is not None:
             instruction.shape.CopyFrom(hlo_proto.Shape(element_type=F32, dimensions=shape))
     made.root_id = made.instructions[-1].id
@@ -40,16 +44,26 @@ def modules(draw):
         ids = draw(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6, unique=True))
         for index, each in enumerate(ids):
             operands = draw(st.lists(st.sampled_from(ids[:index]), max_size=3)) if index else []
-            called = draw(st.lists(st.sampled_from(numbers[:position]), max_size=2)) if (
-                position) else []
+            called = (
+                draw(st.lists(st.sampled_from(numbers[:position]), max_size=2))
+                if (position)
+                else []
+            )
             made.instructions.add(
-                name="i%d" % index, opcode=draw(st.sampled_from(["add", "all-reduce", "call"])),
-                id=number << 32 | each, called_computation_ids=called,
+                name="i%d" % index,
+                opcode=draw(st.sampled_from(["add", "all-reduce", "call"])),
+                id=number << 32 | each,
+                called_computation_ids=called,
                 operand_ids=[number << 32 | operand for operand in operands],
                 control_predecessor_ids=[number << 32 | operand for operand in operands[:1]],
-                channel_id=draw(st.integers(0, 3)), frontend_attributes={"map": [
-                    {"key": key, "value": key} for key in draw(
-                        st.lists(st.sampled_from("abc"), max_size=2, unique=True))]})
+                channel_id=draw(st.integers(0, 3)),
+                frontend_attributes={
+                    "map": [
+                        {"key": key, "value": key}
+                        for key in draw(st.lists(st.sampled_from("abc"), max_size=2, unique=True))
+                    ]
+                },
+            )
         made.root_id = made.instructions[-1].id
     module.entry_computation_id = numbers[-1]
     return module
@@ -65,11 +79,21 @@ def structure(module):
     made = []
     for each in module.computations:
         inside = {one.id: number for number, one in enumerate(each.instructions)}
-        made.append((inside[each.root_id], [
-            (one.name, one.opcode, [inside[operand] for operand in one.operand_ids],
-             [inside[operand] for operand in one.control_predecessor_ids],
-             [positions[called] for called in one.called_computation_ids])
-            for one in each.instructions]))
+        made.append(
+            (
+                inside[each.root_id],
+                [
+                    (
+                        one.name,
+                        one.opcode,
+                        [inside[operand] for operand in one.operand_ids],
+                        [inside[operand] for operand in one.control_predecessor_ids],
+                        [positions[called] for called in one.called_computation_ids],
+                    )
+                    for one in each.instructions
+                ],
+            )
+        )
     return positions[module.entry_computation_id], made
 
 
@@ -82,7 +106,16 @@ def operands(module):
     made = []
     for each in module.computations:
         names = {one.id: one.name for one in each.instructions}
-        made.append(({one.name: ([names[operand] for operand in one.operand_ids],
-                                 [names[operand] for operand in one.control_predecessor_ids])
-                      for one in each.instructions}, names[each.root_id]))
+        made.append(
+            (
+                {
+                    one.name: (
+                        [names[operand] for operand in one.operand_ids],
+                        [names[operand] for operand in one.control_predecessor_ids],
+                    )
+                    for one in each.instructions
+                },
+                names[each.root_id],
+            )
+        )
     return made

@@ -21,8 +21,11 @@ def _split(replicas, partitions):
     resolver = v2_2_tf.distribute.cluster_resolver.TPUClusterResolver(tpu="virtual:8")
     topology = v2_2_tf.tpu.experimental.initialize_tpu_system(resolver)
     return v2_2_tf.distribute.experimental.TPUStrategy(
-        resolver, v2_2_tf.tpu.experimental.DeviceAssignment.build(
-            topology, computation_shape=[1, partitions // 2, 1, 2], num_replicas=replicas))
+        resolver,
+        v2_2_tf.tpu.experimental.DeviceAssignment.build(
+            topology, computation_shape=[1, partitions // 2, 1, 2], num_replicas=replicas
+        ),
+    )
 
 
 def dense(replicas=8, partitions=1, annotate=None, reduced=1, outputs=OUTPUTS):
@@ -34,7 +37,7 @@ def dense(replicas=8, partitions=1, annotate=None, reduced=1, outputs=OUTPUTS):
       reduced: how many all-reduces it asks for.
       outputs: of the layer.
     """
-    strategy = (_split(replicas, partitions) if partitions > 1 else harness.strategy(replicas))
+    strategy = _split(replicas, partitions) if partitions > 1 else harness.strategy(replicas)
     with strategy.scope():
         weight = tf.Variable(tf.ones([INPUTS, outputs]), name="weight")
         momentum = tf.Variable(tf.zeros([INPUTS, outputs]), name="momentum", trainable=False)
@@ -48,9 +51,10 @@ def dense(replicas=8, partitions=1, annotate=None, reduced=1, outputs=OUTPUTS):
             if number:  # what all replicas have alike need not be reduced
                 gradient *= tf.reduce_mean(images)
             gradient = _context().all_reduce(MEAN, gradient)
-        momentum.assign(.9 * momentum + gradient)
-        weight.assign_sub(.1 * momentum)
+        momentum.assign(0.9 * momentum + gradient)
+        weight.assign_sub(0.1 * momentum)
         return loss
+
     return harness.lower(strategy, step, np.zeros([BATCH, INPUTS], "f"))
 
 
@@ -63,28 +67,43 @@ def convolution(replicas=8, batch=128, dtype=tf.float32):
       dtype: of the activations.
     """
     strategy = harness.strategy(replicas)
-    shapes = [("convolution/kernel", [3, 3, 1, 32]), ("convolution/bias", [32]),
-              ("dense/kernel", [14 * 14 * 32, 128]), ("dense/bias", [128]),
-              ("output/kernel", [128, 10])]
+    shapes = [
+        ("convolution/kernel", [3, 3, 1, 32]),
+        ("convolution/bias", [32]),
+        ("dense/kernel", [14 * 14 * 32, 128]),
+        ("dense/bias", [128]),
+        ("output/kernel", [128, 10]),
+    ]
     with strategy.scope():
         weights = [tf.Variable(tf.zeros(shape), name=name) for name, shape in shapes]
-        moments = [tf.Variable(tf.zeros(shape), name=name + "/momentum", trainable=False)
-                   for name, shape in shapes]
+        moments = [
+            tf.Variable(tf.zeros(shape), name=name + "/momentum", trainable=False)
+            for name, shape in shapes
+        ]
 
     def step(images, labels):
         with tf.GradientTape() as tape:
             kernel, bias, dense_kernel, dense_bias, output = [
-                tf.cast(each.read_value(), dtype) for each in weights]
+                tf.cast(each.read_value(), dtype) for each in weights
+            ]
             hidden = tf.nn.conv2d(tf.cast(images, dtype), kernel, 1, "SAME")
             hidden = tf.nn.max_pool2d(tf.nn.relu(hidden + bias), 2, 2, "SAME")
             hidden = tf.matmul(tf.reshape(hidden, [batch, -1]), dense_kernel)
             logits = tf.matmul(tf.nn.relu(hidden + dense_bias), output)
-            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
-                labels=labels, logits=tf.cast(logits, tf.float32)))
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(
+                    labels=labels, logits=tf.cast(logits, tf.float32)
+                )
+            )
         gradients = _context().all_reduce(MEAN, tape.gradient(loss, weights))
         for weight, moment, gradient in zip(weights, moments, gradients):
-            moment.assign(.9 * moment + gradient)
-            weight.assign_sub(.1 * moment)
+            moment.assign(0.9 * moment + gradient)
+            weight.assign_sub(0.1 * moment)
         return loss
-    return harness.lower(strategy, step, tf.TensorSpec([batch, 28, 28, 1], tf.float32),
-                         tf.TensorSpec([batch], tf.int32))
+
+    return harness.lower(
+        strategy,
+        step,
+        tf.TensorSpec([batch, 28, 28, 1], tf.float32),
+        tf.TensorSpec([batch], tf.int32),
+    )

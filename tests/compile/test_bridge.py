@@ -18,18 +18,20 @@ from tpudist.compile import bridge
 from tpudist.compile import step as steps
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.core import versions
-from tpudist.core.compiler import exporting
-from tpudist.core.compiler import tracing
+from tpudist.core.compiler import exporting, tracing
 from tpudist.errors import CompileError
 from tpudist.v2_0 import tensorflow as v2_tf
 
 PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
-    sys.executable if versions.LOWERS_TO_HLO else None)
+    sys.executable if versions.LOWERS_TO_HLO else None
+)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 needs_newer = pytest.mark.skipif(
-    PYTHON is None, reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
-    "names no newer one" % versions.TF)
+    PYTHON is None,
+    reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
+    "names no newer one" % versions.TF,
+)
 
 SUM = tf.distribute.ReduceOp.SUM
 ARGUMENTS = (np.zeros([16, 4], "f"), np.zeros([16, 3], "f"))
@@ -37,8 +39,7 @@ ARGUMENTS = (np.zeros([16, 4], "f"), np.zeros([16, 3], "f"))
 
 def line(mark):
     with open(__file__) as file:
-        found = [i for i, each in enumerate(file, 1)
-                 if each.rstrip().endswith("# " + mark)]
+        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
     return "test_bridge.py:%d" % found[0]
 
 
@@ -61,8 +62,9 @@ def tower(images, labels):
     loss = tf.reduce_mean((logits - labels) ** 2)
     context = contrib_tf.contrib.distribute.get_tower_context()
     loss += tf.cast(context.tower_id, tf.float32)
-    train = tf.compat.v1.train.MomentumOptimizer(.1, .9).minimize(
-        loss, global_step=tf.compat.v1.train.get_or_create_global_step())  # trained
+    train = tf.compat.v1.train.MomentumOptimizer(0.1, 0.9).minimize(
+        loss, global_step=tf.compat.v1.train.get_or_create_global_step()
+    )  # trained
     with tf.control_dependencies([train]):
         return tf.identity(loss)
 
@@ -75,9 +77,17 @@ def message(fn, *args):
 def test_a_graph_of_the_contrib_era(graph):
     program = steps.lower_step(strategy(), tower, ARGUMENTS, lower_with=PYTHON)
     assert [each.name for each in program.parameters] == [
-        "images", "labels", "weight", "weight/Momentum", "global_step"]
+        "images",
+        "labels",
+        "weight",
+        "weight/Momentum",
+        "global_step",
+    ]
     assert {program.parameters[i].name for i in program.updated} == {
-        "weight", "weight/Momentum", "global_step"}
+        "weight",
+        "weight/Momentum",
+        "global_step",
+    }
     assert [each[:3] for each in program.collectives] == [("all-reduce", "float32", (4, 3))]
     assert b"replica-id" in program.hlo and program.hlo.count(b"all-reduce") >= 1
     assert program.collectives[0].location.startswith(__file__.rsplit(os.sep, 1)[0])
@@ -93,8 +103,7 @@ def test_a_function_with_branches_and_loops():
     resolver = v2_tf.distribute.cluster_resolver.TPUClusterResolver(tpu="virtual:8")
     made = v2_tf.distribute.experimental.TPUStrategy(resolver)
     with made.scope():
-        weight = tf.Variable(tf.ones([4, 3]), name="weight",
-                             aggregation=tf.VariableAggregation.SUM)
+        weight = tf.Variable(tf.ones([4, 3]), name="weight", aggregation=tf.VariableAggregation.SUM)
 
     @tf.function
     def inner(x):
@@ -105,11 +114,13 @@ def test_a_function_with_branches_and_loops():
         for i in tf.range(4):
             total += tf.reduce_sum(tf.matmul(x, weight), 0) * tf.cast(i, tf.float32)
         if tf.reduce_sum(total) > limit:
-            total *= 2.
-        weight.assign_sub(weight * 0. + total)
+            total *= 2.0
+        weight.assign_sub(weight * 0.0 + total)
         return inner(total)
-    program = steps.lower_step(made, tf.function(step), (tf.ones([2, 4]), tf.ones([])),
-                               lower_with=PYTHON)
+
+    program = steps.lower_step(
+        made, tf.function(step), (tf.ones([2, 4]), tf.ones([])), lower_with=PYTHON
+    )
     assert b"while" in program.hlo and b"conditional" in program.hlo
     assert [each.kind for each in program.collectives] == ["all-reduce"] * 2
     assert {each.shape for each in program.collectives} == {(4, 3), (3,)}
@@ -121,6 +132,7 @@ def test_an_unsupported_op_is_named_by_its_line(graph):
     def step(x):
         y = tf.compat.v1.py_func(lambda x: x, [x], tf.float32)  # python
         return tf.reshape(y, [4])
+
     with pytest.raises(CompileError, match="no XLA kernel") as caught:
         bridge.lower(message(step, np.zeros([4], "f")), PYTHON)
     assert line("python") in str(caught.value)
@@ -140,8 +152,9 @@ def test_this_one_says_what_to_do_if_it_cannot(graph):
 
 
 @pytest.mark.skipif(versions.LOWERS_TO_HLO, reason="this TensorFlow lowers by itself")
-@pytest.mark.parametrize("command", [
-    ["compile", "{}:step", "--args", "f32[4]"], ["run", "--compile", "v3-8", "{}"]])
+@pytest.mark.parametrize(
+    "command", [["compile", "{}:step", "--args", "f32[4]"], ["run", "--compile", "v3-8", "{}"]]
+)
 def test_that_is_a_usage_error(tmp_path, capsys, command):
     script = tmp_path / "train.py"
     script.write_text("def step(x):\n    return x\n")
@@ -152,13 +165,14 @@ def test_that_is_a_usage_error(tmp_path, capsys, command):
 def test_sums_over_groups_are_refused(graph):
     def step(x):
         return contrib_tf.contrib.tpu.cross_replica_sum(x, [[0, 1, 2, 3], [4, 5, 6, 7]])
+
     with pytest.raises(ValueError, match="sums over groups"):
         message(step, np.zeros([4], "f"))
 
     def one(x):
         return contrib_tf.contrib.tpu.cross_replica_sum(x, [list(range(8))])
-    assert [each[0] for each in message(one, np.zeros([4], "f"))["collectives"]] == [
-        "all-reduce"]
+
+    assert [each[0] for each in message(one, np.zeros([4], "f"))["collectives"]] == ["all-reduce"]
 
 
 def test_a_python_that_is_none(graph):
@@ -175,12 +189,15 @@ def test_a_python_without_tensorflow(graph, tmp_path):
 
 
 def test_a_resource_of_the_host_is_refused(graph):
-    iterator = tf.compat.v1.data.make_one_shot_iterator(
-        tf.data.Dataset.range(3)) if versions.HAS_INPUT_LIB else (
-            tf.data.Dataset.range(3).make_one_shot_iterator())
+    iterator = (
+        tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(3))
+        if versions.HAS_INPUT_LIB
+        else (tf.data.Dataset.range(3).make_one_shot_iterator())
+    )
 
     def step():
         return iterator.get_next()
+
     with pytest.raises(CompileError, match="as an argument"):
         message(step)
 
@@ -188,19 +205,34 @@ def test_a_resource_of_the_host_is_refused(graph):
 @needs_newer
 def test_the_command_line(tmp_path, compiler, answers):
     script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent("""
+    script.write_text(
+        textwrap.dedent("""
         import tensorflow as tf
         resolver = tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu")
         distribution = tf.contrib.distribute.TPUStrategy(resolver)
 
         def tower(x):
             return tf.matmul(x, tf.get_variable("weight", [4, 3]))
-        """))
+        """)
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "tpudist", "compile", "--fast", "--lower-with", PYTHON,
-         str(script) + ":tower", "--args", "f32[8,4]"], universal_newlines=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)))
+        [
+            sys.executable,
+            "-m",
+            "tpudist",
+            "compile",
+            "--fast",
+            "--lower-with",
+            PYTHON,
+            str(script) + ":tower",
+            "--args",
+            "f32[8,4]",
+        ],
+        universal_newlines=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)),
+    )
     assert done.returncode == 0, done.stderr
     assert "compiles: v5e:2x4" in done.stdout and "variable weight" in done.stdout
     assert "traced by" in done.stdout
@@ -209,7 +241,8 @@ def test_the_command_line(tmp_path, compiler, answers):
 @needs_newer
 def test_an_unmodified_script(tmp_path, compiler, answers):
     script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent("""
+    script.write_text(
+        textwrap.dedent("""
         import tensorflow as tf
         resolver = tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu")
         distribution = tf.contrib.distribute.TPUStrategy(resolver)
@@ -223,12 +256,26 @@ def test_an_unmodified_script(tmp_path, compiler, answers):
         with distribution.scope():
             distribution.call_for_each_tower(tower, tf.ones([8, 4]))
         print([variable.op.name for variable in tf.global_variables()])
-        """))
+        """)
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "tpudist", "run", "--compile", "v3-8", "--fast",
-         "--lower-with", PYTHON, str(script)], universal_newlines=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)))
+        [
+            sys.executable,
+            "-m",
+            "tpudist",
+            "run",
+            "--compile",
+            "v3-8",
+            "--fast",
+            "--lower-with",
+            PYTHON,
+            str(script),
+        ],
+        universal_newlines=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)),
+    )
     assert done.returncode == 0, done.stderr
     assert "['weight', 'weight/Momentum']" in done.stdout
     assert "1 replica function\n" in done.stdout and "compiles: v3:2x2" in done.stdout

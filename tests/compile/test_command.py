@@ -14,12 +14,12 @@ from tpudist import cli
 from tpudist.compile import compiler as compilers
 from tpudist.compile import loading
 from tpudist.core import versions
-from tpudist.errors import CompileError
-from tpudist.errors import TopologyError
+from tpudist.errors import CompileError, TopologyError
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs")
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
 
 SCRIPT = """
     import tensorflow as tf
@@ -63,6 +63,7 @@ def script(tmp_path, monkeypatch):
         path = tmp_path / "train.py"
         path.write_text(textwrap.dedent(source))
         return str(path)
+
     return write
 
 
@@ -74,9 +75,24 @@ def with_compiler(compiler, answers, monkeypatch):
 def test_a_step_is_reported(script, with_compiler, tmp_path, capsys):
     path = script()
     outputs = str(tmp_path / "report.json"), str(tmp_path / "report.html")
-    assert cli.main([
-        "compile", "--fast", "--topology", "v5e:2x4", path + ":step_fn", "--args", ARGS,
-        "--json", outputs[0], "--html", outputs[1]]) == 0
+    assert (
+        cli.main(
+            [
+                "compile",
+                "--fast",
+                "--topology",
+                "v5e:2x4",
+                path + ":step_fn",
+                "--args",
+                ARGS,
+                "--json",
+                outputs[0],
+                "--html",
+                outputs[1],
+            ]
+        )
+        == 0
+    )
     printed = capsys.readouterr().out
     assert "compiles: v5e:2x4" in printed and "8 replicas" in printed
     assert "weight" in printed and "1 all-reduce" in printed
@@ -87,33 +103,38 @@ def test_a_step_is_reported(script, with_compiler, tmp_path, capsys):
     assert "train" not in sys.modules and "TPUDIST_TPU" not in os.environ
 
 
-@pytest.mark.parametrize("options, replicas", [
-    (["--tpu", "v3-8"], 8), (["--topology", "v4:2x2x1", "--replicas", "2"], 2)])
+@pytest.mark.parametrize(
+    "options, replicas",
+    [(["--tpu", "v3-8"], 8), (["--topology", "v4:2x2x1", "--replicas", "2"], 2)],
+)
 def test_replicas_follow_the_slice(script, with_compiler, capsys, options, replicas):
-    assert cli.main(["compile", "--fast", script() + ":trainer.step", "--args", ARGS]
-                    + options) == 0
+    assert (
+        cli.main(["compile", "--fast", script() + ":trainer.step", "--args", ARGS] + options) == 0
+    )
     assert "%d replicas" % replicas in capsys.readouterr().out
 
 
 def test_a_step_that_cannot_be_lowered_is_exit_code_1(script, capsys):
     path = script()
     assert cli.main(["compile", path + ":bad_step", "--args", "f32[4]"]) == 1
-    line = SCRIPT[:SCRIPT.index("tf.print")].count("\n") + 1
-    assert "train.py:%d: StringFormat, PrintV2: no XLA kernel" % line in (
-        capsys.readouterr().err)
+    line = SCRIPT[: SCRIPT.index("tf.print")].count("\n") + 1
+    assert "train.py:%d: StringFormat, PrintV2: no XLA kernel" % line in (capsys.readouterr().err)
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["x.py:step_fn"], "no file x.py"),
-    (["train.py"], "path/to/train.py:step_fn"),
-    (["{}:missing", "--args", ARGS], "one of bad_step"),
-    (["{}:train_step", "--args", "f32[4]"], "tpudist run --compile"),
-    (["{}:step_fn", "--args", "f33[2]"], "no dtype 'f33'"),
-    (["{}:step_fn", "--topology", "v9:2x2"], "v9:2x2"),
-    (["{}:step_fn", "--replicas", "16"], "16 replicas"),
-    (["{}:step_fn", "--logical", "2"], "has 8 replica(s) of 1 logical device(s)"),
-    (["{}:step_fn", "--strategy", "other"], "one of strategy"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["x.py:step_fn"], "no file x.py"),
+        (["train.py"], "path/to/train.py:step_fn"),
+        (["{}:missing", "--args", ARGS], "one of bad_step"),
+        (["{}:train_step", "--args", "f32[4]"], "tpudist run --compile"),
+        (["{}:step_fn", "--args", "f33[2]"], "no dtype 'f33'"),
+        (["{}:step_fn", "--topology", "v9:2x2"], "v9:2x2"),
+        (["{}:step_fn", "--replicas", "16"], "16 replicas"),
+        (["{}:step_fn", "--logical", "2"], "has 8 replica(s) of 1 logical device(s)"),
+        (["{}:step_fn", "--strategy", "other"], "one of strategy"),
+    ],
+)
 def test_a_command_line_that_does_not_fit(script, capsys, arguments, message):
     path = script()
     assert cli.main(["compile"] + [each.format(path) for each in arguments]) == 2
@@ -160,8 +181,12 @@ def test_graphs_of_the_contrib_era(script):
 
 def test_compile_step_is_the_same_from_python(with_compiler):
     report = tpudist.compile_step(
-        harness.strategy(), lambda x: tf.matmul(x, x), (tf.TensorSpec([8, 8], tf.float32),),
-        topology="v6e-8", fast=True)
+        harness.strategy(),
+        lambda x: tf.matmul(x, x),
+        (tf.TensorSpec([8, 8], tf.float32),),
+        topology="v6e-8",
+        fast=True,
+    )
     assert report.ok and report.target.replicas == 8
     assert "compile_step" in dir(tpudist)
 
@@ -169,6 +194,7 @@ def test_compile_step_is_the_same_from_python(with_compiler):
 def test_replicas_that_do_not_fit_are_refused_before_any_trace():
     def step():
         raise AssertionError("traced")
+
     with pytest.raises(TopologyError, match="8 replicas"):
         tpudist.compile_step(harness.strategy(), step, topology="v5e:2x2")
 
@@ -182,6 +208,7 @@ def test_an_unsupported_op_is_refused_before_any_compiler(monkeypatch):
 def test_ctrl_c_while_the_compiler_works(script, monkeypatch, capsys):
     def interrupted(*unused, **also_unused):
         raise KeyboardInterrupt
+
     monkeypatch.setattr(compilers, "compile_program", interrupted)
     assert cli.main(["compile", script() + ":step_fn", "--args", ARGS]) == 130
     assert capsys.readouterr().err.endswith("tpudist: interrupted\n")

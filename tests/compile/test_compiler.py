@@ -13,13 +13,21 @@ from tpudist.errors import CompileError, TopologyError
 if not versions.LOWERS_TO_HLO:
     pytest.skip("TensorFlow before 2.5 gives no HLO", allow_module_level=True)
 
-from tests.compile import nets  # noqa: E402
+from tests.compile import nets
 
 SIZE = nets.INPUTS * nets.OUTPUTS * 4
 
 #: 8 and 256 devices of each generation.
-SLICES = [("v3-8", 8), ("v3:8x16", 256), ("v4-8", 8), ("v4:4x4x8", 256),
-          ("v5litepod-8", 8), ("v5e:16x16", 256), ("v6e-8", 8), ("v6e:16x16", 256)]
+SLICES = [
+    ("v3-8", 8),
+    ("v3:8x16", 256),
+    ("v4-8", 8),
+    ("v4:4x4x8", 256),
+    ("v5litepod-8", 8),
+    ("v5e:16x16", 256),
+    ("v6e-8", 8),
+    ("v6e:16x16", 256),
+]
 
 
 @pytest.mark.parametrize("name, devices", SLICES)
@@ -28,10 +36,12 @@ def test_generations(compiled, name, devices):
     assert found.ok, found.failure
     assert (found.target.devices, found.target.replicas) == (devices, devices)
     assert [(each.kind, each.count, each.bytes) for each in found.requested] == [
-        ("all-reduce", 1, SIZE)]
+        ("all-reduce", 1, SIZE)
+    ]
     kinds = {each.kind: each.count for each in found.optimized}
     assert kinds == {"all-reduce": 1} or (
-        devices > 8 and set(kinds) == {"reduce-scatter", "all-reduce", "all-gather"})
+        devices > 8 and set(kinds) == {"reduce-scatter", "all-reduce", "all-gather"}
+    )
     # The batch and two variables, whose rows and columns fill the tiles.
     assert found.memory.arguments == 2 * SIZE + nets.BATCH * nets.INPUTS * 4
     assert found.memory.aliased == 2 * SIZE
@@ -49,19 +59,30 @@ def test_the_whole_optimization(compiled):
     assert 1e-6 < found.cost.seconds < 1e-2
     # Two products forward and four backward (the images need no gradient).
     multiplications = 128 * (28 * 28 * 9 * 32 * 2 + 14 * 14 * 32 * 128 * 3 + 128 * 10 * 3)
-    assert 2 * multiplications == pytest.approx(found.cost.flops, rel=.2)
+    assert 2 * multiplications == pytest.approx(found.cost.flops, rel=0.2)
 
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_memory_by_hand(compiled, fast):
     """Variables and inputs, on tiles of 128 numbers, or of 8 x 128."""
     found = compiled(nets.convolution(), "v5e:2x4", fast=fast)
-    unpadded = {"images": 128 * 28 * 28 * 4, "labels": 128 * 4,
-                "convolution/kernel": 3 * 3 * 32 * 4, "convolution/bias": 32 * 4,
-                "dense/kernel": 6272 * 128 * 4, "dense/bias": 128 * 4,
-                "output/kernel": 128 * 10 * 4}
-    padded = dict(unpadded, **{"convolution/kernel": 3 * 3 * 128 * 4, "convolution/bias": 128 * 4,
-                               "output/kernel": 128 * 16 * 4})
+    unpadded = {
+        "images": 128 * 28 * 28 * 4,
+        "labels": 128 * 4,
+        "convolution/kernel": 3 * 3 * 32 * 4,
+        "convolution/bias": 32 * 4,
+        "dense/kernel": 6272 * 128 * 4,
+        "dense/bias": 128 * 4,
+        "output/kernel": 128 * 10 * 4,
+    }
+    padded = dict(
+        unpadded,
+        **{
+            "convolution/kernel": 3 * 3 * 128 * 4,
+            "convolution/bias": 128 * 4,
+            "output/kernel": 128 * 16 * 4,
+        },
+    )
     for table in (unpadded, padded):
         table.update({name + "/momentum": size for name, size in table.items() if "/" in name})
     assert {each.name: each.unpadded for each in found.arguments} == unpadded
@@ -78,23 +99,27 @@ def test_memory_by_hand(compiled, fast):
 def test_the_padding_of_arguments_is_the_compilers(compiled, dtype):
     """The parts are counted by tpudist, the sum by libtpu."""
     import tensorflow as tf
+
     sizes = [(), (1,), (127,), (8, 128), (9, 130), (3, 1, 5), (300, 2)]
-    values = {"x%d" % index: tf.zeros(size, getattr(tf, dtype))
-              for index, size in enumerate(sizes)}
+    values = {"x%d" % index: tf.zeros(size, getattr(tf, dtype)) for index, size in enumerate(sizes)}
 
     def step(**given):
         return {name: tf.cast(value, tf.float32) + 1 for name, value in given.items()}
+
     program = harness.lower(harness.strategy(1), step, **values)
     found = compiled(program, "v5e:1x1", fast=True)
     assert found.ok, found.failure
     assert sum(each.bytes for each in found.arguments) == found.memory.arguments
     assert {each.name: each.unpadded for each in found.arguments} == {
-        "x%d" % index: shapes.array_bytes(dtype, size) for index, size in enumerate(sizes)}
+        "x%d" % index: shapes.array_bytes(dtype, size) for index, size in enumerate(sizes)
+    }
 
 
 def batch(*tiles):
     return lambda strategy, images, weight: (
-        strategy.experimental_split_to_logical_devices(images, tiles), weight)
+        strategy.experimental_split_to_logical_devices(images, tiles),
+        weight,
+    )
 
 
 def columns(strategy, images, weight):
@@ -105,11 +130,18 @@ def replicate(strategy, images, weight):
     return strategy.experimental_replicate_to_logical_devices(images), weight
 
 
-@pytest.mark.parametrize("annotate, partitions, images, weight", [
-    (batch(2, 1), 2, (16, 256), (256, 512)), (batch(1, 2), 2, (32, 128), (256, 512)),
-    (batch(2, 2), 4, (16, 128), (256, 512)), (batch(4, 1), 4, (8, 256), (256, 512)),
-    (batch(1, 4), 4, (32, 64), (256, 512)), (columns, 2, (32, 256), (256, 256)),
-    (replicate, 2, (32, 256), (256, 512))])
+@pytest.mark.parametrize(
+    "annotate, partitions, images, weight",
+    [
+        (batch(2, 1), 2, (16, 256), (256, 512)),
+        (batch(1, 2), 2, (32, 128), (256, 512)),
+        (batch(2, 2), 4, (16, 128), (256, 512)),
+        (batch(4, 1), 4, (8, 256), (256, 512)),
+        (batch(1, 4), 4, (32, 64), (256, 512)),
+        (columns, 2, (32, 256), (256, 256)),
+        (replicate, 2, (32, 256), (256, 512)),
+    ],
+)
 @pytest.mark.parametrize("replicas", ["all", "half"])
 def test_logical_devices(compiled, annotate, partitions, images, weight, replicas):
     count = 8 // partitions // (2 if replicas == "half" else 1)
@@ -120,7 +152,8 @@ def test_logical_devices(compiled, annotate, partitions, images, weight, replica
     assert shapes_of == {"images": images, "weight": weight, "momentum": (256, 512)}
     # With the weight, its gradient is annotated too.
     assert {each.per_device_shape for each in found.splits} == {
-        images if annotate is not columns else weight}
+        images if annotate is not columns else weight
+    }
     used = any("4 of the 8 devices" in each for each in found.warnings)
     assert used == (replicas == "half")
 
@@ -129,14 +162,24 @@ def test_a_reduction_is_across_replicas_and_not_logical_devices(compiler):
     """In the compiled program too: over more devices it would be a multiple of the sum."""
     program = nets.dense(4, 2, batch(2, 1))
     found = topologies.topology("v5e:2x4")
-    answer = process.ask({
-        "libtpu": compiler.path, "topology": found.name, "options": found.options(), "level": 9,
-        "hlo": base64.b64encode(hlo.normalized(program.hlo, 4, 2)).decode(),
-        "replicas": 4, "partitions": 2})
+    answer = process.ask(
+        {
+            "libtpu": compiler.path,
+            "topology": found.name,
+            "options": found.options(),
+            "level": 9,
+            "hlo": base64.b64encode(hlo.normalized(program.hlo, 4, 2)).decode(),
+            "replicas": 4,
+            "partitions": 2,
+        }
+    )
     module = optimized.module(base64.b64decode(answer["optimized"]))
-    reduction, = [each for computation in module.computations
-                  for each in computation.instructions
-                  if each.opcode == "all-reduce" and "CollectiveReduce" in each.metadata.op_name]
+    (reduction,) = [
+        each
+        for computation in module.computations
+        for each in computation.instructions
+        if each.opcode == "all-reduce" and "CollectiveReduce" in each.metadata.op_name
+    ]
     assert not reduction.use_global_device_ids
     groups = reduction.replica_groups or reduction.device_list.replica_groups
     assert [list(group.replica_ids) for group in groups] == [[0, 1, 2, 3]]
@@ -151,6 +194,7 @@ def test_a_split_variable_comes_out_split(compiled):
 def test_assigning_saves_nothing_and_says_so(compiled):
     def assign(strategy, images, weight):
         return strategy.experimental_assign_to_logical_device(images, 1), weight
+
     found = compiled(nets.dense(4, 2, assign), "v5e:2x4", fast=True)
     plain = compiled(nets.dense(4, 2), "v5e:2x4", fast=True)
     assert found.memory.arguments == plain.memory.arguments
@@ -173,6 +217,7 @@ def test_what_tpus_do_not_have_is_refused(compiled):
 
     def step(x):
         return tf.signal.fft(tf.cast(x, tf.complex128))
+
     try:
         program = harness.lower(harness.strategy(1), step, tf.zeros([8]))
     except CompileError as error:  # this TensorFlow has no kernel to lower it with
@@ -188,10 +233,11 @@ def test_loops_are_counted_and_said(compiled):
 
     def step(x):
         return tf.while_loop(lambda i, _: i < 10, lambda i, y: (i + 1, tf.tanh(y @ y)), [0, x])[1]
+
     program = harness.lower(harness.strategy(1), step, tf.ones([256, 256]))
     found = compiled(program, "v5e:1x1", fast=True)
     assert found.cost.loops == 1
-    assert found.cost.flops == pytest.approx(2 * 256 ** 3, rel=.1)  # of ten
+    assert found.cost.flops == pytest.approx(2 * 256**3, rel=0.1)  # of ten
     assert any("1 while loops once" in each for each in found.warnings)
 
 
@@ -206,6 +252,7 @@ def test_hot_lines_are_the_users(compiled):
 @pytest.mark.parametrize("replicas, topology", [(8, "v5e:2x2"), (8, "v5e:3x3"), (8, "v5p-8")])
 def test_nothing_is_compiled_for_a_slice_that_is_too_small(monkeypatch, replicas, topology):
     from tpudist.compile import compiler
+
     monkeypatch.setattr(process, "ask", None)
     program = nets.dense(replicas)
     with pytest.raises(TopologyError):
@@ -213,7 +260,9 @@ def test_nothing_is_compiled_for_a_slice_that_is_too_small(monkeypatch, replicas
 
 
 def test_reports_are_json(compiled):
-    for found in (compiled(nets.dense(4, 2, columns), "v5e:2x4", fast=True),
-                  compiled(nets.convolution(batch=1 << 18), "v5e:2x4", fast=True)):
+    for found in (
+        compiled(nets.dense(4, 2, columns), "v5e:2x4", fast=True),
+        compiled(nets.convolution(batch=1 << 18), "v5e:2x4", fast=True),
+    ):
         text = json.dumps(found.to_json(), allow_nan=False)
         assert report.from_json(json.loads(text)) == found

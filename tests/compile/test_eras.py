@@ -10,7 +10,8 @@ from tpudist.core import versions
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs")
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
 
 ARGUMENTS = (np.zeros([16, 4], "f"), np.zeros([16, 3], "f"))
 MEAN = tf.distribute.ReduceOp.MEAN
@@ -24,27 +25,31 @@ def gradients_of(variable, images, labels):
 
 def contrib_step(variable):
     """Towers meet, the gradient is reduced to the variable, which is updated."""
+
     def merge(distribution, gradient):
-        mean = distribution.reduce(contrib_tf.VariableAggregation.MEAN, gradient,
-                                   destinations=variable)
-        return distribution.update(
-            variable, lambda v, g: v.assign_sub(.1 * g), mean)
+        mean = distribution.reduce(
+            contrib_tf.VariableAggregation.MEAN, gradient, destinations=variable
+        )
+        return distribution.update(variable, lambda v, g: v.assign_sub(0.1 * g), mean)
 
     def step(images, labels):
         context = contrib_tf.contrib.distribute.get_tower_context()
         loss, gradient = gradients_of(variable, images, labels)
         context.merge_call(merge, gradient)
         return loss
+
     return step
 
 
 def replica_step(variable):
     """Replicas reduce, and each updates the variable, as in 2.0 and in 2.2."""
+
     def step(images, labels):
         context = tf.distribute.get_replica_context()
         loss, gradient = gradients_of(variable, images, labels)
-        variable.assign_sub(.1 * context.all_reduce(MEAN, gradient))
+        variable.assign_sub(0.1 * context.all_reduce(MEAN, gradient))
         return loss
+
     return step
 
 
@@ -54,8 +59,9 @@ STEPS = {"contrib": contrib_step, "2.0": replica_step, "2.2": replica_step}
 def lowered(era):
     strategy = harness.strategies()[era]
     with strategy.scope():
-        variable = tf.Variable(tf.ones([4, 3]), name="weight",
-                               aggregation=tf.VariableAggregation.NONE)
+        variable = tf.Variable(
+            tf.ones([4, 3]), name="weight", aggregation=tf.VariableAggregation.NONE
+        )
     return harness.lower(strategy, STEPS[era](variable), *ARGUMENTS)
 
 
@@ -66,36 +72,44 @@ def test_three_eras_lower_to_one_program():
         assert harness.skeleton(program) == harness.skeleton(first), era
         for field in ("parameters", "updated", "outputs", "replicas", "partitions"):
             assert getattr(program, field) == getattr(first, field), (era, field)
-        assert [each[:3] for each in program.collectives] == [
-            ("all-reduce", "float32", (4, 3))], era
+        assert [each[:3] for each in program.collectives] == [("all-reduce", "float32", (4, 3))], (
+            era
+        )
 
 
 def test_another_step_is_another_program():
     def step(images, labels):
         return gradients_of(variable, images, labels)[0]
+
     strategy = harness.strategy()
     with strategy.scope():
         variable = tf.Variable(tf.ones([4, 3]), name="weight")
     assert harness.skeleton(harness.lower(strategy, step, *ARGUMENTS)) != (
-        harness.skeleton(lowered("2.2")))
+        harness.skeleton(lowered("2.2"))
+    )
 
 
 def graph_step(optimizer_class):
     """A tower function as contrib scripts have it: variables are made in it."""
+
     def step(images, labels):
         tf1 = contrib_tf
         weight = tf1.get_variable("weight", [4, 3])
         loss = tf1.reduce_mean((tf1.matmul(images, weight) - labels) ** 2)
-        optimizer = optimizer_class(tf1.train.MomentumOptimizer(.1, .9))
-        with tf1.control_dependencies([optimizer.minimize(
-                loss, global_step=tf1.train.get_or_create_global_step())]):
+        optimizer = optimizer_class(tf1.train.MomentumOptimizer(0.1, 0.9))
+        with tf1.control_dependencies(
+            [optimizer.minimize(loss, global_step=tf1.train.get_or_create_global_step())]
+        ):
             return tf1.identity(loss)
+
     return step
 
 
-@pytest.mark.parametrize("optimizer_class", [
-    lambda optimizer: optimizer, contrib_tf.contrib.tpu.CrossShardOptimizer],
-                         ids=["optimizer", "CrossShardOptimizer"])
+@pytest.mark.parametrize(
+    "optimizer_class",
+    [lambda optimizer: optimizer, contrib_tf.contrib.tpu.CrossShardOptimizer],
+    ids=["optimizer", "CrossShardOptimizer"],
+)
 @pytest.mark.parametrize("runs_first", [False, True])
 def test_graphs_of_the_contrib_era(optimizer_class, runs_first):
     with tf.Graph().as_default():
@@ -109,7 +123,10 @@ def test_graphs_of_the_contrib_era(optimizer_class, runs_first):
     names = {each.name: each for each in program.parameters}
     assert set(names) == {"images", "labels", "weight", "weight/Momentum", "global_step"}
     assert {program.parameters[i].name for i in program.updated} == {
-        "weight", "weight/Momentum", "global_step"}
+        "weight",
+        "weight/Momentum",
+        "global_step",
+    }
     assert sorted(made) == ["global_step", "weight", "weight/Momentum"]
     assert [each[:3] for each in program.collectives] == [("all-reduce", "float32", (4, 3))]
 
@@ -122,6 +139,7 @@ def test_what_a_step_of_a_loop_sets_is_an_output_and_nothing_is_set():
     def step(images):
         outputs.set_last_step_output("sum", tf.reduce_sum(images))
         outputs.set_non_tensor_output("word", "hello")
+
     program = harness.lower(strategy, step, ARGUMENTS[0])
     assert [(each.name, each.shape) for each in program.outputs] == [("set", ())]
     assert not outputs.last_step_outputs and not outputs.non_tensor_outputs

@@ -70,8 +70,9 @@ def test_an_instruction_follows_its_operands(module, random):
     """TensorFlow 2.5 writes them in another order if there are several collectives."""
     ordered = normalized(module)
     for computation in module.computations:
-        instructions = [type(each).FromString(each.SerializeToString())
-                        for each in computation.instructions]
+        instructions = [
+            type(each).FromString(each.SerializeToString()) for each in computation.instructions
+        ]
         random.shuffle(instructions)
         del computation.instructions[:]
         computation.instructions.extend(instructions)
@@ -96,8 +97,12 @@ def test_fields_that_tpudist_does_not_know_are_kept():
 
 
 def split(*tiles):
-    return hlo_proto.Module.FromString(b"").computations.add().instructions.add(
-        sharding={"type": hlo_proto.OTHER, "tile_dimensions": tiles}).sharding
+    return (
+        hlo_proto.Module.FromString(b"")
+        .computations.add()
+        .instructions.add(sharding={"type": hlo_proto.OTHER, "tile_dimensions": tiles})
+        .sharding
+    )
 
 
 def annotated(*between, updated=()):
@@ -108,20 +113,24 @@ def annotated(*between, updated=()):
       updated: of (result, parameter) pairs.
     """
     module = hlo_proto.Module()
-    rows = [("parameter", [], (8, 4), {"parameter_number": 0}),
-            ("parameter", [], (8, 4), {"parameter_number": 1})]
+    rows = [
+        ("parameter", [], (8, 4), {"parameter_number": 0}),
+        ("parameter", [], (8, 4), {"parameter_number": 1}),
+    ]
     last = 0
     for opcode, shape in between:
         rows.append((opcode, [last], shape, {}))
         last = len(rows) - 1
-    rows.append(("custom-call", [last], (8, 4), {
-        "custom_call_target": "Sharding", "sharding": split(2, 1)}))
+    rows.append(
+        ("custom-call", [last], (8, 4), {"custom_call_target": "Sharding", "sharding": split(2, 1)})
+    )
     rows += [("add", [1, len(rows) - 1], (8, 4), {})]
     rows += [("tuple", [len(rows) - 1, len(rows) - 1], None, {})]
     modules.computation(module, 1, *rows)
     for result, parameter in updated:
         module.input_output_alias.entries.add(
-            output_shape_index=[result], parameter_number=parameter)
+            output_shape_index=[result], parameter_number=parameter
+        )
     return module
 
 
@@ -130,14 +139,22 @@ def shardings(module):
     instructions = hlo.entry(module).instructions
     root = instructions[-1].sharding
     assert root.type == hlo_proto.TUPLE
-    return ([each.sharding.SerializeToString() for each in instructions
-             if each.opcode == "parameter"],
-            [each.SerializeToString() for each in root.tuple_shardings])
+    return (
+        [each.sharding.SerializeToString() for each in instructions if each.opcode == "parameter"],
+        [each.SerializeToString() for each in root.tuple_shardings],
+    )
 
 
-@pytest.mark.parametrize("between, reaches", [
-    ([], True), ([("reshape", (8, 4))], True), ([("copy", (8, 4)), ("reshape", (8, 4))], True),
-    ([("reshape", (4, 8))], False), ([("negate", (8, 4))], False)])
+@pytest.mark.parametrize(
+    "between, reaches",
+    [
+        ([], True),
+        ([("reshape", (8, 4))], True),
+        ([("copy", (8, 4)), ("reshape", (8, 4))], True),
+        ([("reshape", (4, 8))], False),
+        ([("negate", (8, 4))], False),
+    ],
+)
 def test_a_parameter_is_split_as_the_annotation_that_it_flows_into(between, reaches):
     expected = split(2, 1).SerializeToString() if reaches else REPLICATED
     found = shardings(normalized(annotated(*between), 4, 2))
@@ -160,38 +177,55 @@ def test_what_is_assigned_to_one_device_is_on_all():
 
 def test_replicated_is_said():
     made = normalized(annotated(), 4, 2)
-    assert all(each.HasField("sharding") for each in hlo.entry(made).instructions
-               if each.opcode == "parameter")
+    assert all(
+        each.HasField("sharding")
+        for each in hlo.entry(made).instructions
+        if each.opcode == "parameter"
+    )
 
 
 def test_one_logical_device_has_no_shardings_of_its_own():
     made = normalized(annotated())
-    assert not any(each.HasField("sharding") for each in hlo.entry(made).instructions
-                   if each.opcode in ("parameter", "tuple"))
+    assert not any(
+        each.HasField("sharding")
+        for each in hlo.entry(made).instructions
+        if each.opcode in ("parameter", "tuple")
+    )
 
 
 def test_field_numbers_are_tensorflows():
     pytest.importorskip("tensorflow", reason="the numbers are in its hlo_pb2")
-    hlo_pb2 = pytest.importorskip("tensorflow.compiler.xla.service.hlo_pb2",
-                                  reason="this TensorFlow has no hlo_pb2")
-    names = {"Aliases": "HloInputOutputAliasProto", "Computation": "HloComputationProto",
-             "Module": "HloModuleProto", "Instruction": "HloInstructionProto"}
-    renamed = {"device_list": "collective_device_list",
-               "iota_device_list": "iota_collective_device_list",
-               "mesh_device_list": "mesh_axes_replica_group_list",
-               "tile_dimensions": "tile_assignment_dimensions",
-               "element_bits": "element_size_in_bits"}
+    hlo_pb2 = pytest.importorskip(
+        "tensorflow.compiler.xla.service.hlo_pb2", reason="this TensorFlow has no hlo_pb2"
+    )
+    names = {
+        "Aliases": "HloInputOutputAliasProto",
+        "Computation": "HloComputationProto",
+        "Module": "HloModuleProto",
+        "Instruction": "HloInstructionProto",
+    }
+    renamed = {
+        "device_list": "collective_device_list",
+        "iota_device_list": "iota_collective_device_list",
+        "mesh_device_list": "mesh_axes_replica_group_list",
+        "tile_dimensions": "tile_assignment_dimensions",
+        "element_bits": "element_size_in_bits",
+    }
     pairs = [(name, getattr(hlo_pb2, theirs).DESCRIPTOR) for name, theirs in names.items()]
     instruction = hlo_pb2.HloInstructionProto.DESCRIPTOR.fields_by_name
     shape = instruction["shape"].message_type
     layout = shape.fields_by_name["layout"].message_type
-    pairs += [("Shape", shape), ("Layout", layout),
-              ("Metadata", instruction["metadata"].message_type),
-              ("Sharding", instruction["sharding"].message_type),
-              ("ReplicaGroup", instruction["replica_groups"].message_type),
-              ("Tile", layout.fields_by_name["tiles"].message_type)
-              if "tiles" in layout.fields_by_name else ("Shape", shape),
-              ("Alias", hlo_pb2.HloInputOutputAliasProto.DESCRIPTOR.nested_types[0])]
+    pairs += [
+        ("Shape", shape),
+        ("Layout", layout),
+        ("Metadata", instruction["metadata"].message_type),
+        ("Sharding", instruction["sharding"].message_type),
+        ("ReplicaGroup", instruction["replica_groups"].message_type),
+        ("Tile", layout.fields_by_name["tiles"].message_type)
+        if "tiles" in layout.fields_by_name
+        else ("Shape", shape),
+        ("Alias", hlo_pb2.HloInputOutputAliasProto.DESCRIPTOR.nested_types[0]),
+    ]
     compared = 0
     for name, theirs in pairs:
         for field, (number, _) in hlo_proto._MESSAGES[name].items():

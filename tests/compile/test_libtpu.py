@@ -7,17 +7,20 @@ import sys
 import pytest
 
 from tests.compile import records
-from tpudist.compile import answers, compiler as compilers, libtpu, process
+from tpudist.compile import answers, libtpu, process
+from tpudist.compile import compiler as compilers
 from tpudist.errors import CompileError
 
 linux = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
-    reason="libtpu is built for x86-64 Linux only")
+    reason="libtpu is built for x86-64 Linux only",
+)
 
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """A package libtpu of that version, on ``sys.path`` before any other."""
+
     def make(version):
         (tmp_path / "site" / "libtpu").mkdir(parents=True)
         (tmp_path / "site" / ("libtpu-%s.dist-info" % version)).mkdir()
@@ -27,6 +30,7 @@ def installed(tmp_path, monkeypatch):
         monkeypatch.syspath_prepend(str(tmp_path / "site"))
         monkeypatch.delitem(sys.modules, "libtpu", raising=False)
         return str(library)
+
     return make
 
 
@@ -50,7 +54,9 @@ def test_the_variable_wins(installed, tmp_path):
 @linux
 def test_none(monkeypatch):
     monkeypatch.setattr(libtpu.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(CompileError, match=r"no libtpu.*pip install 'tpudist\[compile\]'.*pip download"):
+    with pytest.raises(
+        CompileError, match=r"no libtpu.*pip install 'tpudist\[compile\]'.*pip download"
+    ):
         libtpu.find({})
 
 
@@ -60,8 +66,9 @@ def test_no_such_file(tmp_path):
         libtpu.find({"TPUDIST_LIBTPU": str(tmp_path / "none.so")})
 
 
-@pytest.mark.parametrize("system, machine", [
-    ("darwin", "arm64"), ("win32", "AMD64"), ("linux", "aarch64")])
+@pytest.mark.parametrize(
+    "system, machine", [("darwin", "arm64"), ("win32", "AMD64"), ("linux", "aarch64")]
+)
 def test_other_machines(monkeypatch, system, machine):
     monkeypatch.setattr(libtpu.sys, "platform", system)
     monkeypatch.setattr(libtpu.platform, "machine", lambda: machine)
@@ -82,6 +89,7 @@ def test_what_is_no_library(tmp_path, monkeypatch):
 @linux
 def test_a_library_without_the_api(tmp_path):
     import _ctypes
+
     answer = process.ask({"libtpu": _ctypes.__file__, "topology": "v5e:2x4", "options": {}})
     assert not answer["ok"] and "GetPjrtApi" in answer["message"]
 

@@ -19,11 +19,14 @@ from tpudist.errors import CompileError
 from tpudist.v2_0.strategy import TPUStrategy
 
 PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
-    sys.executable if versions.LOWERS_TO_HLO else None)
+    sys.executable if versions.LOWERS_TO_HLO else None
+)
 
 pytestmark = pytest.mark.skipif(
-    PYTHON is None, reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
-    "names no newer one" % versions.TF)
+    PYTHON is None,
+    reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
+    "names no newer one" % versions.TF,
+)
 
 
 @pytest.fixture
@@ -41,8 +44,7 @@ def strategy(graph, monkeypatch):
 
 def line(mark):
     with open(__file__) as file:
-        found = [i for i, each in enumerate(file, 1)
-                 if each.rstrip().endswith("# " + mark)]
+        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
     return "test_native.py:%d" % found[0]
 
 
@@ -51,7 +53,7 @@ def train(images, labels):
     loss = tf.reduce_mean((tf.matmul(images, weight) - labels) ** 2)  # loss
     context = tf.distribute.get_replica_context()
     loss += tf.cast(context.replica_id_in_sync_group, tf.float32)
-    done = tf.compat.v1.train.MomentumOptimizer(.1, .9).minimize(loss)  # trained
+    done = tf.compat.v1.train.MomentumOptimizer(0.1, 0.9).minimize(loss)  # trained
     with tf.control_dependencies([done]):
         return tf.identity(loss)
 
@@ -63,13 +65,16 @@ def build(strategy, step, *args):
 
 def test_a_training_step(graph, strategy):
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
-    message, = native.messages(graph)
+    (message,) = native.messages(graph)
     program = bridge.lower(message, PYTHON)
     assert (program.replicas, program.partitions) == (8, 1)
     assert sorted((each.kind == "variable", each.shape) for each in program.parameters) == [
-        (False, (16, 3)), (False, (16, 4)), (True, (4, 3)), (True, (4, 3))]
-    assert [program.parameters[i].name for i in program.updated] == [
-        "weight", "weight/Momentum"]
+        (False, (16, 3)),
+        (False, (16, 4)),
+        (True, (4, 3)),
+        (True, (4, 3)),
+    ]
+    assert [program.parameters[i].name for i in program.updated] == ["weight", "weight/Momentum"]
     assert [each.shape for each in program.outputs] == [()]
     assert [each[:3] for each in program.collectives] == [("all-reduce", "float32", (4, 3))]
     assert program.collectives[0].location.endswith(line("trained"))
@@ -82,29 +87,32 @@ def test_a_training_step(graph, strategy):
 def test_it_compiles(graph, strategy, compiler, answers, monkeypatch):
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
-    report, = tpudist.compile_graph(graph, "v3-8", fast=True, lower_with=PYTHON)
+    (report,) = tpudist.compile_graph(graph, "v3-8", fast=True, lower_with=PYTHON)
     assert report.ok and report.optimized[0].count == 1
     assert {each.name for each in report.arguments if each.kind == "variable"} == {
-        "weight", "weight/Momentum"}
+        "weight",
+        "weight/Momentum",
+    }
 
 
 def test_two_programs(graph, strategy):
-    build(strategy, lambda x: x * 2., tf.zeros([4]))
-    build(strategy, lambda x: x + 1., tf.zeros([5]))
+    build(strategy, lambda x: x * 2.0, tf.zeros([4]))
+    build(strategy, lambda x: x + 1.0, tf.zeros([5]))
     assert [message["inputs"][0]["shape"] for message in native.messages(graph)] == [[4], [5]]
 
 
 def test_an_unsupported_op_is_named_by_its_line(graph, strategy):
     def step(x):
         return tf.reshape(tf.compat.v1.py_func(lambda y: y, [x], tf.float32), [4])  # python
+
     build(strategy, step, tf.zeros([4]))
-    message, = native.messages(graph)
+    (message,) = native.messages(graph)
     with pytest.raises(CompileError, match="no XLA kernel") as caught:
         bridge.lower(message, PYTHON)
     assert line("python") in str(caught.value)
 
 
 def test_a_graph_without_a_program(graph):
-    tf.constant(1.)
+    tf.constant(1.0)
     with pytest.raises(CompileError, match="no op of it is of a TPUReplicate"):
         tpudist.compile_graph(graph)

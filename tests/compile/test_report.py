@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from tests.compile import records
 from tpudist.compile import estimate, page, process, program, report, terminal, units
 
-FAILURES = [records.failed(), records.failed("INVALID_ARGUMENT", "no c128"),
-            records.failed(process.CRASHED, "by signal 6"),
-            records.failed(process.TIMED_OUT, "within 5 s")]
+FAILURES = [
+    records.failed(),
+    records.failed("INVALID_ARGUMENT", "no c128"),
+    records.failed(process.CRASHED, "by signal 6"),
+    records.failed(process.TIMED_OUT, "within 5 s"),
+]
 REPORTS = [records.a_report()] + [records.summarized(each) for each in FAILURES]
 
 
@@ -28,24 +31,59 @@ def test_the_form_of_json_is_what_it_was():
     """Fields may be added to this list; one that goes away makes a new schema."""
     made = records.a_report().to_json()
     assert made["schema"] == 1
-    fields = {"ok", "failure", "target", "memory", "arguments", "cost", "requested", "optimized",
-              "splits", "hottest", "warnings", "versions", "effort"}
+    fields = {
+        "ok",
+        "failure",
+        "target",
+        "memory",
+        "arguments",
+        "cost",
+        "requested",
+        "optimized",
+        "splits",
+        "hottest",
+        "warnings",
+        "versions",
+        "effort",
+    }
     assert fields <= set(made)
     assert made["target"] == {
-        "topology": "v5e:2x4", "chip": "TPU v5 lite", "devices": 8, "replicas": 8,
-        "logical_devices": 1, "hbm": 16909336064, "optimized": True}
-    assert made["memory"] == {"arguments": 8192, "outputs": 5120, "aliased": 4096,
-                              "temporary": 1024, "code": 2048}
+        "topology": "v5e:2x4",
+        "chip": "TPU v5 lite",
+        "devices": 8,
+        "replicas": 8,
+        "logical_devices": 1,
+        "hbm": 16909336064,
+        "optimized": True,
+    }
+    assert made["memory"] == {
+        "arguments": 8192,
+        "outputs": 5120,
+        "aliased": 4096,
+        "temporary": 1024,
+        "code": 2048,
+    }
     assert made["arguments"][0] == {
-        "name": "weight", "kind": "variable", "dtype": "float32", "shape": [8, 128],
-        "device_shape": [8, 128], "bytes": 4096, "unpadded": 4096}
+        "name": "weight",
+        "kind": "variable",
+        "dtype": "float32",
+        "shape": [8, 128],
+        "device_shape": [8, 128],
+        "bytes": 4096,
+        "unpadded": 4096,
+    }
     assert made["cost"] == {"flops": 1e6, "bytes_accessed": 1e5, "seconds": 1e-6, "loops": 0}
-    assert made["requested"] == [{"kind": "all-reduce", "count": 2, "bytes": 4112,
-                                  "locations": ["train.py:7", "train.py:8"]}]
-    assert made["optimized"] == [{"kind": "all-reduce", "count": 1, "bytes": 4112,
-                                  "locations": []}]
-    assert made["hottest"][0] == {"location": "train.py:5", "op_name": "add", "cycles": 60,
-                                  "share": .6, "count": 2}
+    assert made["requested"] == [
+        {"kind": "all-reduce", "count": 2, "bytes": 4112, "locations": ["train.py:7", "train.py:8"]}
+    ]
+    assert made["optimized"] == [{"kind": "all-reduce", "count": 1, "bytes": 4112, "locations": []}]
+    assert made["hottest"][0] == {
+        "location": "train.py:5",
+        "op_name": "add",
+        "cycles": 60,
+        "share": 0.6,
+        "count": 2,
+    }
     assert set(made["versions"]) == {"tpudist", "tensorflow", "libtpu", "pjrt"}
     assert set(made["effort"]) == {"seconds", "cpu_seconds", "peak_bytes", "cached"}
 
@@ -69,25 +107,36 @@ def test_total(arguments, outputs, aliased, temporary, code):
     assert made.total == arguments + (outputs - aliased) + temporary + code
 
 
-@pytest.mark.parametrize("answer, kind", list(zip(
-    FAILURES + [records.failed("RESOURCE_EXHAUSTED", "Ran out of memory in space vmem")],
-    ["out-of-memory", "refused", "crash", "timeout", "refused"])))
+@pytest.mark.parametrize(
+    "answer, kind",
+    list(
+        zip(
+            FAILURES + [records.failed("RESOURCE_EXHAUSTED", "Ran out of memory in space vmem")],
+            ["out-of-memory", "refused", "crash", "timeout", "refused"],
+        )
+    ),
+)
 def test_failures(answer, kind):
     found = records.summarized(answer)
     assert (found.ok, found.failure.kind) == (False, kind)
     assert found.failure.message == answer["message"] and found.failure.instead
-    assert found.failure.largest == ((
-        report.Buffer(4096, "float32[8,128]", "add", "train.py:5"),) if (
-            kind == "out-of-memory") else ())
+    assert found.failure.largest == (
+        (report.Buffer(4096, "float32[8,128]", "add", "train.py:5"),)
+        if (kind == "out-of-memory")
+        else ()
+    )
     assert [(each.name, each.bytes) for each in found.arguments] == [
-        ("weight", 4096), ("images", 4096)]
+        ("weight", 4096),
+        ("images", 4096),
+    ]
     assert answer["message"] in terminal.text(found)
 
 
 def test_what_was_split_is_smaller_even_if_it_does_not_compile():
     split = program.Sharding(1, "images", "split 2x1", (16, 128), (8, 128), "train.py:3")
     found = records.summarized(
-        records.failed(), records.a_program(partitions=2, replicas=4, shardings=(split,)))
+        records.failed(), records.a_program(partitions=2, replicas=4, shardings=(split,))
+    )
     assert {each.name: each.bytes for each in found.arguments} == {"weight": 4096, "images": 2048}
     assert "split 2x1" in terminal.text(found) and "train.py:3" in terminal.text(found)
 
@@ -96,9 +145,12 @@ def test_one_line_of_code_is_one_hot_line():
     locations = {"a": "train.py:5", "b": "train.py:5"}
     found = records.summarized(
         records.kept(costs=[[50, "a", 1], [30, "c", 1], [20, "b", 3]]),
-        records.a_program(locations=locations))
+        records.a_program(locations=locations),
+    )
     assert [(each.location, each.op_name, each.cycles, each.count) for each in found.hottest] == [
-        ("train.py:5", "a", 70, 4), ("", "c", 30, 1)]
+        ("train.py:5", "a", 70, 4),
+        ("", "c", 30, 1),
+    ]
 
 
 @pytest.mark.parametrize("topology, limit", [("v5e:2x4", 100), ("v4:2x2x1", 100)])
@@ -107,16 +159,29 @@ def test_the_smaller_limit_counts(topology, limit):
     assert found.target.hbm == limit
     of_table = records.summarized(records.kept(hbm=None), topology=topology).target.hbm
     assert of_table > 2**33
-    assert records.summarized(records.kept(hbm=2 * of_table),
-                              topology=topology).target.hbm == of_table
+    assert (
+        records.summarized(records.kept(hbm=2 * of_table), topology=topology).target.hbm == of_table
+    )
 
 
-@pytest.mark.parametrize("optimal, flops, accessed, expected", [
-    (2e-4, 1e9, 1e6, 2e-4), (0., 0., 0., 0.), (3.5, 1e15, 1e12, 3.5),
-    (-1.9997, 1e9, 1e6, 3e-4), (-80.92, 3e11, 5e10, .08),
-    (-80.92, 3e12, 5e12, None), (-.5, 1e15, 1e6, None), (-4., 1e9, 1e6, None),
-    (-5000.0001, 1e9, 1e6, None), (None, 1e9, 1e6, None), (-1.5, None, 1e6, None),
-    (-1.5, 1e6, None, None), (-900000.99999, 1e6, 1e6, None)])
+@pytest.mark.parametrize(
+    "optimal, flops, accessed, expected",
+    [
+        (2e-4, 1e9, 1e6, 2e-4),
+        (0.0, 0.0, 0.0, 0.0),
+        (3.5, 1e15, 1e12, 3.5),
+        (-1.9997, 1e9, 1e6, 3e-4),
+        (-80.92, 3e11, 5e10, 0.08),
+        (-80.92, 3e12, 5e12, None),
+        (-0.5, 1e15, 1e6, None),
+        (-4.0, 1e9, 1e6, None),
+        (-5000.0001, 1e9, 1e6, None),
+        (None, 1e9, 1e6, None),
+        (-1.5, None, 1e6, None),
+        (-1.5, 1e6, None, None),
+        (-900000.99999, 1e6, 1e6, None),
+    ],
+)
 def test_time_is_told_where_it_is_known(optimal, flops, accessed, expected):
     found = estimate.seconds(optimal, flops, accessed, "v5e")
     if expected is None:
@@ -131,15 +196,24 @@ def test_unknown_is_said():
     assert "unknown" in page.html(made)
 
 
-@pytest.mark.parametrize("count, text", [
-    (0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (16909332480, "15.7 GiB"),
-    (1 << 60, "1048576.0 TiB")])
+@pytest.mark.parametrize(
+    "count, text",
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.00 KiB"),
+        (16909332480, "15.7 GiB"),
+        (1 << 60, "1048576.0 TiB"),
+    ],
+)
 def test_sizes(count, text):
     assert units.size(count) == text
 
 
-@pytest.mark.parametrize("seconds, text", [
-    (2e-4, "0.2 ms"), (.08, "80 ms"), (.25, "0.25 s"), (3e-6, "3 us"), (0, "0 us")])
+@pytest.mark.parametrize(
+    "seconds, text",
+    [(2e-4, "0.2 ms"), (0.08, "80 ms"), (0.25, "0.25 s"), (3e-6, "3 us"), (0, "0 us")],
+)
 def test_durations(seconds, text):
     assert units.duration(seconds) == text
 
@@ -164,9 +238,14 @@ def test_the_bar(temporary, filled):
     assert "[%s]" % ("#" * filled).ljust(30, ".") in text
 
 
-@pytest.mark.parametrize("answer, end", [
-    (records.kept(), "; 2.0 s, 256.0 MiB"), (records.failed(), "tpudist 0.1.0"),
-    (dict(records.failed(), peak_bytes=1 << 20), "; 1.00 MiB")])
+@pytest.mark.parametrize(
+    "answer, end",
+    [
+        (records.kept(), "; 2.0 s, 256.0 MiB"),
+        (records.failed(), "tpudist 0.1.0"),
+        (dict(records.failed(), peak_bytes=1 << 20), "; 1.00 MiB"),
+    ],
+)
 def test_what_it_took_is_told_where_it_is_known(answer, end):
     made = records.summarized(answer)
     made = made._replace(versions=made.versions._replace(tpudist="0.1.0"))
@@ -240,12 +319,17 @@ def test_the_page_is_whole_and_needs_nothing_beside_it(made):
 def test_the_page_escapes_everything(name):
     given_ = records.a_program(
         parameters=(program.Parameter(name, "variable", "float32", (8, 128)),),
-        locations={"StatefulPartitionedCall/add": name}, warnings=(name,), tensorflow=name,
+        locations={"StatefulPartitionedCall/add": name},
+        warnings=(name,),
+        tensorflow=name,
         collectives=(program.Collective("all-reduce", "float32", (8, 128), name),),
-        shardings=(program.Sharding(None, name, name, (8,), (4,), name),))
+        shardings=(program.Sharding(None, name, name, (8,), (4,), name),),
+    )
     answer = records.kept(kind=name, parameters={})
-    for made in (records.summarized(answer, given_),
-                 records.summarized(dict(records.failed(), message=name), given_)):
+    for made in (
+        records.summarized(answer, given_),
+        records.summarized(dict(records.failed(), message=name), given_),
+    ):
         assert "b" not in Page(page.html(made)).seen
 
 

@@ -17,7 +17,8 @@ from tpudist.core.virtual import replicate
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs")
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -29,7 +30,9 @@ SETUP = """
     strategy = tf.distribute.experimental.TPUStrategy(resolver)
     """
 
-TRAINS = SETUP + """
+TRAINS = (
+    SETUP
+    + """
     made = []
 
     @tf.function
@@ -47,8 +50,11 @@ TRAINS = SETUP + """
     for _ in range(2):
         print("loss %.2f" % float(train(tf.ones([4, 4]))))
     """
+)
 
-PRINTS = SETUP + """
+PRINTS = (
+    SETUP
+    + """
     @tf.function
     def step(x):
         tf.print("in the step")
@@ -56,6 +62,7 @@ PRINTS = SETUP + """
     strategy.experimental_run_v2(step, args=(tf.ones([4]),))
     strategy.experimental_run_v2(tf.function(lambda x: x * 2.), args=(tf.ones([4]),))
     """
+)
 
 LOOPS = """
     import tensorflow as tf
@@ -89,16 +96,22 @@ LOOPS = """
 @pytest.fixture
 def run(tmp_path, answers):
     """Runs ``tpudist run`` on a source in a Python of its own."""
+
     def made(source, *options):
         path = tmp_path / "script.py"
         path.write_text(textwrap.dedent(source))
-        environment = dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3",
-                           TPUDIST_CACHE=str(answers))
+        environment = dict(
+            os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3", TPUDIST_CACHE=str(answers)
+        )
         environment.pop("TPUDIST_TPU", None)
         return subprocess.run(
             [sys.executable, "-m", "tpudist", "run", *options, str(path)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-            env=environment)
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            env=environment,
+        )
+
     return made
 
 
@@ -121,8 +134,11 @@ def test_one_that_does_not_compile_is_exit_code_1(compiler, run):
     done = run(PRINTS, "--compile", "v3-8", "--fast", "--era", "2.0")
     assert done.returncode == 1
     assert "2 replica functions" in done.stdout
-    assert "script.py:%d: StringFormat, PrintV2: no XLA kernel" % (
-        PRINTS[:PRINTS.index("tf.print")].count("\n") + 1) in done.stdout
+    assert (
+        "script.py:%d: StringFormat, PrintV2: no XLA kernel"
+        % (PRINTS[: PRINTS.index("tf.print")].count("\n") + 1)
+        in done.stdout
+    )
     assert "compiles: v3:2x2" in done.stdout
 
 
@@ -153,7 +169,7 @@ def test_what_is_noted():
 
     @tf.function
     def run_step(x):
-        return strategy.run(lambda y: y + 1., args=(x,))
+        return strategy.run(lambda y: y + 1.0, args=(x,))
 
     with recording.Recorder() as recorder:
         run_step(tf.ones([2]))

@@ -6,12 +6,12 @@ import tensorflow as tf
 
 from tests.compile import harness
 from tpudist.core import versions
-from tpudist.errors import CompileError
-from tpudist.errors import ContextError
+from tpudist.errors import CompileError, ContextError
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs")
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,7 @@ def strategy():
 
 def line(mark):
     with open(__file__, encoding="utf-8") as file:
-        found = [i for i, each in enumerate(file, 1)
-                 if each.rstrip().endswith("# " + mark)]
+        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
     return "test_unsupported.py:%d: " % found[0]
 
 
@@ -38,6 +37,7 @@ def test_all_are_listed_at_once_with_their_lines(strategy):
         y = tf.numpy_function(np.sin, [x], tf.float32)  # python
         tf.strings.length(tf.strings.as_string(y))  # text
         return x + tf.reshape(y, [4])
+
     message = str(refusal(strategy, step, tf.ones([4])))
     assert line("print") + "StringFormat, PrintV2: no XLA kernel; do it with" in message
     assert line("python") + "PyFunc" in message
@@ -52,11 +52,12 @@ def test_functions_branches_and_loops_are_looked_through(strategy):
 
     def step(x):
         nested(x)
-        if tf.reduce_sum(x) > 1.:
+        if tf.reduce_sum(x) > 1.0:
             tf.print("branch")  # branch
         for _ in tf.range(3):
             tf.print("loop")  # loop
         return x
+
     message = str(refusal(strategy, step, tf.ones([4])))
     for mark in ("function", "branch", "loop"):
         assert line(mark) in message
@@ -65,8 +66,10 @@ def test_functions_branches_and_loops_are_looked_through(strategy):
 def test_a_dtype_without_a_kernel(strategy):
     def step(x):
         return tf.add(tf.constant("a"), "b"), x  # added
+
     assert line("added") + "Add: no XLA kernel for string" in str(
-        refusal(strategy, step, tf.ones([4])))
+        refusal(strategy, step, tf.ones([4]))
+    )
 
 
 def test_one_line_is_listed_once(strategy):
@@ -74,6 +77,7 @@ def test_one_line_is_listed_once(strategy):
         for _ in range(5):
             tf.print(x)  # repeated
         return x
+
     assert str(refusal(strategy, step, tf.ones([4]))).count(line("repeated")) == 1
 
 
@@ -82,6 +86,7 @@ def test_an_iterator_is_no_variable(strategy):
 
     def step():
         return next(iterator)  # taken
+
     message = str(refusal(strategy, step))
     assert line("taken") in message and "as an argument" in message
 
@@ -89,6 +94,7 @@ def test_an_iterator_is_no_variable(strategy):
 def test_a_shape_that_only_a_run_knows(strategy):
     def step(x, size):
         return tf.reshape(x, tf.stack([size, -1]))  # reshaped
+
     message = str(refusal(strategy, step, tf.ones([4]), tf.constant(2)))
     assert line("reshaped") in message
     assert "compile-time constant" in message or "known while tracing" in message
@@ -97,14 +103,17 @@ def test_a_shape_that_only_a_run_knows(strategy):
 def test_what_xla_compiles_is_let_pass(strategy):
     def step(x):
         return tf.nn.top_k(x, 2).values, tf.random.normal([3]), tf.debugging.assert_positive(x)
+
     assert harness.lower(strategy, step, tf.ones([4])).outputs
 
 
 def test_a_step_that_stops_while_it_is_traced(strategy):
     """Its last line is where, those before what TensorFlow cannot see through."""
+
     def step(x):
         y = tf.py_function(lambda each: each, [x], tf.float32)  # without a shape
         return len(y.shape)  # stopped
+
     error = refusal(strategy, step, tf.ones([4]))
     lines = error.seen.splitlines()
     assert line("without a shape") + "EagerPyFunc" in lines[1]
@@ -116,6 +125,7 @@ def test_a_step_that_autograph_leaves_alone_stops(strategy):
     @tf.autograph.experimental.do_not_convert
     def step(x):
         raise KeyError("weights")  # raised
+
     error = refusal(strategy, step, tf.ones([4]))
     assert line("raised") + "KeyError: 'weights'" in error.seen
 
@@ -123,5 +133,6 @@ def test_a_step_that_autograph_leaves_alone_stops(strategy):
 def test_what_tpudist_refuses_is_not_told_otherwise(strategy):
     def step(x):
         return strategy.run(lambda: x)
+
     with pytest.raises(ContextError, match="inside the step that is compiled"):
         harness.lower(strategy, step, tf.ones([4]))

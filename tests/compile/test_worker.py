@@ -15,8 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 #: A library that does what a broken compiler may do, in place of libtpu.
 ACTS = {
-    "aborts": "fputs(\"noise\\nF0102 03:04:05.6 7 scatter.cc:8] Check failed: x\\n\", stderr);"
-              " abort();",
+    "aborts": 'fputs("noise\\nF0102 03:04:05.6 7 scatter.cc:8] Check failed: x\\n", stderr);'
+    " abort();",
     "exits": "exit(3);",
     "sleeps": "for (;;) pause();",
     "starts a process that sleeps": "if (fork() == 0) for (;;) pause(); for (;;) pause();",
@@ -29,7 +29,8 @@ def broken(tmp_path, request):
     source = tmp_path / "broken.c"
     source.write_text(
         "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
-        "void *GetPjrtApi(void) { %s return 0; }\n" % ACTS[request.param])
+        "void *GetPjrtApi(void) { %s return 0; }\n" % ACTS[request.param]
+    )
     library = tmp_path / "libtpu.so"
     try:
         subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
@@ -98,7 +99,7 @@ def test_a_library_that_exits(broken):
 @acting("sleeps", "starts a process that sleeps")
 def test_a_library_that_hangs_is_ended_with_all_it_started(broken):
     before = set(sleeping())
-    answer = process.ask(request(broken), timeout=.5)
+    answer = process.ask(request(broken), timeout=0.5)
     assert (answer["ok"], answer["code"]) == (False, process.TIMED_OUT)
     assert "0.5 s" in answer["message"]
     _gone(before)
@@ -109,7 +110,7 @@ def _gone(before):
     deadline = time.monotonic() + 30
     while set(sleeping()) - before:
         assert time.monotonic() < deadline, "workers are left"
-        time.sleep(.05)
+        time.sleep(0.05)
 
 
 @acting("starts a process that sleeps")
@@ -117,8 +118,9 @@ def test_an_interrupt_ends_it(broken):
     before = set(sleeping())
 
     def interrupt(seconds):
-        if seconds > .3:
+        if seconds > 0.3:
             raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
         process.ask(request(broken), progress=interrupt)
     _gone(before)
@@ -127,11 +129,20 @@ def test_an_interrupt_ends_it(broken):
 @acting("sleeps")
 def test_it_ends_with_its_parent(broken):
     before = set(sleeping())
-    parent = subprocess.Popen([sys.executable, "-c", (
-        "from tpudist.compile import process\n"
-        "process.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}},\n"
-        "            progress=lambda seconds: seconds > .5 and print('.', flush=True))"
-        % broken)], cwd=ROOT, stdout=subprocess.PIPE)
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            (
+                "from tpudist.compile import process\n"
+                "process.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}},\n"
+                "            progress=lambda seconds: seconds > .5 and print('.', flush=True))"
+                % broken
+            ),
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+    )
     parent.stdout.read(1)
     assert set(sleeping()) - before
     parent.send_signal(signal.SIGKILL)
@@ -177,12 +188,19 @@ def test_a_crash_leaves_no_core(broken):
 def _traces():
     """What libtpu is known to leave in /tmp, and anything in the root folder."""
     return sorted(os.listdir(os.sep)) + sorted(
-        name for name in os.listdir("/tmp") if name.startswith(("libtpu", "tpu_")))
+        name for name in os.listdir("/tmp") if name.startswith(("libtpu", "tpu_"))
+    )
 
 
 def test_the_users_settings_of_other_programs_do_not_reach_it(compiler, monkeypatch):
-    given = {"TPU_NAME": "mine", "XLA_FLAGS": "--nonsense", "LIBTPU_INIT_ARGS": "--nonsense",
-             "PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere", "LD_PRELOAD": "/nowhere.so"}
+    given = {
+        "TPU_NAME": "mine",
+        "XLA_FLAGS": "--nonsense",
+        "LIBTPU_INIT_ARGS": "--nonsense",
+        "PYTHONPATH": "/nowhere",
+        "PYTHONHOME": "/nowhere",
+        "LD_PRELOAD": "/nowhere.so",
+    }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert not set(given) & set(process.environment(os.environ))
@@ -191,18 +209,28 @@ def test_the_users_settings_of_other_programs_do_not_reach_it(compiler, monkeypa
 
 def test_the_worker_needs_the_standard_library_only():
     folder = os.path.join(ROOT, "tpudist", "compile", "worker")
-    code = ("import sys; sys.path.insert(0, %r); import __main__, pjrt, options\n"
-            "print([name for name, module in sys.modules.items() if 'site-packages' in "
-            "str(getattr(module, '__file__', ''))])" % folder)
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True,
-                          stdout=subprocess.PIPE, universal_newlines=True)
+    code = (
+        "import sys; sys.path.insert(0, %r); import __main__, pjrt, options\n"
+        "print([name for name, module in sys.modules.items() if 'site-packages' in "
+        "str(getattr(module, '__file__', ''))])" % folder
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        check=True,
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert done.stdout.strip() == "[]"
 
 
 def test_two_at_once(compiler):
-    code = ("import sys; from tpudist.compile import process\n"
-            "print(process.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}})['ok'])"
-            % compiler.path)
-    running = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
-               for _ in range(2)]
+    code = (
+        "import sys; from tpudist.compile import process\n"
+        "print(process.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}})['ok'])"
+        % compiler.path
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
     assert [each.communicate()[0].strip() for each in running] == [b"True", b"True"]

@@ -11,7 +11,7 @@ from tensorflow.python.eager import context
 if context.default_execution_mode == context.GRAPH_MODE:
     tf.compat.v1.enable_v2_behavior()  # 1.13: before anything asks about it
 
-from tests.conformance import modes  # noqa: E402
+from tests.conformance import modes
 
 
 @pytest.fixture(autouse=True)

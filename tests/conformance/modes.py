@@ -18,11 +18,13 @@ COVERED = {"v2_0": {}, "v2_2": {}}
 
 def covers(*members, eras=("v2_0", "v2_2")):
     """Declares which members of the surfaces a case is about."""
+
     def declare(case):
         for era in eras:
             for member in members:
                 COVERED[era].setdefault(member, []).append(case.__name__)
         return case
+
     return declare
 
 
@@ -44,8 +46,7 @@ class Surface:
 
     def results(self, strategy, fn, *args, **kwargs):
         """What `fn` returned on each replica, a tuple."""
-        return strategy.experimental_local_results(
-            self.run(strategy, fn, *args, **kwargs))
+        return strategy.experimental_local_results(self.run(strategy, fn, *args, **kwargs))
 
     def members(self):
         """{name: row of the table} of the class."""
@@ -108,13 +109,15 @@ class Function:
     def fetch(self, fetches):
         """Values of a nest of eager tensors."""
         return tf.nest.map_structure(
-            lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf,
-            fetches)
+            lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, fetches
+        )
 
     def batches(self, strategy, dataset, steps):
         """The parts of the replicas in each of the first `steps` batches."""
-        found = [self.fetch(strategy.experimental_local_results(batch))
-                 for _, batch in zip(range(steps), dataset)]
+        found = [
+            self.fetch(strategy.experimental_local_results(batch))
+            for _, batch in zip(range(steps), dataset)
+        ]
         assert len(found) == steps
         return found
 
@@ -154,8 +157,7 @@ def per_replica(surface, strategy, tensors):
     """
     if surface is V2_2:
         return strategy.experimental_distribute_values_from_function(
-            lambda context: tf.convert_to_tensor(
-                tensors[context.replica_id_in_sync_group]))
+            lambda context: tf.convert_to_tensor(tensors[context.replica_id_in_sync_group])
+        )
     stacked = tf.stack([tf.convert_to_tensor(each) for each in tensors])
-    return surface.run(strategy, lambda: tf.gather(
-        stacked, replica().replica_id_in_sync_group))
+    return surface.run(strategy, lambda: tf.gather(stacked, replica().replica_id_in_sync_group))

@@ -30,21 +30,29 @@ def test_a_case_names_its_member():
     """A declared member is used in the module that declares it."""
     for era, members in all_cases().items():
         for member, cases in members.items():
-            found = [inspect.getsource(module) for module in modules()
-                     if any(hasattr(module, case) for case in cases)]
-            spellings = ["." + member + "(", "." + member + "\n",
-                         "." + member + " ", "." + member + "."]
+            found = [
+                inspect.getsource(module)
+                for module in modules()
+                if any(hasattr(module, case) for case in cases)
+            ]
+            spellings = [
+                "." + member + "(",
+                "." + member + "\n",
+                "." + member + " ",
+                "." + member + ".",
+            ]
             if member in ("run", "experimental_run_v2"):
                 spellings += ["surface.run(", "surface.results("]
-            assert any(spelling in text for text in found
-                       for spelling in spellings), (era, member)
+            assert any(spelling in text for text in found for spelling in spellings), (era, member)
 
 
 def modules():
     """The modules of cases."""
-    return [importlib.import_module("tests.conformance." + found.name)
-            for found in pkgutil.iter_modules(conformance.__path__)
-            if found.name.startswith("test_")]
+    return [
+        importlib.import_module("tests.conformance." + found.name)
+        for found in pkgutil.iter_modules(conformance.__path__)
+        if found.name.startswith("test_")
+    ]
 
 
 @covers("__init__")
@@ -54,18 +62,20 @@ def test_signatures_are_those_of_the_page(surface):
         if row.kind == "property":
             assert isinstance(member, property), name
             continue
-        parameters = list(inspect.signature(
-            member.__init__ if isinstance(member, type) else member
-        ).parameters.values())[1:]
+        parameters = list(
+            inspect.signature(
+                member.__init__ if isinstance(member, type) else member
+            ).parameters.values()
+        )[1:]
         assert str(inspect.Signature(parameters)) == row.signature, name
 
 
-@pytest.mark.skipif("TPUDIST_EXPECT_TF" not in os.environ,
-                    reason="TPUDIST_EXPECT_TF does not say which TensorFlow")
+@pytest.mark.skipif(
+    "TPUDIST_EXPECT_TF" not in os.environ, reason="TPUDIST_EXPECT_TF does not say which TensorFlow"
+)
 def test_the_expected_tensorflow_runs():
     wanted = os.environ["TPUDIST_EXPECT_TF"]
-    print("tests/conformance runs TensorFlow %s, expected %s"
-          % (tf.__version__, wanted))
+    print("tests/conformance runs TensorFlow %s, expected %s" % (tf.__version__, wanted))
     if wanted == "newest":
         assert Version(tf.__version__) >= Version("2.21")
     else:

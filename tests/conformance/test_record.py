@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from compat.record import native
-from compat.record import record
+from compat.record import native, record
 from tpudist.core import cluster
 
 #: {era of a program: (surface, arguments of its TPUStrategy)}
-SURFACES = {"contrib": ("contrib", {"steps_per_run": 1}),
-            "contrib_1_15": ("contrib", {"steps_per_run": 1}),
-            "v2_0": ("v2_0", {}), "v2_2": ("v2_2", {})}
+SURFACES = {
+    "contrib": ("contrib", {"steps_per_run": 1}),
+    "contrib_1_15": ("contrib", {"steps_per_run": 1}),
+    "v2_0": ("v2_0", {}),
+    "v2_2": ("v2_2", {}),
+}
 
 
 def recorded(program):
@@ -30,13 +32,14 @@ def replayed(program, era):
     surface, arguments = SURFACES[era]
     dropin = importlib.import_module("tpudist.%s.tensorflow" % surface)
     classes = importlib.import_module("tpudist.%s" % surface)
-    strategy_class = (classes.distribute.TPUStrategy if surface == "contrib"
-                      else classes.TPUStrategy)
+    strategy_class = classes.distribute.TPUStrategy if surface == "contrib" else classes.TPUStrategy
 
     def show(run):
         strategy = strategy_class(
-            cluster.TPUClusterResolver("virtual:%d" % native.CORES), **arguments)
+            cluster.TPUClusterResolver("virtual:%d" % native.CORES), **arguments
+        )
         return record.output(record.load(program), dropin, strategy, run)
+
     if record.ERAS[era][2]:
         return record.in_session(tf, show)
     return show(record.numpy_of)
@@ -49,10 +52,8 @@ def test_a_surface_gives_what_its_era_gave(program):
     if not record.ERAS[era][2] and not tf.executing_eagerly():
         pytest.skip("TensorFlow 1 has no eager mode by default")
     found = replayed(program, era)
-    print("recorded on TensorFlow %(tensorflow)s, Python %(python)s, "
-          "%(date)s" % expected)
-    assert [what for what, _ in found] == [
-        what for what, _ in expected["output"]]
+    print("recorded on TensorFlow %(tensorflow)s, Python %(python)s, %(date)s" % expected)
+    assert [what for what, _ in found] == [what for what, _ in expected["output"]]
     for (what, value), (_, wanted) in zip(found, expected["output"]):
         _compare(value, wanted, what)
 

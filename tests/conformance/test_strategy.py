@@ -7,16 +7,15 @@ import textwrap
 import pytest
 import tensorflow as tf
 
-from tests.conformance.modes import SUM
-from tests.conformance.modes import covers
-from tests.conformance.modes import number
+from tests.conformance.modes import SUM, covers, number
 from tpudist.core import cluster
 from tpudist.errors import TPUNameError
 
 
 @covers("__init__")
-@pytest.mark.parametrize("tpu, replicas", [
-    ("virtual", 8), ("virtual:1", 1), ("virtual:3", 3), ("virtual:v3-32", 32)])
+@pytest.mark.parametrize(
+    "tpu, replicas", [("virtual", 8), ("virtual:1", 1), ("virtual:3", 3), ("virtual:v3-32", 32)]
+)
 def test_a_replica_for_each_core(surface, mode, tpu, replicas):
     strategy = surface.strategy(tpu)
     assert strategy.num_replicas_in_sync == replicas
@@ -27,9 +26,12 @@ def test_a_replica_for_each_core(surface, mode, tpu, replicas):
 @covers("num_replicas_in_sync")
 def test_replicas_know_how_many_they_are(surface, mode, strategy):
     assert strategy.num_replicas_in_sync == 4
-    found = mode.evaluate(lambda: surface.results(strategy, lambda: number() * (
-        tf.distribute.get_replica_context().num_replicas_in_sync)))
-    assert list(found) == [0., 4., 8., 12.]
+    found = mode.evaluate(
+        lambda: surface.results(
+            strategy, lambda: number() * (tf.distribute.get_replica_context().num_replicas_in_sync)
+        )
+    )
+    assert list(found) == [0.0, 4.0, 8.0, 12.0]
 
 
 @covers("extended")
@@ -37,19 +39,22 @@ def test_extended_names_the_cores(strategy):
     extended = strategy.extended
     assert isinstance(extended, tf.distribute.StrategyExtended)
     assert [name.split("/")[-1] for name in extended.worker_devices] == [
-        "device:TPU:%d" % i for i in range(4)]
+        "device:TPU:%d" % i for i in range(4)
+    ]
 
 
 def test_extended_updates_a_variable(mode, strategy):
     with strategy.scope():
-        variable = tf.Variable(1.)
+        variable = tf.Variable(1.0)
 
     def build():
         update = strategy.extended.update(
-            variable, lambda var, delta: var.assign_add(delta), args=(2.,))
+            variable, lambda var, delta: var.assign_add(delta), args=(2.0,)
+        )
         with tf.control_dependencies([update] if update is not None else []):
             return variable.read_value()
-    assert mode.evaluate(build) == 3.
+
+    assert mode.evaluate(build) == 3.0
 
 
 def test_it_is_tensorflows_own_class(surface, strategy):
@@ -69,15 +74,15 @@ def test_a_subclass_may_override_scope(surface, mode):
         def scope(self):
             self.scopes = getattr(self, "scopes", 0) + 1
             return super().scope()
+
     strategy = Noting(cluster.TPUClusterResolver("virtual:2"))
     strategy.note = "mine"
     with strategy.scope():
         assert tf.distribute.get_strategy() is strategy
-        variable = tf.Variable(5.)
+        variable = tf.Variable(5.0)
     assert strategy.scopes == 1 and strategy.note == "mine"
-    found = mode.evaluate(
-        lambda: surface.results(strategy, lambda: variable * 1.))
-    assert list(found) == [5., 5.]
+    found = mode.evaluate(lambda: surface.results(strategy, lambda: variable * 1.0))
+    assert list(found) == [5.0, 5.0]
 
 
 @covers("scope")
@@ -95,9 +100,9 @@ def test_replicas_see_the_strategy(surface, mode, strategy):
     seen = []
 
     def fn():
-        seen.append((tf.distribute.get_strategy(),
-                     tf.distribute.in_cross_replica_context()))
+        seen.append((tf.distribute.get_strategy(), tf.distribute.in_cross_replica_context()))
         return number()
+
     mode.evaluate(lambda: surface.results(strategy, fn))
     assert seen and all(each == (strategy, False) for each in seen)
 
@@ -117,25 +122,24 @@ def test_scopes_nest_with_their_own_only(surface, mode, strategy):
 def test_a_variable_of_another_strategy_is_refused(surface, mode, strategy):
     other = surface.strategy("virtual:2")
     with other.scope():
-        variable = tf.Variable(1.)
+        variable = tf.Variable(1.0)
     assert variable is not None
     with strategy.scope():
-        assert strategy.extended.variable_created_in_scope(tf.Variable(1.))
+        assert strategy.extended.variable_created_in_scope(tf.Variable(1.0))
         assert not strategy.extended.variable_created_in_scope(variable)
 
 
-def test_merge_call_runs_once_in_cross_replica_context(surface, mode,
-                                                       strategy):
+def test_merge_call_runs_once_in_cross_replica_context(surface, mode, strategy):
     def merge(current, value):
         assert current is strategy
         assert tf.distribute.in_cross_replica_context()
         return current.reduce(SUM, value, axis=None)
 
     def fn():
-        return tf.distribute.get_replica_context().merge_call(
-            merge, args=(number(),))
+        return tf.distribute.get_replica_context().merge_call(merge, args=(number(),))
+
     found = mode.evaluate(lambda: surface.results(strategy, fn))
-    assert list(found) == [6.] * 4
+    assert list(found) == [6.0] * 4
 
 
 def test_the_environment_overrides_a_name(surface, monkeypatch):
@@ -145,8 +149,7 @@ def test_the_environment_overrides_a_name(surface, monkeypatch):
     assert surface.strategy_class().num_replicas_in_sync == 2
 
 
-@pytest.mark.parametrize("tpu", ["virtual:0", "virtual:v3-7", "virtual:many",
-                                 "virtual:v99-8"])
+@pytest.mark.parametrize("tpu", ["virtual:0", "virtual:v3-7", "virtual:many", "virtual:v99-8"])
 def test_a_name_of_no_slice(surface, tpu):
     with pytest.raises(TPUNameError) as caught:
         surface.strategy(tpu)
@@ -169,8 +172,7 @@ def test_connecting_and_starting_give_the_topology(surface):
 
 def test_it_starts_after_tensorflow_was_used(surface):
     """TensorFlow's device settings are frozen by its first op."""
-    module, name = (surface.strategy_class.__module__,
-                    surface.strategy_class.__name__)
+    module, name = (surface.strategy_class.__module__, surface.strategy_class.__name__)
     code = textwrap.dedent("""
         import tensorflow as tf
         if not tf.executing_eagerly():
@@ -188,10 +190,12 @@ def test_it_starts_after_tensorflow_was_used(surface):
         assert float(total) == 16., total
         assert tf.config.experimental.list_logical_devices() == before
         print("used")
-        """) % (module, name, name,
-                "run" if surface.era == "v2_2" else "experimental_run_v2")
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True)
+        """) % (module, name, name, "run" if surface.era == "v2_2" else "experimental_run_v2")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert done.returncode == 0, done.stderr
     assert "used" in done.stdout

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow.python.eager import context as eager_context
-from tensorflow.python.ops import control_flow_util
-from tensorflow.python.ops import variable_scope
+from tensorflow.python.ops import control_flow_util, variable_scope
 from tensorflow.python.util import nest
 
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
@@ -28,8 +27,9 @@ class Graph:
         """The values of a nest; variables are initialised first, once."""
         if self._session is None:
             self._session = tf1.Session()
-            self._session.run([tf1.global_variables_initializer(),
-                               tf1.local_variables_initializer()])
+            self._session.run(
+                [tf1.global_variables_initializer(), tf1.local_variables_initializer()]
+            )
         return self._session.run(fetches, **kwargs)
 
     def close(self):
@@ -58,8 +58,9 @@ def first_generation():
     """The control flow and the variables of TensorFlow 1 in a graph."""
     # The public functions that do and tell this came with 1.14 and 1.15.
     flow = control_flow_util.ENABLE_CONTROL_FLOW_V2
-    resources = getattr(tf1, "resource_variables_enabled", lambda: (
-        variable_scope._DEFAULT_USE_RESOURCE))()
+    resources = getattr(
+        tf1, "resource_variables_enabled", lambda: variable_scope._DEFAULT_USE_RESOURCE
+    )()
     control_flow_util.ENABLE_CONTROL_FLOW_V2 = False
     tf1.disable_resource_variables()
     try:
@@ -118,8 +119,7 @@ def strategy_of(towers=8, **kwargs):
 
 def numbers(count):
     """A dataset_fn: 0., 1., 2., ..."""
-    return lambda: tf.data.Dataset.range(count).map(
-        lambda x: tf.cast(x, tf.float32))
+    return lambda: tf.data.Dataset.range(count).map(lambda x: tf.cast(x, tf.float32))
 
 
 def close(actual, expected, rtol=1e-5):

@@ -5,12 +5,8 @@ import pytest
 import tensorflow as tf
 
 from tests.contrib.harness import close, graph, mode, strategy_of, tf1  # noqa: F401
-from tpudist.contrib.distribute import get_tower_context
-from tpudist.contrib.distribute import VariableAggregation
-from tpudist.errors import ArgumentError
-from tpudist.errors import ArgumentTypeError
-from tpudist.errors import CollectiveError
-from tpudist.errors import PerReplicaError
+from tpudist.contrib.distribute import VariableAggregation, get_tower_context
+from tpudist.errors import ArgumentError, ArgumentTypeError, CollectiveError, PerReplicaError
 
 SUM, MEAN = VariableAggregation.SUM, VariableAggregation.MEAN
 FIRST = VariableAggregation.ONLY_FIRST_TOWER
@@ -24,11 +20,11 @@ def scope():
         yield distribution
 
 
-def tens(distribution, offset=0.):
+def tens(distribution, offset=0.0):
     """A per-device value: 0, 10, 20, ... plus an offset."""
     return distribution.call_for_each_tower(
-        lambda i: 10. * tf.cast(i, tf.float32) + offset,
-        distribution.worker_device_index)
+        lambda i: 10.0 * tf.cast(i, tf.float32) + offset, distribution.worker_device_index
+    )
 
 
 def variable(name, **kwargs):
@@ -37,15 +33,22 @@ def variable(name, **kwargs):
 
 
 def local(name):
-    return variable(name, trainable=False, aggregation=SUM,
-                    synchronization=tf.VariableSynchronization.ON_READ)
+    return variable(
+        name, trainable=False, aggregation=SUM, synchronization=tf.VariableSynchronization.ON_READ
+    )
 
 
-@pytest.mark.parametrize("aggregation, expected", [
-    (SUM, 60.), (MEAN, 15.), (FIRST, 0.),
-    (tf.distribute.ReduceOp.SUM, 60.), (tf.distribute.ReduceOp.MEAN, 15.)])
-@pytest.mark.parametrize("where", [
-    "variable", "value", "device", "devices", "one device"])
+@pytest.mark.parametrize(
+    "aggregation, expected",
+    [
+        (SUM, 60.0),
+        (MEAN, 15.0),
+        (FIRST, 0.0),
+        (tf.distribute.ReduceOp.SUM, 60.0),
+        (tf.distribute.ReduceOp.MEAN, 15.0),
+    ],
+)
+@pytest.mark.parametrize("where", ["variable", "value", "device", "devices", "one device"])
 def test_reduce(mode, aggregation, expected, where):  # noqa: F811
     distribution = strategy_of(4)
     with distribution.scope():
@@ -64,87 +67,92 @@ def test_reduce(mode, aggregation, expected, where):  # noqa: F811
 
 def test_reduce_without_destinations_is_a_tensor(mode, scope):  # noqa: F811
     value = tens(scope)
-    assert mode.run(scope.reduce(SUM, value)) == 60.
-    assert mode.run(scope.reduce(tf.distribute.ReduceOp.MEAN, value)) == 15.
-    assert mode.run(scope.reduce(reduce_op=tf.distribute.ReduceOp.SUM,
-                                 value=value)) == 60.
+    assert mode.run(scope.reduce(SUM, value)) == 60.0
+    assert mode.run(scope.reduce(tf.distribute.ReduceOp.MEAN, value)) == 15.0
+    assert mode.run(scope.reduce(reduce_op=tf.distribute.ReduceOp.SUM, value=value)) == 60.0
 
 
 def test_reduce_outside_of_the_scope(mode):  # noqa: F811
     distribution = strategy_of(4)
     with distribution.scope():
         value = tens(distribution)
-    assert mode.run(distribution.reduce(SUM, value)) == 60.
+    assert mode.run(distribution.reduce(SUM, value)) == 60.0
 
 
-@pytest.mark.parametrize("aggregation, expected", [(SUM, 42.), (MEAN, 42. / 12)])
+@pytest.mark.parametrize("aggregation, expected", [(SUM, 42.0), (MEAN, 42.0 / 12)])
 def test_reduce_along_an_axis(mode, scope, aggregation, expected):  # noqa: F811
     value = scope.call_for_each_tower(
-        lambda i: tf.fill([3], tf.cast(i, tf.float32) + 2.),
-        scope.worker_device_index)
+        lambda i: tf.fill([3], tf.cast(i, tf.float32) + 2.0), scope.worker_device_index
+    )
     close(mode.run(scope.reduce(aggregation, value, axis=0)), expected)
     close(mode.run(scope.reduce(aggregation, value, 0)), expected)
-    close(mode.run(scope.reduce(aggregation, value, axis=None)),
-          [14. if aggregation == SUM else 3.5] * 3)
+    close(
+        mode.run(scope.reduce(aggregation, value, axis=None)),
+        [14.0 if aggregation == SUM else 3.5] * 3,
+    )
 
 
 def test_reduce_of_a_list_with_one_value_per_tower(mode, scope):  # noqa: F811
     values = scope.unwrap(tens(scope))
-    assert mode.run(scope.reduce(MEAN, values, "/device:CPU:0")) == 15.
-    assert mode.run(scope.reduce(FIRST, values, "/device:CPU:0")) == 0.
+    assert mode.run(scope.reduce(MEAN, values, "/device:CPU:0")) == 15.0
+    assert mode.run(scope.reduce(FIRST, values, "/device:CPU:0")) == 0.0
 
 
 def test_reduce_of_a_nest(mode, scope):  # noqa: F811
-    value = {"a": tens(scope), "b": tens(scope, 1.)}
-    assert mode.run(scope.reduce(SUM, value)) == {"a": 60., "b": 64.}
+    value = {"a": tens(scope), "b": tens(scope, 1.0)}
+    assert mode.run(scope.reduce(SUM, value)) == {"a": 60.0, "b": 64.0}
 
 
 def test_reduce_of_sparse_gradients(mode, scope):  # noqa: F811
     value = scope.call_for_each_tower(
         lambda i: tf.IndexedSlices(
-            tf.reshape(tf.cast(i, tf.float32), [1]), tf.constant([1]),
-            tf.constant([3])),
-        scope.worker_device_index)
+            tf.reshape(tf.cast(i, tf.float32), [1]), tf.constant([1]), tf.constant([3])
+        ),
+        scope.worker_device_index,
+    )
     reduced = scope.reduce(SUM, value, "/device:CPU:0")
-    assert mode.run(tf.convert_to_tensor(reduced)).tolist() == [0., 6., 0.]
+    assert mode.run(tf.convert_to_tensor(reduced)).tolist() == [0.0, 6.0, 0.0]
 
 
 def test_reduce_in_a_merge(mode, scope):  # noqa: F811
     def merge_fn(distribution, x):
-        return [distribution.reduce(each, x, destinations=x)
-                for each in (SUM, MEAN, FIRST)]
+        return [distribution.reduce(each, x, destinations=x) for each in (SUM, MEAN, FIRST)]
 
     def tower(i):
         return get_tower_context().merge_call(merge_fn, tf.cast(i, tf.float32) + 1)
+
     result = scope.call_for_each_tower(tower, scope.worker_device_index)
     found = [mode.run(scope.unwrap(each)) for each in result]
-    assert found == [[10.] * 4, [2.5] * 4, [1.] * 4]
+    assert found == [[10.0] * 4, [2.5] * 4, [1.0] * 4]
 
 
 def test_batch_reduce(mode, scope):  # noqa: F811
     v = variable("v")
-    pairs = [(tens(scope), v), (tens(scope, 1.), "/device:CPU:0")]
+    pairs = [(tens(scope), v), (tens(scope, 1.0), "/device:CPU:0")]
     first, second = scope.batch_reduce(SUM, pairs)
-    assert mode.run(scope.unwrap(first)) == [60.] * 4
-    assert mode.run(scope.unwrap(second)) == [64.]
+    assert mode.run(scope.unwrap(first)) == [60.0] * 4
+    assert mode.run(scope.unwrap(second)) == [64.0]
 
 
 def test_broadcast(mode, scope):  # noqa: F811
     v = variable("v")
-    for destinations, copies in [(None, 4), (v, 4), ("/device:CPU:0", 1),
-                                 (scope.worker_devices, 4)]:
-        found = scope.broadcast(tf.constant(5.), destinations)
-        assert mode.run(scope.unwrap(found)) == [5.] * copies
+    for destinations, copies in [
+        (None, 4),
+        (v, 4),
+        ("/device:CPU:0", 1),
+        (scope.worker_devices, 4),
+    ]:
+        found = scope.broadcast(tf.constant(5.0), destinations)
+        assert mode.run(scope.unwrap(found)) == [5.0] * copies
     assert mode.run(scope.unwrap(scope.broadcast(2))) == [2] * 4
 
 
 def test_update_runs_once_per_copy(mode, scope):  # noqa: F811
     v = variable("v", initializer=tf1.ones_initializer())
     reduced = scope.reduce(SUM, tens(scope), destinations=v)
-    done = scope.update(v, lambda copy, by, scale: copy.assign_add(by * scale),
-                        reduced, scale=2.)
+    done = scope.update(v, lambda copy, by, scale: copy.assign_add(by * scale), reduced, scale=2.0)
     mode.run(scope.unwrap(done))
-    assert mode.run(scope.read_var(v)) == 121.
+    assert mode.run(scope.read_var(v)) == 121.0
 
 
 def test_update_with_variables(mode, scope):  # noqa: F811
@@ -152,33 +160,32 @@ def test_update_with_variables(mode, scope):  # noqa: F811
     with scope.colocate_vars_with(var1):
         var2 = variable("var2", initializer=tf1.ones_initializer())
         var3 = variable("var3", initializer=tf1.ones_initializer())
-    done = scope.update(var1, lambda v1, v2, v3: v1.assign(v2 + 2. * v3),
-                        var2, var3)
+    done = scope.update(var1, lambda v1, v2, v3: v1.assign(v2 + 2.0 * v3), var2, var3)
     mode.run(scope.unwrap(done))
-    assert mode.run(scope.read_var(var1)) == 3.
+    assert mode.run(scope.read_var(var1)) == 3.0
 
 
 def test_update_ungrouped_returns_a_list(mode, scope):  # noqa: F811
     v = variable("v")
-    done = scope.update(v, lambda copy: copy.assign_add(3.), grouped=False)
+    done = scope.update(v, lambda copy: copy.assign_add(3.0), grouped=False)
     assert isinstance(done, list)
-    assert mode.run([tf.identity(each) for each in done][:1]) == [3.]
+    assert mode.run([tf.identity(each) for each in done][:1]) == [3.0]
 
 
 def test_update_of_a_tower_local_variable(mode, scope):  # noqa: F811
     v = local("v")
-    done = scope.update(v, lambda copy: copy.assign_add(3.))
+    done = scope.update(v, lambda copy: copy.assign_add(3.0))
     mode.run(scope.unwrap(done))
-    assert mode.run(scope.read_var(v)) == 12.
+    assert mode.run(scope.read_var(v)) == 12.0
 
 
 def test_update_of_another_variable(mode):  # noqa: F811
     distribution = strategy_of(4)
     v = variable("plain")
     with distribution.scope():
-        done = distribution.update(v, lambda copy, by: copy.assign_add(by), 5.)
+        done = distribution.update(v, lambda copy, by: copy.assign_add(by), 5.0)
     mode.run(distribution.unwrap(done))
-    assert mode.run(distribution.read_var(v)) == 5.
+    assert mode.run(distribution.read_var(v)) == 5.0
 
 
 def test_update_refuses_per_device_values(mode, scope):  # noqa: F811
@@ -190,11 +197,11 @@ def test_update_refuses_per_device_values(mode, scope):  # noqa: F811
 def test_read_var_aggregates(mode, scope):  # noqa: F811
     total, mirrored = local("total"), variable("mirrored")
     done = scope.call_for_each_tower(
-        lambda i: total.assign_add(tf.cast(i, tf.float32) + 1.),
-        scope.worker_device_index)
+        lambda i: total.assign_add(tf.cast(i, tf.float32) + 1.0), scope.worker_device_index
+    )
     mode.run(scope.unwrap(done))
-    assert mode.run(scope.read_var(total)) == 10.
-    assert mode.run(scope.read_var(mirrored)) == 0.
+    assert mode.run(scope.read_var(total)) == 10.0
+    assert mode.run(scope.read_var(mirrored)) == 0.0
 
 
 def test_non_slot_variables(mode, scope):  # noqa: F811
@@ -203,8 +210,7 @@ def test_non_slot_variables(mode, scope):  # noqa: F811
     assert isinstance(devices, list) and devices
     with scope.colocate_vars_with(devices):
         beta = variable("beta", initializer=tf1.ones_initializer())
-    done = scope.update_non_slot(
-        devices, lambda by: scope.unwrap(beta)[0].assign(by), 0.5)
+    done = scope.update_non_slot(devices, lambda by: scope.unwrap(beta)[0].assign(by), 0.5)
     mode.run(scope.unwrap(done))
     assert mode.run(scope.read_var(beta)) == 0.5
 
@@ -225,9 +231,8 @@ def test_unwrap(mode, scope):  # noqa: F811
     assert scope.unwrap(3) == [3]
     assert scope.unwrap("text") == ["text"]
     assert scope.unwrap([1, 2]) == [1, 2]
-    pair = (tens(scope), tens(scope, 1.))
-    assert mode.run(scope.unwrap(pair)) == [
-        (0., 1.), (10., 11.), (20., 21.), (30., 31.)]
+    pair = (tens(scope), tens(scope, 1.0))
+    assert mode.run(scope.unwrap(pair)) == [(0.0, 1.0), (10.0, 11.0), (20.0, 21.0), (30.0, 31.0)]
 
 
 def test_value_container(mode, scope):  # noqa: F811
@@ -244,27 +249,26 @@ def test_value_container(mode, scope):  # noqa: F811
 
 def test_group_runs_every_tower(graph, scope):  # noqa: F811
     v = local("v")
-    done = scope.call_for_each_tower(lambda: v.assign_add(1.).op)
+    done = scope.call_for_each_tower(lambda: v.assign_add(1.0).op)
     op = scope.group(done, name="all")
     assert isinstance(op, tf.Operation) and op.name == "all"
     graph.run(op)
-    assert graph.run(scope.read_var(v)) == 4.
+    assert graph.run(scope.read_var(v)) == 4.0
 
 
 def test_group_of_one_value(graph, scope):  # noqa: F811
-    x = tf.constant(1.)
+    x = tf.constant(1.0)
     assert scope.group(x) is x.op
 
 
 def test_map(mode, scope):  # noqa: F811
-    results = scope.map([1., 2., 4.], lambda item, by: by * tf.constant(item), 3.)
-    assert mode.run(results.get()) == [3., 6., 12.]
-    assert mode.run(scope.unwrap(results)) == [3., 6., 12.]
-    assert mode.run(scope.reduce(SUM, results, "/device:CPU:0")) == 21.
+    results = scope.map([1.0, 2.0, 4.0], lambda item, by: by * tf.constant(item), 3.0)
+    assert mode.run(results.get()) == [3.0, 6.0, 12.0]
+    assert mode.run(scope.unwrap(results)) == [3.0, 6.0, 12.0]
+    assert mode.run(scope.reduce(SUM, results, "/device:CPU:0")) == 21.0
 
 
-@pytest.mark.parametrize("aggregation", [
-    VariableAggregation.NONE, "median", None, 7])
+@pytest.mark.parametrize("aggregation", [VariableAggregation.NONE, "median", None, 7])
 def test_unknown_aggregation(graph, scope, aggregation):  # noqa: F811
     with pytest.raises(ArgumentError, match="SUM, MEAN"):
         scope.reduce(aggregation, tens(scope), "/device:CPU:0")
@@ -278,13 +282,12 @@ def test_unknown_destinations(graph, scope, destinations):  # noqa: F811
 
 def test_sum_of_a_single_value(graph, scope):  # noqa: F811
     with pytest.raises(CollectiveError, match="Instead: .*call_for_each_replica"):
-        scope.reduce(SUM, tf.constant(1.), "/device:CPU:0")
-    assert graph.run(scope.reduce(MEAN, tf.constant(1.), "/device:CPU:0")) == 1.
+        scope.reduce(SUM, tf.constant(1.0), "/device:CPU:0")
+    assert graph.run(scope.reduce(MEAN, tf.constant(1.0), "/device:CPU:0")) == 1.0
 
 
 def test_towers_of_different_shapes(graph, scope):  # noqa: F811
-    value = scope.call_for_each_tower(
-        lambda: tf.zeros([1 + get_tower_context().tower_id]))
+    value = scope.call_for_each_tower(lambda: tf.zeros([1 + get_tower_context().tower_id]))
     with pytest.raises(CollectiveError, match="shapes.*axis=0"):
         scope.reduce(SUM, value, "/device:CPU:0")
-    assert np.all(graph.run(scope.reduce(SUM, value, axis=0)) == 0.)
+    assert np.all(graph.run(scope.reduce(SUM, value, axis=0)) == 0.0)

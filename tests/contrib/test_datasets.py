@@ -12,14 +12,12 @@ from tpudist.errors import ArgumentTypeError
 def take(mode, distribution, iterator, steps):  # noqa: F811
     """The per-tower values of some steps."""
     if mode.eager:
-        return [mode.run(distribution.unwrap(iterator.get_next()))
-                for _ in range(steps)]
+        return [mode.run(distribution.unwrap(iterator.get_next())) for _ in range(steps)]
     following = distribution.unwrap(iterator.get_next())
     return [mode.run(following) for _ in range(steps)]
 
 
-@pytest.mark.parametrize("kind", ["make_one_shot_iterator",
-                                  "make_initializable_iterator"])
+@pytest.mark.parametrize("kind", ["make_one_shot_iterator", "make_initializable_iterator"])
 def test_towers_take_elements_in_turn(mode, kind):  # noqa: F811
     distribution = strategy_of(4)
     with distribution.scope():
@@ -36,47 +34,46 @@ def test_example_of_the_page(mode):  # noqa: F811
     distribution = strategy_of(8)
 
     def dataset_fn():
-        return tf.data.Dataset.from_tensors([[1.]]).repeat()
+        return tf.data.Dataset.from_tensors([[1.0]]).repeat()
+
     with distribution.scope():
         distributed_dataset = distribution.distribute_dataset(dataset_fn)
         iterator = distributed_dataset.make_one_shot_iterator()
-        tower_results = distribution.call_for_each_tower(
-            lambda x: 2. * x, iterator.get_next())
+        tower_results = distribution.call_for_each_tower(lambda x: 2.0 * x, iterator.get_next())
         found = mode.run(distribution.unwrap(tower_results))
-    assert [value.tolist() for value in found] == [[[2.]]] * 8
+    assert [value.tolist() for value in found] == [[[2.0]]] * 8
 
 
 def test_structures(mode):  # noqa: F811
     distribution = strategy_of(2)
     with distribution.scope():
         iterator = distribution.distribute_dataset(
-            lambda: tf.data.Dataset.range(8).batch(2).map(
-                lambda x: ({"a": x}, x + 1))).make_one_shot_iterator()
+            lambda: tf.data.Dataset.range(8).batch(2).map(lambda x: ({"a": x}, x + 1))
+        ).make_one_shot_iterator()
         features, labels = iterator.get_next()
         assert set(features) == {"a"}
-        found = mode.run([distribution.unwrap(features["a"]),
-                          distribution.unwrap(labels)])
+        found = mode.run([distribution.unwrap(features["a"]), distribution.unwrap(labels)])
     assert [[part.tolist() for part in each] for each in found] == [
-        [[0, 1], [2, 3]], [[1, 2], [3, 4]]]
+        [[0, 1], [2, 3]],
+        [[1, 2], [3, 4]],
+    ]
 
 
 def test_single_tower(mode):  # noqa: F811
     distribution = strategy_of(1)
     with distribution.scope():
-        iterator = distribution.distribute_dataset(
-            numbers(3)).make_one_shot_iterator()
-        assert take(mode, distribution, iterator, 2) == [[0.], [1.]]
+        iterator = distribution.distribute_dataset(numbers(3)).make_one_shot_iterator()
+        assert take(mode, distribution, iterator, 2) == [[0.0], [1.0]]
 
 
 def test_initializer_restarts(graph):  # noqa: F811
     distribution = strategy_of(2)
-    iterator = distribution.distribute_dataset(
-        numbers(100)).make_initializable_iterator()
+    iterator = distribution.distribute_dataset(numbers(100)).make_initializable_iterator()
     following = distribution.unwrap(iterator.get_next())
     for start in (iterator.initializer, iterator.initialize()):
         graph.run(start)
-        assert graph.run(following) == [0., 1.]
-        assert graph.run(following) == [2., 3.]
+        assert graph.run(following) == [0.0, 1.0]
+        assert graph.run(following) == [2.0, 3.0]
 
 
 def test_iteration_in_python(eager):  # noqa: F811
@@ -84,10 +81,10 @@ def test_iteration_in_python(eager):  # noqa: F811
     dataset = distribution.distribute_dataset(numbers(5))
     for _ in range(2):
         found = [eager.run(distribution.unwrap(each)) for each in dataset]
-        assert found == [[0., 1.], [2., 3.]]
+        assert found == [[0.0, 1.0], [2.0, 3.0]]
     iterator = dataset.make_initializable_iterator()
     assert iterator.initializer is None and iterator.initialize() == []
-    assert eager.run(distribution.unwrap(iterator.next())) == [0., 1.]
+    assert eager.run(distribution.unwrap(iterator.next())) == [0.0, 1.0]
     next(iterator)
     with pytest.raises(StopIteration):
         next(iterator)
@@ -106,9 +103,9 @@ def test_every_host_has_its_own_dataset(mode):  # noqa: F811
     def dataset_fn():
         calls.append(len(calls))
         return tf.data.Dataset.range(100 * calls[-1], 100 * calls[-1] + 50)
+
     with distribution.scope():
-        iterator = distribution.distribute_dataset(
-            dataset_fn).make_one_shot_iterator()
+        iterator = distribution.distribute_dataset(dataset_fn).make_one_shot_iterator()
         found = take(mode, distribution, iterator, 2)
     assert calls == [0, 1, 2, 3]
     assert found[0] == [host * 100 + i for host in range(4) for i in range(8)]
@@ -124,9 +121,10 @@ def test_dataset_fn_returns_no_dataset(graph, result):  # noqa: F811
 def test_a_step_of_eight_towers_takes_eight_elements(mode):  # noqa: F811
     distribution = strategy_of(8)
     with distribution.scope():
-        iterator = distribution.distribute_dataset(
-            numbers(100)).make_one_shot_iterator()
+        iterator = distribution.distribute_dataset(numbers(100)).make_one_shot_iterator()
         context = distribution.run_steps_on_dataset(
-            lambda context, x: context.set_last_step_output(
-                "x", x, VariableAggregation.NONE), iterator, iterations=2)
+            lambda context, x: context.set_last_step_output("x", x, VariableAggregation.NONE),
+            iterator,
+            iterations=2,
+        )
         assert mode.run(context.last_step_outputs["x"]) == list(range(8, 16))

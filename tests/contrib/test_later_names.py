@@ -29,19 +29,29 @@ def test_experimental_run(mode, strategy):  # noqa: F811
     iterator = strategy.make_dataset_iterator(batches())
     start(mode, iterator)
     found = strategy.experimental_run(lambda x: 2 * x, iterator)
-    assert np.array(mode.run(strategy.experimental_local_results(found))
-                    ).tolist() == [[0, 2], [4, 6], [8, 10], [12, 14]]
-    without = strategy.experimental_run(lambda: tf.constant(1.))
-    assert mode.run(strategy.experimental_local_results(without)) == (1.,) * 4
+    assert np.array(mode.run(strategy.experimental_local_results(found))).tolist() == [
+        [0, 2],
+        [4, 6],
+        [8, 10],
+        [12, 14],
+    ]
+    without = strategy.experimental_run(lambda: tf.constant(1.0))
+    assert mode.run(strategy.experimental_local_results(without)) == (1.0,) * 4
 
 
 def test_make_input_fn_iterator(mode, strategy):  # noqa: F811
     contexts = []
 
     def input_fn(context):
-        contexts.append((context.num_input_pipelines, context.num_replicas_in_sync,
-                         context.get_per_replica_batch_size(8)))
+        contexts.append(
+            (
+                context.num_input_pipelines,
+                context.num_replicas_in_sync,
+                context.get_per_replica_batch_size(8),
+            )
+        )
         return tf.data.Dataset.range(80).batch(2)
+
     iterator = strategy.make_input_fn_iterator(input_fn)
     start(mode, iterator)
     found = strategy.experimental_run(lambda x: tf.reduce_sum(x), iterator)
@@ -52,33 +62,34 @@ def test_make_input_fn_iterator(mode, strategy):  # noqa: F811
 def test_make_input_fn_iterator_with_a_mode(graph, strategy):  # noqa: F811
     iterator = strategy.make_input_fn_iterator(
         lambda context: tf.data.Dataset.range(80).batch(2),
-        tf.distribute.InputReplicationMode.PER_WORKER)
+        tf.distribute.InputReplicationMode.PER_WORKER,
+    )
     assert iterator.initialize() is not None
 
 
 def test_experimental_run_v2(mode, strategy):  # noqa: F811
     found = strategy.experimental_run_v2(
-        lambda x, y: x + y, args=(tf.constant(1.),), kwargs={"y": 2.})
-    assert mode.run(strategy.experimental_local_results(found)) == (3.,) * 4
+        lambda x, y: x + y, args=(tf.constant(1.0),), kwargs={"y": 2.0}
+    )
+    assert mode.run(strategy.experimental_local_results(found)) == (3.0,) * 4
 
 
 def test_call_for_each_replica(mode, strategy):  # noqa: F811
     with strategy.scope():
         for found in (
-                strategy.call_for_each_replica(lambda x: x + 1., tf.constant(1.)),
-                strategy.extended.call_for_each_replica(
-                    lambda x: x + 1., args=(tf.constant(1.),))):
-            assert mode.run(strategy.experimental_local_results(found)) == (2.,) * 4
+            strategy.call_for_each_replica(lambda x: x + 1.0, tf.constant(1.0)),
+            strategy.extended.call_for_each_replica(lambda x: x + 1.0, args=(tf.constant(1.0),)),
+        ):
+            assert mode.run(strategy.experimental_local_results(found)) == (2.0,) * 4
 
 
 def test_all_reduce_in_a_replica(mode, strategy):  # noqa: F811
     def replica(i):
-        return tf.distribute.get_replica_context().all_reduce(
-            SUM, tf.cast(i, tf.float32))
+        return tf.distribute.get_replica_context().all_reduce(SUM, tf.cast(i, tf.float32))
+
     with strategy.scope():
-        found = strategy.call_for_each_replica(
-            replica, strategy.worker_device_index)
-        assert mode.run(strategy.experimental_local_results(found)) == (6.,) * 4
+        found = strategy.call_for_each_replica(replica, strategy.worker_device_index)
+        assert mode.run(strategy.experimental_local_results(found)) == (6.0,) * 4
 
 
 def test_distributed_dataset(eager, strategy):  # noqa: F811
@@ -86,24 +97,23 @@ def test_distributed_dataset(eager, strategy):  # noqa: F811
     for step, x in enumerate(dataset):
         found = strategy.experimental_run_v2(lambda x: tf.reduce_sum(x), args=(x,))
         assert eager.run(strategy.reduce(SUM, found, axis=None)) == sum(
-            range(8 * step, 8 * step + 8))
+            range(8 * step, 8 * step + 8)
+        )
     assert step == 9
 
 
 def test_distributed_dataset_in_a_graph(graph, strategy):  # noqa: F811
     dataset = tf1.data.Dataset.range(80).batch(8, drop_remainder=True)
-    iterator = strategy.experimental_distribute_dataset(
-        dataset).make_initializable_iterator()
+    iterator = strategy.experimental_distribute_dataset(dataset).make_initializable_iterator()
     start(graph, iterator)
-    found = strategy.experimental_run_v2(
-        lambda x: tf.reduce_sum(x), args=(iterator.get_next(),))
+    found = strategy.experimental_run_v2(lambda x: tf.reduce_sum(x), args=(iterator.get_next(),))
     assert graph.run(strategy.reduce(SUM, found)) == 28
 
 
 def test_datasets_from_function(mode, strategy):  # noqa: F811
     dataset = strategy.experimental_distribute_datasets_from_function(
-        lambda context: tf1.data.Dataset.range(80).batch(
-            context.get_per_replica_batch_size(8)))
+        lambda context: tf1.data.Dataset.range(80).batch(context.get_per_replica_batch_size(8))
+    )
     if mode.eager:
         iterator = iter(dataset)
     else:
@@ -117,16 +127,21 @@ def test_datasets_from_function(mode, strategy):  # noqa: F811
 def test_numpy_dataset_in_a_graph(graph, strategy):  # noqa: F811
     with tf1.Session() as session:
         dataset = strategy.experimental_make_numpy_dataset(
-            np.arange(8.).reshape(4, 2), session=session)
+            np.arange(8.0).reshape(4, 2), session=session
+        )
         following = tf1.data.make_initializable_iterator(dataset)
         session.run(following.initializer)
-        assert session.run(following.get_next()).tolist() == [0., 1.]
+        assert session.run(following.get_next()).tolist() == [0.0, 1.0]
 
 
 def test_numpy_dataset(eager, strategy):  # noqa: F811
-    dataset = strategy.experimental_make_numpy_dataset(np.arange(8.).reshape(4, 2))
+    dataset = strategy.experimental_make_numpy_dataset(np.arange(8.0).reshape(4, 2))
     assert [row.numpy().tolist() for row in dataset] == [
-        [0., 1.], [2., 3.], [4., 5.], [6., 7.]]
+        [0.0, 1.0],
+        [2.0, 3.0],
+        [4.0, 5.0],
+        [6.0, 7.0],
+    ]
 
 
 def test_extended_run_steps(graph, strategy):  # noqa: F811
@@ -134,29 +149,34 @@ def test_extended_run_steps(graph, strategy):  # noqa: F811
         iterator = strategy.distribute_dataset(numbers(100)).make_one_shot_iterator()
 
         def step(context, x):
-            result = strategy.extended.call_for_each_replica(
-                lambda x: x * 2., args=(x,))
+            result = strategy.extended.call_for_each_replica(lambda x: x * 2.0, args=(x,))
             context.set_last_step_output("x", result, SUM)
             return strategy.group(result)
+
         context = strategy.extended.experimental_run_steps_on_iterator(
-            step, iterator, 3, initial_loop_values={"x": tf.constant(0.)})
+            step, iterator, 3, initial_loop_values={"x": tf.constant(0.0)}
+        )
     _, found = graph.run([context.run_op, context.last_step_outputs["x"]])
-    assert found == 2. * (8 + 9 + 10 + 11)
+    assert found == 2.0 * (8 + 9 + 10 + 11)
 
 
 def test_in_a_function(eager, strategy):  # noqa: F811
     v = None
     with strategy.scope():
-        v = tf.Variable(1.)
+        v = tf.Variable(1.0)
 
     @tf.function
     def train(x):
         with strategy.scope():
+
             def replica(x):
-                if x > 0.:  # AutoGraph converts replica functions of 1.15
+                if x > 0.0:  # AutoGraph converts replica functions of 1.15
                     return v * x
                 return -x
+
             return strategy.experimental_local_results(
-                strategy.experimental_run_v2(replica, args=(x,)))
-    assert eager.run(train(tf.constant(3.))) == (3.,) * 4
-    assert eager.run(train(tf.constant(-3.))) == (3.,) * 4
+                strategy.experimental_run_v2(replica, args=(x,))
+            )
+
+    assert eager.run(train(tf.constant(3.0))) == (3.0,) * 4
+    assert eager.run(train(tf.constant(-3.0))) == (3.0,) * 4

@@ -5,14 +5,10 @@ import tensorflow as tf
 
 from tests.contrib.harness import eager, graph, mode, strategy_of, tf1  # noqa: F401
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
-from tpudist.contrib.distribute import get_tower_context
-from tpudist.contrib.distribute import TPUStrategy
-from tpudist.contrib.distribute import TPUStrategyV1
-from tpudist.core.placement import DeviceAssignment
+from tpudist.contrib.distribute import TPUStrategy, TPUStrategyV1, get_tower_context
 from tpudist.core.cluster import initialize_tpu_system
-from tpudist.errors import ArgumentError
-from tpudist.errors import TopologyError
-from tpudist.errors import TPUNameError
+from tpudist.core.placement import DeviceAssignment
+from tpudist.errors import ArgumentError, TopologyError, TPUNameError
 
 
 def test_towers_and_devices(mode):  # noqa: F811
@@ -22,13 +18,15 @@ def test_towers_and_devices(mode):  # noqa: F811
     assert distribution.is_single_tower is False
     assert isinstance(distribution.worker_devices, list)
     assert isinstance(distribution.parameter_devices, list)
-    assert [device.rpartition("/")[2] for device in distribution.worker_devices
-            ] == ["device:TPU:%d" % i for i in range(8)]
+    assert [device.rpartition("/")[2] for device in distribution.worker_devices] == [
+        "device:TPU:%d" % i for i in range(8)
+    ]
     assert distribution.parameter_devices == distribution.worker_devices
 
 
-@pytest.mark.parametrize("name, towers, hosts", [
-    ("virtual", 8, 1), ("virtual:1", 1, 1), ("virtual:v3-32", 32, 4)])
+@pytest.mark.parametrize(
+    "name, towers, hosts", [("virtual", 8, 1), ("virtual:1", 1, 1), ("virtual:v3-32", 32, 4)]
+)
 def test_hosts(graph, name, towers, hosts):  # noqa: F811
     distribution = strategy_of(name)
     assert (distribution.num_towers, distribution.num_hosts) == (towers, hosts)
@@ -65,8 +63,9 @@ def test_initialize_and_finalize_in_eager_mode(eager):  # noqa: F811
 
 def test_configure(graph):  # noqa: F811
     config = tf1.ConfigProto(inter_op_parallelism_threads=3)
-    strategy_of(2).configure(session_config=config, cluster_spec=None,
-                             task_type="worker", task_id=0)
+    strategy_of(2).configure(
+        session_config=config, cluster_spec=None, task_type="worker", task_id=0
+    )
     assert config.isolate_session_state
     assert config.inter_op_parallelism_threads == 3
     assert strategy_of(2).configure() is None
@@ -77,9 +76,8 @@ def test_two_strategies_on_one_slice(mode):  # noqa: F811
     for towers in (2, 8):
         distribution = TPUStrategy(resolver, 1, num_cores=towers)
         with distribution.scope():
-            found = distribution.unwrap(distribution.call_for_each_tower(
-                lambda: tf.constant(1.)))
-            assert mode.run(found) == [1.] * towers
+            found = distribution.unwrap(distribution.call_for_each_tower(lambda: tf.constant(1.0)))
+            assert mode.run(found) == [1.0] * towers
 
 
 @pytest.mark.parametrize("cores", [0, 9, "2", 2.5])
@@ -92,8 +90,7 @@ def test_constructor_of_1_15(graph):  # noqa: F811
     resolver = TPUClusterResolver("virtual:8")
     topology = initialize_tpu_system(resolver)
     assignment = DeviceAssignment.build(topology, num_replicas=2)
-    distribution = TPUStrategyV1(resolver, steps_per_run=5,
-                                 device_assignment=assignment)
+    distribution = TPUStrategyV1(resolver, steps_per_run=5, device_assignment=assignment)
     assert (distribution.num_towers, distribution.steps_per_run) == (2, 5)
     assert isinstance(distribution, TPUStrategy)
     assert TPUStrategy(resolver, device_assignment=assignment).num_towers == 2
@@ -125,11 +122,12 @@ def test_ops_pinned_to_devices_of_the_strategy(graph):  # noqa: F811
 
     def tower():
         with tf.device(get_tower_context().device):
-            return tf.constant(1.) + 1.
+            return tf.constant(1.0) + 1.0
+
     with distribution.scope():
         results = distribution.unwrap(distribution.call_for_each_tower(tower))
         with tf.device(distribution.get_host_cpu_device(3)):
-            results.append(tf.constant(1.) + 1.)
+            results.append(tf.constant(1.0) + 1.0)
         with tf.device("/device:CPU:0"):
-            results.append(tf.constant(1.) + 1.)
-    assert graph.run(results) == [2.] * 34
+            results.append(tf.constant(1.0) + 1.0)
+    assert graph.run(results) == [2.0] * 34

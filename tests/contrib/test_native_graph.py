@@ -9,9 +9,7 @@ import tensorflow as tf
 from tests.contrib.harness import enter, tf1
 from tests.native import described
 from tests.native.test_native_graph import kinds
-from tpudist.contrib.distribute import get_tower_context
-from tpudist.contrib.distribute import TPUStrategy
-from tpudist.contrib.distribute import VariableAggregation
+from tpudist.contrib.distribute import TPUStrategy, VariableAggregation, get_tower_context
 
 SUM, MEAN = VariableAggregation.SUM, VariableAggregation.MEAN
 FIRST, NONE = VariableAggregation.ONLY_FIRST_TOWER, VariableAggregation.NONE
@@ -29,8 +27,7 @@ def strategy(monkeypatch):
 
 def iterator_of(strategy):
     return strategy.distribute_dataset(
-        lambda: tf.data.Dataset.range(100).map(
-            lambda x: (tf.cast(x, tf.float32), x)).repeat()
+        lambda: tf.data.Dataset.range(100).map(lambda x: (tf.cast(x, tf.float32), x)).repeat()
     ).make_initializable_iterator()
 
 
@@ -41,7 +38,8 @@ def test_layout(strategy):
     assert isinstance(strategy.worker_devices, list)
     assert isinstance(strategy.non_slot_devices([]), list)
     assert [strategy.get_host_cpu_device(i) for i in range(2)] == [
-        "/job:worker/replica:0/task:%d/device:CPU:0" % i for i in range(2)]
+        "/job:worker/replica:0/task:%d/device:CPU:0" % i for i in range(2)
+    ]
     assert strategy.between_graph in (True, False)
     assert strategy.should_checkpoint and strategy.should_save_summary
 
@@ -49,7 +47,8 @@ def test_layout(strategy):
 def test_towers_run_in_one_program(strategy):
     with strategy.scope():
         result = strategy.call_for_each_tower(
-            lambda x: x * 2., tf.constant(1.), run_concurrently=True)
+            lambda x: x * 2.0, tf.constant(1.0), run_concurrently=True
+        )
         assert len(strategy.unwrap(result)) == 8
     assert kinds(tf1.get_default_graph())["TPUReplicateMetadata"] == 1
 
@@ -66,6 +65,7 @@ def test_initialize_and_finalize(strategy):
 def test_steps_are_one_loop(strategy, iterations):
     iterator = iterator_of(strategy)
     with strategy.scope():
+
         def step(context, x, y):
             def tower(x, y):
                 context.set_last_step_output("mean", x, MEAN)
@@ -73,11 +73,14 @@ def test_steps_are_one_loop(strategy, iterations):
                 context.set_last_step_output("first", x, FIRST)
                 context.set_non_tensor_output("note", "text")
                 return x
+
             assert get_tower_context() is None
             strategy.call_for_each_tower(tower, x, y)
-        zeros = {name: tf.constant(0.) for name in ("first", "list", "mean")}
+
+        zeros = {name: tf.constant(0.0) for name in ("first", "list", "mean")}
         context = strategy.run_steps_on_dataset(
-            step, iterator, iterations, initial_loop_values=zeros)
+            step, iterator, iterations, initial_loop_values=zeros
+        )
     assert isinstance(context.run_op, tf.Operation)
     outputs = context.last_step_outputs
     assert isinstance(outputs["mean"], tf.Tensor)
@@ -100,8 +103,10 @@ def test_training_step(strategy):
 
         def step(context, x, y):
             done = strategy.call_for_each_tower(
-                lambda x, y: optimizer.minimize(w * x, var_list=[w]), x, y)
+                lambda x, y: optimizer.minimize(w * x, var_list=[w]), x, y
+            )
             return strategy.group(done)
+
         context = strategy.run_steps_on_dataset(step, iterator, 5)
     assert context.last_step_outputs == {}
     found = kinds(tf1.get_default_graph())

@@ -6,9 +6,7 @@ import tensorflow as tf
 
 from tests.contrib.harness import close, enter, graph, mode, strategy_of, tf1  # noqa: F401
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
-from tpudist.contrib.distribute import get_loss_reduction
-from tpudist.contrib.distribute import TPUStrategyV1
-from tpudist.contrib.distribute import VariableAggregation
+from tpudist.contrib.distribute import TPUStrategyV1, VariableAggregation, get_loss_reduction
 
 INPUTS = np.random.RandomState(0).rand(16, 3).astype(np.float32)
 LABELS = np.random.RandomState(1).rand(16, 1).astype(np.float32)
@@ -19,8 +17,7 @@ def loss_of(w, x, y, kind):
     if kind == "reduce_mean":
         return tf.reduce_mean(tf.square(predicted - y))
     if kind == "losses.sum":
-        return tf1.losses.mean_squared_error(
-            y, predicted, reduction=tf1.losses.Reduction.SUM)
+        return tf1.losses.mean_squared_error(y, predicted, reduction=tf1.losses.Reduction.SUM)
     return tf1.losses.mean_squared_error(y, predicted)
 
 
@@ -28,8 +25,7 @@ def one_device(optimizer, kind, steps=2):
     """The weights after training on the whole batch on one device."""
     with enter("graph") as alone:
         w = tf1.get_variable("w", [3, 1], initializer=tf1.zeros_initializer())
-        done = optimizer().minimize(
-            loss_of(w, tf.constant(INPUTS), tf.constant(LABELS), kind))
+        done = optimizer().minimize(loss_of(w, tf.constant(INPUTS), tf.constant(LABELS), kind))
         for _ in range(steps):
             alone.run(done)
         return alone.run(w)
@@ -42,17 +38,18 @@ def on_towers(mode, distribution, optimizer, kind, steps=2):  # noqa: F811
         w = tf1.get_variable("w", [3, 1], initializer=tf1.zeros_initializer())
         made = optimizer()
         iterator = distribution.distribute_dataset(
-            lambda: tf.data.Dataset.from_tensor_slices((INPUTS, LABELS))
-            .batch(per_tower).repeat()).make_one_shot_iterator()
+            lambda: tf.data.Dataset.from_tensor_slices((INPUTS, LABELS)).batch(per_tower).repeat()
+        ).make_one_shot_iterator()
 
         def tower(x, y):
             def loss():
                 return loss_of(w, x, y, kind)
+
             return made.minimize(loss if mode.eager else loss(), var_list=[w])
 
         def step(context, x, y):
-            return distribution.group(
-                distribution.call_for_each_tower(tower, x, y))
+            return distribution.group(distribution.call_for_each_tower(tower, x, y))
+
         context = distribution.run_steps_on_dataset(step, iterator, steps)
         if not mode.eager:
             mode.run(context.run_op)
@@ -75,31 +72,39 @@ def test_equals_one_device_on_the_global_batch(mode, towers, kind):  # noqa: F81
 
 
 def test_adam_equals_one_device(mode):  # noqa: F811
-    close(on_towers(mode, strategy_of(4), adam, "losses.mean", 3),
-          one_device(adam, "losses.mean", 3), rtol=1e-4)
+    close(
+        on_towers(mode, strategy_of(4), adam, "losses.mean", 3),
+        one_device(adam, "losses.mean", 3),
+        rtol=1e-4,
+    )
 
 
 def test_outside_of_a_loop_of_steps(graph):  # noqa: F811
     distribution = strategy_of(8)
     with distribution.scope():
         w = tf1.get_variable("w", [3, 1], initializer=tf1.zeros_initializer())
-        x, y = [distribution.distribute_dataset(
-            lambda: tf.data.Dataset.from_tensor_slices(values).batch(2).repeat()
-        ).make_one_shot_iterator().get_next() for values in (INPUTS, LABELS)]
+        x, y = [
+            distribution.distribute_dataset(
+                lambda values=values: tf.data.Dataset.from_tensor_slices(values).batch(2).repeat()
+            )
+            .make_one_shot_iterator()
+            .get_next()
+            for values in (INPUTS, LABELS)
+        ]
         done = distribution.call_for_each_tower(
-            lambda x, y: descent().minimize(loss_of(w, x, y, "losses.mean")),
-            x, y)
+            lambda x, y: descent().minimize(loss_of(w, x, y, "losses.mean")), x, y
+        )
         op = distribution.group(done)
         for _ in range(2):
             graph.run(op)
-        close(graph.run(distribution.read_var(w)),
-              one_device(descent, "losses.mean"), rtol=1e-4)
+        close(graph.run(distribution.read_var(w)), one_device(descent, "losses.mean"), rtol=1e-4)
 
 
 def test_strategy_of_1_14_leaves_the_loss_to_the_user(mode):  # noqa: F811
     newer = TPUStrategyV1(TPUClusterResolver("virtual:4"))
-    found = on_towers(mode, newer, lambda: tf1.train.GradientDescentOptimizer(
-        0.5 / 4), "reduce_mean")
+    found = on_towers(
+        mode, newer, lambda: tf1.train.GradientDescentOptimizer(0.5 / 4), "reduce_mean"
+    )
     close(found, one_device(descent, "reduce_mean"), rtol=1e-4)
 
 

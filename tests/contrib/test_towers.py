@@ -4,12 +4,14 @@ import pytest
 import tensorflow as tf
 
 from tests.contrib.harness import close, eager, graph, mode, strategy_of, tf1  # noqa: F401
-from tpudist.contrib.distribute import get_cross_tower_context
-from tpudist.contrib.distribute import get_distribution_strategy
-from tpudist.contrib.distribute import get_tower_context
-from tpudist.contrib.distribute import has_distribution_strategy
-from tpudist.contrib.distribute import TowerContext
-from tpudist.contrib.distribute import VariableAggregation
+from tpudist.contrib.distribute import (
+    TowerContext,
+    VariableAggregation,
+    get_cross_tower_context,
+    get_distribution_strategy,
+    get_tower_context,
+    has_distribution_strategy,
+)
 from tpudist.errors import ContextError
 
 
@@ -24,8 +26,9 @@ def page_fn(three):
     return s + v
 
 
-@pytest.mark.parametrize("towers, expected", [
-    (8, [55, 56, 57, 58, 59, 60, 61, 62]), (2, [10, 11]), (1, [6])])
+@pytest.mark.parametrize(
+    "towers, expected", [(8, [55, 56, 57, 58, 59, 60, 61, 62]), (2, [10, 11]), (1, [6])]
+)
 def test_example_of_the_page(mode, towers, expected):  # noqa: F811
     distribution = strategy_of(towers)
     with distribution.scope():
@@ -44,8 +47,8 @@ def test_example_of_the_page_in_a_function(eager):  # noqa: F811
     @tf.function
     def run():
         with distribution.scope():
-            return distribution.unwrap(
-                distribution.call_for_each_tower(page_fn, 3))
+            return distribution.unwrap(distribution.call_for_each_tower(page_fn, 3))
+
     assert eager.run(run()) == [55, 56, 57, 58, 59, 60, 61, 62]
 
 
@@ -55,7 +58,11 @@ def test_each_tower_gets_its_part_of_the_arguments(mode):  # noqa: F811
         index = distribution.worker_device_index
         result = distribution.call_for_each_tower(
             lambda x, i, scale: x + scale * tf.cast(i, tf.float32),
-            tf.constant(100.), index, scale=10., run_concurrently=False)
+            tf.constant(100.0),
+            index,
+            scale=10.0,
+            run_concurrently=False,
+        )
         close(mode.run(distribution.unwrap(result)), [100, 110, 120, 130])
 
 
@@ -65,11 +72,11 @@ def test_structures_come_back(mode):  # noqa: F811
     def tower(i):
         x = tf.cast(i, tf.float32)
         return {"a": x, "b": (x + 1, [x + 2])}
+
     with distribution.scope():
-        result = distribution.call_for_each_tower(
-            tower, distribution.worker_device_index)
+        result = distribution.call_for_each_tower(tower, distribution.worker_device_index)
         found = mode.run(distribution.unwrap(result))
-    assert found == [{"a": 0., "b": (1., [2.])}, {"a": 1., "b": (2., [3.])}]
+    assert found == [{"a": 0.0, "b": (1.0, [2.0])}, {"a": 1.0, "b": (2.0, [3.0])}]
 
 
 def test_tower_context_in_a_graph(graph):  # noqa: F811
@@ -82,14 +89,13 @@ def test_tower_context_in_a_graph(graph):  # noqa: F811
         assert hash(context) == hash(get_tower_context())
         assert context.distribution_strategy is distribution
         assert get_cross_tower_context() is None
-        seen.append((context.tower_id, context.num_towers,
-                     context.is_single_tower, context.device))
+        seen.append((context.tower_id, context.num_towers, context.is_single_tower, context.device))
         return tf.constant(0)
+
     with distribution.scope():
         distribution.call_for_each_tower(tower)
     devices = distribution.worker_devices
-    assert sorted(seen) == [(0, 2, False, devices[0]),
-                            (1, 2, False, devices[1])]
+    assert sorted(seen) == [(0, 2, False, devices[0]), (1, 2, False, devices[1])]
     assert all(type(number) is int for number, _, _, _ in seen)
 
 
@@ -102,6 +108,7 @@ def test_tower_context_in_eager_mode(eager):  # noqa: F811
         assert context.device in [""] + distribution.worker_devices
         assert context.distribution_strategy is distribution
         return tf.identity(context.tower_id)
+
     with distribution.scope():
         result = distribution.call_for_each_tower(tower)
         assert eager.run(distribution.unwrap(result)) == [0, 1]
@@ -115,35 +122,42 @@ def test_a_training_op_comes_back(mode):  # noqa: F811
 
         def tower():
             def loss():
-                return tf.reduce_mean(w * 3.)
-            done = optimizer.minimize(loss if mode.eager else loss(),
-                                      var_list=[w])
-            return done, tf.constant(2.)
+                return tf.reduce_mean(w * 3.0)
+
+            done = optimizer.minimize(loss if mode.eager else loss(), var_list=[w])
+            return done, tf.constant(2.0)
+
         done, two = distribution.call_for_each_tower(tower)
         op = distribution.group(done)
         assert (op is None) == mode.eager
         if not mode.eager:
             mode.run(op)
         close(mode.run(distribution.read_var(w)), 0.7)
-        assert mode.run(distribution.unwrap(two)) == [2.] * 4
+        assert mode.run(distribution.unwrap(two)) == [2.0] * 4
 
 
 def test_ops_of_each_tower_come_back(mode):  # noqa: F811
     distribution = strategy_of(4)
     with distribution.scope():
         v = tf1.get_variable(
-            "v", [], initializer=tf1.zeros_initializer(), trainable=False,
+            "v",
+            [],
+            initializer=tf1.zeros_initializer(),
+            trainable=False,
             synchronization=tf.VariableSynchronization.ON_READ,
-            aggregation=VariableAggregation.SUM)
+            aggregation=VariableAggregation.SUM,
+        )
 
         def tower(i):
             with tf.control_dependencies([v.assign_add(tf.cast(i, tf.float32))]):
                 return tf.no_op()
-        op = distribution.group(distribution.call_for_each_tower(
-            tower, distribution.worker_device_index))
+
+        op = distribution.group(
+            distribution.call_for_each_tower(tower, distribution.worker_device_index)
+        )
         if not mode.eager:
             mode.run(op)
-        assert mode.run(distribution.read_var(v)) == 6.
+        assert mode.run(distribution.read_var(v)) == 6.0
 
 
 def test_single_tower(mode):  # noqa: F811
@@ -151,8 +165,9 @@ def test_single_tower(mode):  # noqa: F811
     with distribution.scope():
         assert distribution.worker_device_index == 0
         result = distribution.call_for_each_tower(
-            lambda: tf.constant(7.) * get_tower_context().num_towers)
-        assert mode.run(distribution.unwrap(result)) == [7.]
+            lambda: tf.constant(7.0) * get_tower_context().num_towers
+        )
+        assert mode.run(distribution.unwrap(result)) == [7.0]
         assert distribution.is_single_tower
 
 
@@ -160,8 +175,7 @@ def test_contexts_of_different_towers_differ(graph):  # noqa: F811
     contexts = []
     distribution = strategy_of(2)
     with distribution.scope():
-        distribution.call_for_each_tower(
-            lambda: contexts.append(get_tower_context()))
+        distribution.call_for_each_tower(lambda: contexts.append(get_tower_context()))
     assert contexts[0] != contexts[1]
     assert contexts[0] != "another thing"
 
@@ -193,18 +207,19 @@ def test_merge_call_passes_keywords_and_unwraps(mode):  # noqa: F811
 
     def tower(i):
         own, last = get_tower_context().merge_call(
-            merge_fn, tf.cast(i, tf.float32) + 1., scale=10.)
+            merge_fn, tf.cast(i, tf.float32) + 1.0, scale=10.0
+        )
         return own + last
+
     with distribution.scope():
-        result = distribution.call_for_each_tower(
-            tower, distribution.worker_device_index)
-        close(mode.run(distribution.unwrap(result)), [31., 32., 33.])
+        result = distribution.call_for_each_tower(tower, distribution.worker_device_index)
+        close(mode.run(distribution.unwrap(result)), [31.0, 32.0, 33.0])
 
 
 def test_merge_call_without_a_strategy(mode):  # noqa: F811
     result = get_tower_context().merge_call(
-        lambda distribution, x: x + distribution.num_replicas_in_sync,
-        tf.constant(4))
+        lambda distribution, x: x + distribution.num_replicas_in_sync, tf.constant(4)
+    )
     assert mode.run(result) == 5
 
 
@@ -212,10 +227,8 @@ def test_old_context_is_refused(graph):  # noqa: F811
     contexts = []
     distribution = strategy_of(2)
     with distribution.scope():
-        distribution.call_for_each_tower(
-            lambda: contexts.append(get_tower_context()))
-        with pytest.raises(ContextError, match="Need to be inside "
-                                               "`call_for_each_tower"):
+        distribution.call_for_each_tower(lambda: contexts.append(get_tower_context()))
+        with pytest.raises(ContextError, match="Need to be inside `call_for_each_tower"):
             contexts[0].tower_id
         with pytest.raises(ContextError, match="Instead: .*get_tower_context"):
             contexts[0].merge_call(lambda distribution: None)
@@ -225,20 +238,24 @@ def test_mirrored_variable_is_updated_once_from_towers(mode):  # noqa: F811
     distribution = strategy_of(4)
     with distribution.scope():
         total = tf1.get_variable(
-            "total", [], initializer=tf1.zeros_initializer(),
-            aggregation=VariableAggregation.SUM)
+            "total", [], initializer=tf1.zeros_initializer(), aggregation=VariableAggregation.SUM
+        )
         mean = tf1.get_variable(
-            "mean", [], initializer=tf1.zeros_initializer(),
-            aggregation=VariableAggregation.MEAN)
+            "mean", [], initializer=tf1.zeros_initializer(), aggregation=VariableAggregation.MEAN
+        )
         first = tf1.get_variable(
-            "first", [], initializer=tf1.ones_initializer(), dtype=tf.float32,
-            aggregation=VariableAggregation.ONLY_FIRST_TOWER)
+            "first",
+            [],
+            initializer=tf1.ones_initializer(),
+            dtype=tf.float32,
+            aggregation=VariableAggregation.ONLY_FIRST_TOWER,
+        )
 
         def tower(i):
-            x = tf.cast(i, tf.float32) + 2.
+            x = tf.cast(i, tf.float32) + 2.0
             return [total.assign_add(x), mean.assign_add(x), first.assign_add(x)]
-        done = distribution.call_for_each_tower(
-            tower, distribution.worker_device_index)
+
+        done = distribution.call_for_each_tower(tower, distribution.worker_device_index)
         mode.run([distribution.unwrap(each) for each in done])
         read = [distribution.read_var(v) for v in (total, mean, first)]
-    assert mode.run(read) == [14., 3.5, 3.]
+    assert mode.run(read) == [14.0, 3.5, 3.0]

@@ -9,8 +9,7 @@ from tpudist.contrib import tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import get_tower_context
 from tpudist.core.placement import Topology
-from tpudist.errors import ArgumentError
-from tpudist.errors import ContextError
+from tpudist.errors import ArgumentError, ContextError
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def test_initialize_after_a_virtual_tpu_was_found(graph, monkeypatch):  # noqa: 
     TPUClusterResolver("virtual:4")
     topology = Topology(serialized=graph.run(tpu.initialize_system()))
     assert topology.num_tpus_per_task == 4
-    assert graph.run(tpu.rewrite(lambda x: x + 1., [1.])) == [2.]
+    assert graph.run(tpu.rewrite(lambda x: x + 1.0, [1.0])) == [2.0]
 
 
 def test_initialize_and_shutdown(graph, meant):  # noqa: F811
@@ -51,7 +50,7 @@ def test_initialize_in_the_scope_of_a_strategy(graph, monkeypatch):  # noqa: F81
 def test_native_operations_of_a_real_tpu(graph, real):  # noqa: F811
     tpu.initialize_system()
     tpu.shutdown_system()
-    tpu.cross_replica_sum(tf.constant(1.))
+    tpu.cross_replica_sum(tf.constant(1.0))
     kinds = [op.type for op in tf1.get_default_graph().get_operations()]
     assert "ConfigureDistributedTPU" in kinds
     assert "ShutdownDistributedTPU" in kinds
@@ -59,9 +58,10 @@ def test_native_operations_of_a_real_tpu(graph, real):  # noqa: F811
 
 
 def test_replicate_natively(graph, real):  # noqa: F811
-    outputs = tpu.replicate(lambda x: tpu.cross_replica_sum(x),
-                            [[tf.constant(1.)], [tf.constant(2.)]])
-    tpu.rewrite(lambda x: x + 1., [tf.constant(1.)])
+    outputs = tpu.replicate(
+        lambda x: tpu.cross_replica_sum(x), [[tf.constant(1.0)], [tf.constant(2.0)]]
+    )
+    tpu.rewrite(lambda x: x + 1.0, [tf.constant(1.0)])
     assert len(outputs) == 2
     kinds = [op.type for op in tf1.get_default_graph().get_operations()]
     assert kinds.count("TPUReplicateMetadata") == 2
@@ -71,16 +71,19 @@ def test_cross_replica_sum(mode):  # noqa: F811
     distribution = strategy_of(4)
     with distribution.scope():
         total, pairs = distribution.call_for_each_tower(
-            lambda i: (tpu.cross_replica_sum(tf.cast(i, tf.float32)),
-                       tpu.cross_replica_sum(tf.cast(i, tf.float32),
-                                             [[0, 2], [1, 3]])),
-            distribution.worker_device_index)
-        assert mode.run(distribution.unwrap(total)) == [6.] * 4
-        assert mode.run(distribution.unwrap(pairs)) == [2., 4., 2., 4.]
+            lambda i: (
+                tpu.cross_replica_sum(tf.cast(i, tf.float32)),
+                tpu.cross_replica_sum(tf.cast(i, tf.float32), [[0, 2], [1, 3]]),
+            ),
+            distribution.worker_device_index,
+        )
+        assert mode.run(distribution.unwrap(total)) == [6.0] * 4
+        assert mode.run(distribution.unwrap(pairs)) == [2.0, 4.0, 2.0, 4.0]
 
 
-@pytest.mark.parametrize("groups, expected", [
-    (None, [6. * 4] * 4), ([[0, 2], [1, 3]], [2. * 2, 4. * 2] * 2)])
+@pytest.mark.parametrize(
+    "groups, expected", [(None, [6.0 * 4] * 4), ([[0, 2], [1, 3]], [2.0 * 2, 4.0 * 2] * 2)]
+)
 def test_gradient_of_cross_replica_sum(graph, groups, expected):  # noqa: F811
     distribution = strategy_of(4)
 
@@ -88,15 +91,15 @@ def test_gradient_of_cross_replica_sum(graph, groups, expected):  # noqa: F811
         x = tf.cast(i, tf.float32)
         total = tpu.cross_replica_sum(x, groups)
         return tf.gradients(0.5 * total * total, x)[0]
+
     with distribution.scope():
-        found = distribution.call_for_each_tower(
-            tower, distribution.worker_device_index)
+        found = distribution.call_for_each_tower(tower, distribution.worker_device_index)
         assert graph.run(distribution.unwrap(found)) == expected
 
 
 def test_cross_replica_sum_outside_of_a_tower(graph, meant):  # noqa: F811
     with pytest.raises(ContextError, match="outside of a replica.*Instead:"):
-        tpu.cross_replica_sum(tf.constant(1.))
+        tpu.cross_replica_sum(tf.constant(1.0))
 
 
 @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2, 3]], [[0, 9]]])
@@ -105,48 +108,55 @@ def test_groups_that_are_no_partition(graph, groups):  # noqa: F811
     with distribution.scope():
         with pytest.raises(ArgumentError, match="group_assignment"):
             distribution.call_for_each_tower(
-                lambda: tpu.cross_replica_sum(tf.constant(1.), groups))
+                lambda: tpu.cross_replica_sum(tf.constant(1.0), groups)
+            )
 
 
 def test_replicate(graph, meant):  # noqa: F811
     def computation(x, y):
         return tpu.cross_replica_sum(x), x * y
-    inputs = [[tf.constant(float(i)), tf.constant(10.)] for i in range(4)]
+
+    inputs = [[tf.constant(float(i)), tf.constant(10.0)] for i in range(4)]
     outputs = tpu.replicate(computation, inputs)
-    assert graph.run(outputs) == [[6., 0.], [6., 10.], [6., 20.], [6., 30.]]
+    assert graph.run(outputs) == [[6.0, 0.0], [6.0, 10.0], [6.0, 20.0], [6.0, 30.0]]
 
 
 def test_replicate_in_eager_mode(eager, meant):  # noqa: F811
-    outputs = tpu.replicate(lambda x: x + 1., [[tf.constant(1.)], [tf.constant(2.)]])
-    assert eager.run(outputs) == [[2.], [3.]]
+    outputs = tpu.replicate(lambda x: x + 1.0, [[tf.constant(1.0)], [tf.constant(2.0)]])
+    assert eager.run(outputs) == [[2.0], [3.0]]
 
 
 def test_replicate_without_inputs_or_outputs(graph, meant):  # noqa: F811
-    v = tf1.get_variable("v", [], initializer=tf1.zeros_initializer(),
-                         use_resource=True)
+    v = tf1.get_variable("v", [], initializer=tf1.zeros_initializer(), use_resource=True)
 
     def computation():
-        v.assign_add(1.)  # runs, as everything in a TPU computation
+        v.assign_add(1.0)  # runs, as everything in a TPU computation
+
     ops = tpu.replicate(computation)
     assert len(ops) == 1 and isinstance(ops[0], tf.Operation)
     graph.run(ops)
-    assert graph.run(v.read_value()) == 1.
+    assert graph.run(v.read_value()) == 1.0
 
 
 def test_replicate_returns_nests(graph, meant):  # noqa: F811
-    outputs = tpu.replicate(lambda x: {"a": x, "b": [x + 1.]},
-                            [[tf.constant(1.)], [tf.constant(5.)]])
-    assert graph.run(outputs) == [{"a": 1., "b": [2.]}, {"a": 5., "b": [6.]}]
+    outputs = tpu.replicate(
+        lambda x: {"a": x, "b": [x + 1.0]}, [[tf.constant(1.0)], [tf.constant(5.0)]]
+    )
+    assert graph.run(outputs) == [{"a": 1.0, "b": [2.0]}, {"a": 5.0, "b": [6.0]}]
 
 
 def test_rewrite(graph, meant):  # noqa: F811
-    assert graph.run(tpu.rewrite(lambda x, y: x - y, [5., 3.])) == [2.]
+    assert graph.run(tpu.rewrite(lambda x, y: x - y, [5.0, 3.0])) == [2.0]
     assert isinstance(tpu.rewrite(lambda: None), tf.Operation)
 
 
-@pytest.mark.parametrize("kwargs, seen", [
-    ({"inputs": [[1.], [1., 2.]]}, "1, 2"),
-    ({"inputs": [[1.]], "infeed_queue": object()}, "infeed")])
+@pytest.mark.parametrize(
+    "kwargs, seen",
+    [
+        ({"inputs": [[1.0], [1.0, 2.0]]}, "1, 2"),
+        ({"inputs": [[1.0]], "infeed_queue": object()}, "infeed"),
+    ],
+)
 def test_bad_computations(graph, meant, kwargs, seen):  # noqa: F811
     with pytest.raises(ArgumentError, match=seen):
         tpu.replicate(lambda *args: args[0], **kwargs)
@@ -155,16 +165,15 @@ def test_bad_computations(graph, meant, kwargs, seen):  # noqa: F811
 def test_replicate_in_the_scope_of_a_strategy(graph):  # noqa: F811
     distribution = strategy_of(2)
     with distribution.scope():
-        v = tf1.get_variable("v", [], initializer=tf1.ones_initializer(),
-                             aggregation=tf1.VariableAggregation.SUM)
-        outputs = tpu.replicate(lambda x: v.assign_add(x),
-                                [[tf.constant(1.)], [tf.constant(2.)]])
-        assert graph.run(outputs) == [[4.], [4.]]
+        v = tf1.get_variable(
+            "v", [], initializer=tf1.ones_initializer(), aggregation=tf1.VariableAggregation.SUM
+        )
+        outputs = tpu.replicate(lambda x: v.assign_add(x), [[tf.constant(1.0)], [tf.constant(2.0)]])
+        assert graph.run(outputs) == [[4.0], [4.0]]
         with pytest.raises(ContextError, match="3 replicas.*of 2"):
-            tpu.replicate(lambda x: x, [[1.]] * 3)
+            tpu.replicate(lambda x: x, [[1.0]] * 3)
         with pytest.raises(ContextError, match="a replica"):
-            distribution.call_for_each_tower(
-                lambda: tpu.replicate(lambda: None, [[], []]))
+            distribution.call_for_each_tower(lambda: tpu.replicate(lambda: None, [[], []]))
 
 
 INPUTS = np.random.RandomState(0).rand(8, 3).astype(np.float32)
@@ -173,9 +182,11 @@ INPUTS = np.random.RandomState(0).rand(8, 3).astype(np.float32)
 def one_device(reduction, steps=3):
     with enter("graph") as alone:
         w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
-        losses = [tf.reduce_mean(tf.square(tf.tensordot(part, w, 1) - 1.))
-                  for part in np.split(INPUTS, 4)]
-        loss = tf.add_n(losses) / (4. if reduction == "weighted_mean" else 1.)
+        losses = [
+            tf.reduce_mean(tf.square(tf.tensordot(part, w, 1) - 1.0))
+            for part in np.split(INPUTS, 4)
+        ]
+        loss = tf.add_n(losses) / (4.0 if reduction == "weighted_mean" else 1.0)
         done = tf1.train.GradientDescentOptimizer(0.1).minimize(loss)
         for _ in range(steps):
             alone.run(done)
@@ -186,10 +197,12 @@ def one_device(reduction, steps=3):
 def test_cross_shard_optimizer_in_replicate(graph, meant, reduction):  # noqa: F811
     def computation(x):
         w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
-        loss = tf.reduce_mean(tf.square(tf.tensordot(x, w, 1) - 1.))
+        loss = tf.reduce_mean(tf.square(tf.tensordot(x, w, 1) - 1.0))
         optimizer = tpu.CrossShardOptimizer(
-            tf1.train.GradientDescentOptimizer(0.1), reduction=reduction)
+            tf1.train.GradientDescentOptimizer(0.1), reduction=reduction
+        )
         return optimizer.minimize(loss)
+
     ops = tpu.replicate(computation, [[part] for part in np.split(INPUTS, 4)])
     for _ in range(3):
         graph.run(ops)
@@ -202,20 +215,22 @@ def test_cross_shard_optimizer_in_towers(mode, reduction):  # noqa: F811
     distribution = strategy_of(4)
     with distribution.scope():
         w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
-        optimizer = tpu.CrossShardOptimizer(
-            tf1.train.GradientDescentOptimizer(0.1), reduction)
+        optimizer = tpu.CrossShardOptimizer(tf1.train.GradientDescentOptimizer(0.1), reduction)
         iterator = distribution.distribute_dataset(
             lambda: tf.data.Dataset.from_tensor_slices(INPUTS).batch(2).repeat()
         ).make_one_shot_iterator()
 
         def tower(x):
             def loss():
-                return tf.reduce_mean(tf.square(tf.tensordot(x, w, 1) - 1.))
-            return optimizer.minimize(loss if mode.eager else loss(),
-                                      var_list=[w])
+                return tf.reduce_mean(tf.square(tf.tensordot(x, w, 1) - 1.0))
+
+            return optimizer.minimize(loss if mode.eager else loss(), var_list=[w])
+
         context = distribution.run_steps_on_dataset(
-            lambda context, x: distribution.group(
-                distribution.call_for_each_tower(tower, x)), iterator, 3)
+            lambda context, x: distribution.group(distribution.call_for_each_tower(tower, x)),
+            iterator,
+            3,
+        )
         if not mode.eager:
             mode.run(context.run_op)
         close(mode.run(distribution.read_var(w)), one_device(reduction))
@@ -224,15 +239,15 @@ def test_cross_shard_optimizer_in_towers(mode, reduction):  # noqa: F811
 
 def test_cross_shard_optimizer_refuses(graph):  # noqa: F811
     with pytest.raises(ValueError, match="reduction|losses"):
-        tpu.CrossShardOptimizer(tf1.train.GradientDescentOptimizer(1.), "median")
+        tpu.CrossShardOptimizer(tf1.train.GradientDescentOptimizer(1.0), "median")
     distribution = strategy_of(4)
     with distribution.scope():
         v = tf1.get_variable("v", [])
         optimizer = tpu.CrossShardOptimizer(
-            tf1.train.GradientDescentOptimizer(1.),
-            group_assignment=[[0, 1], [2, 3]])
+            tf1.train.GradientDescentOptimizer(1.0), group_assignment=[[0, 1], [2, 3]]
+        )
         with pytest.raises(ArgumentError, match="group_assignment"):
-            distribution.call_for_each_tower(lambda: optimizer.minimize(1. * v))
+            distribution.call_for_each_tower(lambda: optimizer.minimize(1.0 * v))
 
 
 def test_bfloat16_scope(graph):  # noqa: F811
@@ -248,10 +263,10 @@ def test_bfloat16_scope_in_a_tower(graph):  # noqa: F811
 
     def tower():
         with tpu.bfloat16_scope():
-            v = tf1.get_variable("v", [2], dtype=tf.bfloat16,
-                                 initializer=tf1.ones_initializer())
+            v = tf1.get_variable("v", [2], dtype=tf.bfloat16, initializer=tf1.ones_initializer())
         assert get_tower_context() is not None
         return tf.cast(v, tf.float32)
+
     with distribution.scope():
         found = distribution.unwrap(distribution.call_for_each_tower(tower))
-        assert [each.tolist() for each in graph.run(found)] == [[1., 1.]] * 2
+        assert [each.tolist() for each in graph.run(found)] == [[1.0, 1.0]] * 2

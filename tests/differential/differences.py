@@ -13,14 +13,18 @@ from tpudist.core import versions
 #: (an exception's class name, a part of its message); None for no exception,
 #: ANY for either.
 #: mode, program: one that shows it; exists: whether this release has it.
-Difference = collections.namedtuple(
-    "Difference", "name reason expected actual mode program exists")
+Difference = collections.namedtuple("Difference", "name reason expected actual mode program exists")
 ANY = ("", "")
 
 
 def _program(aggregation, *actions, **options):
-    variable = {"sync": "AUTO", "dtype": "float32", "shape": (), "initial": 3,
-                "aggregation": aggregation}
+    variable = {
+        "sync": "AUTO",
+        "dtype": "float32",
+        "shape": (),
+        "initial": 3,
+        "aggregation": aggregation,
+    }
     return dict(options, variables=[variable], actions=list(actions))
 
 
@@ -31,36 +35,45 @@ TABLE = [
         "does MirroredStrategy. The virtual TPU stores it once until a replica "
         "function assigns it; a graph built before that already uses the one "
         "stored value, so the assignment is refused rather than missed.",
-        ANY, ("ContextError", "a graph built earlier uses it as one"),
-        "function", _program(
-            "NONE", ("run", [("read", 0, "value")], "plain"),
-            ("run", [("assign", 0, "assign", "id", 1, False)], "plain")),
-        versions.ASSIGN_WITHOUT_AGGREGATION),
+        ANY,
+        ("ContextError", "a graph built earlier uses it as one"),
+        "function",
+        _program(
+            "NONE",
+            ("run", [("read", 0, "value")], "plain"),
+            ("run", [("assign", 0, "assign", "id", 1, False)], "plain"),
+        ),
+        versions.ASSIGN_WITHOUT_AGGREGATION,
+    ),
     Difference(
         "all-reduce in a graph",
         "In a TF 1 graph MirroredStrategy cannot all-reduce what depends on a "
         "variable: it looks for the variable behind the sum and finds another "
         "replica's. A TPU's replicas are one program, so there it works.",
-        ("ValueError", "Unsuccessful at finding variable"), None,
-        "graph", _program("SUM", ("run", [("gradient", 0)], "plain"),
-                          detours=False),
-        True),
+        ("ValueError", "Unsuccessful at finding variable"),
+        None,
+        "graph",
+        _program("SUM", ("run", [("gradient", 0)], "plain"), detours=False),
+        True,
+    ),
     Difference(
         "mean of known sizes",
         "Up to 2.1 MirroredStrategy cannot reduce by MEAN along an axis of "
         "which the graph knows the size: it takes the number of examples for "
         "an undistributed value. The page of TensorFlow 2.0 promises the mean.",
-        ("ValueError", "A non-DistributedValues value"), None,
-        "function", _program("SUM", ("uneven", "MEAN", 2), detours=False),
-        versions.DEVICE_MAP),
+        ("ValueError", "A non-DistributedValues value"),
+        None,
+        "function",
+        _program("SUM", ("uneven", "MEAN", 2), detours=False),
+        versions.DEVICE_MAP,
+    ),
 ]
 
 
 def excuse(expected, actual):
     """The name of the difference between two outcomes; None if none fits."""
     for row in TABLE:
-        if row.exists and _fits(row.expected, expected.error) and _fits(
-                row.actual, actual.error):
+        if row.exists and _fits(row.expected, expected.error) and _fits(row.actual, actual.error):
             return row.name
     return None
 

@@ -17,9 +17,7 @@ import traceback
 import hypothesis
 import tensorflow as tf
 
-from tests.differential import differences
-from tests.differential import engines
-from tests.differential import programs
+from tests.differential import differences, engines, programs
 
 
 class Disagreement(AssertionError):
@@ -43,7 +41,8 @@ class Comparison:
         """Raises Disagreement unless both engines do the same."""
         expected, actual = (
             engines.execute(engine, program, self._mode, self._count)
-            for engine in (engines.oracle, engines.virtual))
+            for engine in (engines.oracle, engines.virtual)
+        )
         self.compared += 1
         self.ended[repr(expected.error)[:80]] += 1
         found = engines.difference(expected, actual)
@@ -53,25 +52,36 @@ class Comparison:
         if reason:
             self.excused[reason] += 1
             return
-        raise Disagreement("%s\n%s\nprogram: %r" % (
-            found, _traces(expected, actual), program))
+        raise Disagreement("%s\n%s\nprogram: %r" % (found, _traces(expected, actual), program))
 
 
 def _traces(*outcomes):
-    return "\n".join("".join(traceback.format_exception(
-        type(outcome.error), outcome.error, outcome.error.__traceback__))
-                     for outcome in outcomes if outcome.error is not None)
+    return "\n".join(
+        "".join(
+            traceback.format_exception(
+                type(outcome.error), outcome.error, outcome.error.__traceback__
+            )
+        )
+        for outcome in outcomes
+        if outcome.error is not None
+    )
 
 
 def search(comparison, mode, examples, seed):
     """Compares random programs; raises on the smallest that differs."""
+
     @hypothesis.settings(
-        max_examples=examples, deadline=None, database=None,
-        derandomize=seed is None, report_multiple_bugs=False,
-        suppress_health_check=list(hypothesis.HealthCheck))
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=seed is None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
     @hypothesis.given(programs.programs(mode))
     def run(program):
         comparison.check(program)
+
     if seed is not None:
         run = hypothesis.seed(seed)(run)
     run()
@@ -80,16 +90,16 @@ def search(comparison, mode, examples, seed):
 def main(argv=None):
     """Returns 0 if all programs agree, 1 if not."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mode", choices=("function", "graph"),
-                        default="function")
+    parser.add_argument("--mode", choices=("function", "graph"), default="function")
     parser.add_argument("--replicas", type=int, default=2)
     parser.add_argument("--examples", type=int, default=30)
     parser.add_argument("--seed", type=int, help="default: always the same")
     parser.add_argument("--program", help="compare only this one")
     args = parser.parse_args(argv)
-    print("TensorFlow %s, %s mode, %d replicas, %d examples, seed %s" % (
-        tf.version.VERSION, args.mode, args.replicas, args.examples,
-        args.seed))
+    print(
+        "TensorFlow %s, %s mode, %d replicas, %d examples, seed %s"
+        % (tf.version.VERSION, args.mode, args.replicas, args.examples, args.seed)
+    )
     engines.start(args.mode, args.replicas)
     comparison = Comparison(args.mode, args.replicas)
     started = time.time()
@@ -101,9 +111,15 @@ def main(argv=None):
     except Disagreement as error:
         print(error)
         return 1
-    print("%d programs agree, %d of them up to %s; %.0f s" % (
-        comparison.compared, sum(comparison.excused.values()),
-        dict(comparison.excused), time.time() - started))
+    print(
+        "%d programs agree, %d of them up to %s; %.0f s"
+        % (
+            comparison.compared,
+            sum(comparison.excused.values()),
+            dict(comparison.excused),
+            time.time() - started,
+        )
+    )
     for error, times in comparison.ended.most_common(12):
         print("%6d ended by %s" % (times, error))
     return 0

@@ -6,9 +6,8 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
-from tpudist import v2_2
-
 from tests.differential.world import World
+from tpudist import v2_2
 
 _v1 = tf.compat.v1
 
@@ -32,18 +31,17 @@ def start(mode, count):
     _v1.enable_v2_behavior()
     config = tf.config.experimental
     config.set_virtual_device_configuration(
-        config.list_physical_devices("CPU")[0],
-        [config.VirtualDeviceConfiguration()] * count)
+        config.list_physical_devices("CPU")[0], [config.VirtualDeviceConfiguration()] * count
+    )
 
 
 def oracle(mode, count):
     """TensorFlow's mirrored strategy over logical CPU devices."""
     module = _v1.distribute if mode == "graph" else tf.distribute
     strategy = module.MirroredStrategy(
-        ["/cpu:%d" % i for i in range(count)],
-        cross_device_ops=tf.distribute.ReductionToOneDevice())
-    return strategy, getattr(strategy, "run", None) or (
-        strategy.experimental_run_v2)
+        ["/cpu:%d" % i for i in range(count)], cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    return strategy, getattr(strategy, "run", None) or (strategy.experimental_run_v2)
 
 
 def virtual(unused_mode, count):
@@ -56,15 +54,20 @@ def execute(engine, program, mode, count):
     """Runs a program; returns its `Outcome`."""
     seen = []
     if mode == "function":
-        return Outcome(seen, _collect(engine, program, mode, count,
-                                      lambda name, value: seen.append(
-                                          (name, _evaluate(value)))))
+        return Outcome(
+            seen,
+            _collect(
+                engine,
+                program,
+                mode,
+                count,
+                lambda name, value: seen.append((name, _evaluate(value))),
+            ),
+        )
     with tf.Graph().as_default():
         built = []
-        error = _collect(engine, program, mode, count,
-                         lambda *step: built.append(step))
-        with _v1.Session(config=_v1.ConfigProto(
-                device_count={"CPU": count})) as session:
+        error = _collect(engine, program, mode, count, lambda *step: built.append(step))
+        with _v1.Session(config=_v1.ConfigProto(device_count={"CPU": count})) as session:
             session.run(_v1.global_variables_initializer())
             for name, value in built:
                 seen.append((name, _evaluate(value, session)))
@@ -85,14 +88,15 @@ def _evaluate(value, session=None):
     """A nest of tensors as numpy arrays; what is no tensor stays."""
     leaves = tf.nest.flatten(value)
     if session is None:
-        found = [leaf.numpy() if tf.is_tensor(leaf) else leaf
-                 for leaf in leaves]
+        found = [leaf.numpy() if tf.is_tensor(leaf) else leaf for leaf in leaves]
     else:
-        tensors = [i for i, leaf in enumerate(leaves) if isinstance(
-            leaf, (tf.Tensor, tf.Operation, tf.Variable))]
+        tensors = [
+            i
+            for i, leaf in enumerate(leaves)
+            if isinstance(leaf, (tf.Tensor, tf.Operation, tf.Variable))
+        ]
         found = list(leaves)
-        for i, result in zip(tensors, session.run(
-                [leaves[i] for i in tensors])):
+        for i, result in zip(tensors, session.run([leaves[i] for i in tensors])):
             found[i] = result
     return tf.nest.pack_sequence_as(value, found)
 
@@ -101,14 +105,17 @@ def difference(expected, actual):
     """Where two outcomes differ, in words; None if they are equal."""
     for i, (left, right) in enumerate(zip(expected.seen, actual.seen)):
         if left[0] != right[0] or not _equal(left[1], right[1]):
-            return "step %d: %s on MirroredStrategy, %s on the virtual TPU" % (
-                i, left, right)
+            return "step %d: %s on MirroredStrategy, %s on the virtual TPU" % (i, left, right)
     if kind(expected.error) != kind(actual.error):
         return "ended by %r on MirroredStrategy, %r on the virtual TPU" % (
-            expected.error, actual.error)
+            expected.error,
+            actual.error,
+        )
     if len(expected.seen) != len(actual.seen):
         return "%d steps on MirroredStrategy, %d on the virtual TPU" % (
-            len(expected.seen), len(actual.seen))
+            len(expected.seen),
+            len(actual.seen),
+        )
     return None
 
 
@@ -116,20 +123,24 @@ def kind(error):
     """The builtin exception, or the TensorFlow one, that an error is."""
     if error is None:
         return None
-    return next(cls for cls in type(error).__mro__ if cls.__module__ in (
-        "builtins", tf.errors.OpError.__module__))
+    return next(
+        cls
+        for cls in type(error).__mro__
+        if cls.__module__ in ("builtins", tf.errors.OpError.__module__)
+    )
 
 
 def _equal(left, right):
     left, right = tf.nest.flatten(left), tf.nest.flatten(right)
-    return len(left) == len(right) and all(
-        _equal_leaf(a, b) for a, b in zip(left, right))
+    return len(left) == len(right) and all(_equal_leaf(a, b) for a, b in zip(left, right))
 
 
 def _equal_leaf(left, right):
     if left is None or right is None or isinstance(left, str):
         return left == right
     left, right = np.asarray(left), np.asarray(right)
-    return (left.dtype == right.dtype and left.shape == right.shape
-            and np.allclose(left, right, rtol=1e-6, atol=1e-6,
-                            equal_nan=True))
+    return (
+        left.dtype == right.dtype
+        and left.shape == right.shape
+        and np.allclose(left, right, rtol=1e-6, atol=1e-6, equal_nan=True)
+    )

@@ -10,10 +10,15 @@ _ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def run_driver(*arguments):
     """Runs `tests.differential.driver`; returns the finished process."""
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith("TPUDIST_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("TPUDIST_")
+    }
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tests.differential.driver"]
-        + list(arguments), cwd=str(_ROOT), env=environment, timeout=1200,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        universal_newlines=True)
+        [sys.executable, "-W", "ignore", "-m", "tests.differential.driver"] + list(arguments),
+        cwd=str(_ROOT),
+        env=environment,
+        timeout=1200,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )

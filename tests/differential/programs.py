@@ -20,25 +20,31 @@ from tpudist.core import versions
 
 METHODS = ("assign", "assign_add", "assign_sub")
 FORMS = ("plain", "function", "twice", "loop")
-OPTIMIZERS = {"function": ("descent", "momentum", "keras"),
-              "graph": ("descent", "momentum")}
+OPTIMIZERS = {"function": ("descent", "momentum", "keras"), "graph": ("descent", "momentum")}
 
 _small = st.integers(-3, 3)
 
 
 #: (dtype, aggregation); TensorFlow refuses the mean of an integer variable.
-_DTYPES = [("float32", name) for name in (
-    "NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA")] + [
-        ("int32", name) for name in ("NONE", "SUM", "ONLY_FIRST_REPLICA")]
+_DTYPES = [("float32", name) for name in ("NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA")] + [
+    ("int32", name) for name in ("NONE", "SUM", "ONLY_FIRST_REPLICA")
+]
 
 
 def _variables():
     variable = st.builds(
         lambda sync, kind, shape, initial: {
-            "sync": sync, "dtype": kind[0], "aggregation": kind[1],
-            "shape": shape, "initial": initial},
+            "sync": sync,
+            "dtype": kind[0],
+            "aggregation": kind[1],
+            "shape": shape,
+            "initial": initial,
+        },
         st.sampled_from(["AUTO", "ON_WRITE", "ON_READ"]),
-        st.sampled_from(_DTYPES), st.sampled_from([(), (2,)]), _small)
+        st.sampled_from(_DTYPES),
+        st.sampled_from([(), (2,)]),
+        _small,
+    )
     return st.lists(variable, min_size=1, max_size=2)
 
 
@@ -54,41 +60,55 @@ class _Operations:
         self._mode = mode
         numbered = list(enumerate(variables))
         self._all = [i for i, _ in numbered]
-        floats = [i for i, v in numbered if v["dtype"] == "float32"
-                  and v["sync"] != "ON_READ"]
-        self._floats, self._rows = floats, [
-            i for i in floats if variables[i]["shape"]]
+        floats = [i for i, v in numbered if v["dtype"] == "float32" and v["sync"] != "ON_READ"]
+        self._floats, self._rows = floats, [i for i in floats if variables[i]["shape"]]
         self._local = [
-            i for i, v in numbered if v["sync"] == "ON_READ"
-            or (v["aggregation"] == "NONE"
-                and versions.ASSIGN_WITHOUT_AGGREGATION)]
+            i
+            for i, v in numbered
+            if v["sync"] == "ON_READ"
+            or (v["aggregation"] == "NONE" and versions.ASSIGN_WITHOUT_AGGREGATION)
+        ]
         self._sparse = [i for i in self._rows if i in self._local]
 
     def local(self):
         """Operations in which the replicas do not meet."""
-        return st.one_of([
-            st.tuples(st.just("read"), st.sampled_from(self._all),
-                      st.sampled_from(["value", "read_value", "operator"])),
-            st.tuples(st.sampled_from(["id", "input", "scale"]))]
+        return st.one_of(
+            [
+                st.tuples(
+                    st.just("read"),
+                    st.sampled_from(self._all),
+                    st.sampled_from(["value", "read_value", "operator"]),
+                ),
+                st.tuples(st.sampled_from(["id", "input", "scale"])),
+            ]
             + self._assigns(self._local)
-            + self._each(self._sparse, "scatter", st.sampled_from(
-                ["scatter_add", "scatter_sub", "scatter_update"]),
-                         st.integers(0, 1), _small))
+            + self._each(
+                self._sparse,
+                "scatter",
+                st.sampled_from(["scatter_add", "scatter_sub", "scatter_update"]),
+                st.integers(0, 1),
+                _small,
+            )
+        )
 
     def meeting(self):
         """Operations in which all replicas meet."""
         reduction = st.sampled_from(["SUM", "MEAN"])
-        return st.one_of([
-            st.tuples(st.just("all_reduce"), reduction, st.booleans()),
-            st.tuples(st.just("merge"), st.sampled_from(
-                ["reduce", "batch", "local", "update", "assign", "read"]),
-                      st.sampled_from(self._all)),
-            st.tuples(st.just("gradient_of_all_reduce"), reduction)]
+        return st.one_of(
+            [
+                st.tuples(st.just("all_reduce"), reduction, st.booleans()),
+                st.tuples(
+                    st.just("merge"),
+                    st.sampled_from(["reduce", "batch", "local", "update", "assign", "read"]),
+                    st.sampled_from(self._all),
+                ),
+                st.tuples(st.just("gradient_of_all_reduce"), reduction),
+            ]
             + self._assigns(self._all)
             + self._each(self._floats, "gradient")
             + self._each(self._rows, "gather")
-            + self._each(self._floats, "optimize",
-                         st.sampled_from(OPTIMIZERS[self._mode])))
+            + self._each(self._floats, "optimize", st.sampled_from(OPTIMIZERS[self._mode]))
+        )
 
     def nesting(self):
         """Blocks within the block, in which the replicas do not meet."""
@@ -101,14 +121,18 @@ class _Operations:
     def block(self):
         """A replica function."""
         return st.lists(
-            st.one_of(self.local(), self.meeting(), self.nesting()),
-            min_size=2, max_size=6)
+            st.one_of(self.local(), self.meeting(), self.nesting()), min_size=2, max_size=6
+        )
 
     def _assigns(self, targets):
         return self._each(
-            targets, "assign", st.sampled_from(METHODS),
-            st.sampled_from(["number", "constant", "id", "python"]), _small,
-            st.booleans())
+            targets,
+            "assign",
+            st.sampled_from(METHODS),
+            st.sampled_from(["number", "constant", "id", "python"]),
+            _small,
+            st.booleans(),
+        )
 
     def _each(self, targets, kind, *details):
         if not targets:
@@ -118,32 +142,48 @@ class _Operations:
 
 def _cross(variables):
     index = st.sampled_from(range(len(variables)))
-    return st.lists(st.one_of(
-        st.tuples(st.just("assign"), index, st.sampled_from(METHODS), _small),
-        st.tuples(st.just("read"), index),
-        st.tuples(st.just("sum"), index, index),
-        st.tuples(st.just("broadcast"), _small)), min_size=1, max_size=3)
+    return st.lists(
+        st.one_of(
+            st.tuples(st.just("assign"), index, st.sampled_from(METHODS), _small),
+            st.tuples(st.just("read"), index),
+            st.tuples(st.just("sum"), index, index),
+            st.tuples(st.just("broadcast"), _small),
+        ),
+        min_size=1,
+        max_size=3,
+    )
 
 
 def _actions(variables, mode):
     index = st.sampled_from(range(len(variables)))
     operations = _Operations(variables, mode)
     forms = FORMS if mode == "function" else ("plain",)
-    run = st.tuples(st.just("run"), operations.block(),
-                    st.sampled_from(forms))
-    update = st.tuples(st.just("update"), index, index,
-                       st.sampled_from(METHODS[:2]), _small, st.booleans())
-    uneven = st.tuples(st.just("uneven"), st.sampled_from(["SUM", "MEAN"]),
-                       st.integers(1, 9))
+    run = st.tuples(st.just("run"), operations.block(), st.sampled_from(forms))
+    update = st.tuples(
+        st.just("update"), index, index, st.sampled_from(METHODS[:2]), _small, st.booleans()
+    )
+    uneven = st.tuples(st.just("uneven"), st.sampled_from(["SUM", "MEAN"]), st.integers(1, 9))
     again = st.tuples(st.just("again"), st.integers(0, 3))
     return st.lists(
-        st.one_of(run, run, run, st.tuples(st.just("cross"),
-                                           _cross(variables)),
-                  update, uneven, again, again), min_size=2, max_size=6)
+        st.one_of(
+            run,
+            run,
+            run,
+            st.tuples(st.just("cross"), _cross(variables)),
+            update,
+            uneven,
+            again,
+            again,
+        ),
+        min_size=2,
+        max_size=6,
+    )
 
 
 def programs(mode):
     """A hypothesis strategy of programs for a mode, function or graph."""
-    return _variables().flatmap(lambda variables: st.fixed_dictionaries({
-        "variables": st.just(variables),
-        "actions": _actions(variables, mode)}))
+    return _variables().flatmap(
+        lambda variables: st.fixed_dictionaries(
+            {"variables": st.just(variables), "actions": _actions(variables, mode)}
+        )
+    )

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 #: The replica's number stays within this, so that it can be told exactly.
-LIMIT = 4096.
+LIMIT = 4096.0
 
 
 class Replica:
@@ -47,8 +47,7 @@ class Replica:
             self._last = getattr(result, "op", result)
 
     def _inner(self, number=None):
-        return Replica(self._world, self._examples,
-                       self.number if number is None else number)
+        return Replica(self._world, self._examples, self.number if number is None else number)
 
     def _context(self):
         return tf.distribute.get_replica_context()
@@ -65,32 +64,33 @@ class Replica:
         return self.number + tf.reduce_sum(self._examples)
 
     def _scale(self):
-        return self.number * 2. - 1.
+        return self.number * 2.0 - 1.0
 
     def _read(self, index, how):
         variable = self._world.variables[index]
-        value = (variable + 0 if how == "operator"
-                 else getattr(variable, how)())
-        return self.number * .5 + tf.cast(tf.reduce_sum(value), tf.float32)
+        value = variable + 0 if how == "operator" else getattr(variable, how)()
+        return self.number * 0.5 + tf.cast(tf.reduce_sum(value), tf.float32)
 
     def _assign(self, index, method, source, constant, read_value):
-        value = {"number": lambda: self.number + constant,
-                 "constant": lambda: tf.constant(float(constant)),
-                 "id": lambda: self._identifier() + constant,
-                 "python": lambda: constant}[source]()
+        value = {
+            "number": lambda: self.number + constant,
+            "constant": lambda: tf.constant(float(constant)),
+            "id": lambda: self._identifier() + constant,
+            "python": lambda: constant,
+        }[source]()
         if source != "python":
             value = self._world.fit(value, index)
-        result = getattr(self._world.variables[index], method)(
-            value, read_value=read_value)
+        result = getattr(self._world.variables[index], method)(value, read_value=read_value)
         self._did(result)
-        if read_value and result is not None and not isinstance(
-                result, tf.Operation):
+        if read_value and result is not None and not isinstance(result, tf.Operation):
             return result
 
     def _scatter(self, index, method, row, constant):
-        self._did(getattr(self._world.variables[index], method)(
-            tf.IndexedSlices(tf.constant([float(constant)]),
-                             tf.constant([row]))))
+        self._did(
+            getattr(self._world.variables[index], method)(
+                tf.IndexedSlices(tf.constant([float(constant)]), tf.constant([row]))
+            )
+        )
 
     # Operations in which all replicas meet.
 
@@ -110,14 +110,14 @@ class Replica:
         if not nested:
             return self._context().all_reduce(operation, number)
         first, rest = self._context().all_reduce(
-            operation, [number, {"a": number * 2.,
-                                 "b": (self._identifier(),)}])
+            operation, [number, {"a": number * 2.0, "b": (self._identifier(),)}]
+        )
         return first - rest["a"] + rest["b"][0]
 
     def _merge(self, how, index):
         result = self._context().merge_call(
-            self._world.merges[how], args=(self.number,),
-            kwargs={"index": index})
+            self._world.merges[how], args=(self.number,), kwargs={"index": index}
+        )
         self._did(result)
         if how not in ("update", "assign"):
             return result
@@ -127,8 +127,8 @@ class Replica:
         with tf.GradientTape() as tape:
             tape.watch(number)
             reduced = self._context().all_reduce(
-                tf.distribute.ReduceOp[name],
-                number * number * (self._identifier() + 1.))
+                tf.distribute.ReduceOp[name], number * number * (self._identifier() + 1.0)
+            )
         return tape.gradient(reduced, number)
 
     def _gradient(self, index):
@@ -136,23 +136,22 @@ class Replica:
         with tf.GradientTape() as tape:
             loss = self._loss(variable)
         gradient = tape.gradient(loss, variable)
-        return self._context().all_reduce(tf.distribute.ReduceOp.SUM,
-                                          self._apart(gradient))
+        return self._context().all_reduce(tf.distribute.ReduceOp.SUM, self._apart(gradient))
 
     def _loss(self, variable):
-        return tf.reduce_sum(variable * variable) * (self._identifier() + 1.)
+        return tf.reduce_sum(variable * variable) * (self._identifier() + 1.0)
 
     def _gather(self, index):
         variable = self._world.variables[index]
         row = tf.cast(self._identifier(), tf.int32) % 2
         with tf.GradientTape() as tape:
             picked = tf.gather(variable, [row, 0])
-            loss = tf.reduce_sum(picked * (self._identifier() + 1.))
+            loss = tf.reduce_sum(picked * (self._identifier() + 1.0))
         slices = tape.gradient(loss, variable)
         total = self._context().all_reduce(
-            tf.distribute.ReduceOp.SUM,
-            self._apart(tf.convert_to_tensor(slices)))
-        return tf.reduce_sum(total * [1., 3.])
+            tf.distribute.ReduceOp.SUM, self._apart(tf.convert_to_tensor(slices))
+        )
+        return tf.reduce_sum(total * [1.0, 3.0])
 
     def _optimize(self, index, which):
         variable = self._world.variables[index]
@@ -173,20 +172,25 @@ class Replica:
             return self._inner().run(block)
 
         def left():
-            return self.number - 1.
-        return tf.cond(self._identifier() < 1., taken, left)
+            return self.number - 1.0
+
+        return tf.cond(self._identifier() < 1.0, taken, left)
 
     def _while(self, block):
         def body(i, number):
             result = self._inner(number).run(block)
             return i + 1, tf.reshape(result, [])
+
         _, number = tf.while_loop(
-            lambda i, _: i < 2, body,
+            lambda i, _: i < 2,
+            body,
             [tf.constant(0), tf.reshape(self.number, [])],
-            parallel_iterations=1)
+            parallel_iterations=1,
+        )
         return number
 
     def _function(self, block):
-        function = self._world.nested(block, lambda examples, number: Replica(
-            self._world, examples, number).run(block))
+        function = self._world.nested(
+            block, lambda examples, number: Replica(self._world, examples, number).run(block)
+        )
         return function(self._examples, self.number)

@@ -11,8 +11,9 @@ def test_a_difference_is_not_stale(row):
     if not row.exists:
         pytest.skip("this TensorFlow's MirroredStrategy does the same")
     done = run_driver("--mode", row.mode, "--program", repr(row.program))
-    assert "1 programs agree, 1 of them up to {%r: 1}" % row.name in (
-        done.stdout), done.stdout + done.stderr[-4000:]
+    assert "1 programs agree, 1 of them up to {%r: 1}" % row.name in (done.stdout), (
+        done.stdout + done.stderr[-4000:]
+    )
 
 
 @pytest.mark.parametrize("row", differences.TABLE, ids=lambda row: row.name)

@@ -15,7 +15,8 @@ _LAST = re.compile(r"^final loss=(\S+) accuracy=(\S+)$")
 def load(name):
     """The module ``examples/<name>.py``, imported from its file."""
     spec = importlib.util.spec_from_file_location(
-        "examples_" + name, os.path.join(EXAMPLES, name + ".py"))
+        "examples_" + name, os.path.join(EXAMPLES, name + ".py")
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -34,13 +35,16 @@ def python(*arguments, **options):
     Returns:
       The finished process, with its output as text.
     """
-    environ = {name: value for name, value in os.environ.items()
-               if not name.startswith("TPU")}
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("TPU")}
     environ["PYTHONPATH"] = ROOT
     return subprocess.run(
-        [sys.executable, "-W", "ignore"] + list(arguments), env=environ,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-        **options)
+        [sys.executable, "-W", "ignore"] + list(arguments),
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        **options,
+    )
 
 
 def result(done):

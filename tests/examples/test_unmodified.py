@@ -8,8 +8,13 @@ import pytest
 
 from tests.examples import running
 
-ERAS = [("contrib_steps", "contrib"), ("contrib_towers", "contrib"),
-        ("v2_0", "2.0"), ("v2_2", "2.2"), ("logical_devices", "2.2")]
+ERAS = [
+    ("contrib_steps", "contrib"),
+    ("contrib_towers", "contrib"),
+    ("v2_0", "2.0"),
+    ("v2_2", "2.2"),
+    ("logical_devices", "2.2"),
+]
 _IMPORT = re.compile(r"^from tpudist\.\w+ import tensorflow as tf$", re.MULTILINE)
 _EPOCHS = ("--epochs", "2")
 
@@ -23,8 +28,7 @@ def plain():
 def folder(tmp_path_factory):
     """A folder with the examples as they would have been written then."""
     folder = str(tmp_path_factory.mktemp("legacy") / "examples")
-    shutil.copytree(running.EXAMPLES, folder,
-                    ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(running.EXAMPLES, folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name, _ in ERAS:
         path = os.path.join(folder, name + ".py")
         with open(path) as file:
@@ -39,8 +43,18 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("name, era", ERAS)
 def test_unmodified_script_of_an_era(name, era, folder, plain):
     done = running.python(
-        "-m", "tpudist", "run", "--era", era, "--tpu", "virtual:8",
-        os.path.join(folder, name + ".py"), "--tpu", "my-tpu-of-2019", *_EPOCHS)
+        "-m",
+        "tpudist",
+        "run",
+        "--era",
+        era,
+        "--tpu",
+        "virtual:8",
+        os.path.join(folder, name + ".py"),
+        "--tpu",
+        "my-tpu-of-2019",
+        *_EPOCHS,
+    )
     found = running.result(done)
     assert found.loss == pytest.approx(plain.loss, rel=1e-3)
     assert found.accuracy == plain.accuracy
@@ -50,6 +64,7 @@ def test_unmodified_script_of_an_era(name, era, folder, plain):
 def test_the_era_is_found(name, era, folder):
     from tpudist import surfaces
     from tpudist.legacy import detect
+
     found = detect.detect(os.path.join(folder, name + ".py"))
     assert found.era == surfaces.era_named(era)
 

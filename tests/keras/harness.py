@@ -3,8 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core import cluster
-from tpudist.core import versions
+from tpudist.core import cluster, versions
 from tpudist.v2_2.strategy import TPUStrategy
 
 keras = tf.keras
@@ -33,29 +32,35 @@ def rows(count=ROWS):
     """(vectors [count, 4], targets [count, 1]) of a linear relation."""
     random = np.random.RandomState(3)
     x = random.rand(count, 4).astype(np.float32)
-    return x, x.dot(np.array([[1.], [-2.], [.5], [3.]], np.float32))
+    return x, x.dot(np.array([[1.0], [-2.0], [0.5], [3.0]], np.float32))
 
 
 def conv_net():
     """A convolution and a dense layer; 3 classes, as logits."""
-    return keras.Sequential([
-        keras.layers.Conv2D(3, 3, activation="tanh", input_shape=(6, 6, 1)),
-        keras.layers.Flatten(),
-        keras.layers.Dense(3)])
+    return keras.Sequential(
+        [
+            keras.layers.Conv2D(3, 3, activation="tanh", input_shape=(6, 6, 1)),
+            keras.layers.Flatten(),
+            keras.layers.Dense(3),
+        ]
+    )
 
 
 def dense_net():
     """Two dense layers; one output."""
-    return keras.Sequential([
-        keras.layers.Dense(5, activation="tanh", input_shape=(4,)),
-        keras.layers.Dense(1)])
+    return keras.Sequential(
+        [keras.layers.Dense(5, activation="tanh", input_shape=(4,)), keras.layers.Dense(1)]
+    )
 
 
 def classify(model, optimizer, **kwargs):
     """Compiles for classes."""
     model.compile(
-        optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"], **kwargs)
+        optimizer,
+        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+        **kwargs,
+    )
     return model
 
 
@@ -69,8 +74,9 @@ def single(make, compiled, optimizer):
     """The model on one device, without a strategy; same weights every call."""
     model = compiled(make(), optimizer())
     random = np.random.RandomState(1)
-    model.set_weights([(random.rand(*weight.shape) - .5).astype(np.float32)
-                       for weight in model.get_weights()])
+    model.set_weights(
+        [(random.rand(*weight.shape) - 0.5).astype(np.float32) for weight in model.get_weights()]
+    )
     return model
 
 
@@ -90,22 +96,21 @@ def values(model, strategy):
     """
     if not strategy or versions.KERAS_3:
         return model.get_weights()
-    return [strategy.extended.read_var(weight).numpy()
-            for weight in model.weights]
+    return [strategy.extended.read_var(weight).numpy() for weight in model.weights]
 
 
 def fit(model, data, epochs=3):
     """Trains on global batches in the order of the data; the history."""
-    return model.fit(data[0], data[1], batch_size=BATCH, epochs=epochs,
-                     shuffle=False, verbose=0).history
+    return model.fit(
+        data[0], data[1], batch_size=BATCH, epochs=epochs, shuffle=False, verbose=0
+    ).history
 
 
 def same_history(actual, expected, rtol=1e-4, atol=1e-5):
     """Asserts that two histories have the same names and numbers."""
     assert sorted(actual) == sorted(expected)
     for name in expected:
-        np.testing.assert_allclose(actual[name], expected[name], rtol, atol,
-                                   err_msg=name)
+        np.testing.assert_allclose(actual[name], expected[name], rtol, atol, err_msg=name)
 
 
 def same_weights(actual, expected, rtol=RTOL, atol=ATOL):

@@ -9,17 +9,15 @@ from tpudist.core import versions
 
 
 def sgd():
-    return keras.optimizers.SGD(.1)
+    return keras.optimizers.SGD(0.1)
 
 
 def pair(cores, make, compiled):
-    return (harness.distributed(cores, make, compiled, sgd),
-            harness.single(make, compiled, sgd))
+    return (harness.distributed(cores, make, compiled, sgd), harness.single(make, compiled, sgd))
 
 
 def evaluate(model, data):
-    return model.evaluate(data[0], data[1], batch_size=harness.BATCH,
-                          verbose=0)
+    return model.evaluate(data[0], data[1], batch_size=harness.BATCH, verbose=0)
 
 
 def compare(actual, expected, count):
@@ -35,13 +33,12 @@ def compare(actual, expected, count):
 
 # Of 16 rows a batch, the last has 16, 8, 5 or 1: on 8 cores the last two
 # leave replicas without a row.
-@pytest.mark.parametrize("cores, count", [
-    (8, 32), (8, 24), (8, 21), (8, 17), (2, 17)])
+@pytest.mark.parametrize("cores, count", [(8, 32), (8, 24), (8, 21), (8, 17), (2, 17)])
 def test_loss_and_accuracy_equal_one_device(cores, count):
     many, one = pair(cores, harness.conv_net, harness.classify)
     data = harness.images(count)
     expected = evaluate(one, data)
-    assert 0. < expected[1] < 1.
+    assert 0.0 < expected[1] < 1.0
     compare(evaluate(many, data), expected, count)
 
 
@@ -49,8 +46,7 @@ def test_mean_error_equals_numpy():
     many, one = pair(8, harness.dense_net, harness.regress)
     x, y = harness.rows(21)
     error = one.predict(x, verbose=0) - y
-    compare(evaluate(many, (x, y)),
-            [np.mean(error ** 2), np.mean(np.abs(error))], len(x))
+    compare(evaluate(many, (x, y)), [np.mean(error**2), np.mean(np.abs(error))], len(x))
 
 
 @pytest.mark.parametrize("cores, count", [(8, 32), (8, 21), (2, 17)])
@@ -60,5 +56,5 @@ def test_predictions_come_in_the_order_of_the_rows(cores, count):
     actual = many.predict(x, batch_size=harness.BATCH, verbose=0)
     assert actual.shape == (count, 1)
     np.testing.assert_allclose(
-        actual, one.predict(x, batch_size=harness.BATCH, verbose=0), 1e-5,
-        1e-6)
+        actual, one.predict(x, batch_size=harness.BATCH, verbose=0), 1e-5, 1e-6
+    )

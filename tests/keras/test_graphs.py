@@ -35,8 +35,9 @@ print("FOUND" + json.dumps(found))
 @pytest.fixture(scope="module")
 def errors():
     """{method: [class, seen, why, instead] of the error that it raised}."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM], timeout=300,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     output = done.stdout.decode()
     assert "FOUND" in output, done.stderr.decode()[-2000:]
     return json.loads(output.split("FOUND")[1])

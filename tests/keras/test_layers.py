@@ -11,7 +11,7 @@ from tests.keras import harness
 from tests.keras.harness import keras
 from tpudist.core import versions
 
-MOMENTUM = .9
+MOMENTUM = 0.9
 
 
 def moved(x, cores, epochs=1):
@@ -21,8 +21,7 @@ def moved(x, cores, epochs=1):
     """
     mean, variance = np.zeros([cores, 4]), np.ones([cores, 4])
     for start in list(range(0, len(x), harness.BATCH)) * epochs:
-        parts = np.split(x[start:start + harness.BATCH].astype(np.float64),
-                         cores)
+        parts = np.split(x[start : start + harness.BATCH].astype(np.float64), cores)
         for i, part in enumerate(parts):
             mean[i] += (1 - MOMENTUM) * (part.mean(axis=0) - mean[i])
             variance[i] += (1 - MOMENTUM) * (part.var(axis=0) - variance[i])
@@ -39,9 +38,12 @@ def saved(parts):
 
 
 def normalized():
-    return keras.Sequential([
-        keras.layers.BatchNormalization(momentum=MOMENTUM, input_shape=(4,)),
-        keras.layers.Dense(1)])
+    return keras.Sequential(
+        [
+            keras.layers.BatchNormalization(momentum=MOMENTUM, input_shape=(4,)),
+            keras.layers.Dense(1),
+        ]
+    )
 
 
 @pytest.mark.parametrize("cores", [8, 2])
@@ -49,11 +51,10 @@ def test_moving_statistics_follow_from_those_of_the_replicas(cores):
     x, y = harness.rows()
     strategy = harness.strategy_of(cores)
     with strategy.scope():
-        model = harness.regress(normalized(), keras.optimizers.SGD(.01))
+        model = harness.regress(normalized(), keras.optimizers.SGD(0.01))
     harness.fit(model, (x, y), epochs=1)
     mean, variance = (saved(parts) for parts in moved(x, cores))
-    actual_mean, actual_variance = harness.values(
-        model.layers[0], strategy)[-2:]
+    actual_mean, actual_variance = harness.values(model.layers[0], strategy)[-2:]
     np.testing.assert_allclose(actual_mean, mean, 1e-5)
     np.testing.assert_allclose(actual_variance, variance, 1e-5)
     _, of_one_device = moved(x, 1)
@@ -63,7 +64,7 @@ def test_moving_statistics_follow_from_those_of_the_replicas(cores):
 def test_evaluate_uses_the_moving_statistics():
     x, y = harness.rows()
     with harness.strategy_of(8).scope():
-        model = harness.regress(normalized(), keras.optimizers.SGD(.01))
+        model = harness.regress(normalized(), keras.optimizers.SGD(0.01))
     harness.fit(model, (x, y), epochs=2)
     mean, variance = moved(x, 8, epochs=2)
     # Each replica reads its own statistics, not what would be saved.
@@ -73,31 +74,36 @@ def test_evaluate_uses_the_moving_statistics():
     scaled = (x - mean[replica]) / np.sqrt(variance[replica] + 1e-3)
     error = (scaled * gamma + beta).dot(kernel) + bias - y
     np.testing.assert_allclose(
-        model.evaluate(x, y, batch_size=harness.BATCH, verbose=0)[0],
-        np.mean(error ** 2), 1e-4)
+        model.evaluate(x, y, batch_size=harness.BATCH, verbose=0)[0], np.mean(error**2), 1e-4
+    )
 
 
 def masks(strategy, layer, calls):
     """[calls, replicas, 200]: the values a dropout layer keeps of ones."""
+
     @tf.function
     def step():
         return strategy.run(lambda: layer(tf.ones([200]), training=True))
-    return np.array([[part.numpy() for part
-                      in strategy.experimental_local_results(step())]
-                     for _ in range(calls)])
+
+    return np.array(
+        [
+            [part.numpy() for part in strategy.experimental_local_results(step())]
+            for _ in range(calls)
+        ]
+    )
 
 
 def dropped(**kwargs):
     strategy = harness.strategy_of(4)
     with strategy.scope():
-        layer = keras.layers.Dropout(.5, **kwargs)
+        layer = keras.layers.Dropout(0.5, **kwargs)
     return masks(strategy, layer, calls=3)
 
 
 def test_dropout_drops_half_and_scales_the_rest():
     found = dropped()
-    assert set(np.unique(found)) == {0., 2.}
-    assert .4 < np.mean(found == 0.) < .6
+    assert set(np.unique(found)) == {0.0, 2.0}
+    assert 0.4 < np.mean(found == 0.0) < 0.6
 
 
 def test_dropout_differs_between_steps():
@@ -111,16 +117,21 @@ def test_dropout_differs_between_replicas():
     # replicas start with the same one and so drop the same, as they do with
     # MirroredStrategy.
     for step in dropped():
-        assert len({mask.tobytes() for mask in step}) == (
-            1 if versions.KERAS_3 else 4)
+        assert len({mask.tobytes() for mask in step}) == (1 if versions.KERAS_3 else 4)
 
 
 def test_a_model_with_dropout_trains():
     x, y = harness.rows()
     with harness.strategy_of(8).scope():
-        model = harness.regress(keras.Sequential([
-            keras.layers.Dense(16, activation="tanh", input_shape=(4,)),
-            keras.layers.Dropout(.2, seed=1),
-            keras.layers.Dense(1)]), keras.optimizers.SGD(.05))
+        model = harness.regress(
+            keras.Sequential(
+                [
+                    keras.layers.Dense(16, activation="tanh", input_shape=(4,)),
+                    keras.layers.Dropout(0.2, seed=1),
+                    keras.layers.Dense(1),
+                ]
+            ),
+            keras.optimizers.SGD(0.05),
+        )
     losses = harness.fit(model, (x, y), epochs=8)["loss"]
-    assert np.all(np.isfinite(losses)) and losses[-1] < .8 * losses[0]
+    assert np.all(np.isfinite(losses)) and losses[-1] < 0.8 * losses[0]

@@ -14,10 +14,13 @@ NAME = "saved.weights.h5" if versions.KERAS_3 else "saved"
 
 
 def net():
-    return keras.Sequential([
-        keras.layers.BatchNormalization(momentum=.9, input_shape=(4,)),
-        keras.layers.Dense(3, activation="tanh"),
-        keras.layers.Dense(1)])
+    return keras.Sequential(
+        [
+            keras.layers.BatchNormalization(momentum=0.9, input_shape=(4,)),
+            keras.layers.Dense(3, activation="tanh"),
+            keras.layers.Dense(1),
+        ]
+    )
 
 
 class Place:
@@ -26,8 +29,7 @@ class Place:
     def __init__(self, cores):
         self._strategy = cores and harness.strategy_of(cores)
         with self._scope():
-            self.model = harness.regress(
-                net(), keras.optimizers.SGD(.05, momentum=.9))
+            self.model = harness.regress(net(), keras.optimizers.SGD(0.05, momentum=0.9))
 
     def _scope(self):
         if self._strategy:
@@ -45,8 +47,7 @@ class Place:
         return self.model
 
 
-@pytest.mark.parametrize("source, target", [
-    (8, 0), (0, 8), (8, 2)])
+@pytest.mark.parametrize("source, target", [(8, 0), (0, 8), (8, 2)])
 def test_weights_move(tmp_path, source, target):
     x, y = harness.rows()
     first, second, plain = Place(source), Place(target), Place(0)
@@ -61,7 +62,10 @@ def test_weights_move(tmp_path, source, target):
     plain.model.set_weights(first.values())
     np.testing.assert_allclose(
         second.model.predict(x, batch_size=harness.BATCH, verbose=0),
-        plain.model.predict(x, batch_size=harness.BATCH, verbose=0), 1e-5, 1e-6)
+        plain.model.predict(x, batch_size=harness.BATCH, verbose=0),
+        1e-5,
+        1e-6,
+    )
 
 
 def test_loaded_weights_are_on_every_replica(tmp_path):
@@ -74,5 +78,8 @@ def test_loaded_weights_are_on_every_replica(tmp_path):
     # One row on each replica.
     for start in range(0, 16, 8):
         np.testing.assert_allclose(
-            loaded.predict(x[start:start + 8], batch_size=8, verbose=0),
-            expected[start:start + 8], 1e-5, 1e-6)
+            loaded.predict(x[start : start + 8], batch_size=8, verbose=0),
+            expected[start : start + 8],
+            1e-5,
+            1e-6,
+        )

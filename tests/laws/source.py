@@ -13,8 +13,11 @@ def files(*folders):
     for folder in folders:
         for base, inner, names in os.walk(os.path.join(ROOT, folder)):
             inner[:] = [name for name in inner if not name.startswith((".", "__"))]
-            found += [os.path.relpath(os.path.join(base, name), ROOT)
-                      for name in names if name.endswith(".py")]
+            found += [
+                os.path.relpath(os.path.join(base, name), ROOT)
+                for name in names
+                if name.endswith(".py")
+            ]
     return sorted(path.replace(os.sep, "/") for path in found)
 
 
@@ -41,8 +44,7 @@ def offences(rule, paths):
       rule: a function from a tree to (line, what) pairs.
       paths: the files it reads.
     """
-    return ["%s:%d %s" % (path, line, what)
-            for path in paths for line, what in rule(tree(path))]
+    return ["%s:%d %s" % (path, line, what) for path in paths for line, what in rule(tree(path))]
 
 
 def hold(offences_found):
@@ -72,7 +74,7 @@ def imports(node, path=""):
         return []
     base = node.module or ""
     if node.level:
-        package_of = path[:-len(".py")].split("/")[:-node.level]
+        package_of = path[: -len(".py")].split("/")[: -node.level]
         base = ".".join(package_of + ([base] if base else []))
     return [base] + ["%s.%s" % (base, alias.name) for alias in node.names]
 
@@ -115,5 +117,7 @@ def docstring_lines(node):
 
 def last_line(node):
     """The last line of a node; Python 3.7 does not record it."""
-    return max(getattr(inner, "end_lineno", None) or getattr(inner, "lineno", 0)
-               for inner in ast.walk(node))
+    return max(
+        getattr(inner, "end_lineno", None) or getattr(inner, "lineno", 0)
+        for inner in ast.walk(node)
+    )

@@ -31,16 +31,20 @@ def modules_after(code, hide=False):
     """Top-level modules that a fresh interpreter has loaded after some code."""
     process = subprocess.run(
         [sys.executable, "-c", (HIDE if hide else "") + code + REPORT],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-        env=dict(os.environ, PYTHONPATH=source.ROOT), cwd=source.ROOT)
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYTHONPATH=source.ROOT),
+        cwd=source.ROOT,
+    )
     assert process.returncode == 0, process.stderr
     return json.loads(process.stdout.strip().splitlines()[-1])
 
 
 def help_of(*arguments):
-    return ("from tpudist import cli\n"
-            "try:\n    cli.main(%r)\nexcept SystemExit:\n    pass\n"
-            % (list(arguments) + ["--help"]))
+    return "from tpudist import cli\ntry:\n    cli.main(%r)\nexcept SystemExit:\n    pass\n" % (
+        list(arguments) + ["--help"]
+    )
 
 
 def verbs():
@@ -49,14 +53,30 @@ def verbs():
 
 
 CODES = dict(
-    [("import " + name, "import " + name) for name in (
-        "tpudist", "tpudist.errors", "tpudist.surfaces", "tpudist.cli",
-        "tpudist.doctor.checks", "tpudist.compile.compiler", "tpudist.contrib",
-        "tpudist.v2_0", "tpudist.v2_2")]
+    [
+        ("import " + name, "import " + name)
+        for name in (
+            "tpudist",
+            "tpudist.errors",
+            "tpudist.surfaces",
+            "tpudist.cli",
+            "tpudist.doctor.checks",
+            "tpudist.compile.compiler",
+            "tpudist.contrib",
+            "tpudist.v2_0",
+            "tpudist.v2_2",
+        )
+    ]
     + [("tpudist --help", help_of())]
     + [("tpudist %s --help" % verb, help_of(verb)) for verb in verbs()]
-    + [("tpudist migrate", "from tpudist import cli\n"
-        "cli.main(['migrate', 'examples', '--to', 'latest', '--jobs', '1'])\n")])
+    + [
+        (
+            "tpudist migrate",
+            "from tpudist import cli\n"
+            "cli.main(['migrate', 'examples', '--to', 'latest', '--jobs', '1'])\n",
+        )
+    ]
+)
 
 
 @pytest.mark.parametrize("what", sorted(CODES))

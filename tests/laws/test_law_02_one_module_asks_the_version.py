@@ -10,9 +10,9 @@ from tests.laws import source
 MAY = {
     "tpudist/core/versions.py": "the one module that asks",
     "tpudist/doctor/releases.py": "compares installed distributions with each other, "
-                                  "by their metadata; no behaviour follows from it",
+    "by their metadata; no behaviour follows from it",
     "tpudist/doctor/probe.py": "reports what a TensorFlow says of itself, in a process "
-                               "of its own; it may be one that tpudist cannot run on",
+    "of its own; it may be one that tpudist cannot run on",
 }
 
 VERSION_NAMES = ("__version__", "VERSION", "version", "__git_version__", "GIT_VERSION")

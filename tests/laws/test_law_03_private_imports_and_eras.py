@@ -1,4 +1,4 @@
-"""Law 3: only ``core/`` imports ``tensorflow.python``; no facade imports another; core knows no era."""
+"""Law 3: only ``core/`` imports ``tensorflow.python``; facades are apart; core knows no era."""
 
 import ast
 import re
@@ -18,7 +18,10 @@ def private_imports(tree):
     for node in ast.walk(tree):
         asked = source.imports(node)
         if isinstance(node, ast.Call) and source.chain(node.func)[-1:] in (
-                ["import_module"], ["__import__"], ["find_spec"]):
+            ["import_module"],
+            ["__import__"],
+            ["find_spec"],
+        ):
             asked = [source.constant_text(each) for each in node.args]
         for name in asked:
             if source.below(name, "tensorflow.python"):
@@ -57,55 +60,87 @@ def _defined(node):
     return []
 
 
-@pytest.mark.parametrize("code", [
-    "from tensorflow.python.framework import ops",
-    "import tensorflow.python.ops as o",
-    "from tensorflow import python",
-    "import importlib\nimportlib.import_module('tensorflow.python.ops')",
-    "import tensorflow as tf\ntf.python.ops",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tensorflow.python.framework import ops",
+        "import tensorflow.python.ops as o",
+        "from tensorflow import python",
+        "import importlib\nimportlib.import_module('tensorflow.python.ops')",
+        "import tensorflow as tf\ntf.python.ops",
+    ],
+)
 def test_rule_sees_private_imports(code):
     assert list(private_imports(ast.parse(code)))
 
 
-@pytest.mark.parametrize("code", [
-    "import tensorflow as tf\ntf.distribute.get_strategy()",
-    "from tensorflow.contrib.distribute.python import tpu_strategy",
-    "from tpudist.core import natives",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tensorflow as tf\ntf.distribute.get_strategy()",
+        "from tensorflow.contrib.distribute.python import tpu_strategy",
+        "from tpudist.core import natives",
+    ],
+)
 def test_rule_lets_public_imports_pass(code):
     assert not list(private_imports(ast.parse(code)))
 
 
-@pytest.mark.parametrize("code", [
-    "def num_towers(): pass", "class TowerContext: pass", "def f(tower_id): pass",
-    "is_contrib = True", "self.era = 1", "def experimental_run_v2(self): pass",
-    "v2_2 = None", "for tower in x: pass",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def num_towers(): pass",
+        "class TowerContext: pass",
+        "def f(tower_id): pass",
+        "is_contrib = True",
+        "self.era = 1",
+        "def experimental_run_v2(self): pass",
+        "v2_2 = None",
+        "for tower in x: pass",
+    ],
+)
 def test_rule_sees_era_words(code):
     assert list(era_identifiers(ast.parse(code)))
 
 
-@pytest.mark.parametrize("code", [
-    "def iterations(): pass", "operators = several = 1", "strategy.experimental_run_v2(fn)",
-    "x = contrib_free(1)", "def towering(): pass", "literal_v2 = 1",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def iterations(): pass",
+        "operators = several = 1",
+        "strategy.experimental_run_v2(fn)",
+        "x = contrib_free(1)",
+        "def towering(): pass",
+        "literal_v2 = 1",
+    ],
+)
 def test_rule_lets_other_words_pass(code):
     assert not list(era_identifiers(ast.parse(code)))
 
 
-@pytest.mark.parametrize("code", [
-    "from tpudist.contrib import context", "from tpudist import contrib",
-    "from ..contrib import context", "from .. import contrib", "import tpudist.contrib.tpu",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tpudist.contrib import context",
+        "from tpudist import contrib",
+        "from ..contrib import context",
+        "from .. import contrib",
+        "import tpudist.contrib.tpu",
+    ],
+)
 def test_rule_sees_imports_of_another_era(code):
     assert list(imports_of_eras(ast.parse(code), "tpudist/v2_0/strategy.py", ["contrib"]))
 
 
-@pytest.mark.parametrize("code", [
-    "from tpudist.core import adapter", "from ..core import adapter",
-    "from tensorflow import contrib", "from . import strategy",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tpudist.core import adapter",
+        "from ..core import adapter",
+        "from tensorflow import contrib",
+        "from . import strategy",
+    ],
+)
 def test_rule_lets_other_imports_pass(code):
     assert not list(imports_of_eras(ast.parse(code), "tpudist/v2_0/strategy.py", ["contrib"]))
 
@@ -121,12 +156,22 @@ def test_no_facade_imports_another(era):
     others = [each for each in source.FACADES if each != era]
     found = source.files("tpudist/" + era)
     assert found
-    source.hold([(path, offence) for path in found
-            for offence in imports_of_eras(source.tree(path), path, others)])
+    source.hold(
+        [
+            (path, offence)
+            for path in found
+            for offence in imports_of_eras(source.tree(path), path, others)
+        ]
+    )
 
 
 def test_core_knows_no_era():
     found = source.files("tpudist/core")
     source.hold(source.offences(era_identifiers, found))
-    source.hold([(path, offence) for path in found
-            for offence in imports_of_eras(source.tree(path), path, source.FACADES)])
+    source.hold(
+        [
+            (path, offence)
+            for path in found
+            for offence in imports_of_eras(source.tree(path), path, source.FACADES)
+        ]
+    )

@@ -20,7 +20,7 @@ def more_than_a_call(tree):
 
 
 def _is_one_call(function):
-    body = function.body[1 if ast.get_docstring(function) is not None else 0:]
+    body = function.body[1 if ast.get_docstring(function) is not None else 0 :]
     if len(body) != 1 or not isinstance(body[0], (ast.Return, ast.Expr)):
         return False
     call = body[0].value
@@ -28,25 +28,41 @@ def _is_one_call(function):
 
 
 def methods(tree):
-    return [node for owner in ast.walk(tree) if isinstance(owner, ast.ClassDef)
-            for node in owner.body if isinstance(node, ast.FunctionDef)]
+    return [
+        node
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for node in owner.body
+        if isinstance(node, ast.FunctionDef)
+    ]
 
 
-@pytest.mark.parametrize("body", [
-    "x = 1; return adapter.run(self, x)", "return self.run(fn)", "return adapter",
-    "if fn: return adapter.run(self, fn)", "pass", "return adapter.run(self) + 1",
-    "'only a docstring'",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = 1; return adapter.run(self, x)",
+        "return self.run(fn)",
+        "return adapter",
+        "if fn: return adapter.run(self, fn)",
+        "pass",
+        "return adapter.run(self) + 1",
+        "'only a docstring'",
+    ],
+)
 def test_rule_sees(body):
     code = "class S:\n  def run(self, fn):\n    " + body
     assert list(more_than_a_call(ast.parse(code)))
 
 
-@pytest.mark.parametrize("body", [
-    "return adapter.run(self, fn, args=(), kwargs=None)", "adapter.scope(self)",
-    "'Docs.'\n    return adapter.run(self, fn)",
-    "return adapter.reduce(self, adapter.op(fn), axis=None)",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return adapter.run(self, fn, args=(), kwargs=None)",
+        "adapter.scope(self)",
+        "'Docs.'\n    return adapter.run(self, fn)",
+        "return adapter.reduce(self, adapter.op(fn), axis=None)",
+    ],
+)
 def test_rule_lets_pass(body):
     code = "class S:\n  def run(self, fn):\n    " + body
     assert not list(more_than_a_call(ast.parse(code)))

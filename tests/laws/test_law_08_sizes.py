@@ -22,8 +22,10 @@ def everything():
     return source.files("tpudist", "tests", "examples", "compat")
 
 
-@pytest.mark.parametrize("lines, docstring, sees", [
-    (FUNCTION - 1, 0, False), (FUNCTION, 0, True), (FUNCTION - 1, 9, False), (FUNCTION, 9, True)])
+@pytest.mark.parametrize(
+    "lines, docstring, sees",
+    [(FUNCTION - 1, 0, False), (FUNCTION, 0, True), (FUNCTION - 1, 9, False), (FUNCTION, 9, True)],
+)
 def test_rule_counts_what_is_not_docstring(lines, docstring, sees):
     text = "def f():\n"
     if docstring:

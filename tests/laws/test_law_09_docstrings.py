@@ -31,8 +31,10 @@ def _is_public(node):
 
 
 def _is_setter(node):
-    return any(source.chain(each)[-1:] in (["setter"], ["deleter"])
-               for each in getattr(node, "decorator_list", ()))
+    return any(
+        source.chain(each)[-1:] in (["setter"], ["deleter"])
+        for each in getattr(node, "decorator_list", ())
+    )
 
 
 def undocumented(tree):
@@ -53,31 +55,48 @@ def without_reference(tree):
             yield node.lineno, name
 
 
-@pytest.mark.parametrize("code", [
-    "'''m'''\ndef f(): pass", "'''m'''\nclass C: pass", "def f():\n  '''d'''",
-    "'''m'''\nclass C:\n  '''d'''\n  def f(self): pass", "'''m'''\ndef f():\n  ' '",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "'''m'''\ndef f(): pass",
+        "'''m'''\nclass C: pass",
+        "def f():\n  '''d'''",
+        "'''m'''\nclass C:\n  '''d'''\n  def f(self): pass",
+        "'''m'''\ndef f():\n  ' '",
+    ],
+)
 def test_rule_sees(code):
     assert list(undocumented(ast.parse(code)))
 
 
-@pytest.mark.parametrize("code", [
-    "", "'''m'''\ndef _f(): pass", "'''m'''\nclass _C:\n  def f(self): pass",
-    "'''m'''\ndef f():\n  '''d'''\n  def inner(): pass",
-    "'''m'''\nclass C:\n  '''d'''\n  def __len__(self): pass",
-    "'''m'''\nclass C:\n  '''d'''\n  @x.setter\n  def x(self, v): pass",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "'''m'''\ndef _f(): pass",
+        "'''m'''\nclass _C:\n  def f(self): pass",
+        "'''m'''\ndef f():\n  '''d'''\n  def inner(): pass",
+        "'''m'''\nclass C:\n  '''d'''\n  def __len__(self): pass",
+        "'''m'''\nclass C:\n  '''d'''\n  @x.setter\n  def x(self, v): pass",
+    ],
+)
 def test_rule_lets_pass(code):
     assert not list(undocumented(ast.parse(code)))
 
 
-@pytest.mark.parametrize("module, docstring, sees", [
-    ("", "Runs fn.", True), ("", "See the page.", True), ("", "tf.Session only", True),
-    ("", "Runs fn (r2.0).", True), ("https://example.org", "Runs fn.", True),
-    ("https://example.org", "Runs fn (r2.0).", False),
-    ("", "Reference: https://example.org/run", False),
-    ("", "Implements tf.distribute.experimental.TPUStrategy.run.", False),
-])
+@pytest.mark.parametrize(
+    "module, docstring, sees",
+    [
+        ("", "Runs fn.", True),
+        ("", "See the page.", True),
+        ("", "tf.Session only", True),
+        ("", "Runs fn (r2.0).", True),
+        ("https://example.org", "Runs fn.", True),
+        ("https://example.org", "Runs fn (r2.0).", False),
+        ("", "Reference: https://example.org/run", False),
+        ("", "Implements tf.distribute.experimental.TPUStrategy.run.", False),
+    ],
+)
 def test_rule_wants_a_reference(module, docstring, sees):
     tree = ast.parse("'''%s'''\ndef f():\n  '''%s'''" % (module, docstring))
     assert bool(list(without_reference(tree))) == sees

@@ -12,17 +12,24 @@ tf = pytest.importorskip("tensorflow")
 v1 = tf.compat.v1
 
 second_generation = pytest.mark.skipif(
-    not versions.TF2, reason="TensorFlow 1 behaves as the contrib era anyway")
+    not versions.TF2, reason="TensorFlow 1 behaves as the contrib era anyway"
+)
 #: On TensorFlow 1 the 2.x eras need a process of their own: see test_runner.
 ERAS = ["contrib", "v2_0", "v2_2"] if versions.TF2 else ["contrib"]
 
 
 def switches():
-    return (tf.executing_eagerly(), isinstance(tf.TensorShape([1])[0], int),
-            v1.resource_variables_enabled(), v1.control_flow_v2_enabled(),
-            tf.Tensor._USE_EQUALITY, v1.get_default_session(),
-            v1.logging.get_verbosity(), v1.reset_default_graph,
-            v1.enable_eager_execution)
+    return (
+        tf.executing_eagerly(),
+        isinstance(tf.TensorShape([1])[0], int),
+        v1.resource_variables_enabled(),
+        v1.control_flow_v2_enabled(),
+        tf.Tensor._USE_EQUALITY,
+        v1.get_default_session(),
+        v1.logging.get_verbosity(),
+        v1.reset_default_graph,
+        v1.enable_eager_execution,
+    )
 
 
 def test_contrib_is_graph_mode():
@@ -49,29 +56,48 @@ def test_2_eras_are_eager(era):
 
 def ways_to_leave_a_mess():
     tf = dropin.top("contrib").compat.v1
-    def nothing(): pass
-    def fails(): raise KeyError("script")
-    def exits(): raise SystemExit(3)
-    def session_left_open(): tf.InteractiveSession()
-    def eager(): tf.enable_eager_execution()
+
+    def nothing():
+        pass
+
+    def fails():
+        raise KeyError("script")
+
+    def exits():
+        raise SystemExit(3)
+
+    def session_left_open():
+        tf.InteractiveSession()
+
+    def eager():
+        tf.enable_eager_execution()
+
     def graph():
         tf.disable_eager_execution()
         with tf.Graph().as_default():
             tf.constant(1)
-    def off(): tf.disable_v2_behavior()
+
+    def off():
+        tf.disable_v2_behavior()
+
     def off_and_graph():
         tf.disable_v2_behavior()
         tf.get_default_graph()
-    def on(): tf.enable_v2_behavior()
+
+    def on():
+        tf.enable_v2_behavior()
+
     def single():
         tf.enable_v2_tensorshape()
         tf.enable_resource_variables()
-    def loud(): tf.logging.set_verbosity(tf.logging.DEBUG)
+
+    def loud():
+        tf.logging.set_verbosity(tf.logging.DEBUG)
+
     return [value for value in locals().values() if value is not tf]
 
 
-@pytest.mark.parametrize("mess", ways_to_leave_a_mess(),
-                         ids=lambda mess: mess.__name__)
+@pytest.mark.parametrize("mess", ways_to_leave_a_mess(), ids=lambda mess: mess.__name__)
 @pytest.mark.parametrize("era", ERAS)
 def test_all_is_undone(era, mess):
     before = switches()
@@ -95,12 +121,12 @@ def test_tensorflow_2_works_afterwards():
     @tf.function
     def function(x):
         if not made:
-            made.append(tf.Variable(2.))
+            made.append(tf.Variable(2.0))
         for _ in tf.range(3):
             x += made[0]
         return x
 
-    assert function(tf.constant(1.)).numpy() == 7.
+    assert function(tf.constant(1.0)).numpy() == 7.0
 
 
 def test_the_callers_graph_survives():
@@ -115,11 +141,11 @@ def test_the_callers_graph_survives():
 
 def test_scripts_reset_the_default_graph():
     namespace = dropin.top("contrib")
-    for reset in (namespace.reset_default_graph, v1.reset_default_graph):
+    for space in (namespace, namespace.compat.v1):
         with behaviour.of_era("contrib"):
             tf.constant(1)
             before = v1.get_default_graph()
-            namespace.reset_default_graph()
+            space.reset_default_graph()
             assert v1.get_default_graph() is not before
             assert not v1.get_default_graph().get_operations()
             tf.keras.backend.clear_session()
@@ -142,7 +168,7 @@ def test_scripts_enable_eager_execution():
         assert (tf.constant(1) + 1).numpy() == 2
         with tf.init_scope():
             assert tf.executing_eagerly()
-        with pytest.raises(Exception):
+        with pytest.raises(RuntimeError, match="eager"):
             namespace.placeholder(tf.float32)
 
 

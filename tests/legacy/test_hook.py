@@ -37,31 +37,38 @@ def test_the_users_files_get_the_drop_in(folder, era):
         assert load("users_a").tf is load("tpudist.%s.tensorflow" % era)
 
 
-@pytest.mark.parametrize("source, expression", [
-    ("import tensorflow as tf", "tf"),
-    ("import tensorflow\ntf = tensorflow", "tf"),
-    ("import tensorflow.contrib.distribute as d", "tf.contrib.distribute"),
-    ("import tensorflow.contrib.distribute\nd = tensorflow", "tf"),
-    ("from tensorflow.contrib import distribute as d", "tf.contrib.distribute"),
-    ("from tensorflow import contrib as d", "tf.contrib"),
-    ("from tensorflow.contrib.distribute.python import tpu_strategy as d",
-     "tf.contrib.distribute.python.tpu_strategy"),
-    ("from tensorflow.python.distribute import tpu_strategy as d",
-     "tf.python.distribute.tpu_strategy"),
-    ("import tensorflow.compat.v1 as d", "tf.compat.v1"),
-    ("import tensorflow.compat.v2 as d", "tf.compat.v2"),
-    ("import tensorflow.keras as d", "tf.keras"),
-    ("from tensorflow.keras import layers as d", "tf.keras.layers"),
-    ("from tensorflow.keras.layers import Dense as d", "tf.keras.layers.Dense"),
-    ("from tensorflow import keras as d", "tf.keras"),
-    ("from tensorflow import Session as d", "tf.Session"),
-    ("import importlib\nd = importlib.import_module('tensorflow')", "tf"),
-    ("import importlib\nd = importlib.import_module('tensorflow.contrib')",
-     "tf.contrib"),
-    ("from importlib import import_module\nd = import_module('tensorflow')", "tf"),
-    ("d = __import__('tensorflow')", "tf"),
-    ("def f():\n  import tensorflow as tf\n  return tf\nd = f()", "tf"),
-], ids=lambda text: text.replace("\n", "; "))
+@pytest.mark.parametrize(
+    "source, expression",
+    [
+        ("import tensorflow as tf", "tf"),
+        ("import tensorflow\ntf = tensorflow", "tf"),
+        ("import tensorflow.contrib.distribute as d", "tf.contrib.distribute"),
+        ("import tensorflow.contrib.distribute\nd = tensorflow", "tf"),
+        ("from tensorflow.contrib import distribute as d", "tf.contrib.distribute"),
+        ("from tensorflow import contrib as d", "tf.contrib"),
+        (
+            "from tensorflow.contrib.distribute.python import tpu_strategy as d",
+            "tf.contrib.distribute.python.tpu_strategy",
+        ),
+        (
+            "from tensorflow.python.distribute import tpu_strategy as d",
+            "tf.python.distribute.tpu_strategy",
+        ),
+        ("import tensorflow.compat.v1 as d", "tf.compat.v1"),
+        ("import tensorflow.compat.v2 as d", "tf.compat.v2"),
+        ("import tensorflow.keras as d", "tf.keras"),
+        ("from tensorflow.keras import layers as d", "tf.keras.layers"),
+        ("from tensorflow.keras.layers import Dense as d", "tf.keras.layers.Dense"),
+        ("from tensorflow import keras as d", "tf.keras"),
+        ("from tensorflow import Session as d", "tf.Session"),
+        ("import importlib\nd = importlib.import_module('tensorflow')", "tf"),
+        ("import importlib\nd = importlib.import_module('tensorflow.contrib')", "tf.contrib"),
+        ("from importlib import import_module\nd = import_module('tensorflow')", "tf"),
+        ("d = __import__('tensorflow')", "tf"),
+        ("def f():\n  import tensorflow as tf\n  return tf\nd = f()", "tf"),
+    ],
+    ids=lambda text: text.replace("\n", "; "),
+)
 def test_every_way_to_import(folder, source, expression):
     module(folder, "users_b", source)
     with hook.Hook("contrib", str(folder)):
@@ -70,31 +77,33 @@ def test_every_way_to_import(folder, source, expression):
     got = users.d if hasattr(users, "d") else users.tf
     if expression in ("tf.keras", "tf.keras.layers"):
         # What imports give is the module that Keras' lazy loader stands for.
-        got, expected = [getattr(value, "layers", value).Dense
-                         for value in (got, expected)]
+        got, expected = [getattr(value, "layers", value).Dense for value in (got, expected)]
     assert got is expected
 
 
 def test_modules_that_tpudist_does_not_cover_are_tensorflows(folder):
-    module(folder, "users_c", """
+    module(
+        folder,
+        "users_c",
+        """
         from tensorflow.python.framework import ops
         from tensorflow.core.framework import graph_pb2
         import tensorflow.python.framework.ops as again
-        """)
+        """,
+    )
     with hook.Hook("contrib", str(folder)):
         users = load("users_c")
     assert users.ops.Graph is users.again.Graph is native.Graph
     assert users.graph_pb2.GraphDef is native.compat.v1.GraphDef
 
 
-@pytest.mark.parametrize("place", [
-    "site-packages.installed", "venv.lib.site-packages.installed",
-    "env.dist-packages.installed"])
-def test_packages_installed_below_the_folder_get_the_real_one(folder, place,
-                                                               monkeypatch):
+@pytest.mark.parametrize(
+    "place",
+    ["site-packages.installed", "venv.lib.site-packages.installed", "env.dist-packages.installed"],
+)
+def test_packages_installed_below_the_folder_get_the_real_one(folder, place, monkeypatch):
     module(folder, place)
-    monkeypatch.syspath_prepend(
-        str(folder.joinpath(*place.split(".")[:-1])))
+    monkeypatch.syspath_prepend(str(folder.joinpath(*place.split(".")[:-1])))
     with hook.Hook("contrib", str(folder)):
         assert load("installed").tf is native
     del sys.modules["installed"]
@@ -107,6 +116,7 @@ def test_files_elsewhere_get_the_real_one(folder, tmp_path_factory, monkeypatch)
     with hook.Hook("contrib", str(folder)):
         assert load("others").tf is native
         import tensorflow as mine
+
         assert mine is native
         assert importlib.import_module("tensorflow") is native
     del sys.modules["others"]
@@ -123,6 +133,7 @@ def test_a_folder_whose_name_begins_alike_is_elsewhere(folder):
 def test_tpudist_is_nobodys_file():
     import tpudist
     from tpudist.core import versions
+
     checkout = versions.__file__.rsplit("tpudist", 1)[0]
     made = hook.Hook("contrib", checkout)
     assert made.is_users(checkout + "script.py")
@@ -138,8 +149,7 @@ def test_tensorflow_installed_below_the_folder_is_nobodys_file(monkeypatch):
 
 
 def everything():
-    return (builtins.__import__, importlib.import_module, list(sys.meta_path),
-            dict(sys.modules))
+    return (builtins.__import__, importlib.import_module, list(sys.meta_path), dict(sys.modules))
 
 
 @pytest.mark.parametrize("leave", [None, ValueError, SystemExit, KeyboardInterrupt])

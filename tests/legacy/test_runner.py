@@ -15,7 +15,8 @@ tf = pytest.importorskip("tensorflow")
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 second_generation = pytest.mark.skipif(
-    not versions.TF2, reason="TensorFlow 1 has the real tf.contrib")
+    not versions.TF2, reason="TensorFlow 1 has the real tf.contrib"
+)
 
 
 @pytest.fixture
@@ -27,26 +28,38 @@ def script(tmp_path, monkeypatch):
         for name, text in dict(beside, script=source).items():
             (tmp_path / (name + ".py")).write_text(textwrap.dedent(text))
         return str(tmp_path / "script.py")
+
     return write
 
 
 def in_a_process(*arguments):
     """Runs `runner.run(*arguments)` in a Python of its own."""
-    code = ("import sys\nfrom tpudist.legacy import runner\n"
-            "sys.exit(runner.run(*%r))" % (arguments,))
+    code = "import sys\nfrom tpudist.legacy import runner\nsys.exit(runner.run(*%r))" % (arguments,)
     return subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, universal_newlines=True,
-        env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"))
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
+    )
 
 
 def state():
-    modules = {name: module for name, module in list(sys.modules.items())
-               if not name.startswith(("tensorflow", "keras", "absl"))}
-    return (sys.argv, list(sys.path), dict(os.environ), builtins.__import__,
-            sys.modules["__main__"], tf.executing_eagerly(),
-            set(modules) & {"helper", "script"},
-            isinstance(tf.TensorShape([1])[0], int))
+    modules = {
+        name: module
+        for name, module in list(sys.modules.items())
+        if not name.startswith(("tensorflow", "keras", "absl"))
+    }
+    return (
+        sys.argv,
+        list(sys.path),
+        dict(os.environ),
+        builtins.__import__,
+        sys.modules["__main__"],
+        tf.executing_eagerly(),
+        set(modules) & {"helper", "script"},
+        isinstance(tf.TensorShape([1])[0], int),
+    )
 
 
 GRAPH_SCRIPT = """
@@ -106,14 +119,16 @@ def test_what_a_script_sees(script, capsys):
     before = state()
     assert runner.run(path, ("-a", "b"), "contrib", "virtual:2") == 0
     assert capsys.readouterr().out == (
-        "__main__ script.py ['-a', 'b'] True True virtual:2 None "
-        "tpudist.contrib.tensorflow\n")
+        "__main__ script.py ['-a', 'b'] True True virtual:2 None tpudist.contrib.tensorflow\n"
+    )
     assert state() == before
 
 
 def test_a_link_to_a_script_runs_it_where_it_is(script, tmp_path_factory, capsys):
-    path = script("import helper\nimport tensorflow as tf\nprint(tf.__name__)",
-                  helper="import tensorflow.contrib.distribute")
+    path = script(
+        "import helper\nimport tensorflow as tf\nprint(tf.__name__)",
+        helper="import tensorflow.contrib.distribute",
+    )
     link = tmp_path_factory.mktemp("links") / "link.py"
     link.symlink_to(path)
     assert runner.run(str(link)) == 0
@@ -129,18 +144,21 @@ def test_tpu_of_the_environment_is_kept(script, monkeypatch, capsys):
     assert os.environ[runner.ENVIRONMENT] == "virtual:4"
 
 
-@pytest.mark.parametrize("source, code, err", [
-    ("", 0, ""),
-    ("import sys; sys.exit()", 0, ""),
-    ("import sys; sys.exit(0)", 0, ""),
-    ("import sys; sys.exit(7)", 7, ""),
-    ("import sys; sys.exit(True)", 1, ""),
-    ("import sys; sys.exit('no data')", 1, "no data\n"),
-    ("raise SystemExit", 0, ""),
-    ("import os; os.environ['TPUDIST_TPU'] = 'mine'", 0, ""),
-    ("import sys; sys.argv.append('x'); sys.path.insert(0, '/nowhere')", 0, ""),
-    ("import builtins; builtins.__import__ = None", 0, ""),
-])
+@pytest.mark.parametrize(
+    "source, code, err",
+    [
+        ("", 0, ""),
+        ("import sys; sys.exit()", 0, ""),
+        ("import sys; sys.exit(0)", 0, ""),
+        ("import sys; sys.exit(7)", 7, ""),
+        ("import sys; sys.exit(True)", 1, ""),
+        ("import sys; sys.exit('no data')", 1, "no data\n"),
+        ("raise SystemExit", 0, ""),
+        ("import os; os.environ['TPUDIST_TPU'] = 'mine'", 0, ""),
+        ("import sys; sys.argv.append('x'); sys.path.insert(0, '/nowhere')", 0, ""),
+        ("import builtins; builtins.__import__ = None", 0, ""),
+    ],
+)
 def test_exit_codes(script, capsys, source, code, err):
     before = state()
     assert runner.run(script(source), era="contrib") == code
@@ -149,43 +167,50 @@ def test_exit_codes(script, capsys, source, code, err):
 
 
 def test_an_uncaught_exception_shows_the_users_frames(script, capsys):
-    path = script("""
+    path = script(
+        """
         import helper
         def main():
           helper.load("data")
         main()
-        """, helper="""
+        """,
+        helper="""
         import tensorflow
         def load(name):
           raise KeyError(name)
-        """)
+        """,
+    )
     before = state()
     assert runner.run(path, era="contrib") == 1
     err = capsys.readouterr().err
     assert err.splitlines()[0] == "Traceback (most recent call last):"
     assert err.splitlines()[-1] == "KeyError: 'data'"
     assert err.count("  File ") == 3
-    for line in ("script.py\", line 5", "script.py\", line 4", "helper.py\", line 4"):
+    for line in ('script.py", line 5', 'script.py", line 4', 'helper.py", line 4'):
         assert line in err
     assert state() == before
 
 
 def test_an_error_at_import_shows_no_frame_of_the_hook(script, capsys):
-    path = script("import tensorflow as tf\nimport helper",
-                  helper="import tensorflow.no_such_module")
+    path = script(
+        "import tensorflow as tf\nimport helper", helper="import tensorflow.no_such_module"
+    )
     assert runner.run(path, era="contrib") == 1
     err = capsys.readouterr().err
-    assert "helper.py\", line 1" in err and "ModuleNotFoundError" in err
+    assert 'helper.py", line 1' in err and "ModuleNotFoundError" in err
     assert "hook.py" not in err and "finder.py" not in err
 
 
 @second_generation
-@pytest.mark.parametrize("source", [
-    "from tensorflow.contrib import slim",
-    "import tensorflow.contrib.slim as slim",
-    "import tensorflow as tf\ntf.contrib.slim",
-    "import tensorflow as tf\nslim = tf.contrib.slim",
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from tensorflow.contrib import slim",
+        "import tensorflow.contrib.slim as slim",
+        "import tensorflow as tf\ntf.contrib.slim",
+        "import tensorflow as tf\nslim = tf.contrib.slim",
+    ],
+)
 def test_a_gone_name_ends_the_script_saying_where_it_went(script, capsys, source):
     assert runner.run(script(source)) == 1
     err = capsys.readouterr().err
@@ -218,12 +243,12 @@ def test_2_eras(script, capsys, era):
         print(tf.__name__, double(tf.constant(4)).numpy())
         """)
     assert runner.run(path, era=era) == 0
-    assert capsys.readouterr().out == (
-        "tpudist.v%s.tensorflow 8\n" % era.replace(".", "_"))
+    assert capsys.readouterr().out == ("tpudist.v%s.tensorflow 8\n" % era.replace(".", "_"))
 
 
 def test_2_eras_in_a_process_of_their_own(script):
-    process = in_a_process(script("""
+    process = in_a_process(
+        script("""
         import numpy as np
         import tensorflow as tf
         strategy = tf.distribute.get_strategy()
@@ -232,25 +257,31 @@ def test_2_eras_in_a_process_of_their_own(script):
         model.compile("sgd", "mse")
         model.fit(np.ones([4, 2], "f"), np.ones([4, 1], "f"), verbose=0)
         print(tf.__name__, tf.executing_eagerly(), (tf.constant(4) * 2).numpy())
-        """))
+        """)
+    )
     assert process.returncode == 0, process.stderr
     assert process.stdout == "tpudist.v2_2.tensorflow True 8\n"
     assert "era: v2_2 (.run at script.py:5)" in process.stderr
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (("{folder}/none.py",), ["no file", "none.py"]),
-    (("{folder}",), ["is a folder", "train.py"]),
-    (("{script}", (), "1.15"), ["--era 1.15", "contrib, 2.0 and 2.2"]),
-    (("{script}",), ["no name in", "--era contrib|2.0|2.2"]),
-    (("{folder}/helper.py", (), "contrib"), ["helper.py:1 is not Python 3", "2to3"]),
-    (("{folder}/helper.py",), ["helper.py:1 is not Python 3", "2to3"]),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (("{folder}/none.py",), ["no file", "none.py"]),
+        (("{folder}",), ["is a folder", "train.py"]),
+        (("{script}", (), "1.15"), ["--era 1.15", "contrib, 2.0 and 2.2"]),
+        (("{script}",), ["no name in", "--era contrib|2.0|2.2"]),
+        (("{folder}/helper.py", (), "contrib"), ["helper.py:1 is not Python 3", "2to3"]),
+        (("{folder}/helper.py",), ["helper.py:1 is not Python 3", "2to3"]),
+    ],
+)
 def test_misuse_is_one_message_and_2(script, tmp_path, capsys, arguments, words):
     path = script("x = 1", helper="print 'x'")
     before = state()
-    arguments = [part.format(folder=tmp_path, script=path)
-                 if isinstance(part, str) else part for part in arguments]
+    arguments = [
+        part.format(folder=tmp_path, script=path) if isinstance(part, str) else part
+        for part in arguments
+    ]
     assert runner.run(*arguments) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.startswith("tpudist run: ")
@@ -268,80 +299,16 @@ def test_keyboard_interrupt_passes_and_all_is_undone(script):
 
 
 def test_without_tensorflow(script):
-    code = ("import sys; sys.modules['tensorflow'] = None\n"
-            "from tpudist.legacy import runner\n"
-            "sys.exit(runner.run(%r, (), 'contrib'))" % script("x = 1"))
+    code = (
+        "import sys; sys.modules['tensorflow'] = None\n"
+        "from tpudist.legacy import runner\n"
+        "sys.exit(runner.run(%r, (), 'contrib'))" % script("x = 1")
+    )
     process = subprocess.run(
-        [sys.executable, "-c", code], stderr=subprocess.PIPE,
-        universal_newlines=True, env=dict(os.environ, PYTHONPATH=ROOT))
+        [sys.executable, "-c", code],
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYTHONPATH=ROOT),
+    )
     assert process.returncode == 2
     assert "tpudist[tensorflow]" in process.stderr
-
-
-# With the facades: scripts as their era wrote them.
-
-CONTRIB_TPU = """
-    from __future__ import print_function
-    import tensorflow as tf
-    from tensorflow.contrib.distribute.python import tpu_strategy
-
-    resolver = tf.contrib.cluster_resolver.TPUClusterResolver("grpc://10.0.0.2:8470")
-    strategy = tpu_strategy.TPUStrategy(resolver, steps_per_run=2)
-
-    def merge(distribution, value):
-      return tf.add_n(list(distribution.unwrap(value)))
-
-    def tower(three):
-      context = tf.get_tower_context()
-      return three + context.merge_call(merge, three + tf.to_int32(context.tower_id))
-
-    with strategy.scope():
-      merged = strategy.unwrap(strategy.call_for_each_tower(tower, 3))
-
-    with tf.Session() as session:
-      session.run(strategy.initialize())
-      print(strategy.num_towers, [int(v) for v in session.run(list(merged))])
-      session.run(strategy.finalize())
-    """
-
-V2_TPU = """
-    import tensorflow as tf
-
-    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
-    tf.config.experimental_connect_to_cluster(resolver)
-    tf.tpu.experimental.initialize_tpu_system(resolver)
-    strategy = tf.distribute.experimental.TPUStrategy(resolver)
-    assert isinstance(strategy, tf.distribute.experimental.TPUStrategy)
-
-    @tf.function
-    def step():
-      def replica():
-        return tf.distribute.get_replica_context().replica_id_in_sync_group + 1
-      return strategy.reduce("SUM", strategy.%s(replica), axis=None)
-
-    print(strategy.num_replicas_in_sync, step().numpy())
-    """
-
-
-def test_a_contrib_script_on_a_virtual_tpu(script, capsys):
-    assert runner.run(script(CONTRIB_TPU), tpu="virtual:4") == 0
-    out, err = capsys.readouterr()
-    assert out == "4 [21, 21, 21, 21]\n"
-    assert err.startswith("era: contrib (tf.contrib.distribute.python.tpu_strategy")
-
-
-@second_generation
-@pytest.mark.parametrize("era, method", [
-    ("v2_0", "experimental_run_v2"), ("v2_2", "run")])
-def test_a_2_script_on_a_virtual_tpu(script, capsys, era, method):
-    assert runner.run(script(V2_TPU % method), tpu="virtual:4") == 0
-    out, err = capsys.readouterr()
-    assert out == "4 10\n"
-    assert err.startswith("era: %s (.%s at script.py:14" % (era, method))
-
-
-@pytest.mark.parametrize("method", ["experimental_run_v2", "run"])
-def test_a_2_script_in_a_process_of_its_own(script, method):
-    process = in_a_process(script(V2_TPU % method), (), None, "virtual:2")
-    assert process.returncode == 0, process.stderr
-    assert process.stdout == "2 3\n"

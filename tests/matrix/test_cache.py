@@ -13,14 +13,18 @@ from tpudist.matrix import cache
 HOME = os.path.expanduser("~")
 
 
-@pytest.mark.parametrize("asked, environ, system, folder", [
-    ("/mine", {"TPUDIST_CACHE": "/other"}, "linux", "/mine"),
-    (None, {"TPUDIST_CACHE": "/other"}, "linux", "/other"),
-    (None, {"TPUDIST_CACHE": "~/x"}, "linux", os.path.join(HOME, "x")),
-    (None, {"XDG_CACHE_HOME": "/xdg"}, "linux", "/xdg/tpudist"),
-    (None, {}, "linux", os.path.join(HOME, ".cache", "tpudist")),
-    (None, {}, "darwin", os.path.join(HOME, "Library", "Caches", "tpudist")),
-    (None, {"LOCALAPPDATA": "/local"}, "win32", os.path.join("/local", "tpudist"))])
+@pytest.mark.parametrize(
+    "asked, environ, system, folder",
+    [
+        ("/mine", {"TPUDIST_CACHE": "/other"}, "linux", "/mine"),
+        (None, {"TPUDIST_CACHE": "/other"}, "linux", "/other"),
+        (None, {"TPUDIST_CACHE": "~/x"}, "linux", os.path.join(HOME, "x")),
+        (None, {"XDG_CACHE_HOME": "/xdg"}, "linux", "/xdg/tpudist"),
+        (None, {}, "linux", os.path.join(HOME, ".cache", "tpudist")),
+        (None, {}, "darwin", os.path.join(HOME, "Library", "Caches", "tpudist")),
+        (None, {"LOCALAPPDATA": "/local"}, "win32", os.path.join("/local", "tpudist")),
+    ],
+)
 def test_folder(asked, environ, system, folder):
     assert cache.folder(asked, environ, system) == os.path.normpath(folder)
 
@@ -46,6 +50,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
     def fail(*unused):
         raise OSError("disk full")
+
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError):
         files.write(path, "new")
@@ -55,10 +60,12 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 @pytest.mark.skipif(files.fcntl is None, reason="this system has no such locks")
 def test_a_lock_lets_one_process_in(tmp_path):
     path, log = str(tmp_path / "lock"), str(tmp_path / "log")
-    code = ("import time; from tpudist import files\n"
-            "with files.locked(%r):\n"
-            "  for word in ('in', 'out'):\n"
-            "    open(%r, 'a').write(word + '\\n'); time.sleep(.2)\n" % (path, log))
+    code = (
+        "import time; from tpudist import files\n"
+        "with files.locked(%r):\n"
+        "  for word in ('in', 'out'):\n"
+        "    open(%r, 'a').write(word + '\\n'); time.sleep(.2)\n" % (path, log)
+    )
     started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
     assert [process.wait() for process in started] == [0, 0, 0]
     with open(log) as file:

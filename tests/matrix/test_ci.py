@@ -9,8 +9,16 @@ import pytest
 from tpudist import __version__, cli
 from tpudist.matrix import table
 
-COMMAND = ["--releases", "1.15,2.15", "--project", ".[test]", "--with", "pytest<8",
-           "--tpu", "virtual:v3-32"]
+COMMAND = [
+    "--releases",
+    "1.15,2.15",
+    "--project",
+    ".[test]",
+    "--with",
+    "pytest<8",
+    "--tpu",
+    "virtual:v3-32",
+]
 
 
 def written(capsys, form, arguments=("pytest", "tests/", "-k", "a or b")):
@@ -29,7 +37,11 @@ def options_of(text):
 def test_github(capsys):
     text = written(capsys, "--github")
     options, command = options_of(text)
-    assert (options.project, options.extra, options.tpu) == (".[test]", ["pytest<8"], "virtual:v3-32")
+    assert (options.project, options.extra, options.tpu) == (
+        ".[test]",
+        ["pytest<8"],
+        "virtual:v3-32",
+    )
     assert command == ["pytest", "tests/", "-k", "a or b"]
     assert "tpudist matrix --releases ${{ matrix.release }} " in text
     assert '{release: "1.15", python: "3.7", os: ubuntu-22.04}' in text

@@ -31,8 +31,9 @@ def pyenv(tmp_path, monkeypatch):
     return root
 
 
-@pytest.mark.parametrize("version, found", [
-    ("3.7", "3.7.16"), ("3.12", "3.12.1"), ("3.1", None), ("3.10", None)])
+@pytest.mark.parametrize(
+    "version, found", [("3.7", "3.7.16"), ("3.12", "3.12.1"), ("3.1", None), ("3.10", None)]
+)
 def test_interpreter_of_pyenv(pyenv, version, found):
     expected = str(pyenv / "versions" / found / "bin" / "python") if found else version
     assert environments.interpreter(version) == expected
@@ -85,8 +86,10 @@ def test_what_is_not_ready(made, tmp_path, spoil):
 
 def test_two_at_once_make_it_once(made, tmp_path):
     said, folder = [], str(tmp_path / "9.1")
-    threads = [threading.Thread(target=environments.prepare, args=(made, folder, False, said.append))
-               for _ in range(2)]
+    threads = [
+        threading.Thread(target=environments.prepare, args=(made, folder, False, said.append))
+        for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -96,8 +99,14 @@ def test_two_at_once_make_it_once(made, tmp_path):
 
 def test_a_failed_call_says_what_it_said():
     with pytest.raises(MatrixError) as caught:
-        environments._call("9.1", [sys.executable, "-c", "import sys; "
-                                   "print('\\n'.join(map(str, range(40))), file=sys.stderr); 1/0"])
+        environments._call(
+            "9.1",
+            [
+                sys.executable,
+                "-c",
+                "import sys; print('\\n'.join(map(str, range(40))), file=sys.stderr); 1/0",
+            ],
+        )
     lines = caught.value.seen.splitlines()
     assert "failed with exit code 1" in lines[0] and lines[-1].strip().startswith("ZeroDivision")
     assert len(lines) == 16 and "--releases without 9.1" in caught.value.instead

@@ -44,14 +44,18 @@ def interrupt(arguments, patch=""):
     """Runs ``tpudist matrix``, and interrupts it as a terminal does once it says ``begun``."""
     process = subprocess.Popen(
         [sys.executable, "-c", DRIVER.format(patch=patch), "matrix"] + arguments,
-        env=dict(os.environ, PYTHONPATH=ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        universal_newlines=True, start_new_session=True)
+        env=dict(os.environ, PYTHONPATH=ROOT),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        start_new_session=True,
+    )
     said = ""
     while "begun" not in said:
         line = process.stdout.readline()
         assert line, said
         said += line
-    time.sleep(.2)
+    time.sleep(0.2)
     os.killpg(process.pid, signal.SIGINT)
     rest, _ = process.communicate(timeout=60)
     return process.returncode, said + rest
@@ -63,8 +67,7 @@ def table(machine, tmp_path):
 
 
 def test_while_the_command_runs(table):
-    code, said = interrupt(["--table", table, "--releases", "9.1,9.2", "--",
-                            "python", "-c", SLOW])
+    code, said = interrupt(["--table", table, "--releases", "9.1,9.2", "--", "python", "-c", SLOW])
     assert code == 130
     lines = said.strip().splitlines()[-2:]
     assert "interrupted" in lines[0] and "9.1.0" in lines[0] and "not run" in lines[1]
@@ -74,10 +77,16 @@ def test_while_an_environment_is_made(table, tmp_path):
     arguments = ["--table", table, "--releases", "9.1"]
     code, said = interrupt(arguments, SLOW_SET_UP)
     assert code == 130 and "interrupted" in said.strip().splitlines()[-1]
-    kept = [folder for folder, _, names in os.walk(str(tmp_path / "cache"))
-            if environments.MARKER in names]
+    kept = [
+        folder
+        for folder, _, names in os.walk(str(tmp_path / "cache"))
+        if environments.MARKER in names
+    ]
     assert kept == []
     done = subprocess.run(
         [sys.executable, "-c", DRIVER.format(patch=""), "matrix"] + arguments,
-        env=dict(os.environ, PYTHONPATH=ROOT), stdout=subprocess.PIPE, universal_newlines=True)
+        env=dict(os.environ, PYTHONPATH=ROOT),
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert done.returncode == 0 and "setting up" in done.stdout

@@ -5,13 +5,15 @@ import os
 
 import pytest
 
-SAYS = ("import os, sys, tensorflow, mine; print(tensorflow.__version__, mine.value, "
-        "os.environ['TPUDIST_TPU'], os.environ['TPUDIST_EXPECT_TF'], os.environ['ROW'])")
+SAYS = (
+    "import os, sys, tensorflow, mine; print(tensorflow.__version__, mine.value, "
+    "os.environ['TPUDIST_TPU'], os.environ['TPUDIST_EXPECT_TF'], os.environ['ROW'])"
+)
 
 
 def table_of(text):
     """{release: line} of the table at the end."""
-    lines = text[text.index("\nrelease "):].strip().splitlines()[1:]
+    lines = text[text.index("\nrelease ") :].strip().splitlines()[1:]
     return {line.split()[0]: line for line in lines if line[:1].isdigit()}
 
 
@@ -37,7 +39,7 @@ def test_environments_are_made_anew(matrix, machine, change):
     if change == "metadata":
         (machine / "requirements.txt").write_text("extra-thing\n")
     elif change == "interrupted":
-        kept, = glob.glob(os.path.join(os.environ["TPUDIST_CACHE"], "matrix", "*", "9.1"))
+        (kept,) = glob.glob(os.path.join(os.environ["TPUDIST_CACHE"], "matrix", "*", "9.1"))
         os.unlink(os.path.join(kept, "tpudist-matrix.json"))
     else:
         extra = {"with": ["--with", "extra-thing"], "fresh": ["--fresh"]}[change]
@@ -46,14 +48,28 @@ def test_environments_are_made_anew(matrix, machine, change):
 
 
 def test_with_installs_more(matrix):
-    code, said = matrix("--releases", "9.1", "--with", "extra-thing", "--",
-                        "python", "-c", "import extra_thing_is_here, pytest_is_here, tpudist_is_here")
+    code, said = matrix(
+        "--releases",
+        "9.1",
+        "--with",
+        "extra-thing",
+        "--",
+        "python",
+        "-c",
+        "import extra_thing_is_here, pytest_is_here, tpudist_is_here",
+    )
     assert code == 0, said
 
 
 def test_a_failure_is_told_and_the_others_run(matrix):
-    code, said = matrix("--releases", "9.1,9.2", "--", "python", "-c",
-                        "import tensorflow; assert tensorflow.__version__ > '9.2', 'too old'")
+    code, said = matrix(
+        "--releases",
+        "9.1,9.2",
+        "--",
+        "python",
+        "-c",
+        "import tensorflow; assert tensorflow.__version__ > '9.2', 'too old'",
+    )
     assert code == 1
     assert "failed (1)" in table_of(said)["9.1"] and "too old" in table_of(said)["9.1"]
     assert "passed" in table_of(said)["9.2"]
@@ -64,9 +80,14 @@ def test_fail_fast_names_what_was_not_run(matrix):
     assert code == 1 and "not run" in table_of(said)["9.2"]
 
 
-@pytest.mark.parametrize("release, words", [
-    ("9.3", "the environment has TensorFlow 9.2.0"), ("9.4", "no libcuda"),
-    ("9.5", "tensorflow-cpu==9.5.0")])
+@pytest.mark.parametrize(
+    "release, words",
+    [
+        ("9.3", "the environment has TensorFlow 9.2.0"),
+        ("9.4", "no libcuda"),
+        ("9.5", "tensorflow-cpu==9.5.0"),
+    ],
+)
 def test_what_cannot_be_set_up_is_an_error(matrix, release, words):
     for _ in range(2):  # nothing half-made is taken for good
         code, said = matrix("--releases", release + ",9.1", "--", "python", "-c", "pass")
@@ -89,6 +110,7 @@ def test_ctrl_c_leaves_a_table(matrix, monkeypatch):
 
     def interrupted(*unused):
         raise KeyboardInterrupt
+
     monkeypatch.setattr(running, "run", interrupted)
     code, said = matrix("--releases", "9.1,9.2", "--", "python")
     assert code == 130
@@ -97,14 +119,25 @@ def test_ctrl_c_leaves_a_table(matrix, monkeypatch):
 
 def test_a_folder_of_scripts_needs_no_project(matrix, machine):
     (machine / "pyproject.toml").unlink()
-    code, said = matrix("--releases", "9.1", "--", "python", "-c",
-                        "import tensorflow, sys; sys.path.insert(0, '.'); import mine")
+    code, said = matrix(
+        "--releases",
+        "9.1",
+        "--",
+        "python",
+        "-c",
+        "import tensorflow, sys; sys.path.insert(0, '.'); import mine",
+    )
     assert code == 0, said
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ([], "names no release"), (["--releases", "9.1,8.0"], "--releases 8.0"),
-    (["--releases", "9.1", "--project", "nowhere"], "there is no folder 'nowhere'")])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "names no release"),
+        (["--releases", "9.1,8.0"], "--releases 8.0"),
+        (["--releases", "9.1", "--project", "nowhere"], "there is no folder 'nowhere'"),
+    ],
+)
 def test_usage_errors(matrix, arguments, words):
     code, said = matrix(*arguments)
     assert code == 2 and words in said and "Instead: " in said

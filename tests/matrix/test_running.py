@@ -30,21 +30,27 @@ def test_variables(monkeypatch, tmp_path):
 
 
 def test_all_output_and_the_exit_code_come_back():
-    (code, text), pieces = run("import sys; print('out'); sys.stdout.flush(); "
-                               "sys.stderr.write('err'); sys.exit(3)")
+    (code, text), pieces = run(
+        "import sys; print('out'); sys.stdout.flush(); sys.stderr.write('err'); sys.exit(3)"
+    )
     assert code == 3 and text.split() == ["out", "err"] and "".join(pieces) == text
 
 
 def test_output_shows_while_it_comes():
     times = []
-    run("import sys, time\nfor _ in 'ab':\n  sys.stdout.write('.'); sys.stdout.flush(); "
-        "time.sleep(.4)", lambda text: text and times.append(time.time()))
-    assert len(times) == 2 and times[1] - times[0] > .2
+    run(
+        "import sys, time\nfor _ in 'ab':\n  sys.stdout.write('.'); sys.stdout.flush(); "
+        "time.sleep(.4)",
+        lambda text: text and times.append(time.time()),
+    )
+    assert len(times) == 2 and times[1] - times[0] > 0.2
 
 
 def test_characters_may_be_cut_anywhere():
-    code = ("import sys, time\nfor b in bytearray('\\u00e9\\u4e2d'.encode('utf-8')):\n"
-            "  sys.stdout.buffer.write(bytes([b])); sys.stdout.flush(); time.sleep(.02)")
+    code = (
+        "import sys, time\nfor b in bytearray('\\u00e9\\u4e2d'.encode('utf-8')):\n"
+        "  sys.stdout.buffer.write(bytes([b])); sys.stdout.flush(); time.sleep(.02)"
+    )
     assert run(code)[0][1] == "\u00e9\u4e2d"
 
 
@@ -54,25 +60,34 @@ def test_an_unknown_command():
 
 
 def test_ctrl_c_ends_the_command(monkeypatch):
-    monkeypatch.setattr(running, "_PATIENCE", .2)
+    monkeypatch.setattr(running, "_PATIENCE", 0.2)
 
     def interrupt(text):
         raise KeyboardInterrupt
+
     start = time.time()
     with pytest.raises(KeyboardInterrupt):
         run("import time; print('begun', flush=True); time.sleep(60)", interrupt)
     assert time.time() - start < 20
 
 
-@pytest.mark.parametrize("text, line", [
-    ("", ""), ("\n\n", ""), ("a\nlast\n\n", "last"),
-    ("E   assert 1 == 2\nFAILED tests/a.py::b - assert\n1 failed\n",
-     "FAILED tests/a.py::b - assert"),
-    ("ERROR tests/a.py - ImportError\nFAILED later\n", "ERROR tests/a.py - ImportError"),
-    ("  x\nE       AssertionError: no\nend\n", "E       AssertionError: no"),
-    ("Traceback (most recent call last):\n  x\nValueError: bad\nbye\n", "ValueError: bad"),
-    ("mod.MyError\nbye", "mod.MyError"), ("NoErrors here\nbye", "bye"),
-    ("\x1b[31mFAILED\x1b[0m a.py::b\n1 failed", "FAILED a.py::b"),
-])
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        ("", ""),
+        ("\n\n", ""),
+        ("a\nlast\n\n", "last"),
+        (
+            "E   assert 1 == 2\nFAILED tests/a.py::b - assert\n1 failed\n",
+            "FAILED tests/a.py::b - assert",
+        ),
+        ("ERROR tests/a.py - ImportError\nFAILED later\n", "ERROR tests/a.py - ImportError"),
+        ("  x\nE       AssertionError: no\nend\n", "E       AssertionError: no"),
+        ("Traceback (most recent call last):\n  x\nValueError: bad\nbye\n", "ValueError: bad"),
+        ("mod.MyError\nbye", "mod.MyError"),
+        ("NoErrors here\nbye", "bye"),
+        ("\x1b[31mFAILED\x1b[0m a.py::b\n1 failed", "FAILED a.py::b"),
+    ],
+)
 def test_first_failing_line(text, line):
     assert running.first_failing_line(text) == line

@@ -50,17 +50,28 @@ def test_own_table_is_whole():
         assert row.requirement.split("==")[1].startswith(row.release.split("-")[0] + "."), row
 
 
-@pytest.mark.parametrize("system, machine, name", [
-    ("linux", "x86_64", "tensorflow-cpu"), ("win32", "AMD64", "tensorflow-cpu"),
-    ("linux", "aarch64", "tensorflow"), ("darwin", "arm64", "tensorflow"),
-    ("darwin", "x86_64", "tensorflow")])
+@pytest.mark.parametrize(
+    "system, machine, name",
+    [
+        ("linux", "x86_64", "tensorflow-cpu"),
+        ("win32", "AMD64", "tensorflow-cpu"),
+        ("linux", "aarch64", "tensorflow"),
+        ("darwin", "arm64", "tensorflow"),
+        ("darwin", "x86_64", "tensorflow"),
+    ],
+)
 def test_the_wheel_has_the_name_of_the_machine(system, machine, name):
     assert table.wheel("tensorflow-cpu==2.15.1", system, machine) == name + "==2.15.1"
 
 
-@pytest.mark.parametrize("names, releases", [
-    ("1.15", ["1.15"]), ("2.16-tf-keras, 1.15,1.15", ["2.16-tf-keras", "1.15"]),
-    ("all", ["1.15", "2.16-tf-keras"])])
+@pytest.mark.parametrize(
+    "names, releases",
+    [
+        ("1.15", ["1.15"]),
+        ("2.16-tf-keras, 1.15,1.15", ["2.16-tf-keras", "1.15"]),
+        ("all", ["1.15", "2.16-tf-keras"]),
+    ],
+)
 def test_select(rows, names, releases):
     assert [row.release for row in table.select(rows, names)] == releases
 

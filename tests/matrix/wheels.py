@@ -50,10 +50,14 @@ def wheel(folder, name, version, modules=()):
     with zipfile.ZipFile(str(folder / (stem + "-py3-none-any.whl")), "w") as file:
         for module, text in dict(modules).items():
             file.writestr(module, text)
-        file.writestr(stem + ".dist-info/METADATA",
-                      "Metadata-Version: 2.1\nName: %s\nVersion: %s\n" % (name, version))
-        file.writestr(stem + ".dist-info/WHEEL",
-                      "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(
+            stem + ".dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: %s\nVersion: %s\n" % (name, version),
+        )
+        file.writestr(
+            stem + ".dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         file.writestr(stem + ".dist-info/RECORD", "")
 
 
@@ -61,8 +65,7 @@ def wheelhouse(folder):
     """A folder of wheels: two TensorFlows, one that lies, and what goes beside them."""
     folder.mkdir()
     for version in ("9.1.0", "9.2.3"):
-        wheel(folder, "tensorflow-cpu", version,
-              {"tensorflow.py": "__version__ = %r\n" % version})
+        wheel(folder, "tensorflow-cpu", version, {"tensorflow.py": "__version__ = %r\n" % version})
     wheel(folder, "tensorflow-cpu", "9.3.0", {"tensorflow.py": "__version__ = '9.2.0'\n"})
     wheel(folder, "tensorflow-cpu", "9.4.0", {"tensorflow.py": "raise ImportError('no libcuda')\n"})
     for name in ("pytest", "tpudist", "extra-thing"):
@@ -81,7 +84,11 @@ def project(folder):
 
 def table(path, *releases):
     """A table of releases, each on this Python."""
-    path.write_text("".join(
-        "[%s]\npython = %s\nrequirement = tensorflow-cpu==%s\nenvironment =\n    ROW=of %s\n"
-        % (name, PYTHON, version, name) for name, version in releases))
+    path.write_text(
+        "".join(
+            "[%s]\npython = %s\nrequirement = tensorflow-cpu==%s\nenvironment =\n    ROW=of %s\n"
+            % (name, PYTHON, version, name)
+            for name, version in releases
+        )
+    )
     return path

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("libcst", reason='needs the extra "migrate"')
 
-from tpudist.migrate import codebase as codebases  # noqa: E402
-from tpudist.migrate import engine as engines  # noqa: E402
-from tpudist.migrate import facts as facts_lib  # noqa: E402
+from tpudist.migrate import codebase as codebases
+from tpudist.migrate import engine as engines
+from tpudist.migrate import facts as facts_lib
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 
@@ -29,8 +29,10 @@ def results(folder, to, **changes):
     codebase = codebases.CodeBase([str(folder)])
     facts = facts_lib.Facts(codebase, changes.get("origin", "auto"))
     engine = engines.Engine(codebase, facts, options(to, **changes))
-    return {os.path.relpath(path, str(folder)).replace(os.sep, "/"): engine.migrate(path)
-            for path in facts.files}
+    return {
+        os.path.relpath(path, str(folder)).replace(os.sep, "/"): engine.migrate(path)
+        for path in facts.files
+    }
 
 
 def put(folder, files):
@@ -53,8 +55,10 @@ def outcome(folder, files, to, **changes):
     put(folder, files)
     found = results(folder, to, **changes)
     assert not [each.refused for each in found.values() if each.refused]
-    texts = {name: found[name].after.decode("utf-8") if name in found else text
-             for name, text in files.items()}
+    texts = {
+        name: found[name].after.decode("utf-8") if name in found else text
+        for name, text in files.items()
+    }
     return texts, [use for each in found.values() for use in each.left]
 
 
@@ -66,8 +70,11 @@ def lines(name):
     """
     with open(os.path.join(CASES, name + ".txt"), encoding="utf-8") as file:
         before, after, body = re.split(r"^----\n", file.read(), flags=re.M)
-    return before, after, [_line(each) for each in body.splitlines()
-                           if each.strip() and not each.startswith("##")]
+    return (
+        before,
+        after,
+        [_line(each) for each in body.splitlines() if each.strip() and not each.startswith("##")],
+    )
 
 
 def _line(text):
@@ -101,5 +108,11 @@ def _case(head, body):
         text = text.rstrip("\n") + "\n"
         files[path] = (text, text) if kind == "--" else (files[path][0], text)
     changes = {key: told[key] for key in ("origin", "level") if key in told}
-    return Case(name, told.get("to", "2.0"), files, set(told.get("left", "").split()),
-                told.get("why", ""), changes)
+    return Case(
+        name,
+        told.get("to", "2.0"),
+        files,
+        set(told.get("left", "").split()),
+        told.get("why", ""),
+        changes,
+    )

@@ -1,6 +1,5 @@
 """``tpudist migrate`` as it is typed: options, exit codes, what is printed."""
 
-import html.parser
 import io
 import json
 import os
@@ -53,8 +52,11 @@ def test_what_is_left_is_located(tree, capsys):
     harness.put(tree, {"a.py": OLD + LEFT})
     assert migrate(tree, "--to", "2.2", "--write") == 1
     printed = capsys.readouterr().out
-    assert re.search(r"a\.py:3:1: run: foo\.experimental_run_v2: it cannot be told whether foo is "
-                     r"a strategy; if it is: run", printed)
+    assert re.search(
+        r"a\.py:3:1: run: foo\.experimental_run_v2: it cannot be told whether foo is "
+        r"a strategy; if it is: run",
+        printed,
+    )
     assert "Nothing left" not in printed
 
 
@@ -82,27 +84,38 @@ def test_only_and_skip(tree, capsys):
     assert "+s.run(fn)" not in out and "+from" in out
 
 
-CONTRIB = ("from tpudist.contrib import tensorflow as tf\n"
-           "s = tf.contrib.distribute.TPUStrategy(r)\n")
+CONTRIB = "from tpudist.contrib import tensorflow as tf\ns = tf.contrib.distribute.TPUStrategy(r)\n"
 
 
-@pytest.mark.parametrize("arguments, expected", [
-    ([], "s.run(fn, args=(x,))"), (["--skip", "run"], "s.experimental_run_v2(fn, args=(x,))"),
-    (["--only", "call-for-each-tower"], "s.experimental_run_v2(fn, args=(x,))"),
-    (["--only", "call-for-each-tower", "--only", "run"], "s.run(fn, args=(x,))"),
-    (["--only", "run"], "s.call_for_each_tower(fn, x)"),
-    (["--skip", "call-for-each-tower"], "s.call_for_each_tower(fn, x)")])
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        ([], "s.run(fn, args=(x,))"),
+        (["--skip", "run"], "s.experimental_run_v2(fn, args=(x,))"),
+        (["--only", "call-for-each-tower"], "s.experimental_run_v2(fn, args=(x,))"),
+        (["--only", "call-for-each-tower", "--only", "run"], "s.run(fn, args=(x,))"),
+        (["--only", "run"], "s.call_for_each_tower(fn, x)"),
+        (["--skip", "call-for-each-tower"], "s.call_for_each_tower(fn, x)"),
+    ],
+)
 def test_a_rule_writes_the_name_of_a_later_rule_only_if_that_one_is_wanted(
-        tmp_path, arguments, expected):
+    tmp_path, arguments, expected
+):
     harness.put(tmp_path, {"a.py": CONTRIB + "s.call_for_each_tower(fn, x)\n"})
     migrate(tmp_path, "--to", "2.2", "--write", *arguments)
     assert (tmp_path / "a.py").read_text().splitlines()[-1] == expected
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["--to", "2.2", "--jobs", "0"], "--jobs 0. files are read by one process at least"),
-    (["--to", "2.2", "--jobs", "-3"], "--jobs -3"), ([], "no --to"), (["--to", "2.2", "--only", "fly"], "there is no such rule"),
-    (["--to", "2.2", "--skip", "fly"], "rule 'fly'")])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--to", "2.2", "--jobs", "0"], "--jobs 0. files are read by one process at least"),
+        (["--to", "2.2", "--jobs", "-3"], "--jobs -3"),
+        ([], "no --to"),
+        (["--to", "2.2", "--only", "fly"], "there is no such rule"),
+        (["--to", "2.2", "--skip", "fly"], "rule 'fly'"),
+    ],
+)
 def test_options_that_do_not_fit(tree, capsys, arguments, words):
     assert migrate(tree, *arguments) == 2
     error = capsys.readouterr().err
@@ -139,8 +152,16 @@ def test_no_path(capsys):
     assert "Instead: tpudist migrate . --to 2.2" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [
-    ["--to", "1.9"], ["--to", "2.2", "--jobs", "two"], ["--from", "1.9"], ["--check", "--write"], ["--report", "pdf"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--to", "1.9"],
+        ["--to", "2.2", "--jobs", "two"],
+        ["--from", "1.9"],
+        ["--check", "--write"],
+        ["--report", "pdf"],
+    ],
+)
 def test_usage_errors(arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(["migrate", "."] + arguments)
@@ -165,77 +186,6 @@ def test_json(tree, capsys):
     assert file["left"][0]["line"] == 4 and file["left"][0]["column"] == 1
 
 
-def test_html(tree, capsys):
-    harness.put(tree, {"a.py": OLD + USE + LEFT + "x = '<b>&'\n", "c.py": "print 'contrib'\n"})
-    migrate(tree, "--to", "2.2", "--report", "html")
-    page = capsys.readouterr().out
-    assert page.startswith("<!doctype html>") and "<script" not in page
-    for words in ("Uses by era", "v2_0", "<span class=del>-s.experimental_run_v2(fn)",
-                  "<span class=add>+s.run(fn)", "it cannot be told whether foo", "not Python 3"):
-        assert words in page, words
-    assert "<b>&" not in page
-
-
-class Page(html.parser.HTMLParser):
-    """What is in a page: the tags, and the words outside of them."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.words, self.attributes = [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes += attributes
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
-ODD = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> & \" ' ü"
-
-
-def test_html_shows_text_of_users_as_text(tmp_path, capsys):
-    name = "<b>&'odd.py" if os.name != "nt" else "odd.py"
-    harness.put(tmp_path, {name: OLD + "s.experimental_run_v2(%r)\n%s" % (ODD, LEFT)
-                           + "foo.experimental_run_v2('<i>')\n"})
-    migrate(tmp_path, "--to", "2.2", "--report", "html")
-    page = Page(capsys.readouterr().out)
-    assert set(page.tags) <= {"html", "meta", "title", "style", "h1", "h2", "div", "b", "table",
-                              "tr", "th", "td", "code", "details", "summary", "pre", "span", "p"}
-    assert page.tags.count("b") == 6, "the cards alone"
-    words = "".join(page.words)
-    assert repr(ODD) in words and name in words
-
-
-def test_html_needs_nothing_but_itself(tree, capsys):
-    migrate(tree, "--to", "2.2", "--report", "html")
-    page = Page(capsys.readouterr().out)
-    assert not {"src", "href", "onclick", "srcset"} & {name for name, _ in page.attributes}
-    assert "url(" not in "".join(page.words) and "@import" not in "".join(page.words)
-
-
-def test_html_lists_what_was_rewritten_file_by_file(tree, capsys):
-    harness.put(tree, {"z.py": CONTRIB + "s.unwrap(x)\n"})
-    migrate(tree, "--to", "2.2", "--report", "html")
-    page = capsys.readouterr().out
-    first, second = page.split("<details")[1:]
-    assert "<td class=n>3:1<td>run<td><code>s.experimental_run_v2</code><td><code>run</code>" in first
-    assert "<td>unwrap<td><code>s.unwrap</code><td><code>experimental_local_results" in second
-    cards = dict((what, int(count)) for count, what in re.findall(
-        r"<div class=card><b>(\d+)</b>([^<]*)</div>", page))
-    assert cards == {"files": 3, "with legacy names": 2, "change": 2, "uses rewritten": 5,
-                     "left": 0, "files refused": 0}
-    eras = re.findall(r"<tr><td>(contrib|v2_0)<td class=n>(\d+)<td class=n>(\d+)", page)
-    assert eras == [("contrib", "3", "0"), ("v2_0", "2", "0")]
-
-
-def test_html_of_nothing(tmp_path, capsys):
-    harness.put(tmp_path, {"a.py": "x = 1\n"})
-    assert migrate(tmp_path, "--to", "2.2", "--report", "html") == 0
-    assert "Nothing left" in capsys.readouterr().out
-
-
 def test_many_files_in_processes_are_the_same(tmp_path, capsys):
     files = {"m%02d.py" % index: OLD + "# %d\n" % index + USE for index in range(12)}
     for jobs in ("1", "2"):
@@ -252,6 +202,7 @@ def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
 
     def fail(use):
         raise RuntimeError("oh")
+
     monkeypatch.setattr(rule, "apply", fail)
     assert migrate(tree, "--to", "2.2", "--write") == 2
     assert "a fault of tpudist: RuntimeError: oh" in capsys.readouterr().out

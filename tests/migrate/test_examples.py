@@ -14,9 +14,7 @@ import pytest
 from tests.examples import running
 from tests.migrate import harness
 from tpudist import surfaces
-from tpudist.migrate import imports
-from tpudist.migrate import names
-from tpudist.migrate import relocation
+from tpudist.migrate import imports, names, relocation
 
 pytest.importorskip("tensorflow", minversion="2.4", reason="programs of 2.2 and latest")
 
@@ -25,18 +23,22 @@ _DROPIN = re.compile(r"^from tpudist\.\w+ import tensorflow as tf$", re.M)
 
 #: (example, target, what runs it); latest is plain TensorFlow, so the runner
 #: gives it the virtual TPU.
-CASES = [("contrib_towers", "2.0", ()), ("contrib_towers", "2.2", ()),
-         ("contrib_towers", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
-         ("v2_0", "2.2", ()), ("v2_0", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
-         ("v2_2", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
-         ("contrib_steps", "contrib", ()), ("logical_devices", "2.2", ()),
-         ("logical_devices", "latest", ("-m", "tpudist", "run", "--era", "2.2"))]
+CASES = [
+    ("contrib_towers", "2.0", ()),
+    ("contrib_towers", "2.2", ()),
+    ("contrib_towers", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
+    ("v2_0", "2.2", ()),
+    ("v2_0", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
+    ("v2_2", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
+    ("contrib_steps", "contrib", ()),
+    ("logical_devices", "2.2", ()),
+    ("logical_devices", "latest", ("-m", "tpudist", "run", "--era", "2.2")),
+]
 
 
 def legacy(folder):
     """The examples in a folder, as they were written: ``import tensorflow as tf``."""
-    shutil.copytree(running.EXAMPLES, str(folder),
-                    ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(running.EXAMPLES, str(folder), ignore=shutil.ignore_patterns("__pycache__"))
     for name in os.listdir(str(folder)):
         if name.endswith(".py"):
             path = folder / name
@@ -60,11 +62,13 @@ def numbers():
         if name not in known:
             known[name] = running.example(name, *_EPOCHS).stdout.splitlines()[-1]
         return known[name]
+
     return last_line
 
 
-@pytest.mark.parametrize("name, target, runner", CASES,
-                         ids=["%s to %s" % case[:2] for case in CASES])
+@pytest.mark.parametrize(
+    "name, target, runner", CASES, ids=["%s to %s" % case[:2] for case in CASES]
+)
 def test_the_migrated_example_prints_the_same_numbers(name, target, runner, tmp_path, numbers):
     folder = tmp_path / "examples"
     if target == "latest":

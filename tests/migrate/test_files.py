@@ -9,8 +9,7 @@ import libcst
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import codebase
-from tpudist.migrate import work
+from tpudist.migrate import codebase, work
 
 BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
 AFTER = BEFORE.replace("v2_0", "v2_2")
@@ -25,13 +24,21 @@ def migrate(folder, raw, name="a.py", to="2.2"):
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("encoding, cookie", [
-    ("utf-8", ""), ("utf-8", "# -*- coding: utf-8 -*-\n"), ("latin-1", "# coding: latin-1\n"),
-    ("utf-8-sig", "")])
+@pytest.mark.parametrize(
+    "encoding, cookie",
+    [
+        ("utf-8", ""),
+        ("utf-8", "# -*- coding: utf-8 -*-\n"),
+        ("latin-1", "# coding: latin-1\n"),
+        ("utf-8-sig", ""),
+    ],
+)
 def test_bytes_survive(tmp_path, newline, encoding, cookie):
     def raw(*texts):
-        return (cookie + "".join(texts) + "x = 'é'  # ü\t\n\n").replace(
-            "\n", newline).encode(encoding)
+        return (
+            (cookie + "".join(texts) + "x = 'é'  # ü\t\n\n").replace("\n", newline).encode(encoding)
+        )
+
     assert migrate(tmp_path, raw(BEFORE, USE)).after == raw(AFTER, NEW)
 
 
@@ -58,34 +65,53 @@ def test_mixed_newlines_survive(tmp_path):
     assert migrate(tmp_path, raw).after == (AFTER + NEW).encode() + b"x = 1\r\ny = 2\n"
 
 
-@pytest.mark.parametrize("layout", [
-    "strategy.experimental_run_v2( fn,args = ( a , ) )", "strategy . experimental_run_v2(fn)",
-    "strategy.experimental_run_v2(\n        fn,\n        args=(a,),  # one\n    )",
-    "(strategy\n .experimental_run_v2(fn))", "strategy.\\\n  experimental_run_v2(fn)"])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "strategy.experimental_run_v2( fn,args = ( a , ) )",
+        "strategy . experimental_run_v2(fn)",
+        "strategy.experimental_run_v2(\n        fn,\n        args=(a,),  # one\n    )",
+        "(strategy\n .experimental_run_v2(fn))",
+        "strategy.\\\n  experimental_run_v2(fn)",
+    ],
+)
 def test_layout_survives(tmp_path, layout):
     found = migrate(tmp_path, (BEFORE + layout).encode())
     assert found.after.decode() == AFTER + layout.replace("experimental_run_v2", "run")
 
 
-@pytest.mark.parametrize("raw, words", [
-    (b"print 'strategy.experimental_run_v2'\n", "not Python 3"),
-    (b"exec 'experimental_run_v2' in x\n", "not Python 3"),
-    (b"def f(:\n  experimental_run_v2\n", "not Python 3"),
-    (b"# coding: no-such\nexperimental_run_v2\n", "no-such"),
-    (b"experimental_run_v2 = '\xff'\n", "encoding"),
-    (b"experimental_run_v2\x00\n", "")])
+@pytest.mark.parametrize(
+    "raw, words",
+    [
+        (b"print 'strategy.experimental_run_v2'\n", "not Python 3"),
+        (b"exec 'experimental_run_v2' in x\n", "not Python 3"),
+        (b"def f(:\n  experimental_run_v2\n", "not Python 3"),
+        (b"# coding: no-such\nexperimental_run_v2\n", "no-such"),
+        (b"experimental_run_v2 = '\xff'\n", "encoding"),
+        (b"experimental_run_v2\x00\n", ""),
+    ],
+)
 def test_refused_files_are_named_and_untouched(tmp_path, raw, words):
     found = migrate(tmp_path, raw)
     assert found.refused and words in found.refused
     assert found.after == found.before == raw
 
 
-@pytest.mark.parametrize("text", [
-    "if (n := 3) > 2:\n    pass\n", "print(f'{x!r:>{w}} {y=}')\n", "def f(a, /, b): pass\n",
-    "async def f():\n    async with a as b:\n        await c\n", "x: int = 1\n",
-    "try:\n    pass\nexcept* ValueError:\n    pass\n" if sys.version_info >= (3, 11) else "x = 1\n",
-    "match x:\n    case [1, *y]:\n        pass\n" if sys.version_info >= (3, 10) else "x = 1\n",
-    "print(f'{a['b']}')\n" if sys.version_info >= (3, 12) else "x = 1\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (n := 3) > 2:\n    pass\n",
+        "print(f'{x!r:>{w}} {y=}')\n",
+        "def f(a, /, b): pass\n",
+        "async def f():\n    async with a as b:\n        await c\n",
+        "x: int = 1\n",
+        "try:\n    pass\nexcept* ValueError:\n    pass\n"
+        if sys.version_info >= (3, 11)
+        else "x = 1\n",
+        "match x:\n    case [1, *y]:\n        pass\n" if sys.version_info >= (3, 10) else "x = 1\n",
+        "print(f'{a['b']}')\n" if sys.version_info >= (3, 12) else "x = 1\n",
+    ],
+)
 def test_new_syntax_is_read(tmp_path, text):
     assert migrate(tmp_path, (text + BEFORE + USE).encode()).after == (text + AFTER + NEW).encode()
 
@@ -93,19 +119,29 @@ def test_new_syntax_is_read(tmp_path, text):
 def notebook(*cells, **layout):
     """The bytes of a notebook with these code cells, and a Markdown one."""
     every = [{"cell_type": "markdown", "metadata": {}, "source": ["experimental_run_v2\n"]}]
-    every += [{"cell_type": "code", "execution_count": 3, "metadata": {}, "outputs": [],
-               "source": cell if isinstance(cell, str) else cell.splitlines(True)}
-              for cell in cells]
-    text = json.dumps({"cells": every, "nbformat": 4, "metadata": {"é": 1}},
-                      **dict({"indent": 1, "ensure_ascii": False}, **layout))
+    every += [
+        {
+            "cell_type": "code",
+            "execution_count": 3,
+            "metadata": {},
+            "outputs": [],
+            "source": cell if isinstance(cell, str) else cell.splitlines(True),
+        }
+        for cell in cells
+    ]
+    text = json.dumps(
+        {"cells": every, "nbformat": 4, "metadata": {"é": 1}},
+        **dict({"indent": 1, "ensure_ascii": False}, **layout),
+    )
     return (text + "\n").encode("utf-8")
 
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"ensure_ascii": True}, {"indent": None}])
 def test_notebook(tmp_path, layout):
     magic = "%pip install x\n!ls {y}\nstrategy?\n"
-    found = migrate(tmp_path, notebook(magic + BEFORE, "%%time\n" + USE, "%%bash\nls\n", **layout),
-                    "a.ipynb")
+    found = migrate(
+        tmp_path, notebook(magic + BEFORE, "%%time\n" + USE, "%%bash\nls\n", **layout), "a.ipynb"
+    )
     assert not found.refused
     assert found.after == notebook(magic + AFTER, "%%time\n" + NEW, "%%bash\nls\n", **layout)
 
@@ -119,8 +155,15 @@ def test_places_in_a_notebook_are_those_of_the_cell(tmp_path):
     assert (use.path.rpartition(":")[2], use.line, use.column) == ("cell 2", 2, 1)
 
 
-@pytest.mark.parametrize("raw", [b"experimental_run_v2", b"{}", b'{"experimental_run_v2": 1}',
-                                 b'{"cells": [{"experimental_run_v2": 1}]}'])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"experimental_run_v2",
+        b"{}",
+        b'{"experimental_run_v2": 1}',
+        b'{"cells": [{"experimental_run_v2": 1}]}',
+    ],
+)
 def test_notebooks_that_are_none_are_refused(tmp_path, raw):
     (tmp_path / "a.ipynb").write_bytes(raw)
     found = harness.results(tmp_path, "2.2")
@@ -128,9 +171,11 @@ def test_notebooks_that_are_none_are_refused(tmp_path, raw):
 
 
 def test_places_are_those_of_the_original_file(tmp_path):
-    text = ("from tensorflow.contrib import distribute\nimport tensorflow as tf\n"
-            "s = distribute.TPUStrategy(r, 1)\ns.unwrap(x)\n"
-            "tf.distribute.experimental.TPUStrategy(**o)\n")
+    text = (
+        "from tensorflow.contrib import distribute\nimport tensorflow as tf\n"
+        "s = distribute.TPUStrategy(r, 1)\ns.unwrap(x)\n"
+        "tf.distribute.experimental.TPUStrategy(**o)\n"
+    )
     found = migrate(tmp_path, text.encode(), to="latest")
     lines = {use.rule: use.line for use in found.rewritten if use.rule == "unwrap"}
     assert lines == {"unwrap": 4}
@@ -152,6 +197,7 @@ def test_a_write_that_fails_leaves_the_file(tmp_path, monkeypatch):
 
     def fail(*unused):
         raise OSError("the disk is full")
+
     monkeypatch.setattr(os, "replace", fail)
     assert "the disk is full" in work.write(result).refused
     assert (tmp_path / "a.py").read_text() == BEFORE + USE
@@ -169,8 +215,10 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_other_peoples_folders_are_not_read(tmp_path):
-    files = {name + "/a.py": BEFORE + USE for name in (
-        "venv", ".git", "build", "site-packages", "__pycache__", "mine")}
+    files = {
+        name + "/a.py": BEFORE + USE
+        for name in ("venv", ".git", "build", "site-packages", "__pycache__", "mine")
+    }
     files["venv/pyvenv.cfg"] = ""
     harness.put(tmp_path, files)
     assert list(harness.results(tmp_path, "2.2")) == ["mine/a.py"]
@@ -222,8 +270,9 @@ def test_a_folder_with_the_name_of_a_file(tmp_path):
     assert list(harness.results(tmp_path, "2.2")) == ["x.py/a.py"]
 
 
-@pytest.mark.parametrize("raw", [
-    b"", b"\n", b"\n\n", b"\xef\xbb\xbf", b"# only\n", b"\x0c\n", b"\\\n", b"   \n\t\n"])
+@pytest.mark.parametrize(
+    "raw", [b"", b"\n", b"\n\n", b"\xef\xbb\xbf", b"# only\n", b"\x0c\n", b"\\\n", b"   \n\t\n"]
+)
 def test_files_with_next_to_nothing_in_them(tmp_path, raw):
     (tmp_path / "b.py").write_bytes((BEFORE + USE).encode())
     (tmp_path / "a.py").write_bytes(raw)
@@ -231,9 +280,14 @@ def test_files_with_next_to_nothing_in_them(tmp_path, raw):
     assert "a.py" not in found or found["a.py"].after == raw
 
 
-@pytest.mark.parametrize("raw", [
-    b"experimental_run_v2\0\n", bytes(range(256)) * 20 + b"experimental_run_v2",
-    b"\xff\xfe" + "experimental_run_v2\n".encode("utf-16-le") + b"experimental_run_v2"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"experimental_run_v2\0\n",
+        bytes(range(256)) * 20 + b"experimental_run_v2",
+        b"\xff\xfe" + "experimental_run_v2\n".encode("utf-16-le") + b"experimental_run_v2",
+    ],
+)
 def test_binary_files_are_refused(tmp_path, raw):
     found = migrate(tmp_path, raw)
     assert found.refused and found.after == raw
@@ -251,8 +305,10 @@ def test_what_is_nested_too_deeply_is_refused(tmp_path):
 
 
 def test_many_functions(tmp_path):
-    functions = "".join("def f%d(x):\n    return strategy.experimental_run_v2(x)\n\n\n" % index
-                        for index in range(800))
+    functions = "".join(
+        "def f%d(x):\n    return strategy.experimental_run_v2(x)\n\n\n" % index
+        for index in range(800)
+    )
     found = migrate(tmp_path, (BEFORE + functions).encode())
     assert found.after.decode() == AFTER + functions.replace("experimental_run_v2", "run")
     assert len(found.rewritten) == 801

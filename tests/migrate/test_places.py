@@ -3,8 +3,7 @@
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import places
-from tpudist.migrate import sources
+from tpudist.migrate import places, sources
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
@@ -20,20 +19,28 @@ def place(before, after, line):
     return use.line
 
 
-@pytest.mark.parametrize("before, after, lines", [
-    (["a", "b", "c"], ["a", "b", "c"], [1, 2, 3]), (["a", "b", "c"], ["a", "B", "c"], [1, 2, 3]),
-    (["a", "b", "c"], ["x", "y", "b", "c"], [1, 1, 2, 3]),
-    (["a", "b", "c"], ["a", "x", "b", "c"], [1, 2, 2, 3]), (["a", "b", "c", "d"], ["a", "d"], [1, 4]),
-    (["a", "b", "c"], ["A", "x", "B", "c"], [1, 2, 2, 3]),
-    (["a", "", "b", "", "c"], ["a", "1", "2", "", "b", "", "c"], [1, 2, 2, 2, 3, 4, 5]),
-    (["a"], ["x", "y", "z"], [1, 1, 1])])
+@pytest.mark.parametrize(
+    "before, after, lines",
+    [
+        (["a", "b", "c"], ["a", "b", "c"], [1, 2, 3]),
+        (["a", "b", "c"], ["a", "B", "c"], [1, 2, 3]),
+        (["a", "b", "c"], ["x", "y", "b", "c"], [1, 1, 2, 3]),
+        (["a", "b", "c"], ["a", "x", "b", "c"], [1, 2, 2, 3]),
+        (["a", "b", "c", "d"], ["a", "d"], [1, 4]),
+        (["a", "b", "c"], ["A", "x", "B", "c"], [1, 2, 2, 3]),
+        (["a", "", "b", "", "c"], ["a", "1", "2", "", "b", "", "c"], [1, 2, 2, 2, 3, 4, 5]),
+        (["a"], ["x", "y", "z"], [1, 1, 1]),
+    ],
+)
 def test_lines(before, after, lines):
     assert [place(before, after, line + 1) for line in range(len(after))] == lines
 
 
 @hypothesis.settings(max_examples=100, deadline=None)
-@hypothesis.given(st.lists(st.sampled_from(["keep", "change", "split", "drop"]), min_size=3,
-                           max_size=60), st.randoms(use_true_random=False))
+@hypothesis.given(
+    st.lists(st.sampled_from(["keep", "change", "split", "drop"]), min_size=3, max_size=60),
+    st.randoms(use_true_random=False),
+)
 def test_lines_that_stay_are_found(actions, chance):
     before, after, expected = [], [], {}
     for index, action in enumerate(["keep"] * 3 + actions):
@@ -42,16 +49,23 @@ def test_lines_that_stay_are_found(actions, chance):
             action = "keep"
         if action == "keep":
             expected[len(after) + 1] = index + 1
-        after += {"keep": [before[-1]], "change": ["new %d" % chance.random()], "drop": [],
-                  "split": ["one %d" % index, "two %d" % index]}[action]
+        after += {
+            "keep": [before[-1]],
+            "change": ["new %d" % chance.random()],
+            "drop": [],
+            "split": ["one %d" % index, "two %d" % index],
+        }[action]
     for line, old in expected.items():
         assert place(before, after, line) == old
 
 
 def test_a_file_in_which_every_line_changes(tmp_path):
-    text = ("from tensorflow.contrib.distribute import TPUStrategy, get_tower_context\n"
-            "s = TPUStrategy(r, 3)\n" + "s.call_for_each_tower(f)\n\n" * 30
-            + "s.experimental_make_numpy_dataset(x, session)\n")
+    text = (
+        "from tensorflow.contrib.distribute import TPUStrategy, get_tower_context\n"
+        "s = TPUStrategy(r, 3)\n"
+        + "s.call_for_each_tower(f)\n\n" * 30
+        + "s.experimental_make_numpy_dataset(x, session)\n"
+    )
     harness.put(tmp_path, {"a.py": text})
     (use,) = harness.results(tmp_path, "latest")["a.py"].left
     assert (use.rule, use.line) == ("numpy-dataset", 63)

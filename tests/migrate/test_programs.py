@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from tests.migrate import harness
-from tests.migrate import test_lines
+from tests.migrate import harness, test_lines
 
 CORPORA = sorted(name[:-4] for name in os.listdir(harness.CASES) if name.startswith("programs"))
 CASES = [case for name in CORPORA for case in harness.programs(name)]
@@ -38,6 +37,7 @@ def test_names_of_cases_are_their_own():
 
 def test_many_cases_assert_that_nothing_changes():
     same = [all(before == after for before, after in case.files.values()) for case in CASES]
-    same += [line.before == line.after for name in test_lines.CORPORA
-             for line in harness.lines(name)[2]]
+    same += [
+        line.before == line.after for name in test_lines.CORPORA for line in harness.lines(name)[2]
+    ]
     assert len(same) >= 400 and sum(same) >= 0.4 * len(same), (sum(same), len(same))

@@ -5,11 +5,10 @@ import io
 import tempfile
 import tokenize
 
+import libcst as cst
 import pytest
 
 from tests.migrate import harness
-
-import libcst as cst
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
@@ -18,9 +17,13 @@ BEFORE, _, LINES = harness.lines("lines_2_0")
 LATER = harness.lines("lines_2_2")[2] + harness.lines("lines_latest")[2]
 _BAD = (":=",)  # Python 3.7 does not parse it
 
-statements = st.lists(st.sampled_from([each.before for each in LINES + LATER
-                                       if not any(word in each.before for word in _BAD)]),
-                      min_size=1, max_size=6)
+statements = st.lists(
+    st.sampled_from(
+        [each.before for each in LINES + LATER if not any(word in each.before for word in _BAD)]
+    ),
+    min_size=1,
+    max_size=6,
+)
 SETTINGS = hypothesis.settings(max_examples=40, deadline=None)
 
 
@@ -28,8 +31,13 @@ def program(parts, eager):
     """A file that says all the statements, half of them inside a function."""
     half = len(parts) // 2
     inner = "\n".join(parts[:half] or ["pass"]).replace("\n", "\n    ")
-    return BEFORE + ("" if eager else "session = tf.Session()\n") + (
-        "def main(session, x):\n    %s\n" % inner) + "\n".join(parts[half:]) + "\n"
+    return (
+        BEFORE
+        + ("" if eager else "session = tf.Session()\n")
+        + ("def main(session, x):\n    %s\n" % inner)
+        + "\n".join(parts[half:])
+        + "\n"
+    )
 
 
 def migrated(text, *targets, **changes):
@@ -61,8 +69,7 @@ def test_the_import_level_first_changes_nothing_of_the_full_one(parts, eager):
     # With "auto", names of 1.14 tell that the loss was not divided; the contrib
     # surface divides it always.
     text = program(parts, eager)
-    assert migrated(text, "contrib", "2.0", origin="1.13") == migrated(
-        text, "2.0", origin="1.13")
+    assert migrated(text, "contrib", "2.0", origin="1.13") == migrated(text, "2.0", origin="1.13")
 
 
 @SETTINGS
@@ -79,8 +86,9 @@ def test_output_parses_and_keeps_comments(parts, eager, target):
 @hypothesis.given(statements, st.sampled_from(["2.0", "2.2", "latest"]))
 def test_newlines_do_not_matter(parts, target):
     text = program(parts, True)
-    assert migrated(text.replace("\n", "\r\n"), target) == migrated(
-        text, target).replace("\n", "\r\n")
+    assert migrated(text.replace("\n", "\r\n"), target) == migrated(text, target).replace(
+        "\n", "\r\n"
+    )
 
 
 @SETTINGS
@@ -100,11 +108,19 @@ class _Commented(cst.CSTTransformer):
             return updated_node
         return updated_node.with_changes(
             whitespace_before_args=self._space("    "),
-            args=[each.with_changes(comma=cst.Comma(whitespace_after=self._space("    ")),
-                                    whitespace_after_arg=cst.SimpleWhitespace(""))
-                  for each in updated_node.args[:-1]] + [
-                      updated_node.args[-1].with_changes(
-                          comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=self._space(""))])
+            args=[
+                each.with_changes(
+                    comma=cst.Comma(whitespace_after=self._space("    ")),
+                    whitespace_after_arg=cst.SimpleWhitespace(""),
+                )
+                for each in updated_node.args[:-1]
+            ]
+            + [
+                updated_node.args[-1].with_changes(
+                    comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=self._space("")
+                )
+            ],
+        )
 
     def visit_FormattedString(self, node):
         return False
@@ -113,13 +129,19 @@ class _Commented(cst.CSTTransformer):
         self.count += 1
         return cst.ParenthesizedWhitespace(
             first_line=cst.TrailingWhitespace(
-                whitespace=cst.SimpleWhitespace("  "), comment=cst.Comment("# c%d" % self.count)),
-            indent=True, last_line=cst.SimpleWhitespace(last))
+                whitespace=cst.SimpleWhitespace("  "), comment=cst.Comment("# c%d" % self.count)
+            ),
+            indent=True,
+            last_line=cst.SimpleWhitespace(last),
+        )
 
 
 def comments(text):
-    return sorted(token.string for token in tokenize.generate_tokens(io.StringIO(text).readline)
-                  if token.type == tokenize.COMMENT)
+    return sorted(
+        token.string
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT
+    )
 
 
 @SETTINGS

@@ -7,16 +7,18 @@ import pytest
 
 from tests.migrate import harness
 from tpudist import surfaces
-from tpudist.migrate import codebase
-from tpudist.migrate import names
-from tpudist.migrate import rules
+from tpudist.migrate import codebase, names, rules
 
 EVERY = rules.load()
 FOLDER = os.path.dirname(rules.__file__)
 
 #: Members of contrib's strategy that 2.x has with the same meaning, and why not more.
-STAYS = {"scope": "the same", "extended": "the same",
-         "num_replicas_in_sync": "the same", "__init__": "the constructor rule"}
+STAYS = {
+    "scope": "the same",
+    "extended": "the same",
+    "num_replicas_in_sync": "the same",
+    "__init__": "the constructor rule",
+}
 
 
 def uses(step):
@@ -59,9 +61,15 @@ def test_members_gone_from_todays_class_have_a_rule():
     assert {("strategy", name) for name in gone - kept} <= uses("latest")
 
 
-@pytest.mark.parametrize("row", [row for row in surfaces.rows_of("contrib")
-                                 if not row.name.startswith(("TPUStrategy.", "MultiStep"))],
-                         ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row",
+    [
+        row
+        for row in surfaces.rows_of("contrib")
+        if not row.name.startswith(("TPUStrategy.", "MultiStep"))
+    ],
+    ids=lambda row: row.name,
+)
 def test_every_name_of_contrib_has_a_rule(row):
     owner, _, member = row.name.rpartition(".")
     key = ("context", member) if owner == "TowerContext" else ("tf", row.name)
@@ -89,37 +97,63 @@ def test_every_export_of_tpudist_is_a_name_of_tensorflow(era):
             assert dotted and dotted.rpartition(".")[2] in (name, "experimental_" + name), name
 
 
-@pytest.mark.parametrize("full, dotted", [
-    ("tensorflow", ""), ("tensorflow.contrib.tpu", "contrib.tpu"),
-    ("tensorflow.compat.v1.Session", "Session"), ("tensorflow.compat.v2", ""),
-    ("tensorflow.compat.v1.compat.v2.function", "function"),
-    ("tpudist.contrib.tensorflow", ""), ("tpudist.v2_0.tensorflow.compat.v1.x", "x"),
-    ("tpudist.contrib.TPUStrategy", "contrib.distribute.TPUStrategy"),
-    ("tpudist.v2_2.TPUStrategy", "distribute.experimental.TPUStrategy"),
-    ("tpudist.contrib.get_tower_context", "contrib.distribute.get_tower_context"),
-    ("tensorflow_probability", None), ("tpudist", None), ("tpudist.cli.main", None),
-    ("numpy.random", None)])
+@pytest.mark.parametrize(
+    "full, dotted",
+    [
+        ("tensorflow", ""),
+        ("tensorflow.contrib.tpu", "contrib.tpu"),
+        ("tensorflow.compat.v1.Session", "Session"),
+        ("tensorflow.compat.v2", ""),
+        ("tensorflow.compat.v1.compat.v2.function", "function"),
+        ("tpudist.contrib.tensorflow", ""),
+        ("tpudist.v2_0.tensorflow.compat.v1.x", "x"),
+        ("tpudist.contrib.TPUStrategy", "contrib.distribute.TPUStrategy"),
+        ("tpudist.v2_2.TPUStrategy", "distribute.experimental.TPUStrategy"),
+        ("tpudist.contrib.get_tower_context", "contrib.distribute.get_tower_context"),
+        ("tensorflow_probability", None),
+        ("tpudist", None),
+        ("tpudist.cli.main", None),
+        ("numpy.random", None),
+    ],
+)
 def test_below_tensorflow(full, dotted):
     assert names.below_tensorflow(full) == dotted
 
 
-@pytest.mark.parametrize("dotted, kind", [
-    ("contrib.distribute.TPUStrategy", "strategy"), ("distribute.MirroredStrategy", "strategy"),
-    ("distribute.experimental.TPUStrategy", "strategy"),
-    ("contrib.distribute.python.tpu_strategy.TPUStrategy", "strategy"),
-    ("python.distribute.tpu_strategy.TPUStrategyV2", "strategy"),
-    ("distribute.get_strategy", "strategy"), ("train.AdamOptimizer", "optimizer"),
-    ("keras.optimizers.Adam", None), ("distribute.ReduceOp", None), ("Session", None),
-    ("estimator.ExportStrategy", None)])
+@pytest.mark.parametrize(
+    "dotted, kind",
+    [
+        ("contrib.distribute.TPUStrategy", "strategy"),
+        ("distribute.MirroredStrategy", "strategy"),
+        ("distribute.experimental.TPUStrategy", "strategy"),
+        ("contrib.distribute.python.tpu_strategy.TPUStrategy", "strategy"),
+        ("python.distribute.tpu_strategy.TPUStrategyV2", "strategy"),
+        ("distribute.get_strategy", "strategy"),
+        ("train.AdamOptimizer", "optimizer"),
+        ("keras.optimizers.Adam", None),
+        ("distribute.ReduceOp", None),
+        ("Session", None),
+        ("estimator.ExportStrategy", None),
+    ],
+)
 def test_result_of(dotted, kind):
     assert names.result_of(dotted) == kind
 
 
-@pytest.mark.parametrize("raw, sees", [
-    (b"strategy.unwrap(x)", True), (b"x.num_towers", True), (b"tf.contrib.layers", True),
-    (b"MirroredStrategy()", True), (b"experimental_run_v2", True),
-    (b"from tpudist import x", True), (b"import os\nprint(1)\n", False),
-    (b"import tensorflow as tf\ntf.constant(1)", False), (b"model.run(x)", False)])
+@pytest.mark.parametrize(
+    "raw, sees",
+    [
+        (b"strategy.unwrap(x)", True),
+        (b"x.num_towers", True),
+        (b"tf.contrib.layers", True),
+        (b"MirroredStrategy()", True),
+        (b"experimental_run_v2", True),
+        (b"from tpudist import x", True),
+        (b"import os\nprint(1)\n", False),
+        (b"import tensorflow as tf\ntf.constant(1)", False),
+        (b"model.run(x)", False),
+    ],
+)
 def test_candidates(raw, sees):
     assert codebase.may_matter(raw) == sees
 

@@ -2,18 +2,15 @@
 
 import os
 
+import libcst as cst
 import pytest
+from libcst import metadata
 
 from tests.migrate import harness
 from tests.migrate.test_programs import CASES
+from tpudist.migrate import scopes, walk
 
-import libcst as cst
-from libcst import metadata
-
-from tpudist.migrate import scopes
-from tpudist.migrate import walk
-
-TRICKY = '''
+TRICKY = """
 import a.b, c as d
 from e import f as g, h
 from i import *
@@ -41,7 +38,7 @@ except (d.Error, KeyError) as error: print(error)
 async def waits():
     async for each in g(): await each
     yield each
-'''
+"""
 
 
 def programs():
@@ -66,16 +63,24 @@ PROGRAMS = dict(programs())
 def described(scope):
     """What names a scope has, and where each is read."""
     return type(scope).__name__, sorted(
-        (each.name, type(each).__name__, id(getattr(each, "node", None)),
-         sorted(id(access.node) for access in each.references))
-        for each in scope.assignments)
+        (
+            each.name,
+            type(each).__name__,
+            id(getattr(each, "node", None)),
+            sorted(id(access.node) for access in each.references),
+        )
+        for each in scope.assignments
+    )
 
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_scopes_are_those_of_libcst(name):
     tree = cst.parse_module(PROGRAMS[name])
     wrapper = metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
-    expected, found = wrapper.resolve(metadata.ScopeProvider), scopes.scopes(tree, walk.parents(tree))
+    expected, found = (
+        wrapper.resolve(metadata.ScopeProvider),
+        scopes.scopes(tree, walk.parents(tree)),
+    )
     nodes = [node for node in walk.below(tree) if node in expected]
     assert set(map(id, nodes)) == {id(node) for node in walk.below(tree) if node in found}
     for kind in (cst.Name, cst.Attribute, cst.FunctionDef, cst.Call):
@@ -93,6 +98,11 @@ def test_children_are_those_of_libcst_in_the_order_of_the_source(name):
     for node in walk.below(cst.parse_module(PROGRAMS[name])):
         found = walk.children(node)
         assert found == [each for each in node.children if any(each is one for one in found)]
-        assert not [each for each in node.children if isinstance(
-            each, (cst.BaseExpression, cst.BaseStatement, cst.BaseSmallStatement, cst.Param))
-            and not any(each is one for one in found)]
+        assert not [
+            each
+            for each in node.children
+            if isinstance(
+                each, (cst.BaseExpression, cst.BaseStatement, cst.BaseSmallStatement, cst.Param)
+            )
+            and not any(each is one for one in found)
+        ]

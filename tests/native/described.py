@@ -16,14 +16,23 @@ class DescribedResolver:
 
     def __init__(self, cores=8, hosts=1):
         per_host = cores // hosts
-        devices = [session._DeviceAttributes(
-            "/job:worker/replica:0/task:%d/device:TPU:%d" % (host, core),
-            "TPU", 1, 1) for host in range(hosts) for core in range(per_host)]
+        devices = [
+            session._DeviceAttributes(
+                "/job:worker/replica:0/task:%d/device:TPU:%d" % (host, core), "TPU", 1, 1
+            )
+            for host in range(hosts)
+            for core in range(per_host)
+        ]
         metadata = getattr(tpu_system_metadata, "TPUSystemMetadata", None) or (
-            tpu_system_metadata._TPUSystemMetadata)
+            tpu_system_metadata._TPUSystemMetadata
+        )
         self._metadata = metadata(
-            num_cores=cores, num_hosts=hosts, num_of_cores_per_host=per_host,
-            topology=None, devices=devices)
+            num_cores=cores,
+            num_hosts=hosts,
+            num_of_cores_per_host=per_host,
+            topology=None,
+            devices=devices,
+        )
 
     def master(self, *unused):
         return ""
@@ -47,8 +56,10 @@ def answer_for(monkeypatch, resolver):
     And 1.13 starts each system that it has not started in this process.
     """
     if hasattr(tpu_strategy.TPUExtended, "_initialized_devices"):
-        monkeypatch.setattr(tpu_strategy.TPUExtended, "_initialized_devices",
-                            [resolver.master()])
+        monkeypatch.setattr(tpu_strategy.TPUExtended, "_initialized_devices", [resolver.master()])
     if hasattr(tpu_strategy, "get_tpu_system_metadata"):
-        monkeypatch.setattr(tpu_strategy, "get_tpu_system_metadata",
-                            lambda unused: resolver.get_tpu_system_metadata())
+        monkeypatch.setattr(
+            tpu_strategy,
+            "get_tpu_system_metadata",
+            lambda unused: resolver.get_tpu_system_metadata(),
+        )

@@ -1,6 +1,7 @@
 """The real device that computes for a virtual TPU."""
 
 import pytest
+
 from tpudist.core import cluster
 from tpudist.errors import ArgumentError
 from tpudist.v2_2.strategy import TPUStrategy

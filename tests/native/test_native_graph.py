@@ -34,8 +34,8 @@ def nodes(graph):
     """The nodes of the graph and of its functions."""
     graph_def = graph.as_graph_def()
     return list(graph_def.node) + [
-        node for function in graph_def.library.function
-        for node in function.node_def]
+        node for function in graph_def.library.function for node in function.node_def
+    ]
 
 
 def kinds(graph):
@@ -43,8 +43,7 @@ def kinds(graph):
     return collections.Counter(node.op for node in nodes(graph))
 
 
-@pytest.fixture(params=[TPUStrategy20, TPUStrategy22],
-                ids=["v2_0", "v2_2"])
+@pytest.fixture(params=[TPUStrategy20, TPUStrategy22], ids=["v2_0", "v2_2"])
 def strategy_class(request):
     return request.param
 
@@ -55,18 +54,17 @@ def test_run_builds_one_tpu_replicate(monkeypatch, strategy_class):
 
         def step(x):
             context = tf.distribute.get_replica_context()
-            return context.all_reduce(SUM, x * 2.)
-        run(strategy, step, args=(tf.constant(1.),))
+            return context.all_reduce(SUM, x * 2.0)
+
+        run(strategy, step, args=(tf.constant(1.0),))
         found = kinds(graph)
-        metadata = [node for node in nodes(graph)
-                    if node.op == "TPUReplicateMetadata"]
+        metadata = [node for node in nodes(graph) if node.op == "TPUReplicateMetadata"]
     assert found["CrossReplicaSum"] == 1
     assert [node.attr["num_replicas"].i for node in metadata] == [8]
 
 
 @pytest.mark.parametrize("cores, hosts", [(8, 1), (32, 4)])
-def test_replicas_and_hosts_come_from_the_system(monkeypatch, strategy_class,
-                                                 cores, hosts):
+def test_replicas_and_hosts_come_from_the_system(monkeypatch, strategy_class, cores, hosts):
     with tf.Graph().as_default():
         strategy = build(monkeypatch, strategy_class, cores, hosts)
         assert strategy.num_replicas_in_sync == cores
@@ -81,21 +79,21 @@ def test_strategy_is_the_native_class(monkeypatch, strategy_class):
         assert isinstance(strategy, tf.distribute.experimental.TPUStrategy)
 
 
-def test_training_step_sums_gradients_across_cores(monkeypatch,
-                                                   strategy_class):
+def test_training_step_sums_gradients_across_cores(monkeypatch, strategy_class):
     with tf.Graph().as_default() as graph:
         strategy = build(monkeypatch, strategy_class)
         with strategy.scope():
-            weight = tf.Variable(1., aggregation=tf.VariableAggregation.MEAN)
+            weight = tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN)
 
         def step(x):
             with tf.GradientTape() as tape:
                 loss = weight * x
             gradient = tape.gradient(loss, weight)
             context = tf.distribute.get_replica_context()
-            weight.assign_sub(.1 * context.all_reduce(SUM, gradient))
+            weight.assign_sub(0.1 * context.all_reduce(SUM, gradient))
             return loss
-        run(strategy, step, args=(tf.constant(2.),))
+
+        run(strategy, step, args=(tf.constant(2.0),))
         found = kinds(graph)
     assert found["CrossReplicaSum"] >= 1
     assert found["TPUReplicatedInput"] >= 1

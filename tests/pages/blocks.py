@@ -32,10 +32,18 @@ def of_page(name, text):
     Returns:
       A list of `Block`, in the order of the page.
     """
-    found = sorted([(match.start(), match.group(1))
-                    for pattern in (_FENCE, _PRE) for match in pattern.finditer(text)])
-    headings = [(match.start(), match.group(1) or match.group(2))
-                for match in _HEADING.finditer(text) if match.group(2) != "Aliases"]
+    found = sorted(
+        [
+            (match.start(), match.group(1))
+            for pattern in (_FENCE, _PRE)
+            for match in pattern.finditer(text)
+        ]
+    )
+    headings = [
+        (match.start(), match.group(1) or match.group(2))
+        for match in _HEADING.finditer(text)
+        if match.group(2) != "Aliases"
+    ]
     seen, blocks = collections.Counter(), []
     for start, code in found:
         member = [title for place, title in headings if place < start][-1:]
@@ -45,8 +53,14 @@ def of_page(name, text):
         seen[identity, kind == "signature"] += 1
         number = seen[identity, kind == "signature"]
         identity += "()" if kind == "signature" else ""
-        blocks.append(Block(identity + ("/%d" % number if number > 1 else ""),
-                            kind, code, text.count("\n", 0, start) + 1))
+        blocks.append(
+            Block(
+                identity + ("/%d" % number if number > 1 else ""),
+                kind,
+                code,
+                text.count("\n", 0, start) + 1,
+            )
+        )
     return blocks
 
 
@@ -77,8 +91,11 @@ def _with_bodies(lines):
         if not re.match(r"^\s*(def|for|with|if)\b.*:$", line):
             continue
         indent = len(line) - len(line.lstrip())
-        body = [later for later in lines[number + 1:]
-                if later.strip() and not later.lstrip().startswith("#")]
+        body = [
+            later
+            for later in lines[number + 1 :]
+            if later.strip() and not later.lstrip().startswith("#")
+        ]
         if not body or len(body[0]) - len(body[0].lstrip()) <= indent:
             result.append(" " * (indent + 2) + "pass")
     return "\n".join(result)
@@ -94,6 +111,7 @@ def parameters(code):
       ``(name, inspect.Signature)``.
     """
     import inspect
+
     name, _, rest = code.strip().partition("(")
     space = {}
     exec("def printed(%s: pass" % rest, space)

@@ -16,8 +16,7 @@ import types
 
 import numpy as np
 
-from tests.pages import blocks
-from tests.pages import cases
+from tests.pages import blocks, cases
 
 
 class Checker(doctest.OutputChecker):
@@ -72,8 +71,7 @@ def execute(name, code, space, folder):
 
 def run_doctest(block, space):
     """Runs a doctest; raises AssertionError with doctest's report."""
-    test = doctest.DocTestParser().get_doctest(
-        block.code, space, block.id, block.id, 0)
+    test = doctest.DocTestParser().get_doctest(block.code, space, block.id, block.id, 0)
     assert test.examples and any(example.want for example in test.examples)
     report = []
     runner = doctest.DocTestRunner(Checker(), verbose=False)
@@ -106,9 +104,13 @@ def main(era, page, folder):
     write_records(folder, tf)
     with open(page, encoding="utf-8") as file:
         found = blocks.of_page(os.path.basename(page), file.read())
-    results = {block.id: outcome(block, cases.CASES.get(block.id, cases.Case()),
-                                 era, os.path.join(folder, ""))
-               for block in found if block.kind != "signature"}
+    results = {
+        block.id: outcome(
+            block, cases.CASES.get(block.id, cases.Case()), era, os.path.join(folder, "")
+        )
+        for block in found
+        if block.kind != "signature"
+    }
     print("\n" + json.dumps(results))
 
 

@@ -10,6 +10,7 @@ def strategy():
     if not tf.executing_eagerly():
         pytest.skip("per-replica values are read eagerly")
     from tpudist.v2_0 import tensorflow as tf20
+
     resolver = tf20.distribute.cluster_resolver.TPUClusterResolver(tpu="virtual:8")
     tf20.config.experimental_connect_to_cluster(resolver)
     tf20.tpu.experimental.initialize_tpu_system(resolver)

@@ -31,7 +31,8 @@ class Module:
         self._monkeypatch.setattr(releases, "current", lambda: release)
         self._pytester.makepyfile(test_x=body)
         return self._pytester.runpytest_inprocess(
-            "-p", "no:cacheprovider", *arguments, plugins=[plugin])
+            "-p", "no:cacheprovider", *arguments, plugins=[plugin]
+        )
 
     def check(self, value, *arguments, **options):
         """Runs one test that pins one value.
@@ -48,8 +49,10 @@ class Module:
     def pins(self):
         """{test: {name: {release: record}}} of the pin file."""
         pins = json.loads(self.path.read_text("utf-8"))["pins"]
-        return {test: {name: entry["on"] for name, entry in entries.items()}
-                for test, entries in pins.items()}
+        return {
+            test: {name: entry["on"] for name, entry in entries.items()}
+            for test, entries in pins.items()
+        }
 
 
 def quiet():

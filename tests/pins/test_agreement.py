@@ -6,11 +6,11 @@ from tpudist.errors import PinError
 from tpudist.pins import agreement, store
 
 
-def put(path, name, kind="value", rtol=0., **on):
+def put(path, name, kind="value", rtol=0.0, **on):
     path.parent.mkdir(parents=True, exist_ok=True)
     for release, record in on.items():
         release = release[1:].replace("_", ".")
-        store.put(str(path), "test", name, store.Entry(kind, rtol, 0., {release: record}), release)
+        store.put(str(path), "test", name, store.Entry(kind, rtol, 0.0, {release: record}), release)
 
 
 @pytest.fixture
@@ -22,10 +22,16 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("paths, found", [
-    ([], ["a.pins.json", "sub/b.pins.json"]), (["."], ["a.pins.json", "sub/b.pins.json"]),
-    (["sub"], ["sub/b.pins.json"]), (["a.py", "a.pins.json", "./a.py"], ["a.pins.json"]),
-    (["a.py", "absent.py"], ["a.pins.json"])])
+@pytest.mark.parametrize(
+    "paths, found",
+    [
+        ([], ["a.pins.json", "sub/b.pins.json"]),
+        (["."], ["a.pins.json", "sub/b.pins.json"]),
+        (["sub"], ["sub/b.pins.json"]),
+        (["a.py", "a.pins.json", "./a.py"], ["a.pins.json"]),
+        (["a.py", "absent.py"], ["a.pins.json"]),
+    ],
+)
 def test_files(folder, paths, found):
     assert [path.replace("\\", "/") for path in agreement.files(paths)] == found
 
@@ -39,8 +45,8 @@ def test_no_files(folder, paths):
 
 def test_the_oldest_release_is_the_first(tmp_path):
     path = tmp_path / "x.pins.json"
-    put(path, "x", r2_21=[1., 2.], r2_2=[1., 2.5], r1_15=[1., 2.])
-    pin, = agreement.read([str(path)])
+    put(path, "x", r2_21=[1.0, 2.0], r2_2=[1.0, 2.5], r1_15=[1.0, 2.0])
+    (pin,) = agreement.read([str(path)])
     assert (pin.first, list(pin.values)) == ("1.15", ["1.15", "2.2", "2.21"])
     assert [each.path for each in pin.found["2.2"]] == [(1,)] and pin.found["2.21"] == []
     assert agreement.differing([pin]) == [pin]
@@ -48,7 +54,7 @@ def test_the_oldest_release_is_the_first(tmp_path):
 
 def test_tolerances_of_the_test_hold(tmp_path):
     path = tmp_path / "x.pins.json"
-    put(path, "x", rtol=.5, r1_15=1., r2_15=1.4)
+    put(path, "x", rtol=0.5, r1_15=1.0, r2_15=1.4)
     assert agreement.differing(agreement.read([str(path)])) == []
 
 
@@ -59,20 +65,28 @@ def test_recorded_releases_of_all_pins(tmp_path):
     assert agreement.recorded(agreement.read([str(path)])) == ["1.15", "2.2", "2.21"]
 
 
-@pytest.mark.parametrize("records, titles", [
-    (dict(r2_2=[1., 2.], r2_15=[1., 2.]), ["test: x"]), (dict(r2_2=1.), []),
-    (dict(r2_2=[1.]), []), (dict(r2_2=["a", "b"]), []), (dict(r2_2=[True, False]), []),
-    (dict(r2_2=[[1.], [2.]]), []), (dict(r2_2=[1., 2.], r2_15="text"), ["test: x"]),
-    (dict(r2_2={"a": [1, 2], "b": 3, "c": [1., 2.]}), ["test: x['a']", "test: x['c']"]),
-    (dict(r2_2={"a": [1, 2]}, r2_15={"b": [1, 2]}), ["test: x['a']"]),
-    (dict(r2_2={"$summary": {"samples": [1., 2.]}}), [])])
+@pytest.mark.parametrize(
+    "records, titles",
+    [
+        (dict(r2_2=[1.0, 2.0], r2_15=[1.0, 2.0]), ["test: x"]),
+        (dict(r2_2=1.0), []),
+        (dict(r2_2=[1.0]), []),
+        (dict(r2_2=["a", "b"]), []),
+        (dict(r2_2=[True, False]), []),
+        (dict(r2_2=[[1.0], [2.0]]), []),
+        (dict(r2_2=[1.0, 2.0], r2_15="text"), ["test: x"]),
+        (dict(r2_2={"a": [1, 2], "b": 3, "c": [1.0, 2.0]}), ["test: x['a']", "test: x['c']"]),
+        (dict(r2_2={"a": [1, 2]}, r2_15={"b": [1, 2]}), ["test: x['a']"]),
+        (dict(r2_2={"$summary": {"samples": [1.0, 2.0]}}), []),
+    ],
+)
 def test_curves_are_lists_of_numbers(tmp_path, records, titles):
     put(tmp_path / "x.pins.json", "x", **records)
-    pin, = agreement.read([str(tmp_path)])
+    (pin,) = agreement.read([str(tmp_path)])
     assert [curve.title for curve in agreement.curves(pin)] == titles
 
 
 def test_a_structure_is_no_curve(tmp_path):
     put(tmp_path / "x.pins.json", "x", kind="structure", r2_15=[1, 2])
-    pin, = agreement.read([str(tmp_path)])
+    (pin,) = agreement.read([str(tmp_path)])
     assert agreement.curves(pin) == []

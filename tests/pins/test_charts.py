@@ -8,7 +8,7 @@ from tpudist.pins import agreement, charts
 
 pytest.importorskip("matplotlib", reason="it draws the curves")
 
-LINE = [1., .5, .25, .125]
+LINE = [1.0, 0.5, 0.25, 0.125]
 
 
 def curve(steps=None, rtol=1e-5, **lines):
@@ -31,7 +31,7 @@ def legend(axes):
 
 
 def test_every_release_is_drawn_over_the_others():
-    (left, _), = panels(curve(r1_15=LINE, r2_2=LINE, r2_15=LINE))
+    ((left, _),) = panels(curve(r1_15=LINE, r2_2=LINE, r2_15=LINE))
     assert legend(left) == ["1.15", "2.2", "2.15"]
     widths = [line.get_linewidth() for line in left.lines]
     assert widths == sorted(widths, reverse=True) and len(set(widths)) == 3
@@ -39,51 +39,71 @@ def test_every_release_is_drawn_over_the_others():
 
 
 def test_what_differs_has_another_colour_and_a_mark():
-    other = LINE[:2] + [.3, .2]
-    (left, _), = panels(curve({"2.15": 2}, r1_15=LINE, r2_15=other, r2_21=LINE))
+    other = LINE[:2] + [0.3, 0.2]
+    ((left, _),) = panels(curve({"2.15": 2}, r1_15=LINE, r2_15=other, r2_21=LINE))
     assert legend(left) == ["1.15", "2.15, from step 2", "2.21"]
     styles = charts._styles(curve({"2.15": 2}, r1_15=LINE, r2_15=other, r2_21=LINE))
     assert styles["2.15"]["color"] in charts._DIFFERS
     assert {styles["1.15"]["color"], styles["2.21"]["color"]} <= set(charts._AGREES)
     assert styles["2.15"]["zorder"] > styles["2.21"]["zorder"]
-    mark, = [line for line in left.lines if line.get_marker() == "o"]
-    assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([2], [.3])
+    (mark,) = [line for line in left.lines if line.get_marker() == "o"]
+    assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([2], [0.3])
 
 
-@pytest.mark.parametrize("line, step, words", [
-    ([1., math.nan, .25, .125], 1, "nan"), ([1., .5, math.inf, .1], 2, "inf"),
-    (LINE[:3], 3, "ends")])
+@pytest.mark.parametrize(
+    "line, step, words",
+    [
+        ([1.0, math.nan, 0.25, 0.125], 1, "nan"),
+        ([1.0, 0.5, math.inf, 0.1], 2, "inf"),
+        (LINE[:3], 3, "ends"),
+    ],
+)
 def test_a_step_without_a_value_is_marked_across(line, step, words):
-    (left, _), = panels(curve({"2.15": step}, r1_15=LINE, r2_15=line))
+    ((left, _),) = panels(curve({"2.15": step}, r1_15=LINE, r2_15=line))
     assert texts(left) == [words]
     assert [list(each.get_xdata()) for each in left.lines][-1] == [step, step]
 
 
 def test_distances_are_relative_and_have_the_tolerance():
     near = [value * (1 + 1e-6) for value in LINE]
-    (_, right), = panels(curve(r1_15=LINE, r2_15=near))
+    ((_, right),) = panels(curve(r1_15=LINE, r2_15=near))
     assert right.get_yscale() == "log" and texts(right) == ["rtol"]
     assert list(right.lines[0].get_ydata()) == pytest.approx([1e-6] * 4, rel=1e-3)
 
 
 def test_equal_steps_leave_gaps():
-    (_, right), = panels(curve(r1_15=LINE, r2_15=LINE[:3] + [.2]))
+    ((_, right),) = panels(curve(r1_15=LINE, r2_15=LINE[:3] + [0.2]))
     drawn = list(right.lines[0].get_ydata())
-    assert all(math.isnan(value) for value in drawn[:3]) and drawn[3] == pytest.approx(.6)
+    assert all(math.isnan(value) for value in drawn[:3]) and drawn[3] == pytest.approx(0.6)
 
 
-@pytest.mark.parametrize("made, words", [
-    (curve(r1_15=LINE, r2_15=LINE), "none at any step"),
-    (curve(r1_15=LINE), "recorded on 1.15 only"),
-    (curve({"2.15": 1}, r1_15=LINE, r2_15=[1., math.nan, .25, .125]), "no other than the marked")])
+@pytest.mark.parametrize(
+    "made, words",
+    [
+        (curve(r1_15=LINE, r2_15=LINE), "none at any step"),
+        (curve(r1_15=LINE), "recorded on 1.15 only"),
+        (
+            curve({"2.15": 1}, r1_15=LINE, r2_15=[1.0, math.nan, 0.25, 0.125]),
+            "no other than the marked",
+        ),
+    ],
+)
 def test_no_distance_is_said(made, words):
-    (_, right), = panels(made)
+    ((_, right),) = panels(made)
     assert texts(right) == [words]
 
 
-@pytest.mark.parametrize("base, value, distance", [
-    (2., 1., .5), (-2., -1., .5), (1., 1., None), (0., 1., None), (1., math.inf, None),
-    (math.nan, 1., None)])
+@pytest.mark.parametrize(
+    "base, value, distance",
+    [
+        (2.0, 1.0, 0.5),
+        (-2.0, -1.0, 0.5),
+        (1.0, 1.0, None),
+        (0.0, 1.0, None),
+        (1.0, math.inf, None),
+        (math.nan, 1.0, None),
+    ],
+)
 def test_distance(base, value, distance):
     found = charts._distance(base, value)
     assert math.isnan(found) if distance is None else found == distance
@@ -97,8 +117,10 @@ def test_many_releases_and_curves_still_draw():
 
 def test_a_long_list_is_cut_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(charts, "MOST", 2)
-    pins = [agreement.Pin("f", "test_%d" % i, "loss", "value", 0., "2.15", {}, {"2.15": LINE})
-            for i in range(5)]
+    pins = [
+        agreement.Pin("f", "test_%d" % i, "loss", "value", 0.0, "2.15", {}, {"2.15": LINE})
+        for i in range(5)
+    ]
     shown = []
     real = charts._figure
     monkeypatch.setattr(charts, "_figure", lambda curves: shown.append(curves) or real(curves))
@@ -110,10 +132,21 @@ def test_a_long_list_is_cut_and_says_so(tmp_path, monkeypatch):
 
 def test_those_that_differ_come_first(tmp_path, monkeypatch):
     from tpudist.pins import compare
-    other = [1., .6, .25, .125]
-    pins = [agreement.Pin("f", name, "loss", "value", 0., "2.2",
-                          {"2.15": compare.differences(LINE, line)}, {"2.2": LINE, "2.15": line})
-            for name, line in (("test_a", LINE), ("test_b", other))]
+
+    other = [1.0, 0.6, 0.25, 0.125]
+    pins = [
+        agreement.Pin(
+            "f",
+            name,
+            "loss",
+            "value",
+            0.0,
+            "2.2",
+            {"2.15": compare.differences(LINE, line)},
+            {"2.2": LINE, "2.15": line},
+        )
+        for name, line in (("test_a", LINE), ("test_b", other))
+    ]
     shown = []
     real = charts._figure
     monkeypatch.setattr(charts, "_figure", lambda curves: shown.extend(curves) or real(curves))

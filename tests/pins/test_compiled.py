@@ -12,9 +12,11 @@ from tpudist.pins import agreement, fixture, releases
 @pytest.fixture
 def pin(tmp_path, monkeypatch):
     """Makes a `Pin` of one test; ``pin.release`` is the TensorFlow release it sees."""
+
     def make(mode=None):
         monkeypatch.setattr(releases, "current", lambda: make.release)
         return fixture.Pin(str(tmp_path / "test_x.pins.json"), "test_x.py::test", mode)
+
     make.release, make.path = "2.21", tmp_path / "test_x.pins.json"
     return make
 
@@ -30,7 +32,7 @@ def test_the_same_agrees_and_is_recorded_once(pin):
         made.check_compiled(records.a_report())
     assert made.log == {"checked": ["compiled"], "recorded": [], "updated": []}
     entry = json.loads(pin.path.read_text())["pins"]["test"]["compiled"]
-    assert (entry["kind"], entry["rtol"]) == ("compiled", .05)
+    assert (entry["kind"], entry["rtol"]) == ("compiled", 0.05)
     assert entry["on"]["2.21"]["HBM"] == records.a_report().memory.total
 
 
@@ -40,7 +42,7 @@ def test_a_tenth_more_memory_fails_with_a_diff(pin):
     with pytest.raises(PinError, match=r"HBM.* +12288 +13\d\d\d") as caught:
         pin().check_compiled(with_memory(1.1))
     assert "rtol=0.05" in str(caught.value) and "--pins-update" in str(caught.value)
-    pin().check_compiled(with_memory(1.1), rtol=.2)
+    pin().check_compiled(with_memory(1.1), rtol=0.2)
 
 
 def test_one_collective_more_fails(pin):
@@ -69,7 +71,8 @@ def test_reports_hold_releases_against_each_other_likewise(pin):
     pin.release = "2.22"
     made = records.a_report()
     pin(fixture.RECORD).check_compiled(
-        made._replace(versions=made.versions._replace(libtpu="0.0.99")))
+        made._replace(versions=made.versions._replace(libtpu="0.0.99"))
+    )
     assert agreement.differing(agreement.read([str(pin.path)])) == []
     pin(fixture.RECORD).check_compiled(with_memory(1.1))
     assert len(agreement.differing(agreement.read([str(pin.path)]))) == 1

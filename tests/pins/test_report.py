@@ -9,7 +9,7 @@ import pytest
 from tpudist import cli
 from tpudist.pins import agreement, report, store
 
-CURVE = [1., .5, .25, .125]
+CURVE = [1.0, 0.5, 0.25, 0.125]
 
 
 @pytest.fixture
@@ -20,11 +20,19 @@ def folder(tmp_path, monkeypatch):
     def put(file, test, name, kind="value", **on):
         for release, record in on.items():
             release = release[1:].replace("_", ".")
-            store.put(str(tmp_path / "tests" / (file + ".pins.json")), test, name,
-                      store.Entry(kind, 1e-5, 0., {release: record}), release)
-    put("test_a", "test_same", "loss", r1_15=CURVE, r2_2=CURVE, r2_15=[1., .5, .25, .125 + 1e-9])
-    put("test_a", "test_late", "loss", r1_15=CURVE, r2_15=[1., .5, .3, .2], r2_21=CURVE[:3])
-    put("test_a", "test_nan", "loss", r1_15=CURVE, r2_15=[1., {"$float": "nan"}, .25, .125])
+            store.put(
+                str(tmp_path / "tests" / (file + ".pins.json")),
+                test,
+                name,
+                store.Entry(kind, 1e-5, 0.0, {release: record}),
+                release,
+            )
+
+    put(
+        "test_a", "test_same", "loss", r1_15=CURVE, r2_2=CURVE, r2_15=[1.0, 0.5, 0.25, 0.125 + 1e-9]
+    )
+    put("test_a", "test_late", "loss", r1_15=CURVE, r2_15=[1.0, 0.5, 0.3, 0.2], r2_21=CURVE[:3])
+    put("test_a", "test_nan", "loss", r1_15=CURVE, r2_15=[1.0, {"$float": "nan"}, 0.25, 0.125])
     put("test_b", "test_nest", "h", r1_15={"loss": CURVE, "n": 1}, r2_15={"loss": CURVE, "n": 2})
     put("test_b", "test_shape", "out", "structure", r2_2=["float32[2]"], r2_15=["float32[3]"])
     put("test_b", "test_alone", "<x>", r2_21=3)
@@ -48,11 +56,13 @@ def test_table(folder, capsys):
         "test_nan: loss": ["first", "-", "step 1", "-"],
         "test_nest: h": ["first", "-", "differs", "-"],
         "test_shape: out": ["-", "first", "differs", "-"],
-        "test_alone: <x>": ["-", "-", "-", "first"]}
+        "test_alone: <x>": ["-", "-", "-", "first"],
+    }
     assert text.index("tests/test_a.pins.json") < text.index("tests/test_b.pins.json")
     assert text.splitlines()[-1] == (
         "6 pins on TensorFlow 1.15, 2.2, 2.15, 2.21: 4 differ between releases; "
-        "1 recorded on one release only.")
+        "1 recorded on one release only."
+    )
 
 
 @pytest.mark.parametrize("path", ["tests/test_a.py", "tests/test_a.pins.json"])
@@ -76,10 +86,10 @@ def test_no_pins(tmp_path, monkeypatch, capsys):
 
 def test_curves(folder):
     pins = {pin.test: pin for pin in agreement.read([])}
-    late, = agreement.curves(pins["test_late"])
+    (late,) = agreement.curves(pins["test_late"])
     assert late.title == "test_late: loss" and list(late.lines) == ["1.15", "2.15", "2.21"]
     assert late.steps == {"2.15": 2, "2.21": 3} and late.rtol == 1e-5
-    nest, = agreement.curves(pins["test_nest"])
+    (nest,) = agreement.curves(pins["test_nest"])
     assert nest.title == "test_nest: h['loss']" and nest.steps == {}
     assert math.isnan(agreement.curves(pins["test_nan"])[0].lines["2.15"][1])
     assert not agreement.curves(pins["test_shape"]) and not agreement.curves(pins["test_alone"])
@@ -111,7 +121,8 @@ def test_without_matplotlib(folder, monkeypatch, capsys):
 
 
 def test_no_curve_to_draw(folder, capsys):
-    (folder / "one.pins.json").write_text(store.dumps(
-        {"t": {"x": store.Entry("value", 0., 0., {"2.15": 1})}}))
+    (folder / "one.pins.json").write_text(
+        store.dumps({"t": {"x": store.Entry("value", 0.0, 0.0, {"2.15": 1})}})
+    )
     assert cli.main(["pins", "report", "one.py", "--png", "out.png"]) == 2
     assert "no pin of these is a list of numbers" in capsys.readouterr().err

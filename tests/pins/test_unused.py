@@ -26,22 +26,29 @@ def test_none_is_unused(module):
     assert not unused(module.run(BOTH))
 
 
-@pytest.mark.parametrize("body", [NO_X, NO_A, "def test_b(pin): pin.check('y', 2)\n"
-                                  "def test_a(): pass\n"])
+@pytest.mark.parametrize(
+    "body", [NO_X, NO_A, "def test_b(pin): pin.check('y', 2)\ndef test_a(): pass\n"]
+)
 def test_a_pin_that_nothing_asked_for(module, body):
     assert unused(module.run(body)) == [
-        "pins: 'x' of test_x.py::test_a is unused; pytest --pins-record drops it"]
+        "pins: 'x' of test_x.py::test_a is unused; pytest --pins-record drops it"
+    ]
     assert "test_a" in module.pins
 
 
-@pytest.mark.parametrize("body, arguments", [
-    (NO_A, ["test_x.py::test_b"]), (NO_A, ["-k", "b"]), (NO_X, ["-k", "b"]),
-    (NO_X, ["test_x.py::test_b"]),
-    (NO_X.replace("pass", "assert False"), []),
-    (NO_A + "def test_c(): assert False\n", []),
-    (NO_A + "import pytest\ndef test_c(): pytest.skip('not here')\n", []),
-    (NO_X.replace("pass", "assert False"), ["-x"]),
-])
+@pytest.mark.parametrize(
+    "body, arguments",
+    [
+        (NO_A, ["test_x.py::test_b"]),
+        (NO_A, ["-k", "b"]),
+        (NO_X, ["-k", "b"]),
+        (NO_X, ["test_x.py::test_b"]),
+        (NO_X.replace("pass", "assert False"), []),
+        (NO_A + "def test_c(): assert False\n", []),
+        (NO_A + "import pytest\ndef test_c(): pytest.skip('not here')\n", []),
+        (NO_X.replace("pass", "assert False"), ["-x"]),
+    ],
+)
 def test_what_did_not_run_is_not_judged(module, body, arguments):
     deselected = NO_A + "def test_c(): pass\n" if body == NO_A and "-k" in arguments else body
     assert not unused(module.run(deselected, *arguments))

@@ -6,8 +6,7 @@ import weakref
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
-from tpudist.core import versions
+from tpudist.core import cluster, versions
 from tpudist.errors import ContextError
 from tpudist.v2_0.strategy import TPUStrategy
 
@@ -15,8 +14,8 @@ SUM = tf.distribute.ReduceOp.SUM
 CORES = 4
 
 traced_once = pytest.mark.skipif(
-    not versions.TRACE_ONCE,
-    reason="before 2.4 the replica function is traced once per replica")
+    not versions.TRACE_ONCE, reason="before 2.4 the replica function is traced once per replica"
+)
 
 
 @pytest.fixture
@@ -26,11 +25,12 @@ def strategy():
 
 def run(strategy, fn, *args):
     """The per-replica numbers of `fn`, run in a tf.function."""
+
     @tf.function
     def call(*args):
         return strategy.experimental_run_v2(fn, args=args)
-    return [part.numpy() for part
-            in strategy.experimental_local_results(call(*args))]
+
+    return [part.numpy() for part in strategy.experimental_local_results(call(*args))]
 
 
 def context():
@@ -48,6 +48,7 @@ def test_the_replica_function_is_called_once(strategy):
     def fn():
         calls.append(context().replica_id_in_sync_group)
         return number()
+
     assert run(strategy, fn) == [0, 1, 2, 3]
     assert len(calls) == 1
 
@@ -55,20 +56,20 @@ def test_the_replica_function_is_called_once(strategy):
 def test_a_captured_tensor_is_summed_over_replicas(strategy):
     # Found by README's example: the sum of a tensor that every replica only
     # passes on was taken for a value that is not distributed.
-    assert run(strategy, lambda x: context().all_reduce(SUM, x),
-               tf.constant(2.)) == [8.] * CORES
+    assert run(strategy, lambda x: context().all_reduce(SUM, x), tf.constant(2.0)) == [8.0] * CORES
 
 
 def test_merges_in_a_row_see_each_other(strategy):
     with strategy.scope():
-        total = tf.Variable(0., aggregation=tf.VariableAggregation.SUM)
+        total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
 
     def fn():
         total.assign_add(number())
         first = total.read_value()
         total.assign_add(number())
-        return total.read_value() + 100. * first
-    assert run(strategy, fn) == [612.] * CORES
+        return total.read_value() + 100.0 * first
+
+    assert run(strategy, fn) == [612.0] * CORES
 
 
 def test_values_before_a_merge_live_on_after_it(strategy):
@@ -76,17 +77,19 @@ def test_values_before_a_merge_live_on_after_it(strategy):
         before = x * number()
         summed = context().all_reduce(SUM, before)
         return summed + before
-    assert run(strategy, fn, tf.constant(2.)) == [12., 14., 16., 18.]
+
+    assert run(strategy, fn, tf.constant(2.0)) == [12.0, 14.0, 16.0, 18.0]
 
 
 def test_a_gradient_passes_through_an_all_reduce(strategy):
     def fn(x):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = context().all_reduce(SUM, x * (number() + 1.)) ** 2
+            y = context().all_reduce(SUM, x * (number() + 1.0)) ** 2
         return tape.gradient(y, x)
+
     # y = (1+2+3+4)^2 x^2; each replica's gradient sums over all replicas'.
-    assert run(strategy, fn, tf.constant(1.)) == [80., 160., 240., 320.]
+    assert run(strategy, fn, tf.constant(1.0)) == [80.0, 160.0, 240.0, 320.0]
 
 
 @pytest.mark.parametrize("place", ["function", "cond", "while"])
@@ -99,9 +102,9 @@ def test_a_merge_cannot_happen_inside(strategy, place):
         if place == "function":
             return tf.function(reduce)()
         if place == "cond":
-            return tf.cond(number() > 1., reduce, number)
-        return tf.while_loop(lambda x: x < 10., lambda x: [reduce() + x],
-                             [tf.constant(0.)])
+            return tf.cond(number() > 1.0, reduce, number)
+        return tf.while_loop(lambda x: x < 10.0, lambda x: [reduce() + x], [tf.constant(0.0)])
+
     with pytest.raises(ContextError, match="merge_call.*nested @tf.function"):
         run(strategy, fn)
 
@@ -111,10 +114,10 @@ def test_a_variable_may_be_created_in_the_first_call(strategy):
 
     def fn():
         if not made:
-            made.append(tf.Variable(
-                tf.ones([2]) * 3., aggregation=tf.VariableAggregation.MEAN))
+            made.append(tf.Variable(tf.ones([2]) * 3.0, aggregation=tf.VariableAggregation.MEAN))
         made[0].assign_add(tf.ones([2]) * number())
         return made[0][0]
+
     assert run(strategy, fn) == [4.5] * CORES
 
 
@@ -124,9 +127,10 @@ def test_an_eager_function_is_traced_once_and_not_kept_alive(strategy):
 
     def fn(x):
         traces.append(x)
-        return x + 1.
+        return x + 1.0
+
     for _ in range(3):
-        strategy.experimental_run_v2(fn, args=(tf.constant(1.),))
+        strategy.experimental_run_v2(fn, args=(tf.constant(1.0),))
     assert len(traces) == (1 if versions.TRACE_ONCE else CORES)
     del traces[:]
     alive = weakref.ref(fn)

@@ -9,17 +9,20 @@ from tpudist.core.virtual import system
 from tpudist.errors import TPUNameError
 
 
-@pytest.mark.parametrize("name, cores, hosts, mesh", [
-    ("virtual", 8, 1, (2, 2, 1, 2)),
-    ("virtual:1", 1, 1, (1, 1, 1, 1)),
-    ("virtual:3", 3, 1, (3, 1, 1, 1)),
-    ("virtual:8", 8, 1, (2, 2, 1, 2)),
-    ("virtual:v2-8", 8, 1, (2, 2, 1, 2)),
-    ("virtual:v3-32", 32, 4, (4, 4, 1, 2)),
-    ("virtual:v5litepod-8", 8, 1, (4, 2, 1, 1)),
-    ("virtual:v5litepod-16", 16, 4, (4, 4, 1, 1)),
-    ("virtual:v6e-256", 256, 64, (16, 16, 1, 1)),
-])
+@pytest.mark.parametrize(
+    "name, cores, hosts, mesh",
+    [
+        ("virtual", 8, 1, (2, 2, 1, 2)),
+        ("virtual:1", 1, 1, (1, 1, 1, 1)),
+        ("virtual:3", 3, 1, (3, 1, 1, 1)),
+        ("virtual:8", 8, 1, (2, 2, 1, 2)),
+        ("virtual:v2-8", 8, 1, (2, 2, 1, 2)),
+        ("virtual:v3-32", 32, 4, (4, 4, 1, 2)),
+        ("virtual:v5litepod-8", 8, 1, (4, 2, 1, 1)),
+        ("virtual:v5litepod-16", 16, 4, (4, 4, 1, 1)),
+        ("virtual:v6e-256", 256, 64, (16, 16, 1, 1)),
+    ],
+)
 def test_slices(name, cores, hosts, mesh):
     found = system.parse(name)
     assert (found.cores, found.hosts, found.mesh) == (cores, hosts, mesh)
@@ -32,11 +35,21 @@ def test_the_mesh_holds_every_core(cores):
     assert np.prod(found.mesh) == found.cores == cores
 
 
-@pytest.mark.parametrize("name", [
-    "virtual:", "virtual:0", "virtual:-8", "virtual:4097", "virtual:v3-7",
-    "virtual:v3-24", "virtual:v9-8", "virtual:v3-32-4", "virtual:eight",
-    "virtual:v3-0",
-])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "virtual:",
+        "virtual:0",
+        "virtual:-8",
+        "virtual:4097",
+        "virtual:v3-7",
+        "virtual:v3-24",
+        "virtual:v9-8",
+        "virtual:v3-32-4",
+        "virtual:eight",
+        "virtual:v3-0",
+    ],
+)
 def test_unknown_names_are_quoted(name):
     with pytest.raises(TPUNameError) as caught:
         system.parse(name)

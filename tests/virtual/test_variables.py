@@ -3,8 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
-from tpudist.core import versions
+from tpudist.core import cluster, versions
 from tpudist.errors import ContextError
 from tpudist.v2_0.strategy import TPUStrategy
 
@@ -13,7 +12,8 @@ CORES = 4
 
 may_differ = pytest.mark.skipif(
     not versions.ASSIGN_WITHOUT_AGGREGATION,
-    reason="before 2.3 assigning it in a replica is a ValueError")
+    reason="before 2.3 assigning it in a replica is a ValueError",
+)
 
 
 @pytest.fixture
@@ -23,26 +23,34 @@ def strategy():
 
 def stored(strategy, variable):
     """How many different variables hold the values of all replicas."""
-    return len({id(part) for part
-                in strategy.experimental_local_results(variable)})
+    return len({id(part) for part in strategy.experimental_local_results(variable)})
 
 
 def make(strategy, **kwargs):
     with strategy.scope():
-        return tf.Variable(1., **kwargs)
+        return tf.Variable(1.0, **kwargs)
 
 
-@pytest.mark.parametrize("aggregation", [
-    tf.VariableAggregation.NONE, tf.VariableAggregation.SUM,
-    tf.VariableAggregation.MEAN, tf.VariableAggregation.ONLY_FIRST_REPLICA])
+@pytest.mark.parametrize(
+    "aggregation",
+    [
+        tf.VariableAggregation.NONE,
+        tf.VariableAggregation.SUM,
+        tf.VariableAggregation.MEAN,
+        tf.VariableAggregation.ONLY_FIRST_REPLICA,
+    ],
+)
 def test_a_mirrored_variable_is_stored_once(strategy, aggregation):
     assert stored(strategy, make(strategy, aggregation=aggregation)) == 1
 
 
 def test_a_sync_on_read_variable_is_stored_per_replica(strategy):
-    variable = make(strategy, trainable=False,
-                    synchronization=tf.VariableSynchronization.ON_READ,
-                    aggregation=tf.VariableAggregation.SUM)
+    variable = make(
+        strategy,
+        trainable=False,
+        synchronization=tf.VariableSynchronization.ON_READ,
+        aggregation=tf.VariableAggregation.SUM,
+    )
     assert stored(strategy, variable) == CORES
 
 
@@ -51,9 +59,10 @@ def assign_ids(strategy, variable):
     def call():
         def fn():
             context = tf.distribute.get_replica_context()
-            variable.assign(tf.cast(context.replica_id_in_sync_group,
-                                    tf.float32))
+            variable.assign(tf.cast(context.replica_id_in_sync_group, tf.float32))
+
         strategy.experimental_run_v2(fn)
+
     call()
 
 
@@ -61,24 +70,22 @@ def assign_ids(strategy, variable):
 def test_copies_differ_once_a_replica_assigns_without_aggregation(strategy):
     variable = make(strategy)
     assign_ids(strategy, variable)
-    values = [part.numpy() for part
-              in strategy.experimental_local_results(variable)]
-    assert values == [0., 1., 2., 3.]
-    variable.assign(7.)
-    values = [part.numpy() for part
-              in strategy.experimental_local_results(variable)]
-    assert values == [7.] * CORES
+    values = [part.numpy() for part in strategy.experimental_local_results(variable)]
+    assert values == [0.0, 1.0, 2.0, 3.0]
+    variable.assign(7.0)
+    values = [part.numpy() for part in strategy.experimental_local_results(variable)]
+    assert values == [7.0] * CORES
 
 
-@pytest.mark.skipif(not versions.TRACE_ONCE,
-                    reason="before 2.4 no trace stands for all replicas")
+@pytest.mark.skipif(not versions.TRACE_ONCE, reason="before 2.4 no trace stands for all replicas")
 def test_splitting_a_variable_that_a_trace_relies_on_is_refused(strategy):
     variable = make(strategy, name="counter")
 
     @tf.function
     def read():
-        return strategy.experimental_run_v2(lambda: variable + 0.)
+        return strategy.experimental_run_v2(lambda: variable + 0.0)
+
     read()
     with pytest.raises(ContextError, match="counter.*ONLY_FIRST_REPLICA"):
         assign_ids(strategy, variable)
-    assert variable.numpy() == 1.
+    assert variable.numpy() == 1.0

@@ -23,9 +23,20 @@ def digest(answer):
       "loops", "cycles" (of all), "costs" ([cycles, op_name, count], dearest
       first); "seconds", "cpu_seconds", "peak_bytes".
     """
-    kept = {key: answer.get(key) for key in (
-        "ok", "code", "message", "kind", "pjrt", "memory", "seconds", "cpu_seconds",
-        "peak_bytes")}
+    kept = {
+        key: answer.get(key)
+        for key in (
+            "ok",
+            "code",
+            "message",
+            "kind",
+            "pjrt",
+            "memory",
+            "seconds",
+            "cpu_seconds",
+            "peak_bytes",
+        )
+    }
     kept["hbm"] = answer.get("attributes", {}).get("device_memory_bytes_limit")
     if answer["ok"]:
         kept.update(_read(optimized.module(base64.b64decode(answer["optimized"]))))
@@ -49,17 +60,26 @@ def _read(module):
         cycles, count = by_op.get(cost.op_name, (0, 0))
         by_op[cost.op_name] = cycles + cost.cycles, count + 1
     ranked = sorted(by_op.items(), key=lambda item: -item[1][0])
-    return {"parameters": {str(number): list(placed) for number, placed in
-                           optimized.parameters(module).items()},
-            "collectives": [[kind] + list(found) for kind, found in
-                            optimized.collectives(module).items()],
-            "loops": optimized.loops(module),
-            "cycles": sum(cost.cycles for cost in costs),
-            "costs": [[cycles, name, count] for name, (cycles, count) in ranked[:_OPS]]}
+    return {
+        "parameters": {
+            str(number): list(placed) for number, placed in optimized.parameters(module).items()
+        },
+        "collectives": [
+            [kind] + list(found) for kind, found in optimized.collectives(module).items()
+        ],
+        "loops": optimized.loops(module),
+        "cycles": sum(cost.cycles for cost in costs),
+        "costs": [[cycles, name, count] for name, (cycles, count) in ranked[:_OPS]],
+    }
 
 
 def _cost(cost):
     """Numbers that are known and finite; JSON has no others."""
-    return {name: cost[key] if math.isfinite(cost.get(key, math.nan)) else None
-            for name, key in (("flops", "flops"), ("bytes_accessed", "bytes accessed"),
-                              ("optimal_seconds", "optimal_seconds"))}
+    return {
+        name: cost[key] if math.isfinite(cost.get(key, math.nan)) else None
+        for name, key in (
+            ("flops", "flops"),
+            ("bytes_accessed", "bytes accessed"),
+            ("optimal_seconds", "optimal_seconds"),
+        )
+    }

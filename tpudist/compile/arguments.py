@@ -11,10 +11,22 @@ from tpudist.errors import ArgumentError
 
 #: XLA's names of dtypes.
 _XLA = {
-    "pred": "bool", "s4": "int4", "s8": "int8", "s16": "int16", "s32": "int32",
-    "s64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
-    "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32",
-    "f64": "float64", "c64": "complex64", "c128": "complex128",
+    "pred": "bool",
+    "s4": "int4",
+    "s8": "int8",
+    "s16": "int16",
+    "s32": "int32",
+    "s64": "int64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "c64": "complex64",
+    "c128": "complex128",
 }
 _NAMES = dict(_XLA, **{name: name for name in _XLA.values()})
 
@@ -34,8 +46,7 @@ class Spec:
         self.shape = tuple(shape)
 
     def __eq__(self, other):
-        return isinstance(other, Spec) and (
-            (self.dtype, self.shape) == (other.dtype, other.shape))
+        return isinstance(other, Spec) and ((self.dtype, self.shape) == (other.dtype, other.shape))
 
     def __hash__(self):
         return hash((self.dtype, self.shape))
@@ -79,7 +90,7 @@ class _Reader:
         self._place = 0
 
     def at_end(self):
-        return not self._text[self._place:].strip()
+        return not self._text[self._place :].strip()
 
     def name(self, mark):
         """The name before a mark, if that comes next."""
@@ -110,9 +121,10 @@ class _Reader:
         """The error of what comes next."""
         return ArgumentError(
             "--args %r" % self._text,
-            "%s at %r" % (why, self._text[self._place:].strip() or "the end"),
+            "%s at %r" % (why, self._text[self._place :].strip() or "the end"),
             "--args 'f32[128,28,28,1],s32[128]', the shapes of one replica; "
-            "dtypes are %s" % ", ".join(sorted(_XLA)))
+            "dtypes are %s" % ", ".join(sorted(_XLA)),
+        )
 
     def _entries(self, end, mark):
         self._place = self._peek().end()
@@ -139,11 +151,12 @@ class _Reader:
     def _spec(self, name, dimensions):
         if name.lower() not in _NAMES:
             raise ArgumentError(
-                "--args %r" % self._text, "there is no dtype %r" % name,
-                "one of %s, or numpy's names" % ", ".join(sorted(_XLA)))
+                "--args %r" % self._text,
+                "there is no dtype %r" % name,
+                "one of %s, or numpy's names" % ", ".join(sorted(_XLA)),
+            )
         try:
-            shape = [int(each) for each in dimensions.split(",")
-                     ] if dimensions.strip() else []
+            shape = [int(each) for each in dimensions.split(",")] if dimensions.strip() else []
         except ValueError:
             raise self.error("%r is no shape before" % dimensions) from None
         return Spec(_NAMES[name.lower()], shape)

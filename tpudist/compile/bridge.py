@@ -48,14 +48,14 @@ def lower(message, python=None):
     return found._replace(
         collectives=program.records(program.Collective, message["collectives"]),
         shardings=program.records(program.Sharding, message["shardings"]),
-        tensorflow="%s, traced by %s" % (found.tensorflow, message["tensorflow"]))
+        tensorflow="%s, traced by %s" % (found.tensorflow, message["tensorflow"]),
+    )
 
 
 def _asked(message, python):
     """The program, of the other environment's Python."""
     with tempfile.TemporaryDirectory() as folder:
-        source, target = [os.path.join(folder, name)
-                          for name in ("step.json", "program.json")]
+        source, target = [os.path.join(folder, name) for name in ("step.json", "program.json")]
         with open(source, "w") as file:
             json.dump(message, file)
         said = _run(python, source, target)
@@ -63,8 +63,8 @@ def _asked(message, python):
             raise CompileError(
                 "--lower-with %s" % python,
                 "it could not lower the step: %s" % said[-_TAIL:].strip(),
-                "the Python of an environment with TensorFlow 2.5 or newer, "
-                "numpy and packaging")
+                "the Python of an environment with TensorFlow 2.5 or newer, numpy and packaging",
+            )
         with open(target) as file:
             found = json.load(file)
     if "error" in found:
@@ -74,17 +74,23 @@ def _asked(message, python):
 
 
 def _run(python, source, target):
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("PYTHONPATH", "PYTHONHOME")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "PYTHONHOME")
+    }
     try:
         done = subprocess.run(
-            [python, "-c", _START, os.path.dirname(tpudist.__file__), source,
-             target], env=environment, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, universal_newlines=True)
+            [python, "-c", _START, os.path.dirname(tpudist.__file__), source, target],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+        )
     except OSError as error:
         raise CompileError(
-            "--lower-with %s" % python, str(error),
-            "the path of a Python, such as .venv/bin/python") from error
+            "--lower-with %s" % python, str(error), "the path of a Python, such as .venv/bin/python"
+        ) from error
     return done.stdout
 
 
@@ -107,9 +113,12 @@ def answer(source, target):
 
 def _lowered(message):
     """The program, of this environment's TensorFlow."""
-    from tpudist.core.compiler import graphs  # They import TensorFlow.
-    from tpudist.core.compiler import importing
-    from tpudist.core.compiler import lowering
+    from tpudist.core.compiler import (
+        graphs,  # They import TensorFlow.
+        importing,
+        lowering,
+    )
+
     lowering.require()
     with graphs.eager():
         return lowering.lower(importing.step(message))

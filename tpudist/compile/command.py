@@ -4,13 +4,7 @@ import json
 import sys
 
 from tpudist import files
-from tpudist.compile import arguments
-from tpudist.compile import compiler
-from tpudist.compile import loading
-from tpudist.compile import page
-from tpudist.compile import step
-from tpudist.compile import terminal
-from tpudist.compile import topologies
+from tpudist.compile import arguments, compiler, loading, page, step, terminal, topologies
 from tpudist.errors import CompileError
 
 
@@ -34,14 +28,15 @@ def run(options):
     topologies.check(slice_, replicas, logical)
     args, kwargs = arguments.parse(options.args or "")
     step.require_lowering(options.lower_with)
-    with loading.loaded(options.target, options.era,
-                        "virtual:%d" % (replicas * logical)) as (module, fn):
+    with loading.loaded(options.target, options.era, "virtual:%d" % (replicas * logical)) as (
+        module,
+        fn,
+    ):
         strategy = loading.strategy_of(module, options.strategy, replicas, logical)
         _check(strategy, options)
         step.check(strategy, options.topology)
         try:
-            program = step.lower_step(strategy, fn, args, kwargs,
-                                      options.lower_with)
+            program = step.lower_step(strategy, fn, args, kwargs, options.lower_with)
         except CompileError as error:
             print("does not compile: %s" % error, file=sys.stderr)
             return 1
@@ -61,8 +56,12 @@ def report(program, slice_, options):
     """
     with terminal.progress("compiling for %s" % slice_.name) as show:
         made = compiler.compile_program(
-            program, slice_, fast=options.fast, progress=show,
-            timeout=options.timeout or compiler.TIMEOUT)
+            program,
+            slice_,
+            fast=options.fast,
+            progress=show,
+            timeout=options.timeout or compiler.TIMEOUT,
+        )
     print(terminal.text(made), end="")
     if options.json:
         files.write(options.json, json.dumps(made.to_json(), indent=1) + "\n")
@@ -74,6 +73,7 @@ def report(program, slice_, options):
 def _check(strategy, options):
     """Refuses a strategy that is not what the command line says."""
     from tpudist.core import sharding  # It imports TensorFlow.
+
     found = (strategy.num_replicas_in_sync, sharding.logical_devices(strategy))
     wanted = (options.replicas or found[0], options.logical or found[1])
     if wanted != found:
@@ -81,4 +81,5 @@ def _check(strategy, options):
             "--replicas %d --logical %d" % wanted,
             "the file's strategy has %d replica(s) of %d logical device(s)" % found,
             "--replicas %d --logical %d; or a DeviceAssignment of the wanted "
-            "numbers in the file" % found)
+            "numbers in the file" % found,
+        )

@@ -17,22 +17,29 @@ def record(report):
     """
     target, cost = report.target, report.cost
     return {
-        "compiled for": "%s, %d x %d, %s" % (
-            target.topology, target.replicas, target.logical_devices,
-            "optimized" if target.optimized else "fast"),
-        "HBM": float(report.memory.total), "FLOPs": _number(cost.flops),
-        "bytes accessed": _number(cost.bytes_accessed), "loops": cost.loops,
+        "compiled for": "%s, %d x %d, %s"
+        % (
+            target.topology,
+            target.replicas,
+            target.logical_devices,
+            "optimized" if target.optimized else "fast",
+        ),
+        "HBM": float(report.memory.total),
+        "FLOPs": _number(cost.flops),
+        "bytes accessed": _number(cost.bytes_accessed),
+        "loops": cost.loops,
         "collectives asked for": {each.kind: each.count for each in report.requested},
         "collectives": {each.kind: each.count for each in report.optimized},
         "collective bytes": {each.kind: float(each.bytes) for each in report.optimized},
-        "libtpu": report.versions.libtpu}
+        "libtpu": report.versions.libtpu,
+    }
 
 
 def _number(value):
     return None if value is None else float(value)
 
 
-def differences(expected, obtained, rtol=RTOL, atol=0.):
+def differences(expected, obtained, rtol=RTOL, atol=0.0):
     """[compare.Difference, ...]; another libtpu is one only beside others.
 
     Args:

@@ -40,9 +40,13 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
     topologies.check(topology, program.replicas, program.partitions)
     compiler = libtpu.find()
     text = hlo.normalized(program.hlo, program.replicas, program.partitions)
-    request = {"topology": topology.name, "options": topology.options(),
-               "replicas": program.replicas, "partitions": program.partitions,
-               "level": _FAST if fast else _OPTIMIZED}
+    request = {
+        "topology": topology.name,
+        "options": topology.options(),
+        "replicas": program.replicas,
+        "partitions": program.partitions,
+        "level": _FAST if fast else _OPTIMIZED,
+    }
     place = kept_answers.path(text, request, compiler.identity())
     kept = kept_answers.read(place) if cache else None
     found = kept is not None
@@ -57,11 +61,15 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
 def _checked(answer, compiler):
     """The answer, unless it says that this libtpu will not do."""
     if answer["ok"] and answer["memory"] is None:
-        raise CompileError("libtpu %s (PJRT %s)" % (compiler.version, answer["pjrt"]),
-                           "it is too old to say how much memory a program takes",
-                           "pip install --upgrade libtpu (0.0.17 or newer)")
+        raise CompileError(
+            "libtpu %s (PJRT %s)" % (compiler.version, answer["pjrt"]),
+            "it is too old to say how much memory a program takes",
+            "pip install --upgrade libtpu (0.0.17 or newer)",
+        )
     if not answer["ok"] and answer["code"] == "NOT_FOUND" and "pjrt" not in answer:
-        raise CompileError("libtpu at %s" % compiler.path,
-                           "it cannot be loaded: %s" % answer["message"],
-                           "pip install --force-reinstall libtpu; or " + libtpu.DOWNLOAD)
+        raise CompileError(
+            "libtpu at %s" % compiler.path,
+            "it cannot be loaded: %s" % answer["message"],
+            "pip install --force-reinstall libtpu; or " + libtpu.DOWNLOAD,
+        )
     return answer

@@ -11,9 +11,15 @@ import math
 
 #: Peak FLOP/s (bfloat16) and bytes/s of HBM of one device, from Cloud's pages
 #: on each generation; used for no more than an order of magnitude.
-PEAKS = {"v2": (23e12, 350e9), "v3": (61e12, 450e9), "v4": (137e12, 614e9),
-         "v5e": (197e12, 819e9), "v5p": (459e12, 2765e9), "v6e": (918e12, 1640e9),
-         "tpu7x": (1150e12, 3690e9)}
+PEAKS = {
+    "v2": (23e12, 350e9),
+    "v3": (61e12, 450e9),
+    "v4": (137e12, 614e9),
+    "v5e": (197e12, 819e9),
+    "v5p": (459e12, 2765e9),
+    "v6e": (918e12, 1640e9),
+    "tpu7x": (1150e12, 3690e9),
+}
 
 #: "Surely": at peak rates it takes less than the first, in seconds, and the
 #: fraction is less than the second.
@@ -36,5 +42,5 @@ def seconds(optimal, flops, bytes_accessed, generation):
     peak_flops, bandwidth = PEAKS[generation]
     found = optimal - math.floor(optimal)
     certain = flops / peak_flops + bytes_accessed / bandwidth < _SURELY
-    exact = _STEPS * 2.**-23 * -optimal < found < _AT_MOST
+    exact = _STEPS * 2.0**-23 * -optimal < found < _AT_MOST
     return found if certain and exact else None

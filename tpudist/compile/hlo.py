@@ -18,8 +18,15 @@ sorted: one program, one text.
 from tpudist.compile import hlo_proto
 
 #: Collectives of HLO, as they are asked for.
-COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all",
-               "collective-permute", "collective-broadcast", "ragged-all-to-all")
+COLLECTIVES = (
+    "all-reduce",
+    "reduce-scatter",
+    "all-gather",
+    "all-to-all",
+    "collective-permute",
+    "collective-broadcast",
+    "ragged-all-to-all",
+)
 
 #: Those whose replicas are in groups.
 _GROUPED = COLLECTIVES[:4] + COLLECTIVES[5:]
@@ -53,8 +60,13 @@ def normalized(hlo, replicas, partitions):
 
 
 def _across_replicas(instruction, replicas):
-    for field in ("channel_id", "use_global_device_ids", "device_list",
-                  "iota_device_list", "mesh_device_list"):
+    for field in (
+        "channel_id",
+        "use_global_device_ids",
+        "device_list",
+        "iota_device_list",
+        "mesh_device_list",
+    ):
         instruction.ClearField(field)
     if instruction.opcode in _GROUPED:
         del instruction.replica_groups[:]
@@ -95,7 +107,8 @@ def _renumber(module):
             for field in (instruction.operand_ids, instruction.control_predecessor_ids):
                 field[:] = [_new(instructions, old, each) for each in field]
             instruction.called_computation_ids[:] = [
-                computations[each] for each in instruction.called_computation_ids]
+                computations[each] for each in instruction.called_computation_ids
+            ]
         computation.root_id = _new(instructions, old, computation.root_id)
         computation.id = computations[old]
     module.entry_computation_id = computations[module.entry_computation_id]
@@ -126,8 +139,7 @@ def entry(module):
     Args:
       module: a `hlo_proto.Module`.
     """
-    return next(each for each in module.computations
-                if each.id == module.entry_computation_id)
+    return next(each for each in module.computations if each.id == module.entry_computation_id)
 
 
 def _add_shardings(module):
@@ -154,8 +166,11 @@ def _add_shardings(module):
 
 
 def _shard_results(root, parameters, aliases):
-    updated = {alias.output_shape_index[0]: alias.parameter_number for alias in aliases
-               if len(alias.output_shape_index) == 1}
+    updated = {
+        alias.output_shape_index[0]: alias.parameter_number
+        for alias in aliases
+        if len(alias.output_shape_index) == 1
+    }
     root.sharding.Clear()
     root.sharding.type = hlo_proto.TUPLE
     for index in range(len(root.operand_ids)):
@@ -179,7 +194,8 @@ def _annotation(instruction, users, reach):
         if user.opcode == "custom-call" and user.custom_call_target == "Sharding":
             return user.sharding
         if user.opcode in ("reshape", "copy") and (
-                user.shape.dimensions == instruction.shape.dimensions):
+            user.shape.dimensions == instruction.shape.dimensions
+        ):
             found = _annotation(user, users, reach - 1)
             if found is not None:
                 return found

@@ -13,38 +13,72 @@ _PACKAGE = "tpudist.hlo"
 #: {message: {field: (number, type)}}; a type ending in ``*`` is repeated.
 _MESSAGES = {
     "ModuleWithConfig": {"module": (1, "Module")},
-    "Module": {"name": (1, "string"), "entry_computation_name": (2, "string"),
-               "computations": (3, "Computation*"), "id": (5, "int64"),
-               "entry_computation_id": (6, "int64"), "input_output_alias": (8, "Aliases"),
-               "stack_frame_index": (17, "bytes")},
+    "Module": {
+        "name": (1, "string"),
+        "entry_computation_name": (2, "string"),
+        "computations": (3, "Computation*"),
+        "id": (5, "int64"),
+        "entry_computation_id": (6, "int64"),
+        "input_output_alias": (8, "Aliases"),
+        "stack_frame_index": (17, "bytes"),
+    },
     "Aliases": {"entries": (1, "Alias*")},
     "Alias": {"output_shape_index": (1, "int64*"), "parameter_number": (2, "int64")},
-    "Computation": {"name": (1, "string"), "instructions": (2, "Instruction*"),
-                    "id": (5, "int64"), "root_id": (6, "int64")},
+    "Computation": {
+        "name": (1, "string"),
+        "instructions": (2, "Instruction*"),
+        "id": (5, "int64"),
+        "root_id": (6, "int64"),
+    },
     "Instruction": {
-        "name": (1, "string"), "opcode": (2, "string"), "shape": (3, "Shape"),
-        "metadata": (7, "Metadata"), "parameter_number": (9, "int64"),
-        "channel_id": (26, "int64"), "custom_call_target": (28, "string"),
-        "id": (35, "int64"), "operand_ids": (36, "int64*"),
-        "control_predecessor_ids": (37, "int64*"), "called_computation_ids": (38, "int64*"),
-        "sharding": (40, "Sharding"), "backend_config": (43, "bytes"),
-        "replica_groups": (49, "ReplicaGroup*"), "frontend_attributes": (68, "Attributes"),
+        "name": (1, "string"),
+        "opcode": (2, "string"),
+        "shape": (3, "Shape"),
+        "metadata": (7, "Metadata"),
+        "parameter_number": (9, "int64"),
+        "channel_id": (26, "int64"),
+        "custom_call_target": (28, "string"),
+        "id": (35, "int64"),
+        "operand_ids": (36, "int64*"),
+        "control_predecessor_ids": (37, "int64*"),
+        "called_computation_ids": (38, "int64*"),
+        "sharding": (40, "Sharding"),
+        "backend_config": (43, "bytes"),
+        "replica_groups": (49, "ReplicaGroup*"),
+        "frontend_attributes": (68, "Attributes"),
         "use_global_device_ids": (71, "bool"),
-        "device_list": (87, "DeviceList"), "iota_device_list": (92, "bytes"),
-        "mesh_device_list": (93, "bytes")},
-    "Metadata": {"op_type": (1, "string"), "op_name": (2, "string"),
-                 "source_file": (3, "string"), "source_line": (4, "int32"),
-                 "stack_frame_id": (15, "int32")},
+        "device_list": (87, "DeviceList"),
+        "iota_device_list": (92, "bytes"),
+        "mesh_device_list": (93, "bytes"),
+    },
+    "Metadata": {
+        "op_type": (1, "string"),
+        "op_name": (2, "string"),
+        "source_file": (3, "string"),
+        "source_line": (4, "int32"),
+        "stack_frame_id": (15, "int32"),
+    },
     "Attributes": {"map": (1, "Attribute*")},
     "Attribute": {"key": (1, "string"), "value": (2, "string")},
     "DeviceList": {"replica_groups": (1, "ReplicaGroup*")},
     "ReplicaGroup": {"replica_ids": (1, "int64*")},
-    "Sharding": {"type": (1, "int32"), "tile_dimensions": (3, "int64*"),
-                 "tuple_shardings": (5, "Sharding*")},
-    "Shape": {"element_type": (2, "int32"), "dimensions": (3, "int64*"),
-              "tuple_shapes": (4, "Shape*"), "layout": (5, "Layout")},
-    "Layout": {"minor_to_major": (1, "int64*"), "tiles": (6, "Tile*"),
-               "element_bits": (7, "int64"), "memory_space": (8, "int64")},
+    "Sharding": {
+        "type": (1, "int32"),
+        "tile_dimensions": (3, "int64*"),
+        "tuple_shardings": (5, "Sharding*"),
+    },
+    "Shape": {
+        "element_type": (2, "int32"),
+        "dimensions": (3, "int64*"),
+        "tuple_shapes": (4, "Shape*"),
+        "layout": (5, "Layout"),
+    },
+    "Layout": {
+        "minor_to_major": (1, "int64*"),
+        "tiles": (6, "Tile*"),
+        "element_bits": (7, "int64"),
+        "memory_space": (8, "int64"),
+    },
     "Tile": {"dimensions": (1, "int64*")},
 }
 
@@ -58,14 +92,18 @@ REPLICATED, MAXIMAL, TUPLE, OTHER = range(4)
 def _file():
     """The table as a FileDescriptorProto."""
     file = descriptor_pb2.FileDescriptorProto(
-        name="tpudist/hlo.proto", package=_PACKAGE, syntax="proto3")
+        name="tpudist/hlo.proto", package=_PACKAGE, syntax="proto3"
+    )
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
         for field, (number, kind) in fields.items():
             bare = kind.rstrip("*")
             made = message.field.add(
-                name=field, number=number, type=_SCALARS.get(bare, _MESSAGE_TYPE),
-                label=_REPEATED if kind.endswith("*") else _OPTIONAL)
+                name=field,
+                number=number,
+                type=_SCALARS.get(bare, _MESSAGE_TYPE),
+                label=_REPEATED if kind.endswith("*") else _OPTIONAL,
+            )
             if bare in _MESSAGES:
                 made.type_name = ".%s.%s" % (_PACKAGE, bare)
     return file
@@ -76,9 +114,11 @@ def _classes():
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_file().SerializeToString())
     make = getattr(message_factory, "GetMessageClass", None) or (
-        message_factory.MessageFactory(pool).GetPrototype)
-    return {name: make(pool.FindMessageTypeByName("%s.%s" % (_PACKAGE, name)))
-            for name in _MESSAGES}
+        message_factory.MessageFactory(pool).GetPrototype
+    )
+    return {
+        name: make(pool.FindMessageTypeByName("%s.%s" % (_PACKAGE, name))) for name in _MESSAGES
+    }
 
 
 _MADE = _classes()

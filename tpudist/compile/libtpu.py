@@ -16,9 +16,11 @@ import typing
 from tpudist.errors import CompileError
 
 #: How the newest libtpu is had on a Python that pip offers none for.
-DOWNLOAD = ("pip download --no-deps --only-binary=:all: --python-version 3.12 "
-            "--platform manylinux_2_31_x86_64 libtpu && unzip libtpu-*.whl, then "
-            "TPUDIST_LIBTPU=libtpu/libtpu.so")
+DOWNLOAD = (
+    "pip download --no-deps --only-binary=:all: --python-version 3.12 "
+    "--platform manylinux_2_31_x86_64 libtpu && unzip libtpu-*.whl, then "
+    "TPUDIST_LIBTPU=libtpu/libtpu.so"
+)
 
 _FILE = "libtpu.so"
 
@@ -64,12 +66,17 @@ def find(environ=None):
         path = os.path.join(path, _FILE)
     if path is None:
         raise CompileError(
-            "no libtpu is installed", "it is the TPU compiler, and tpudist does not contain it",
-            "pip install 'tpudist[compile]'; or " + DOWNLOAD)
+            "no libtpu is installed",
+            "it is the TPU compiler, and tpudist does not contain it",
+            "pip install 'tpudist[compile]'; or " + DOWNLOAD,
+        )
     path = os.path.abspath(os.path.expanduser(path))
     if not os.path.isfile(path):
-        raise CompileError("TPUDIST_LIBTPU=%s" % environ.get("TPUDIST_LIBTPU", path),
-                           "there is no such file", "the path of a libtpu.so; " + DOWNLOAD)
+        raise CompileError(
+            "TPUDIST_LIBTPU=%s" % environ.get("TPUDIST_LIBTPU", path),
+            "there is no such file",
+            "the path of a libtpu.so; " + DOWNLOAD,
+        )
     return Libtpu(path, _version(path))
 
 
@@ -78,7 +85,8 @@ def _check_machine(system, machine):
         raise CompileError(
             "this machine is %s on %s" % (system, machine),
             "libtpu is built for x86-64 Linux only",
-            "run it in CI or in a container of linux/amd64")
+            "run it in CI or in a container of linux/amd64",
+        )
 
 
 def _installed():

@@ -23,11 +23,10 @@ def loaded(target, era=None, tpu=None):
       ScriptError: (a RuntimeError) there is no such file.
     """
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
+
     path, separator, name = target.rpartition(":")
     if not separator or not path.endswith(".py"):
-        raise CompileError(
-            "%r" % target, "it is no file and function",
-            "path/to/train.py:step_fn")
+        raise CompileError("%r" % target, "it is no file and function", "path/to/train.py:step_fn")
     with runner.of_era(path, (), era, tpu) as code:
         module = runner.load(code, path)
         yield module, _member(module, path, name)
@@ -45,14 +44,19 @@ def _member(module, path, name):
         "%s of %s" % (name, path),
         "the file defines no such function, unless inside of another one",
         "one of %s; or tpudist run --compile, which compiles every replica "
-        "function that the script runs" % _functions(module))
+        "function that the script runs" % _functions(module),
+    )
 
 
 def _functions(module):
     """Names of the functions that a module defines, for a message."""
-    names = sorted(name for name, each in vars(module).items()
-                   if callable(each) and not isinstance(each, type)
-                   and getattr(each, "__module__", None) == module.__name__)
+    names = sorted(
+        name
+        for name, each in vars(module).items()
+        if callable(each)
+        and not isinstance(each, type)
+        and getattr(each, "__module__", None) == module.__name__
+    )
     return ", ".join(names) or "no functions at all"
 
 
@@ -71,17 +75,21 @@ def strategy_of(module, name, replicas, logical):
       CompileError: (a RuntimeError) there are several, or none of that name.
     """
     from tpudist.core import strategies  # It imports TensorFlow.
+
     kinds = (strategies.TPUStrategyBase, strategies.TPUStrategyBaseV1)
-    found = {each: value for each, value in vars(module).items()
-             if isinstance(value, kinds)}
+    found = {each: value for each, value in vars(module).items() if isinstance(value, kinds)}
     if name is not None and name not in found:
         raise CompileError(
-            "--strategy %s" % name, "the file has no TPUStrategy of that name",
-            "one of %s" % (", ".join(sorted(found)) or "none: leave it out"))
+            "--strategy %s" % name,
+            "the file has no TPUStrategy of that name",
+            "one of %s" % (", ".join(sorted(found)) or "none: leave it out"),
+        )
     if name is None and len(set(map(id, found.values()))) > 1:
         raise CompileError(
             "several strategies: %s" % ", ".join(sorted(found)),
-            "the step is compiled for one", "--strategy %s" % sorted(found)[0])
+            "the step is compiled for one",
+            "--strategy %s" % sorted(found)[0],
+        )
     if found:
         return found[name] if name else list(found.values())[0]
     return _made(replicas, logical)
@@ -89,9 +97,12 @@ def strategy_of(module, name, replicas, logical):
 
 def _made(replicas, logical):
     from tpudist.v2_2 import tensorflow as tf
+
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
-        tpu="virtual:%d" % (replicas * logical))
+        tpu="virtual:%d" % (replicas * logical)
+    )
     topology = tf.tpu.experimental.initialize_tpu_system(resolver)
     cores = topology.device_coordinates.reshape([replicas, logical, -1])
     return tf.distribute.experimental.TPUStrategy(
-        resolver, tf.tpu.experimental.DeviceAssignment(topology, cores))
+        resolver, tf.tpu.experimental.DeviceAssignment(topology, cores)
+    )

@@ -48,10 +48,16 @@ def parameters(found):
     Args:
       found: a `hlo_proto.Module`.
     """
-    return {each.parameter_number: Placed(
-        shapes.element(each.shape).name, tuple(each.shape.dimensions),
-        shapes.tiled_bytes(each.shape), shapes.logical_bytes(each.shape))
-            for each in hlo.entry(found).instructions if each.opcode == "parameter"}
+    return {
+        each.parameter_number: Placed(
+            shapes.element(each.shape).name,
+            tuple(each.shape.dimensions),
+            shapes.tiled_bytes(each.shape),
+            shapes.logical_bytes(each.shape),
+        )
+        for each in hlo.entry(found).instructions
+        if each.opcode == "parameter"
+    }
 
 
 def collectives(found):
@@ -66,8 +72,10 @@ def collectives(found):
         for instruction in computation.instructions:
             kind = _collective(instruction.opcode, computation.name)
             if kind:
-                size = sum(shapes.logical_bytes(by_id[operand].shape)
-                           for operand in instruction.operand_ids)
+                size = sum(
+                    shapes.logical_bytes(by_id[operand].shape)
+                    for operand in instruction.operand_ids
+                )
                 count, total = totals.get(kind, (0, 0))
                 totals[kind] = count + 1, total + size
     return totals
@@ -80,7 +88,7 @@ def _collective(opcode, inside):
     one axis, reduces along the other, and gathers. Its HLO has an all-reduce
     for each, in a computation that is named after what it does.
     """
-    kind = opcode[:-len("-start")] if opcode.endswith("-start") else opcode
+    kind = opcode[: -len("-start")] if opcode.endswith("-start") else opcode
     if kind == "all-reduce" and inside.startswith("all-reduce-scatter"):
         kind = "reduce-scatter"
     elif kind == "all-reduce" and inside.startswith("all-gather"):
@@ -94,8 +102,11 @@ def loops(found):
     Args:
       found: a `hlo_proto.Module`.
     """
-    return sum(instruction.opcode == "while" for computation in found.computations
-               for instruction in computation.instructions)
+    return sum(
+        instruction.opcode == "while"
+        for computation in found.computations
+        for instruction in computation.instructions
+    )
 
 
 def costs(found):
@@ -110,8 +121,9 @@ def costs(found):
         for instruction in computation.instructions:
             cycles = _cycles(instruction.backend_config)
             if cycles:
-                made.append(Cost(cycles, _op_name(instruction, by_id),
-                                 shapes.text(instruction.shape)))
+                made.append(
+                    Cost(cycles, _op_name(instruction, by_id), shapes.text(instruction.shape))
+                )
     return sorted(made, key=lambda cost: -cost.cycles)
 
 
@@ -119,8 +131,11 @@ def _op_name(instruction, by_id):
     """The instruction's own, else that of the last fused into it that has one."""
     if instruction.metadata.op_name:
         return instruction.metadata.op_name
-    names = [inner.metadata.op_name for called in instruction.called_computation_ids
-             for inner in by_id[called].instructions]
+    names = [
+        inner.metadata.op_name
+        for called in instruction.called_computation_ids
+        for inner in by_id[called].instructions
+    ]
     return next(filter(None, reversed(names)), "")
 
 
@@ -151,5 +166,16 @@ def largest(found, count):
     return [(size, name, shape) for (name, shape), size in ranked[:count]]
 
 
-_NO_ARRAY = ("parameter", "tuple", "get-tuple-element", "bitcast", "constant", "broadcast",
-             "iota", "reshape", "while", "conditional", "call")
+_NO_ARRAY = (
+    "parameter",
+    "tuple",
+    "get-tuple-element",
+    "bitcast",
+    "constant",
+    "broadcast",
+    "iota",
+    "reshape",
+    "while",
+    "conditional",
+    "call",
+)

@@ -34,8 +34,12 @@ p.small, li {{ color: #666; font-size: 13px; }}
 """
 
 #: Of the memory bar: what is shown, and its colour.
-_PARTS = (("arguments", "#4878a8"), ("temporary", "#e08a3c"), ("code", "#7a6ca8"),
-          ("outputs", "#6aa86a"))
+_PARTS = (
+    ("arguments", "#4878a8"),
+    ("temporary", "#e08a3c"),
+    ("code", "#7a6ca8"),
+    ("outputs", "#6aa86a"),
+)
 
 _WIDTH, _ROW = 800, 22
 
@@ -46,11 +50,20 @@ def html(report):
     Args:
       report: a `report.Report`.
     """
-    sections = [_failure(report), _memory(report), _cost(report), _arguments(report),
-                _collectives(report), _splits(report), _notes(report)]
-    return _PAGE.format(title=_safe(terminal.verdict(report)),
-                        sections="\n".join(filter(None, sections)),
-                        versions=_safe(terminal.versions(report)))
+    sections = [
+        _failure(report),
+        _memory(report),
+        _cost(report),
+        _arguments(report),
+        _collectives(report),
+        _splits(report),
+        _notes(report),
+    ]
+    return _PAGE.format(
+        title=_safe(terminal.verdict(report)),
+        sections="\n".join(filter(None, sections)),
+        versions=_safe(terminal.versions(report)),
+    )
 
 
 def _safe(value):
@@ -60,11 +73,15 @@ def _safe(value):
 def _failure(report):
     if not report.failure:
         return ""
-    rows = [(units.size(each.bytes), each.shape, each.location, each.op_name)
-            for each in report.failure.largest]
+    rows = [
+        (units.size(each.bytes), each.shape, each.location, each.op_name)
+        for each in report.failure.largest
+    ]
     return "<pre>%s</pre>\n<p>%s</p>\n%s" % (
-        _safe(report.failure.message), _safe("Instead: " + report.failure.instead),
-        _table("Largest arrays, before optimization", ("", "shape", "line", "op"), rows))
+        _safe(report.failure.message),
+        _safe("Instead: " + report.failure.instead),
+        _table("Largest arrays, before optimization", ("", "shape", "line", "op"), rows),
+    )
 
 
 def _memory(report):
@@ -72,23 +89,35 @@ def _memory(report):
         return ""
     memory, limit = report.memory, report.target.hbm
     sizes = dict(memory._asdict(), outputs=memory.outputs - memory.aliased)
-    full, left, drawn, legend = max(memory.total, limit), 0., [], []
+    full, left, drawn, legend = max(memory.total, limit), 0.0, [], []
     for name, colour in _PARTS:
         width = _WIDTH * sizes[name] / full
-        drawn.append('<rect x="%.2f" y="0" width="%.2f" height="30" fill="%s">'
-                     "<title>%s %s</title></rect>"
-                     % (left, width, colour, name, units.size(sizes[name])))
-        legend.append('<tspan fill="%s">&#9632;</tspan> %s %s'
-                      % (colour, name, units.size(sizes[name])))
+        drawn.append(
+            '<rect x="%.2f" y="0" width="%.2f" height="30" fill="%s">'
+            "<title>%s %s</title></rect>" % (left, width, colour, name, units.size(sizes[name]))
+        )
+        legend.append(
+            '<tspan fill="%s">&#9632;</tspan> %s %s' % (colour, name, units.size(sizes[name]))
+        )
         left += width
-    drawn.append('<rect x="0" y="0" width="%.2f" height="30" fill="none" stroke="#222"/>'
-                 % (_WIDTH * limit / full))
-    return ("<h2>Memory of a device: %s of %s (%.1f %%)</h2>\n"
-            '<svg viewBox="-1 -1 %d 54" role="img">%s<text x="0" y="48">%s</text></svg>\n'
-            '<p class="small">%s of the outputs are in place of arguments.</p>' % (
-                units.size(memory.total), units.size(limit), 100 * memory.total / limit,
-                _WIDTH + 2, "".join(drawn), " &#160; ".join(legend),
-                units.size(memory.aliased)))
+    drawn.append(
+        '<rect x="0" y="0" width="%.2f" height="30" fill="none" stroke="#222"/>'
+        % (_WIDTH * limit / full)
+    )
+    return (
+        "<h2>Memory of a device: %s of %s (%.1f %%)</h2>\n"
+        '<svg viewBox="-1 -1 %d 54" role="img">%s<text x="0" y="48">%s</text></svg>\n'
+        '<p class="small">%s of the outputs are in place of arguments.</p>'
+        % (
+            units.size(memory.total),
+            units.size(limit),
+            100 * memory.total / limit,
+            _WIDTH + 2,
+            "".join(drawn),
+            " &#160; ".join(legend),
+            units.size(memory.aliased),
+        )
+    )
 
 
 def _cost(report):
@@ -99,35 +128,68 @@ def _cost(report):
         return made
     rows = []
     for number, hot in enumerate(report.hottest):
-        rows.append('<rect x="0" y="%d" width="%.1f" height="%d" fill="#e8c49c"/>'
-                    '<text x="6" y="%d">%.0f %% &#160; %s</text>' % (
-                        number * _ROW, _WIDTH * hot.share, _ROW - 4, number * _ROW + 13,
-                        100 * hot.share, _safe(terminal.origin(hot))))
-    return made + ('\n<svg viewBox="0 0 %d %d" role="img">%s</svg>\n<p class="small">Lines by the '
-                   "compiler's estimate of cycles: it ranks them, and is no time.</p>" % (
-                       _WIDTH, _ROW * len(rows), "".join(rows)))
+        rows.append(
+            '<rect x="0" y="%d" width="%.1f" height="%d" fill="#e8c49c"/>'
+            '<text x="6" y="%d">%.0f %% &#160; %s</text>'
+            % (
+                number * _ROW,
+                _WIDTH * hot.share,
+                _ROW - 4,
+                number * _ROW + 13,
+                100 * hot.share,
+                _safe(terminal.origin(hot)),
+            )
+        )
+    return made + (
+        '\n<svg viewBox="0 0 %d %d" role="img">%s</svg>\n<p class="small">Lines by the '
+        "compiler's estimate of cycles: it ranks them, and is no time.</p>"
+        % (_WIDTH, _ROW * len(rows), "".join(rows))
+    )
 
 
 def _arguments(report):
-    rows = [(units.size(each.bytes), each.name, each.kind, units.array(each.dtype, each.shape),
-             units.array(each.dtype, each.device_shape), units.size(each.unpadded))
-            for each in report.arguments]
-    return _table("Arguments", ("on a device", "name", "kind", "of a replica",
-                                "of a device", "without padding"), rows)
+    rows = [
+        (
+            units.size(each.bytes),
+            each.name,
+            each.kind,
+            units.array(each.dtype, each.shape),
+            units.array(each.dtype, each.device_shape),
+            units.size(each.unpadded),
+        )
+        for each in report.arguments
+    ]
+    return _table(
+        "Arguments",
+        ("on a device", "name", "kind", "of a replica", "of a device", "without padding"),
+        rows,
+    )
 
 
 def _collectives(report):
-    rows = [(each.count, each.kind, units.size(each.bytes), what, ", ".join(each.locations))
-            for what, found in (("asked for", report.requested), ("compiled", report.optimized))
-            for each in found]
+    rows = [
+        (each.count, each.kind, units.size(each.bytes), what, ", ".join(each.locations))
+        for what, found in (("asked for", report.requested), ("compiled", report.optimized))
+        for each in found
+    ]
     return _table("Collectives", ("", "kind", "bytes a device", "", "lines"), rows)
 
 
 def _splits(report):
-    rows = [("", each.name, each.description, list(each.global_shape),
-             list(each.per_device_shape), each.location) for each in report.splits]
-    return _table("Logical devices", ("", "tensor", "annotation", "whole", "of a device",
-                                      "line"), rows)
+    rows = [
+        (
+            "",
+            each.name,
+            each.description,
+            list(each.global_shape),
+            list(each.per_device_shape),
+            each.location,
+        )
+        for each in report.splits
+    ]
+    return _table(
+        "Logical devices", ("", "tensor", "annotation", "whole", "of a device", "line"), rows
+    )
 
 
 def _notes(report):
@@ -138,8 +200,13 @@ def _table(title, head, rows):
     """A table whose first column are numbers; empty without rows."""
     if not rows:
         return ""
-    body = "\n".join('<tr><td class="number">%s</td>%s</tr>' % (
-        _safe(row[0]), "".join("<td>%s</td>" % _safe(cell) for cell in row[1:]))
-                     for row in rows)
+    body = "\n".join(
+        '<tr><td class="number">%s</td>%s</tr>'
+        % (_safe(row[0]), "".join("<td>%s</td>" % _safe(cell) for cell in row[1:]))
+        for row in rows
+    )
     return "<h2>%s</h2>\n<table>\n<tr>%s</tr>\n%s\n</table>" % (
-        title, "".join("<th>%s</th>" % _safe(cell) for cell in head), body)
+        title,
+        "".join("<th>%s</th>" % _safe(cell) for cell in head),
+        body,
+    )

@@ -18,9 +18,12 @@ _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
 _SET = {
     "TPU_SKIP_MDS_QUERY": "1",  # else it asks Google's metadata server for minutes
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",  # else one process at a time, by a lock file
-    "TPU_ACCELERATOR_TYPE": "v5litepod-4", "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_ACCELERATOR_TYPE": "v5litepod-4",
+    "TPU_WORKER_HOSTNAMES": "localhost",
     "TPU_LOG_DIR": "disabled",  # else /tmp/tpu_logs
-    "TPU_STDERR_LOG_LEVEL": "3", "TPU_MIN_LOG_LEVEL": "3", "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TPU_STDERR_LOG_LEVEL": "3",
+    "TPU_MIN_LOG_LEVEL": "3",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
 }
 
 #: Codes of answers that the worker could not give itself.
@@ -50,14 +53,22 @@ def ask(request, timeout=None, progress=None):
     """
     text = json.dumps(dict(request, parent=os.getpid())).encode()
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", _WORKER], env=environment(os.environ), cwd=os.sep,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True)
+        [sys.executable, "-I", "-S", "-B", _WORKER],
+        env=environment(os.environ),
+        cwd=os.sep,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
     try:
         answer, errors = _wait(process, text, timeout, progress)
     except subprocess.TimeoutExpired:
-        return {"ok": False, "code": TIMED_OUT,
-                "message": "the compiler did not finish within %g s" % timeout}
+        return {
+            "ok": False,
+            "code": TIMED_OUT,
+            "message": "the compiler did not finish within %g s" % timeout,
+        }
     finally:
         _end(process)
     if process.returncode == 0 and answer:

@@ -107,15 +107,22 @@ class Program(typing.NamedTuple):
 
     def to_json(self):
         """A dict of JSON types from which :func:`from_json` makes it again."""
-        made = dict(collections.OrderedDict(zip(self._fields, self)),
-                    format=FORMAT, hlo=base64.b64encode(self.hlo).decode())
+        made = dict(
+            collections.OrderedDict(zip(self._fields, self)),
+            format=FORMAT,
+            hlo=base64.b64encode(self.hlo).decode(),
+        )
         for field in _RECORDS:
             made[field] = [dict(record._asdict()) for record in made[field]]
         return made
 
 
-_RECORDS = {"parameters": Parameter, "outputs": Output,
-            "collectives": Collective, "shardings": Sharding}
+_RECORDS = {
+    "parameters": Parameter,
+    "outputs": Output,
+    "collectives": Collective,
+    "shardings": Sharding,
+}
 
 
 def from_json(found):
@@ -142,5 +149,9 @@ def records(cls, rows):
 
 
 def _record(cls, entry):
-    return cls(**{field: tuple(value) if isinstance(value, list) else value
-                  for field, value in entry.items()})
+    return cls(
+        **{
+            field: tuple(value) if isinstance(value, list) else value
+            for field, value in entry.items()
+        }
+    )

@@ -209,14 +209,26 @@ class Report(typing.NamedTuple):
 def _plain(value):
     if hasattr(value, "_asdict"):
         return collections.OrderedDict(
-            (field, _plain(each)) for field, each in zip(value._fields, value))
+            (field, _plain(each)) for field, each in zip(value._fields, value)
+        )
     return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-_RECORDS = {"failure": Failure, "target": Target, "memory": Memory, "cost": Cost,
-            "versions": Versions, "effort": Effort}
-_LISTS = {"arguments": Argument, "requested": Collectives, "optimized": Collectives,
-          "splits": Split, "hottest": Hot}
+_RECORDS = {
+    "failure": Failure,
+    "target": Target,
+    "memory": Memory,
+    "cost": Cost,
+    "versions": Versions,
+    "effort": Effort,
+}
+_LISTS = {
+    "arguments": Argument,
+    "requested": Collectives,
+    "optimized": Collectives,
+    "splits": Split,
+    "hottest": Hot,
+}
 
 
 def from_json(found):
@@ -240,10 +252,15 @@ def from_json(found):
         made[field] = tuple(_record(record, each) for each in made[field])
     if made["failure"]:
         made["failure"] = made["failure"]._replace(
-            largest=tuple(_record(Buffer, each) for each in made["failure"].largest))
+            largest=tuple(_record(Buffer, each) for each in made["failure"].largest)
+        )
     return Report(**dict(made, warnings=tuple(made["warnings"])))
 
 
 def _record(cls, found):
-    return cls(**{field: tuple(found[field]) if isinstance(found[field], list)
-                  else found[field] for field in cls._fields})
+    return cls(
+        **{
+            field: tuple(found[field]) if isinstance(found[field], list) else found[field]
+            for field in cls._fields
+        }
+    )

@@ -5,10 +5,7 @@ import functools
 import os
 import sys
 
-from tpudist.compile import compiler
-from tpudist.compile import step
-from tpudist.compile import terminal
-from tpudist.compile import topologies
+from tpudist.compile import compiler, step, terminal, topologies
 from tpudist.errors import TpudistError
 
 
@@ -30,20 +27,30 @@ def run(options):
         other one is to.
     """
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
+
     slice_ = topologies.topology(options.compile)
     step.require_lowering(options.lower_with)
     tpu = options.tpu
     if tpu is None and not os.environ.get(runner.ENVIRONMENT):
         tpu = "virtual:%d" % slice_.devices
     recorded = []
-    code = runner.run(options.script, options.arguments, options.era, tpu,
-                      around=_recording(recorded, options.lower_with))
-    print("compiled for %s: %d replica function%s" % (
-        slice_.name, len(recorded), "" if len(recorded) == 1 else "s"))
+    code = runner.run(
+        options.script,
+        options.arguments,
+        options.era,
+        tpu,
+        around=_recording(recorded, options.lower_with),
+    )
+    print(
+        "compiled for %s: %d replica function%s"
+        % (slice_.name, len(recorded), "" if len(recorded) == 1 else "s")
+    )
     compiles = [_report(each, slice_, options.fast) for each in recorded]
     if not recorded:
-        print("tpudist run: the script ran no function on replicas, so there "
-              "was nothing to compile", file=sys.stderr)
+        print(
+            "tpudist run: the script ran no function on replicas, so there was nothing to compile",
+            file=sys.stderr,
+        )
     return code or (0 if compiles and all(compiles) else 1)
 
 
@@ -51,10 +58,10 @@ def run(options):
 def _recording(recorded, lower_with):
     """Adds what the block ran to a list of ``recording.Recorded``."""
     from tpudist.core.compiler import recording  # It imports TensorFlow.
+
     with recording.Recorder() as recorder:
         yield
-    recorded += recorder.programs(functools.partial(
-        step.lower_traced, lower_with=lower_with))
+    recorded += recorder.programs(functools.partial(step.lower_traced, lower_with=lower_with))
 
 
 def _report(recorded, slice_, fast):
@@ -64,8 +71,7 @@ def _report(recorded, slice_, fast):
         if recorded.error is not None:
             raise recorded.error
         with terminal.progress("compiling for %s" % slice_.name) as show:
-            made = compiler.compile_program(
-                recorded.program, slice_, fast=fast, progress=show)
+            made = compiler.compile_program(recorded.program, slice_, fast=fast, progress=show)
     except TpudistError as error:
         print("does not compile: %s" % error)
         return False

@@ -8,13 +8,27 @@ Element = collections.namedtuple("Element", "name bits")
 
 #: xla.PrimitiveType: numpy-style name, and bits of an element.
 ELEMENTS = {
-    1: Element("bool", 8), 2: Element("int8", 8), 3: Element("int16", 16),
-    4: Element("int32", 32), 5: Element("int64", 64), 6: Element("uint8", 8),
-    7: Element("uint16", 16), 8: Element("uint32", 32), 9: Element("uint64", 64),
-    10: Element("float16", 16), 11: Element("float32", 32), 12: Element("float64", 64),
-    15: Element("complex64", 64), 16: Element("bfloat16", 16), 17: Element("token", 0),
-    18: Element("complex128", 128), 19: Element("float8_e5m2", 8),
-    20: Element("float8_e4m3fn", 8), 21: Element("int4", 4), 22: Element("uint4", 4)}
+    1: Element("bool", 8),
+    2: Element("int8", 8),
+    3: Element("int16", 16),
+    4: Element("int32", 32),
+    5: Element("int64", 64),
+    6: Element("uint8", 8),
+    7: Element("uint16", 16),
+    8: Element("uint32", 32),
+    9: Element("uint64", 64),
+    10: Element("float16", 16),
+    11: Element("float32", 32),
+    12: Element("float64", 64),
+    15: Element("complex64", 64),
+    16: Element("bfloat16", 16),
+    17: Element("token", 0),
+    18: Element("complex128", 128),
+    19: Element("float8_e5m2", 8),
+    20: Element("float8_e4m3fn", 8),
+    21: Element("int4", 4),
+    22: Element("uint4", 4),
+}
 
 _BYTES = {each.name: each.bits // 8 for each in ELEMENTS.values()}
 
@@ -76,8 +90,11 @@ def tiled_bytes(shape):
     for tile in shape.layout.tiles:
         sizes = list(tile.dimensions)
         axes = [1] * (len(sizes) - len(axes)) + axes
-        inner = axes[len(axes) - len(sizes):]
-        axes = axes[:len(axes) - len(sizes)] + [
-            -(-axis // size) for axis, size in zip(inner, sizes)] + sizes
+        inner = axes[len(axes) - len(sizes) :]
+        axes = (
+            axes[: len(axes) - len(sizes)]
+            + [-(-axis // size) for axis, size in zip(inner, sizes)]
+            + sizes
+        )
     bits = shape.layout.element_bits or element(shape).bits
     return functools.reduce(operator.mul, axes, bits) // 8

@@ -1,13 +1,20 @@
 """``tpudist.compile_step``: a replica's step through the real TPU compiler."""
 
-from tpudist.compile import bridge
-from tpudist.compile import compiler
-from tpudist.compile import topologies
+from tpudist.compile import bridge, compiler, topologies
 
 
-def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
-                 fast=False, timeout=compiler.TIMEOUT, progress=None,
-                 cache=True, lower_with=None):
+def compile_step(
+    strategy,
+    step_fn,
+    args=(),
+    kwargs=None,
+    topology="v5e:2x4",
+    fast=False,
+    timeout=compiler.TIMEOUT,
+    progress=None,
+    cache=True,
+    lower_with=None,
+):
     """Compiles a step for a TPU, without one.
 
     Context: cross-replica; eager, in a graph, or in a ``tf.function``.
@@ -46,12 +53,24 @@ def compile_step(strategy, step_fn, args=(), kwargs=None, topology="v5e:2x4",
     """
     slice_ = check(strategy, topology)
     return compiler.compile_program(
-        lower_step(strategy, step_fn, args, kwargs, lower_with), slice_, fast=fast,
-        timeout=timeout, progress=progress, cache=cache)
+        lower_step(strategy, step_fn, args, kwargs, lower_with),
+        slice_,
+        fast=fast,
+        timeout=timeout,
+        progress=progress,
+        cache=cache,
+    )
 
 
-def compile_graph(graph, topology="v5e:2x4", fast=False, timeout=compiler.TIMEOUT,
-                  progress=None, cache=True, lower_with=None):
+def compile_graph(
+    graph,
+    topology="v5e:2x4",
+    fast=False,
+    timeout=compiler.TIMEOUT,
+    progress=None,
+    cache=True,
+    lower_with=None,
+):
     """Compiles the TPU programs of a graph that TensorFlow's own TPUStrategy
     built, such as a legacy script builds for a TPU.
 
@@ -72,12 +91,15 @@ def compile_graph(graph, topology="v5e:2x4", fast=False, timeout=compiler.TIMEOU
       TopologyError: (a ValueError) as of :func:`compile_step`.
     """
     from tpudist.core.compiler import native  # It imports TensorFlow.
+
     slice_ = topologies.topology(topology)
-    programs = [bridge.lower(message, lower_with)
-                for message in native.messages(graph)]
-    return [compiler.compile_program(each, slice_, fast=fast, timeout=timeout,
-                                     progress=progress, cache=cache)
-            for each in programs]
+    programs = [bridge.lower(message, lower_with) for message in native.messages(graph)]
+    return [
+        compiler.compile_program(
+            each, slice_, fast=fast, timeout=timeout, progress=progress, cache=cache
+        )
+        for each in programs
+    ]
 
 
 def check(strategy, topology):
@@ -94,9 +116,9 @@ def check(strategy, topology):
       TopologyError: (a ValueError) as of :func:`compile_step`.
     """
     from tpudist.core import sharding  # It imports TensorFlow.
+
     found = topologies.topology(topology)
-    topologies.check(found, strategy.num_replicas_in_sync,
-                     sharding.logical_devices(strategy))
+    topologies.check(found, strategy.num_replicas_in_sync, sharding.logical_devices(strategy))
     return found
 
 
@@ -110,6 +132,7 @@ def require_lowering(lower_with=None):
       CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
     """
     from tpudist.core.compiler import lowering  # It imports TensorFlow.
+
     if lower_with is None:
         lowering.require()
 
@@ -121,8 +144,8 @@ def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
       CompileError: (a RuntimeError) it cannot be lowered.
     """
     from tpudist.core.compiler import tracing  # It imports TensorFlow.
-    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs),
-                        lower_with)
+
+    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs), lower_with)
 
 
 def lower_traced(traced, lower_with=None):
@@ -135,8 +158,11 @@ def lower_traced(traced, lower_with=None):
     Raises:
       CompileError: (a RuntimeError) it cannot be lowered.
     """
-    from tpudist.core.compiler import exporting  # They import TensorFlow.
-    from tpudist.core.compiler import lowering
+    from tpudist.core.compiler import (
+        exporting,  # They import TensorFlow.
+        lowering,
+    )
+
     if lower_with is None:
         return lowering.lower(traced)
     return bridge.lower(exporting.message(traced), lower_with)

@@ -28,24 +28,43 @@ def make(program, topology, fast, compiler, kept, cached):
       cached: whether it was kept from before.
     """
     return report.Report(
-        ok=kept["ok"], failure=None if kept["ok"] else _failure(program, kept),
-        target=_target(program, topology, fast, kept), memory=_memory(kept),
-        arguments=_arguments(program, kept), cost=_cost(kept, topology),
+        ok=kept["ok"],
+        failure=None if kept["ok"] else _failure(program, kept),
+        target=_target(program, topology, fast, kept),
+        memory=_memory(kept),
+        arguments=_arguments(program, kept),
+        cost=_cost(kept, topology),
         requested=_requested(program),
-        optimized=tuple(report.Collectives(kind, count, size, ())
-                        for kind, count, size in kept.get("collectives", ())),
+        optimized=tuple(
+            report.Collectives(kind, count, size, ())
+            for kind, count, size in kept.get("collectives", ())
+        ),
         splits=tuple(report.Split(*each[1:]) for each in program.shardings),
-        hottest=_hottest(program, kept), warnings=_warnings(program, topology, kept),
-        versions=report.Versions(tpudist.__version__, program.tensorflow,
-                                 compiler.version or "unnamed", kept["pjrt"] or ""),
-        effort=report.Effort(kept["seconds"] or 0., kept["cpu_seconds"] or 0.,
-                             kept["peak_bytes"] or 0, cached))
+        hottest=_hottest(program, kept),
+        warnings=_warnings(program, topology, kept),
+        versions=report.Versions(
+            tpudist.__version__,
+            program.tensorflow,
+            compiler.version or "unnamed",
+            kept["pjrt"] or "",
+        ),
+        effort=report.Effort(
+            kept["seconds"] or 0.0, kept["cpu_seconds"] or 0.0, kept["peak_bytes"] or 0, cached
+        ),
+    )
 
 
 def _target(program, topology, fast, kept):
     hbm = min(topology.hbm, kept["hbm"] or topology.hbm)
-    return report.Target(topology.name, kept["kind"] or "", topology.devices,
-                         program.replicas, program.partitions, hbm, not fast)
+    return report.Target(
+        topology.name,
+        kept["kind"] or "",
+        topology.devices,
+        program.replicas,
+        program.partitions,
+        hbm,
+        not fast,
+    )
 
 
 def _failure(program, kept):
@@ -55,9 +74,15 @@ def _failure(program, kept):
     largest = ()
     if kind == "out-of-memory":
         largest = optimized.largest(hlo_proto.Module.FromString(program.hlo), _LARGEST)
-    return report.Failure(kind, kept["message"], _INSTEAD[kind], tuple(
-        report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
-        for size, name, shape in largest))
+    return report.Failure(
+        kind,
+        kept["message"],
+        _INSTEAD[kind],
+        tuple(
+            report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
+            for size, name, shape in largest
+        ),
+    )
 
 
 def _memory(kept):
@@ -68,17 +93,30 @@ def _memory(kept):
 
 def _arguments(program, kept):
     """Largest first; of a program that does not compile, as annotated and unpadded."""
-    placed = {int(number): optimized.Placed(*each)
-              for number, each in kept.get("parameters", {}).items()}
-    split = {each.parameter: tuple(each.per_device_shape) for each in program.shardings
-             if each.parameter is not None}
+    placed = {
+        int(number): optimized.Placed(*each) for number, each in kept.get("parameters", {}).items()
+    }
+    split = {
+        each.parameter: tuple(each.per_device_shape)
+        for each in program.shardings
+        if each.parameter is not None
+    }
     made = []
     for number, given in enumerate(program.parameters):
         shape = split.get(number, tuple(given.shape))
         size = shapes.array_bytes(given.dtype, shape)
         found = placed.get(number, optimized.Placed(given.dtype, shape, size, size))
-        made.append(report.Argument(given.name, given.kind, given.dtype, tuple(given.shape),
-                                    tuple(found.shape), found.bytes, found.unpadded))
+        made.append(
+            report.Argument(
+                given.name,
+                given.kind,
+                given.dtype,
+                tuple(given.shape),
+                tuple(found.shape),
+                found.bytes,
+                found.unpadded,
+            )
+        )
     return tuple(sorted(made, key=lambda argument: -argument.bytes))
 
 
@@ -86,18 +124,29 @@ def _cost(kept, topology):
     if not kept["ok"]:
         return None
     flops, accessed = kept["flops"], kept["bytes_accessed"]
-    return report.Cost(flops, accessed, estimate.seconds(
-        kept["optimal_seconds"], flops, accessed, topology.generation), kept["loops"])
+    return report.Cost(
+        flops,
+        accessed,
+        estimate.seconds(kept["optimal_seconds"], flops, accessed, topology.generation),
+        kept["loops"],
+    )
 
 
 def _requested(program):
     kinds = collections.OrderedDict()
     for each in program.collectives:
         kinds.setdefault(each.kind, []).append(each)
-    return tuple(report.Collectives(
-        kind, len(found), sum(shapes.array_bytes(each.dtype, tuple(each.shape)) for each in found),
-        tuple(collections.OrderedDict.fromkeys(each.location for each in found if each.location)))
-                 for kind, found in kinds.items())
+    return tuple(
+        report.Collectives(
+            kind,
+            len(found),
+            sum(shapes.array_bytes(each.dtype, tuple(each.shape)) for each in found),
+            tuple(
+                collections.OrderedDict.fromkeys(each.location for each in found if each.location)
+            ),
+        )
+        for kind, found in kinds.items()
+    )
 
 
 def _hottest(program, kept):
@@ -109,8 +158,10 @@ def _hottest(program, kept):
         hot[2] += cycles
         hot[3] += count
     ranked = sorted(lines.values(), key=lambda hot: -hot[2])[:_HOTTEST]
-    return tuple(report.Hot(location, name, cycles, cycles / kept["cycles"], count)
-                 for location, name, cycles, count in ranked)
+    return tuple(
+        report.Hot(location, name, cycles, cycles / kept["cycles"], count)
+        for location, name, cycles, count in ranked
+    )
 
 
 def _short(name):
@@ -126,9 +177,12 @@ def _warnings(program, topology, kept):
     if topology.generation == "v4":
         made.append("a v4 chip's two cores are compiled as two devices, not as one (megacore)")
     if kept.get("loops"):
-        made.append("FLOPs, bytes and time count the body of each of %d while loops once"
-                    % kept["loops"])
+        made.append(
+            "FLOPs, bytes and time count the body of each of %d while loops once" % kept["loops"]
+        )
     if any(each.description.startswith("assign") for each in program.shardings):
-        made.append("assigning to a logical device saves no memory and no time: every device "
-                    "computes it, and the others' results are masked")
+        made.append(
+            "assigning to a logical device saves no memory and no time: every device "
+            "computes it, and the others' results are masked"
+        )
     return tuple(made)

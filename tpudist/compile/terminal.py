@@ -22,8 +22,9 @@ def text(report):
     """
     lines = [verdict(report)]
     for head, rows in _sections(report):
-        lines += [(head if number == 0 else "").ljust(_HEAD) + row
-                  for number, row in enumerate(rows)]
+        lines += [
+            (head if number == 0 else "").ljust(_HEAD) + row for number, row in enumerate(rows)
+        ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -34,13 +35,23 @@ def verdict(report):
       report: a `report.Report`.
     """
     target = report.target
-    says = "compiles" if report.ok else {
-        "out-of-memory": "does not fit", "refused": "does not compile",
-        "crash": "crashed the compiler", "timeout": "took the compiler too long"}[
-            report.failure.kind]
+    says = (
+        "compiles"
+        if report.ok
+        else {
+            "out-of-memory": "does not fit",
+            "refused": "does not compile",
+            "crash": "crashed the compiler",
+            "timeout": "took the compiler too long",
+        }[report.failure.kind]
+    )
     line = "%s: %s%s, %d replica%s" % (
-        says, target.topology, " (%s)" % target.chip if target.chip else "",
-        target.replicas, "s" if target.replicas > 1 else "")
+        says,
+        target.topology,
+        " (%s)" % target.chip if target.chip else "",
+        target.replicas,
+        "s" if target.replicas > 1 else "",
+    )
     if target.logical_devices > 1:
         line += " of %d logical devices" % target.logical_devices
     return line + ("" if target.optimized else "  [--fast: little optimized]")
@@ -54,19 +65,40 @@ def _sections(report):
         yield "HBM", _memory(report)
     yield "arguments", _arguments(report)
     if report.failure:
-        yield "largest", ["%-10s %s" % (units.size(each.bytes), "  ".join(filter(None, (
-            each.shape, each.location, each.op_name)))) for each in
-                          report.failure.largest[:_SHOWN]]
+        yield (
+            "largest",
+            [
+                "%-10s %s"
+                % (
+                    units.size(each.bytes),
+                    "  ".join(filter(None, (each.shape, each.location, each.op_name))),
+                )
+                for each in report.failure.largest[:_SHOWN]
+            ],
+        )
     if report.cost:
         yield "work", work(report)
     yield "asked for", list(map(_collectives, report.requested)) or ["no collectives"]
     if report.ok:
         yield "compiled", list(map(_collectives, report.optimized)) or ["no collectives"]
-    yield "split", ["%s: %s, %s -> %s on a device  %s" % (
-        each.name, each.description, list(each.global_shape), list(each.per_device_shape),
-        each.location) for each in report.splits]
-    yield "hottest", ["%3.0f %%  %s" % (100 * each.share, origin(each))
-                      for each in report.hottest[:_SHOWN]]
+    yield (
+        "split",
+        [
+            "%s: %s, %s -> %s on a device  %s"
+            % (
+                each.name,
+                each.description,
+                list(each.global_shape),
+                list(each.per_device_shape),
+                each.location,
+            )
+            for each in report.splits
+        ],
+    )
+    yield (
+        "hottest",
+        ["%3.0f %%  %s" % (100 * each.share, origin(each)) for each in report.hottest[:_SHOWN]],
+    )
     yield "notes", report.warnings
     yield "with", [versions(report)]
 
@@ -75,20 +107,34 @@ def _memory(report):
     memory, limit = report.memory, report.target.hbm
     share = memory.total / limit
     filled = min(_BAR, max(1, int(round(_BAR * share))))
-    return ["%s of %s a device (%.1f %%)  [%s%s]" % (
-        units.size(memory.total), units.size(limit), 100 * share,
-        "#" * filled, "." * (_BAR - filled)),
-            "arguments %s, temporary %s, code %s, outputs %s beside %s in place of arguments" % (
-                units.size(memory.arguments), units.size(memory.temporary),
-                units.size(memory.code), units.size(memory.outputs - memory.aliased),
-                units.size(memory.aliased))]
+    return [
+        "%s of %s a device (%.1f %%)  [%s%s]"
+        % (
+            units.size(memory.total),
+            units.size(limit),
+            100 * share,
+            "#" * filled,
+            "." * (_BAR - filled),
+        ),
+        "arguments %s, temporary %s, code %s, outputs %s beside %s in place of arguments"
+        % (
+            units.size(memory.arguments),
+            units.size(memory.temporary),
+            units.size(memory.code),
+            units.size(memory.outputs - memory.aliased),
+            units.size(memory.aliased),
+        ),
+    ]
 
 
 def _arguments(report):
     shown = report.arguments[:_SHOWN]
-    rows = ["%-10s %s  %s %s" % (units.size(each.bytes), units.array(
-        each.dtype, each.device_shape), each.kind, each.name) for each in shown]
-    rest = report.arguments[len(shown):]
+    rows = [
+        "%-10s %s  %s %s"
+        % (units.size(each.bytes), units.array(each.dtype, each.device_shape), each.kind, each.name)
+        for each in shown
+    ]
+    rest = report.arguments[len(shown) :]
     if rest:
         rows.append("%-10s %d more" % (units.size(sum(each.bytes for each in rest)), len(rest)))
     return rows
@@ -113,8 +159,10 @@ def work(report):
     flops = "unknown " if cost.flops is None else units.amount(cost.flops)
     accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
     time = "unknown" if cost.seconds is None else units.duration(cost.seconds)
-    return ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed),
-            "compiler's time estimate: %s, without communication" % time]
+    return [
+        "%sFLOP and %s of memory traffic a step on a device" % (flops, accessed),
+        "compiler's time estimate: %s, without communication" % time,
+    ]
 
 
 def _collectives(each):
@@ -132,12 +180,23 @@ def versions(report):
     """
     made, effort = report.versions, report.effort
     library = "libtpu %s" % made.libtpu + (" (PJRT %s)" % made.pjrt if made.pjrt else "")
-    took = ["kept from before"] if effort.cached else [
-        "%.1f s" % effort.seconds if effort.seconds else "",
-        units.size(effort.peak_bytes) if effort.peak_bytes else ""]
-    return "; ".join(filter(None, [
-        "%s, TensorFlow %s, tpudist %s" % (library, made.tensorflow, made.tpudist),
-        ", ".join(filter(None, took))]))
+    took = (
+        ["kept from before"]
+        if effort.cached
+        else [
+            "%.1f s" % effort.seconds if effort.seconds else "",
+            units.size(effort.peak_bytes) if effort.peak_bytes else "",
+        ]
+    )
+    return "; ".join(
+        filter(
+            None,
+            [
+                "%s, TensorFlow %s, tpudist %s" % (library, made.tensorflow, made.tpudist),
+                ", ".join(filter(None, took)),
+            ],
+        )
+    )
 
 
 @contextlib.contextmanager
@@ -159,6 +218,7 @@ def progress(what, stream=None):
     def show(seconds):
         stream.write("\r%s  %d s " % (what, seconds))
         stream.flush()
+
     try:
         yield show
     finally:

@@ -37,26 +37,50 @@ class Generation(typing.NamedTuple):
     counts: str
 
 
-GENERATIONS = collections.OrderedDict([
-    ("v2", Generation(2, 2, 8034172928, 256, 16, "cores")),
-    ("v3", Generation(2, 2, 16624107520, 1024, 32, "cores")),
-    ("v4", Generation(3, 2, 16372985856, 4096, 4, "cores")),
-    ("v5e", Generation(2, 1, 16909336064, 256, 16, "chips")),
-    ("v5p", Generation(3, 1, 102786661888, 8960, 4, "cores")),
-    ("v6e", Generation(2, 1, 33546042880, 256, 16, "chips")),
-    ("tpu7x", Generation(3, 2, 101724453888, 9216, 4, "")),
-])
+GENERATIONS = collections.OrderedDict(
+    [
+        ("v2", Generation(2, 2, 8034172928, 256, 16, "cores")),
+        ("v3", Generation(2, 2, 16624107520, 1024, 32, "cores")),
+        ("v4", Generation(3, 2, 16372985856, 4096, 4, "cores")),
+        ("v5e", Generation(2, 1, 16909336064, 256, 16, "chips")),
+        ("v5p", Generation(3, 1, 102786661888, 8960, 4, "cores")),
+        ("v6e", Generation(2, 1, 33546042880, 256, 16, "chips")),
+        ("tpu7x", Generation(3, 2, 101724453888, 9216, 4, "")),
+    ]
+)
 
 #: Other spellings of generations, as accelerator types, gcloud and chips have them.
 ALIASES = {"v5litepod": "v5e", "v5lite": "v5e", "v5": "v5p", "v6": "v6e", "v7x": "tpu7x"}
 
 #: Chips of accelerator types: their shape, by how many there are.
-_FLAT = {1: (1, 1), 4: (2, 2), 8: (2, 4), 16: (4, 4), 32: (4, 8), 64: (8, 8),
-         128: (8, 16), 256: (16, 16), 512: (16, 32), 1024: (32, 32)}
-_SOLID = {4: (2, 2, 1), 8: (2, 2, 2), 16: (2, 2, 4), 32: (2, 4, 4), 64: (4, 4, 4),
-          128: (4, 4, 8), 256: (4, 8, 8), 512: (8, 8, 8), 768: (8, 8, 12),
-          1024: (8, 8, 16), 2048: (8, 16, 16), 3072: (12, 16, 16),
-          4096: (16, 16, 16), 6144: (16, 16, 24)}
+_FLAT = {
+    1: (1, 1),
+    4: (2, 2),
+    8: (2, 4),
+    16: (4, 4),
+    32: (4, 8),
+    64: (8, 8),
+    128: (8, 16),
+    256: (16, 16),
+    512: (16, 32),
+    1024: (32, 32),
+}
+_SOLID = {
+    4: (2, 2, 1),
+    8: (2, 2, 2),
+    16: (2, 2, 4),
+    32: (2, 4, 4),
+    64: (4, 4, 4),
+    128: (4, 4, 8),
+    256: (4, 8, 8),
+    512: (8, 8, 8),
+    768: (8, 8, 12),
+    1024: (8, 8, 16),
+    2048: (8, 16, 16),
+    3072: (12, 16, 16),
+    4096: (16, 16, 16),
+    6144: (16, 16, 24),
+}
 
 #: Accelerator types below this many chips are of v5e and v6e only.
 _HOST = 4
@@ -138,14 +162,21 @@ def _made(name, generation, shape):
         raise TopologyError(
             "topology %r has %d chips" % (name, chips),
             "a %s pod has 1 to %d" % (generation, about.pod),
-            "a smaller slice, such as %s" % _examples(generation))
+            "a smaller slice, such as %s" % _examples(generation),
+        )
     if any(length % min(host, length) for length, host in zip(shape, _HOST_SHAPE)):
         raise TopologyError(
             "topology %r" % name,
             "a slice is made of whole hosts, of 2x2 chips each",
-            "even numbers along the first two axes, such as %s" % _examples(generation))
-    return Topology("%s:%s" % (generation, "x".join(map(str, shape))), generation, shape,
-                    chips * about.devices, about.hbm)
+            "even numbers along the first two axes, such as %s" % _examples(generation),
+        )
+    return Topology(
+        "%s:%s" % (generation, "x".join(map(str, shape))),
+        generation,
+        shape,
+        chips * about.devices,
+        about.hbm,
+    )
 
 
 def _with_axes(name, generation, shape):
@@ -157,7 +188,8 @@ def _with_axes(name, generation, shape):
         raise TopologyError(
             "topology %r has %d axes" % (name, len(shape)),
             "the network of %s has %d" % (generation, axes),
-            "a slice such as %s" % _examples(generation))
+            "a slice such as %s" % _examples(generation),
+        )
     return shape[:axes]
 
 
@@ -172,8 +204,11 @@ def _of_type(name, spelled, count):
             "%s types count %s, and there is none of %s"
             % (generation, GENERATIONS[generation].counts, count),
             "one of %s; or a topology, such as %s"
-            % (", ".join("%s-%d" % (spelled, each) for each in sorted(types)),
-               _examples(generation)))
+            % (
+                ", ".join("%s-%d" % (spelled, each) for each in sorted(types)),
+                _examples(generation),
+            ),
+        )
     return _made(name, generation, types[int(count)])
 
 
@@ -188,8 +223,11 @@ def accelerator_types(generation):
         return {}
     per_chip, least = (2, _HOST) if about.counts == "cores" else (1, 1)
     shapes = _FLAT if about.axes == 2 else _SOLID
-    return {chips * per_chip: shape for chips, shape in shapes.items()
-            if least <= chips <= about.pod and not (about.counts == "cores" and shape == (2, 4))}
+    return {
+        chips * per_chip: shape
+        for chips, shape in shapes.items()
+        if least <= chips <= about.pod and not (about.counts == "cores" and shape == (2, 4))
+    }
 
 
 def _unknown(name):
@@ -197,13 +235,16 @@ def _unknown(name):
         "topology %r" % name,
         "it is neither GENERATION:AxB[xC] nor an accelerator type; generations are %s"
         % ", ".join(GENERATIONS),
-        "such as v5e:2x4, v4:2x2x2, v3-32, v5litepod-8, v6e-8")
+        "such as v5e:2x4, v4:2x2x2, v3-32, v5litepod-8, v6e-8",
+    )
 
 
 def _examples(generation):
-    return ", ".join("%s:%s" % (generation, "x".join(map(str, shape)))
-                     for shape in (_FLAT if GENERATIONS[generation].axes == 2 else
-                                   _SOLID).values() if 4 <= _product(shape) <= 16)
+    return ", ".join(
+        "%s:%s" % (generation, "x".join(map(str, shape)))
+        for shape in (_FLAT if GENERATIONS[generation].axes == 2 else _SOLID).values()
+        if 4 <= _product(shape) <= 16
+    )
 
 
 def _product(shape):
@@ -224,10 +265,14 @@ def check(found, replicas, partitions):
     if replicas < 1 or partitions < 1:
         raise TopologyError(
             "%d replicas of %d logical devices" % (replicas, partitions),
-            "a program has at least one of each", "positive numbers of both")
+            "a program has at least one of each",
+            "positive numbers of both",
+        )
     if replicas * partitions > found.devices:
         raise TopologyError(
             "%d replicas x %d logical devices on %s" % (replicas, partitions, found.name),
             "they need %d devices, and it has %d" % (replicas * partitions, found.devices),
             "%d replicas, or a larger slice" % (found.devices // partitions)
-            if found.devices >= partitions else "fewer logical devices, or a larger slice")
+            if found.devices >= partitions
+            else "fewer logical devices, or a larger slice",
+        )

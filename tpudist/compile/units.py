@@ -2,7 +2,7 @@
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P")
-_TIMES = ((1., "s"), (1e-3, "ms"), (1e-6, "us"))
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 def size(count):
@@ -24,12 +24,11 @@ def amount(count):
 
 
 def _scaled(count, step, units):
-    for unit in units[:-1]:
+    unit = units[0]
+    for larger in units[1:]:
         if abs(count) < step:
             break
-        count /= step
-    else:
-        unit = units[-1]
+        count, unit = count / step, larger
     return "%.*f %s" % (0 if unit in ("", "B") else 1 if abs(count) >= 10 else 2, count, unit)
 
 

@@ -3,8 +3,7 @@
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/cluster_resolver/TPUClusterResolver.md
 """
 
-from tpudist.core import cluster
-from tpudist.core import tpu_ops
+from tpudist.core import cluster, tpu_ops
 
 
 class TPUClusterResolver(cluster.TPUClusterResolver):
@@ -22,13 +21,30 @@ class TPUClusterResolver(cluster.TPUClusterResolver):
       TPUNameError: (a ValueError) no TPU can be found by that name.
     """
 
-    def __init__(self, tpu=None, zone=None, project=None, job_name="worker",
-                 coordinator_name=None, coordinator_address=None,
-                 credentials="default", service=None, discovery_url=None):
+    def __init__(
+        self,
+        tpu=None,
+        zone=None,
+        project=None,
+        job_name="worker",
+        coordinator_name=None,
+        coordinator_address=None,
+        credentials="default",
+        service=None,
+        discovery_url=None,
+    ):
         """See the class; reference r1.11."""
         if isinstance(tpu, (list, tuple)) and len(tpu) == 1:
             tpu = tpu[0]
-        super().__init__(tpu, zone, project, job_name, coordinator_name,
-                         coordinator_address, credentials, service,
-                         discovery_url)
+        super().__init__(
+            tpu,
+            zone,
+            project,
+            job_name,
+            coordinator_name,
+            coordinator_address,
+            credentials,
+            service,
+            discovery_url,
+        )
         tpu_ops.remember(self)

@@ -5,9 +5,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 
 import tensorflow as tf
 
-from tpudist.core import adapter
-from tpudist.core import contexts
-from tpudist.core import outputs
+from tpudist.core import adapter, contexts, outputs
 
 #: `tf.VariableAggregation` with NONE, SUM, MEAN and ONLY_FIRST_TOWER (r1.11);
 #: its members are the installed release's, which `tf.get_variable` takes.
@@ -27,8 +25,7 @@ class TowerContext:
         self._context = replica_context
 
     def __eq__(self, other):
-        return (isinstance(other, TowerContext)
-                and self._context is other._context)
+        return isinstance(other, TowerContext) and self._context is other._context
 
     def __ne__(self, other):
         return not self == other
@@ -116,11 +113,10 @@ class MultiStepContext(outputs.StepOutputs):
         return self.others
 
     @adapter.library
-    @adapter.shown_as("name", "output", (
-        "aggregation", VariableAggregation.NONE))
-    def set_last_step_output(self, name, output,
-                             aggregation=VariableAggregation.NONE,
-                             reduce_op=None):
+    @adapter.shown_as("name", "output", ("aggregation", VariableAggregation.NONE))
+    def set_last_step_output(
+        self, name, output, aggregation=VariableAggregation.NONE, reduce_op=None
+    ):
         """Gives `output` back from the last step (r1.12).
 
         Context: tower or cross-tower, inside the step.
@@ -183,5 +179,4 @@ def get_loss_reduction():
     Returns:
       `VariableAggregation.SUM` or `VariableAggregation.MEAN`.
     """
-    return (VariableAggregation.SUM if contexts.last_loss_is_sum()
-            else VariableAggregation.MEAN)
+    return VariableAggregation.SUM if contexts.last_loss_is_sum() else VariableAggregation.MEAN

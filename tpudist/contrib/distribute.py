@@ -5,23 +5,33 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 (`tf.compat.v1.distribute`), loaded when first asked for.
 """
 
-from tpudist.contrib.context import get_cross_tower_context
-from tpudist.contrib.context import get_distribution_strategy
-from tpudist.contrib.context import get_loss_reduction
-from tpudist.contrib.context import get_tower_context
-from tpudist.contrib.context import has_distribution_strategy
-from tpudist.contrib.context import MultiStepContext
-from tpudist.contrib.context import TowerContext
-from tpudist.contrib.context import VariableAggregation
+from tpudist.contrib.context import (
+    MultiStepContext,
+    TowerContext,
+    VariableAggregation,
+    get_cross_tower_context,
+    get_distribution_strategy,
+    get_loss_reduction,
+    get_tower_context,
+    has_distribution_strategy,
+)
 from tpudist.contrib.strategy import TPUStrategy
 from tpudist.core import adapter
 from tpudist.core.cluster import initialize_tpu_system
 
-__all__ = [
-    "MirroredStrategy", "MultiStepContext", "OneDeviceStrategy",
-    "TPUStrategy", "TPUStrategyV1", "TowerContext", "VariableAggregation",
-    "get_cross_tower_context", "get_distribution_strategy",
-    "get_loss_reduction", "get_tower_context", "has_distribution_strategy",
+__all__ = [  # noqa: F822 (the native classes, see __getattr__)
+    "MirroredStrategy",
+    "MultiStepContext",
+    "OneDeviceStrategy",
+    "TPUStrategy",
+    "TPUStrategyV1",
+    "TowerContext",
+    "VariableAggregation",
+    "get_cross_tower_context",
+    "get_distribution_strategy",
+    "get_loss_reduction",
+    "get_tower_context",
+    "has_distribution_strategy",
     "initialize_tpu_system",
 ]
 
@@ -43,15 +53,14 @@ class TPUStrategyV1(TPUStrategy):
     _scales_mean_loss = False
 
     @adapter.library
-    def __init__(self, tpu_cluster_resolver=None, steps_per_run=None,
-                 device_assignment=None):
+    def __init__(self, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):
         """See the class; reference r1.15."""
-        adapter.build(self, tpu_cluster_resolver, steps_per_run,
-                      assignment=device_assignment)
+        adapter.build(self, tpu_cluster_resolver, steps_per_run, assignment=device_assignment)
 
 
 def __getattr__(name):
     if name in _NATIVE:
         import tensorflow as tf
+
         return getattr(tf.compat.v1.distribute, name)
     raise AttributeError("module %r has no attribute %r" % (__name__, name))

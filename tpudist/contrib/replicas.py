@@ -97,8 +97,7 @@ class ReplicaNames:
         Returns:
           An iterator; call its `initialize()` (in a graph, run the result).
         """
-        return adapter.make_input_fn_iterator(self, input_fn,
-                                              *replication_mode)
+        return adapter.make_input_fn_iterator(self, input_fn, *replication_mode)
 
     @adapter.library
     def experimental_distribute_dataset(self, dataset, options=None):
@@ -115,8 +114,7 @@ class ReplicaNames:
         return adapter.distribute_dataset(self, dataset, options)
 
     @adapter.library
-    def experimental_distribute_datasets_from_function(self, dataset_fn,
-                                                       options=None):
+    def experimental_distribute_datasets_from_function(self, dataset_fn, options=None):
         """Distributes the datasets that `dataset_fn` makes (r1.15).
 
         Args:
@@ -127,8 +125,7 @@ class ReplicaNames:
         Returns:
           A dataset of per-replica values, as above.
         """
-        return adapter.distribute_datasets_from_function(self, dataset_fn,
-                                                         options)
+        return adapter.distribute_datasets_from_function(self, dataset_fn, options)
 
     @adapter.library
     def experimental_make_numpy_dataset(self, numpy_input, session=None):

@@ -33,17 +33,20 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
     """
 
     _words = adapter.Words(
-        "distribution_strategy.scope()", "DistributionStrategy", "tower",
-        "get_tower_context()", "call_for_each_tower()")
+        "distribution_strategy.scope()",
+        "DistributionStrategy",
+        "tower",
+        "get_tower_context()",
+        "call_for_each_tower()",
+    )
 
     @adapter.library
-    @adapter.shown_as("tpu_cluster_resolver", "steps_per_run",
-                      ("num_cores", None))
-    def __init__(self, tpu_cluster_resolver=None, steps_per_run=None,
-                 num_cores=None, device_assignment=None):
+    @adapter.shown_as("tpu_cluster_resolver", "steps_per_run", ("num_cores", None))
+    def __init__(
+        self, tpu_cluster_resolver=None, steps_per_run=None, num_cores=None, device_assignment=None
+    ):
         """See the class; reference r1.11."""
-        adapter.build(self, tpu_cluster_resolver, steps_per_run, num_cores,
-                      device_assignment)
+        adapter.build(self, tpu_cluster_resolver, steps_per_run, num_cores, device_assignment)
 
     @adapter.library
     def scope(self):
@@ -74,8 +77,7 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
         return adapter.replicate(self, fn, args, kwargs)
 
     @adapter.library
-    def run_steps_on_dataset(self, fn, iterator, iterations=1,
-                             initial_loop_values=None):
+    def run_steps_on_dataset(self, fn, iterator, iterations=1, initial_loop_values=None):
         """Runs `fn` `iterations` times in one loop on the device (r1.11).
 
         Context: cross-tower, in the scope; in a graph the loop is built, in
@@ -100,8 +102,9 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
           DatasetEndError: (a tf.errors.OutOfRangeError, eager) the dataset
             ended before the last step.
         """
-        return adapter.run_steps(self, fn, iterator, iterations,
-                                 initial_loop_values, MultiStepContext())
+        return adapter.run_steps(
+            self, fn, iterator, iterations, initial_loop_values, MultiStepContext()
+        )
 
     @adapter.library
     def distribute_dataset(self, dataset_fn):
@@ -134,8 +137,7 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
 
     @adapter.library
     @adapter.shown_as("aggregation", "value", "destinations")
-    def reduce(self, aggregation=None, value=None, destinations=None,
-               axis=None, reduce_op=None):
+    def reduce(self, aggregation=None, value=None, destinations=None, axis=None, reduce_op=None):
         """Combines values across towers (r1.11).
 
         Context: cross-tower. Without `destinations`, or with `reduce_op` and
@@ -156,8 +158,7 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
         Raises:
           CollectiveError: (a ValueError) shapes or dtypes of towers differ.
         """
-        return adapter.reduce_to(self, reduce_op or aggregation, value,
-                                 destinations, axis)
+        return adapter.reduce_to(self, reduce_op or aggregation, value, destinations, axis)
 
     @adapter.library
     def batch_reduce(self, aggregation, value_destination_pairs):
@@ -279,11 +280,9 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
         return adapter.map_over(self, map_over, fn, args, kwargs)
 
     @adapter.library
-    def configure(self, session_config=None, cluster_spec=None,
-                  task_type=None, task_id=None):
+    def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
         """Adapts a `tf.ConfigProto`, in place, to the strategy (r1.11)."""
-        adapter.configure(self, session_config, cluster_spec, task_type,
-                          task_id)
+        adapter.configure(self, session_config, cluster_spec, task_type, task_id)
 
     @adapter.library
     def initialize(self):

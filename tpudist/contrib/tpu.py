@@ -6,9 +6,7 @@ and the towers of a strategy on one, where TPUDIST_TPU names one, and after
 `tf.contrib.cluster_resolver.TPUClusterResolver` found one.
 """
 
-from tpudist.core import adapter
-from tpudist.core import shard_optimizer
-from tpudist.core import tpu_ops
+from tpudist.core import adapter, shard_optimizer, tpu_ops
 
 
 @adapter.library
@@ -32,8 +30,7 @@ def shutdown_system(job=None):
 
 
 @adapter.library
-def replicate(computation, inputs=None, infeed_queue=None,
-              device_assignment=None, name=None):
+def replicate(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
     """Runs `computation` once for each list of inputs, on a core each (r1.11).
 
     Args:
@@ -47,13 +44,11 @@ def replicate(computation, inputs=None, infeed_queue=None,
       A list with the outputs of each replica; an op for each where
       `computation` returns no tensor.
     """
-    return tpu_ops.replicate(computation, inputs, infeed_queue,
-                             device_assignment, name)
+    return tpu_ops.replicate(computation, inputs, infeed_queue, device_assignment, name)
 
 
 @adapter.library
-def rewrite(computation, inputs=None, infeed_queue=None,
-            device_assignment=None, name=None):
+def rewrite(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
     """Runs `computation` on one core (r1.11); arguments as of `replicate`.
 
     Args:
@@ -66,8 +61,7 @@ def rewrite(computation, inputs=None, infeed_queue=None,
     Returns:
       The list of outputs; an op where there is none.
     """
-    return tpu_ops.rewrite(computation, inputs, infeed_queue,
-                           device_assignment, name)
+    return tpu_ops.rewrite(computation, inputs, infeed_queue, device_assignment, name)
 
 
 @adapter.library
@@ -109,7 +103,8 @@ class CrossShardOptimizer(shard_optimizer.CrossShardOptimizer):
       group_assignment: lists of tower ids, for sums over groups.
     """
 
-    def __init__(self, opt, reduction="weighted_mean",
-                 name="CrossShardOptimizer", group_assignment=None):
+    def __init__(
+        self, opt, reduction="weighted_mean", name="CrossShardOptimizer", group_assignment=None
+    ):
         """See the class; reference r1.11."""
         super().__init__(opt, reduction, name, group_assignment)

@@ -8,25 +8,26 @@ import os
 
 import tensorflow as tf
 
-from tpudist.core import contexts
-from tpudist.core import crossreplica
-from tpudist.core import functions
-from tpudist.core import labels
-from tpudist.core import layout
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import pipelines
-from tpudist.core import reductions
-from tpudist.core import scaling
-from tpudist.core import sharding
-from tpudist.core import signatures
-from tpudist.core import splitting
-from tpudist.core import stepping
-from tpudist.core import strategies
-from tpudist.core import tpu_ops
-from tpudist.core import versions
-from tpudist.errors import ContextError
-from tpudist.errors import EagerRunError
+from tpudist.core import (
+    contexts,
+    crossreplica,
+    functions,
+    labels,
+    layout,
+    natives,
+    nests,
+    pipelines,
+    reductions,
+    scaling,
+    sharding,
+    signatures,
+    splitting,
+    stepping,
+    strategies,
+    tpu_ops,
+    versions,
+)
+from tpudist.errors import ContextError, EagerRunError
 
 #: Set to 1 to let ``run`` accept a plain function in eager mode, as
 #: TensorFlow 1.15 and 2.0 did: it is wrapped in a tf.function.
@@ -71,22 +72,18 @@ make_dataset_iterator = splitting.make_dataset_iterator
 make_input_fn_iterator = splitting.make_input_fn_iterator
 
 
-class ScalingStrategyBaseV1(scaling.ScalesMeanLoss,
-                            strategies.TPUStrategyBaseV1):
+class ScalingStrategyBaseV1(scaling.ScalesMeanLoss, strategies.TPUStrategyBaseV1):
     """A strategy whose ``tf.train`` optimizers divide a mean loss."""
 
 
 def build(strategy, resolver, steps_per_run, num_cores=None, assignment=None):
     """See :func:`tpudist.core.strategies.initialize`."""
-    strategies.initialize(strategy, resolver, assignment, steps_per_run,
-                          num_cores)
+    strategies.initialize(strategy, resolver, assignment, steps_per_run, num_cores)
 
 
-def initialize(strategy, resolver, assignment=None, steps_per_run=None,
-               num_cores=None):
+def initialize(strategy, resolver, assignment=None, steps_per_run=None, num_cores=None):
     """See :func:`tpudist.core.strategies.initialize`."""
-    strategies.initialize(strategy, resolver, assignment, steps_per_run,
-                          num_cores)
+    strategies.initialize(strategy, resolver, assignment, steps_per_run, num_cores)
 
 
 def run(strategy, fn, args=(), kwargs=None, options=None, refuse_eager=False):
@@ -116,8 +113,9 @@ def run(strategy, fn, args=(), kwargs=None, options=None, refuse_eager=False):
     if strategies.is_virtual(strategy):
         with labels.scope_if_needed(strategy):
             return natives.as_per_replica(
-                strategy.extended, strategy.extended.call_for_each_replica(
-                    fn, args=args, kwargs=kwargs))
+                strategy.extended,
+                strategy.extended.call_for_each_replica(fn, args=args, kwargs=kwargs),
+            )
     return natives.run(strategy, fn, args, kwargs, options)
 
 
@@ -146,11 +144,9 @@ def replicate(strategy, fn, args, kwargs):
       ContextError: (a RuntimeError) outside of the scope or in a replica.
     """
     contexts.require_cross_replica(strategy, contexts.words_of(strategy).call)
-    kwargs = {name: value for name, value in kwargs.items()
-              if name != "run_concurrently"}
+    kwargs = {name: value for name, value in kwargs.items() if name != "run_concurrently"}
     if strategies.is_virtual(strategy) or tpu_ops.in_computation():
-        return strategy.extended.call_for_each_replica(fn, args=args,
-                                                       kwargs=kwargs)
+        return strategy.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
     return natives.run(strategy, fn, args, kwargs, None)
 
 
@@ -161,12 +157,11 @@ def _refuse_eager(fn):
         return
     raise EagerRunError(
         "run(%s, ...) of a plain Python function in eager mode: TPUStrategy "
-        "does not support pure eager execution"
-        % getattr(fn, "__name__", repr(fn)),
+        "does not support pure eager execution" % getattr(fn, "__name__", repr(fn)),
         "a TPU runs compiled programs only",
         "decorate the function with @tf.function, or call run inside a "
-        "tf.function; or set %s=1 to have it wrapped, as TensorFlow 2.0 did"
-        % ALLOW_EAGER_RUN)
+        "tf.function; or set %s=1 to have it wrapped, as TensorFlow 2.0 did" % ALLOW_EAGER_RUN,
+    )
 
 
 def _require_cross_replica(strategy, method):
@@ -179,7 +174,8 @@ def _require_cross_replica(strategy, method):
         "a replica cannot start further replicas; Method requires being in "
         "cross-replica context, use get_replica_context().merge_call()",
         "call it outside of the replica function, or in a merge_fn given to "
-        "tf.distribute.get_replica_context().merge_call(merge_fn, args=...)")
+        "tf.distribute.get_replica_context().merge_call(merge_fn, args=...)",
+    )
 
 
 def local_results(strategy, value):
@@ -216,21 +212,20 @@ def reduce(strategy, reduce_op, value, axis):
     if axis is not None and strategies.is_virtual(strategy):
         reduce_op = natives.reduce_op(reduce_op)
         return nests.map_structure(
-            lambda leaf: strategy.extended.reduce_along(reduce_op, leaf, axis),
-            value)
+            lambda leaf: strategy.extended.reduce_along(reduce_op, leaf, axis), value
+        )
     reduce_op, options = natives.reduce_arguments(reduce_op, axis)
     with labels.scope_if_needed(strategy):
         return natives.map_distributed(
-            lambda leaf: strategies.native_call(
-                strategy, "reduce", reduce_op, leaf, **options), value)
+            lambda leaf: strategies.native_call(strategy, "reduce", reduce_op, leaf, **options),
+            value,
+        )
 
 
-def per_replica_dataset(strategy, dataset_fn,
-                        dataset_class=pipelines.PerReplicaDataset):
+def per_replica_dataset(strategy, dataset_fn, dataset_class=pipelines.PerReplicaDataset):
     """See :class:`tpudist.core.pipelines.PerReplicaDataset`."""
     if not versions.HAS_INPUT_LIB and not strategies.is_virtual(strategy):
-        return strategies.native_call(strategy, "distribute_dataset",
-                                      dataset_fn)
+        return strategies.native_call(strategy, "distribute_dataset", dataset_fn)
     return dataset_class(strategy, dataset_fn)
 
 
@@ -246,10 +241,13 @@ def distribute_dataset(strategy, dataset, options=None):
       ArgumentError: (a ValueError) `dataset` is not batched: it has scalars.
     """
     pipelines.require_batches(strategy, dataset)
-    return splitting.split_dataset(strategy, dataset) or (
-        pipelines.graph_dataset(strategy, dataset)) or strategies.native_call(
-            strategy, "experimental_distribute_dataset", dataset,
-            **_input_options(options))
+    return (
+        splitting.split_dataset(strategy, dataset)
+        or (pipelines.graph_dataset(strategy, dataset))
+        or strategies.native_call(
+            strategy, "experimental_distribute_dataset", dataset, **_input_options(options)
+        )
+    )
 
 
 def distribute_datasets_from_function(strategy, dataset_fn, options=None):
@@ -268,12 +266,14 @@ def distribute_datasets_from_function(strategy, dataset_fn, options=None):
     """
     if not versions.HAS_DATASETS_FROM_FUNCTION:
         return splitting.FunctionDataset(strategy, dataset_fn)
-    name = ("distribute_datasets_from_function"
-            if versions.DATASETS_FROM_FUNCTION_RENAMED
-            else "experimental_distribute_datasets_from_function")
-    return pipelines.graph_dataset_from_function(
-        strategy, dataset_fn) or strategies.native_call(
-            strategy, name, dataset_fn, **_input_options(options))
+    name = (
+        "distribute_datasets_from_function"
+        if versions.DATASETS_FROM_FUNCTION_RENAMED
+        else "experimental_distribute_datasets_from_function"
+    )
+    return pipelines.graph_dataset_from_function(strategy, dataset_fn) or strategies.native_call(
+        strategy, name, dataset_fn, **_input_options(options)
+    )
 
 
 def _input_options(options):
@@ -296,8 +296,9 @@ def distribute_values(strategy, value_fn, context_class):
     """
     _require_cross_replica(strategy, "distribute_values_from_function")
     count = strategy.num_replicas_in_sync
-    return natives.per_replica(strategy.extended, [
-        value_fn(context_class(i, count)) for i in range(count)])
+    return natives.per_replica(
+        strategy.extended, [value_fn(context_class(i, count)) for i in range(count)]
+    )
 
 
 def make_numpy_dataset(strategy, numpy_input, session=None):
@@ -316,8 +317,7 @@ def make_numpy_dataset(strategy, numpy_input, session=None):
     if not versions.HAS_INPUT_LIB:
         return tf.data.Dataset.from_tensor_slices(numpy_input)
     with strategy.scope():
-        return strategy.extended.experimental_make_numpy_dataset(
-            numpy_input, session=session)
+        return strategy.extended.experimental_make_numpy_dataset(numpy_input, session=session)
 
 
 def split_to_logical_devices(strategy, tensor, partition_dimensions):

@@ -6,16 +6,16 @@ is nothing to hide.
 """
 
 import tensorflow as tf
-
-from tensorflow.python.distribute import cross_device_ops
-from tensorflow.python.distribute import device_util
-from tensorflow.python.distribute import distribute_lib
-from tensorflow.python.distribute import mirrored_strategy
-from tensorflow.python.distribute import values
+from tensorflow.python.distribute import (
+    cross_device_ops,
+    device_util,
+    distribute_lib,
+    mirrored_strategy,
+    values,
+)
 from tensorflow.python.util import nest
 
-from tpudist.core import nests
-from tpudist.core import versions
+from tpudist.core import nests, versions
 
 if not versions.DEVICE_MAP:
     from tensorflow.contrib.tpu.python.tpu import tpu
@@ -55,8 +55,11 @@ def regroup(extended, results, wrap_class=values.PerReplica):
     if versions.DEVICE_MAP:
         return values.regroup(extended._device_map, results, wrap_class)
     if wrap_class is not values.PerReplica:
-        wrap = wrap_class
-        wrap_class = lambda index: wrap(extended, list(index.values()))
+
+        def wrap(index):
+            return wrap_class(extended, list(index.values()))
+
+        return values.regroup(_index(extended, results), wrap)
     return values.regroup(_index(extended, results), wrap_class)
 
 
@@ -65,14 +68,13 @@ def update_regroup(extended, updates, group):
     wrap = _grouped_on_one_device if group else _mirrored
     if versions.DEVICE_MAP:
         regrouped = values.regroup(
-            extended._device_map, tuple(updates),
-            lambda _, parts: wrap(extended, parts))
+            extended._device_map, tuple(updates), lambda _, parts: wrap(extended, parts)
+        )
     else:
         regrouped = regroup(extended, tuple(updates), wrap)
     if group:
         return regrouped
-    unwrap = (extended._local_results if versions.DEVICE_MAP
-              else extended._unwrap)
+    unwrap = extended._local_results if versions.DEVICE_MAP else extended._unwrap
     return nest.map_structure(unwrap, regrouped)
 
 
@@ -98,59 +100,66 @@ def reduce_plain(extended, reduce_op, value, destinations):
     """Reduces a value that is the same in every replica."""
     if versions.DEVICE_MAP:
         return cross_device_ops.reduce_non_distributed_value(
-            reduce_op, extended._device_map, value, destinations)
-    return cross_device_ops.reduce_non_distributed_value(
-        extended, reduce_op, value, destinations)
+            reduce_op, extended._device_map, value, destinations
+        )
+    return cross_device_ops.reduce_non_distributed_value(extended, reduce_op, value, destinations)
 
 
 def run_natively(strategy, fn, args, kwargs):
     """Runs `fn` on every core of a real TPU, as one computation (1.13)."""
     extended = strategy.extended
     flat = nest.flatten((args, kwargs))
-    is_split = [isinstance(leaf, values.DistributedValues)
-                and not isinstance(leaf, values.DistributedVariable)
-                for leaf in flat]
-    inputs = [[components(leaf)[i] for leaf, split in zip(flat, is_split)
-               if split] for i in range(extended._num_replicas_in_sync)]
+    is_split = [
+        isinstance(leaf, values.DistributedValues)
+        and not isinstance(leaf, values.DistributedVariable)
+        for leaf in flat
+    ]
+    inputs = [
+        [components(leaf)[i] for leaf, split in zip(flat, is_split) if split]
+        for i in range(extended._num_replicas_in_sync)
+    ]
     structure = []
 
     def replica(*tensors):
         tensors = iter(tensors)
-        own_args, own_kwargs = nest.pack_sequence_as((args, kwargs), [
-            next(tensors) if split else leaf
-            for leaf, split in zip(flat, is_split)])
+        own_args, own_kwargs = nest.pack_sequence_as(
+            (args, kwargs),
+            [next(tensors) if split else leaf for leaf, split in zip(flat, is_split)],
+        )
         result = extended.call_for_each_replica(fn, own_args, own_kwargs)
         structure[:] = [result]
-        return [tf.convert_to_tensor(leaf) for leaf in nest.flatten(result)
-                if leaf is not None and not isinstance(leaf, tf.Operation)]
+        return [
+            tf.convert_to_tensor(leaf)
+            for leaf in nest.flatten(result)
+            if leaf is not None and not isinstance(leaf, tf.Operation)
+        ]
 
     with strategy.scope():
         outputs = tpu.replicate(replica, inputs)
     if not isinstance(outputs[0], list):
         return tf.group(*outputs)
-    return regroup(extended, [_packed(structure[0], each)
-                              for each in outputs])
+    return regroup(extended, [_packed(structure[0], each) for each in outputs])
 
 
 def _packed(structure, tensors):
     tensors = iter(tensors)
     return nest.map_structure(
-        lambda leaf: None if leaf is None or isinstance(leaf, tf.Operation)
-        else next(tensors), structure)
+        lambda leaf: None if leaf is None or isinstance(leaf, tf.Operation) else next(tensors),
+        structure,
+    )
 
 
 if not versions.DEVICE_MAP:
+
     class _Labelled:
         """What lives on the real device is the updated replica's, or the first's."""
 
         def get(self, device=None):
             """The component for a device, the current one by default."""
-            known = device is not None and (
-                device_util.canonicalize(device) in self._index)
+            known = device is not None and (device_util.canonicalize(device) in self._index)
             if device is None and tf.distribute.has_strategy() or known:
                 return super().get(device)
-            return super().get(distribute_lib.get_update_device()
-                               or next(iter(self._index)))
+            return super().get(distribute_lib.get_update_device() or next(iter(self._index)))
 
     class _Mirrored(_Labelled, values.MirroredVariable):
         pass
@@ -159,22 +168,25 @@ if not versions.DEVICE_MAP:
         pass
 
 
-def create_variable(extended, creator, mirrored_class, sync_on_read_class,
-                    kwargs):
+def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
     """See :func:`natives.create_distributed_variable`."""
     if not versions.DEVICE_MAP:
         made = mirrored_strategy._create_mirrored_variable(
             extended.worker_devices,
             lambda devices, *a, **k: dict(zip(devices, creator(**k))),
-            **kwargs)
-        made.__class__ = (
-            _Mirrored if isinstance(made, values.MirroredVariable)
-            else _ReplicaLocal)
+            **kwargs,
+        )
+        made.__class__ = _Mirrored if isinstance(made, values.MirroredVariable) else _ReplicaLocal
         return made
     return _create_with_device_map()(
-        extended._container_strategy(), extended._device_map, 0,
+        extended._container_strategy(),
+        extended._device_map,
+        0,
         lambda devices, *a, **k: creator(**k),
-        mirrored_class, sync_on_read_class, **kwargs)
+        mirrored_class,
+        sync_on_read_class,
+        **kwargs,
+    )
 
 
 def _create_with_device_map():

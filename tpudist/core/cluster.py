@@ -7,25 +7,23 @@ tf.tpu.experimental.initialize_tpu_system (TensorFlow 2.2 API pages).
 import os
 
 import tensorflow as tf
-
 from tensorflow.python.client import session
-from tensorflow.python.distribute.cluster_resolver import \
-    TPUClusterResolver as NativeResolver
+from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver as NativeResolver
 
-from tpudist.core import placement
-from tpudist.core import versions
+from tpudist.core import placement, versions
 from tpudist.core.virtual import system as virtual_system
-from tpudist.errors import ArgumentTypeError
-from tpudist.errors import TPUNameError
+from tpudist.errors import ArgumentTypeError, TPUNameError
 
 try:
     from tensorflow.python.tpu import tpu_system_metadata
 except ImportError:
     from tensorflow.contrib.tpu.python.tpu import tpu_system_metadata
 
-_Metadata = (tpu_system_metadata.TPUSystemMetadata
-             if versions.RESOLVER_HAS_METADATA
-             else tpu_system_metadata._TPUSystemMetadata)
+_Metadata = (
+    tpu_system_metadata.TPUSystemMetadata
+    if versions.RESOLVER_HAS_METADATA
+    else tpu_system_metadata._TPUSystemMetadata
+)
 
 
 class TPUClusterResolver(NativeResolver):
@@ -42,8 +40,7 @@ class TPUClusterResolver(NativeResolver):
       TPUNameError: no TPU can be found by that name.
     """
 
-    def __init__(self, tpu=None, zone=None, project=None, job_name="worker",
-                 *args, **kwargs):
+    def __init__(self, tpu=None, zone=None, project=None, job_name="worker", *args, **kwargs):
         name = os.environ.get(virtual_system.ENVIRONMENT) or tpu
         self._system = None
         if virtual_system.is_virtual(name):
@@ -55,10 +52,9 @@ class TPUClusterResolver(NativeResolver):
         except (ValueError, RuntimeError, ImportError, OSError) as error:
             raise TPUNameError(
                 "no TPU named %r: %s" % (name, error),
-                "TensorFlow found neither that TPU nor the environment of a "
-                "TPU VM",
+                "TensorFlow found neither that TPU nor the environment of a TPU VM",
                 "tpu='local' on a TPU VM, tpu='virtual:8' (or TPUDIST_TPU="
-                "virtual:8 in the environment) where there is no TPU"
+                "virtual:8 in the environment) where there is no TPU",
             ) from error
 
     def _start_virtual(self, name, job_name):
@@ -106,8 +102,8 @@ class TPUClusterResolver(NativeResolver):
         if versions.RESOLVER_HAS_METADATA:
             return super().get_tpu_system_metadata()
         return tpu_system_metadata._query_tpu_system_metadata(
-            self.master(), cluster_def=self.cluster_spec().as_cluster_def(),
-            query_topology=False)
+            self.master(), cluster_def=self.cluster_spec().as_cluster_def(), query_topology=False
+        )
 
     @property
     def environment(self):
@@ -124,12 +120,17 @@ class TPUClusterResolver(NativeResolver):
 
 
 def _metadata(system):
-    devices = [session._DeviceAttributes(
-        "/job:localhost/replica:0/task:0/device:TPU:%d" % i, "TPU", 1, i)
-               for i in range(system.cores)]
-    return _Metadata(num_cores=system.cores, num_hosts=system.hosts,
-                     num_of_cores_per_host=system.cores_per_host,
-                     topology=placement.topology(system), devices=devices)
+    devices = [
+        session._DeviceAttributes("/job:localhost/replica:0/task:0/device:TPU:%d" % i, "TPU", 1, i)
+        for i in range(system.cores)
+    ]
+    return _Metadata(
+        num_cores=system.cores,
+        num_hosts=system.hosts,
+        num_of_cores_per_host=system.cores_per_host,
+        topology=placement.topology(system),
+        devices=devices,
+    )
 
 
 def resolve(resolver):
@@ -145,13 +146,15 @@ def resolve(resolver):
     if resolver is None or isinstance(resolver, str):
         return TPUClusterResolver(resolver or "")
     if system_of(resolver) is None and virtual_system.is_virtual(
-            os.environ.get(virtual_system.ENVIRONMENT)):
+        os.environ.get(virtual_system.ENVIRONMENT)
+    ):
         return TPUClusterResolver()
     if not (hasattr(resolver, "cluster_spec") and hasattr(resolver, "master")):
         raise ArgumentTypeError(
             "tpu_cluster_resolver=%r" % (resolver,),
             "it is neither a TPUClusterResolver nor a TPU's name",
-            "TPUClusterResolver(tpu='virtual:8')")
+            "TPUClusterResolver(tpu='virtual:8')",
+        )
     return resolver
 
 
@@ -163,8 +166,7 @@ def system_of(resolver):
 def connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs):
     """Connects this process to the TPU's workers; a virtual TPU needs none."""
     if system_of(resolve(cluster_spec_or_resolver)) is None:
-        tf.config.experimental_connect_to_cluster(
-            cluster_spec_or_resolver, *args, **kwargs)
+        tf.config.experimental_connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs)
 
 
 def initialize_tpu_system(cluster_resolver=None):

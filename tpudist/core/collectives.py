@@ -12,19 +12,25 @@ import threading
 
 import tensorflow as tf
 
-from tpudist.core import functions
 from tpudist.core import traces
 
 #: Ops that are collectives, and what they are called here.
 OPS = {
-    "CrossReplicaSum": "all_reduce", "XlaAllReduce": "all_reduce",
-    "CollectiveReduce": "all_reduce", "CollectiveReduceV2": "all_reduce",
-    "CollectiveReduceV3": "all_reduce", "NcclAllReduce": "all_reduce",
-    "CollectiveGather": "all_gather", "CollectiveGatherV2": "all_gather",
-    "AllToAll": "all_to_all", "CollectiveAllToAllV3": "all_to_all",
-    "CollectivePermute": "permute", "XlaReduceScatter": "reduce_scatter",
+    "CrossReplicaSum": "all_reduce",
+    "XlaAllReduce": "all_reduce",
+    "CollectiveReduce": "all_reduce",
+    "CollectiveReduceV2": "all_reduce",
+    "CollectiveReduceV3": "all_reduce",
+    "NcclAllReduce": "all_reduce",
+    "CollectiveGather": "all_gather",
+    "CollectiveGatherV2": "all_gather",
+    "AllToAll": "all_to_all",
+    "CollectiveAllToAllV3": "all_to_all",
+    "CollectivePermute": "permute",
+    "XlaReduceScatter": "reduce_scatter",
     "CollectiveReduceScatterV2": "reduce_scatter",
-    "CollectiveBcastSend": "broadcast", "CollectiveBcastSendV2": "broadcast",
+    "CollectiveBcastSend": "broadcast",
+    "CollectiveBcastSendV2": "broadcast",
 }
 
 #: Names of :func:`named`, and what they are called here.
@@ -33,8 +39,9 @@ NAMES = {"AllReduce": "all_reduce", "AllGather": "all_gather"}
 _SCOPE = re.compile(r"^((?:.*/)?(%s)(?:_\d+)?)/[^/]+$" % "|".join(NAMES))
 
 #: A function's argument has the name of its placeholder, in small letters.
-_ARGUMENT = re.compile(r"(?:^|_)(%s)(?:_\d+)?_placeholder(?:_\d+)?$"
-                       % "|".join(name.lower() for name in NAMES))
+_ARGUMENT = re.compile(
+    r"(?:^|_)(%s)(?:_\d+)?_placeholder(?:_\d+)?$" % "|".join(name.lower() for name in NAMES)
+)
 
 _meetings = threading.local()
 
@@ -58,8 +65,7 @@ def named(name):
     Args:
       name: a key of `NAMES`.
     """
-    if getattr(_meetings, "depth", 0) or getattr(
-            traces.current(), "is_meeting", False):
+    if getattr(_meetings, "depth", 0) or getattr(traces.current(), "is_meeting", False):
         with tf.compat.v1.name_scope(name):
             yield
     else:

@@ -6,19 +6,21 @@ Core knows no era: the words of an error are those of the strategy's class.
 import collections
 
 import tensorflow as tf
-
 from tensorflow.python.distribute import device_util
 
-from tpudist.core import functions
-from tpudist.core import nests
+from tpudist.core import functions, nests
 from tpudist.errors import ContextError
 
 #: What a surface calls things: the scope, the strategy class, a replica, the
 #: function that gives its context, and the method that starts replicas.
-Words = collections.namedtuple(
-    "Words", "scope strategy replica get_context call")
-_WORDS = Words("strategy.scope()", "tf.distribute.Strategy", "replica",
-               "get_replica_context()", "call_for_each_replica()")
+Words = collections.namedtuple("Words", "scope strategy replica get_context call")
+_WORDS = Words(
+    "strategy.scope()",
+    "tf.distribute.Strategy",
+    "replica",
+    "get_replica_context()",
+    "call_for_each_replica()",
+)
 
 
 def words_of(strategy):
@@ -42,15 +44,16 @@ def require_scope(strategy, method):
             '%s was called outside of the scope: Need to be inside "with %s" '
             "for %r" % (method, words.scope, strategy),
             "it works on the strategy that is current in this thread",
-            "with %s: ... %s" % (words.scope, method))
+            "with %s: ... %s" % (words.scope, method),
+        )
     current = tf.distribute.get_strategy()
     if current is not strategy:
         raise ContextError(
             "%s was called in the scope of another strategy: Mixing different "
-            "%s objects: %r is not %r"
-            % (method, words.strategy, current, strategy),
+            "%s objects: %r is not %r" % (method, words.strategy, current, strategy),
             "values and variables of one strategy do not fit another",
-            "leave the other scope first, then: with %s: ..." % words.scope)
+            "leave the other scope first, then: with %s: ..." % words.scope,
+        )
 
 
 def require_cross_replica(strategy, method):
@@ -65,11 +68,11 @@ def require_cross_replica(strategy, method):
     words = words_of(strategy)
     raise ContextError(
         "%s was called in a %s: Method requires being in cross-%s context, "
-        "use %s.merge_call()"
-        % (method, words.replica, words.replica, words.get_context),
+        "use %s.merge_call()" % (method, words.replica, words.replica, words.get_context),
         "it works on the values of all %ss together" % words.replica,
         "%s.merge_call(lambda strategy, x: strategy.%s..., x)"
-        % (words.get_context, method.split("(")[0]))
+        % (words.get_context, method.split("(")[0]),
+    )
 
 
 def require_replica(context, what):
@@ -88,11 +91,15 @@ def require_replica(context, what):
         seen = "Mismatching %sContext" % words.replica.capitalize()
     else:
         seen = "Mismatching %s objects: %r is not %r" % (
-            words.strategy, current.strategy, context.strategy)
+            words.strategy,
+            current.strategy,
+            context.strategy,
+        )
     raise ContextError(
         "%s was used elsewhere: %s" % (what, seen),
         "the context belongs to one %s and ends with it" % words.replica,
-        "call %s inside the function each time" % words.get_context)
+        "call %s inside the function each time" % words.get_context,
+    )
 
 
 def is_symbolic(context):
@@ -111,7 +118,8 @@ def refuse_compiled(context, method):
             "%s() was called inside the step that is compiled" % method,
             "the step is what one replica runs, and starts no further ones",
             "compile the function that %s() is given; or tpudist run "
-            "--compile, which compiles every one that a script runs" % method)
+            "--compile, which compiles every one that a script runs" % method,
+        )
 
 
 def cross_replica_strategy():
@@ -170,6 +178,5 @@ def merge_call(context, merge_fn, args, kwargs):
 
 def last_loss_is_sum():
     """Whether ``tf.losses`` last reduced a loss to a sum in this graph."""
-    last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction",
-                   None)
+    last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction", None)
     return last in (tf.compat.v1.losses.Reduction.SUM, "sum")

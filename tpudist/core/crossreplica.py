@@ -8,12 +8,8 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import contexts
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import reductions
-from tpudist.errors import ArgumentError
-from tpudist.errors import PerReplicaError
+from tpudist.core import contexts, natives, nests, reductions
+from tpudist.errors import ArgumentError, PerReplicaError
 
 
 def update(strategy, variable, fn, args, kwargs):
@@ -36,8 +32,9 @@ def update(strategy, variable, fn, args, kwargs):
     contexts.require_cross_replica(strategy, "update(...)")
     kwargs, group = _grouped(kwargs)
     _require_mirrored(args, kwargs)
-    return _listed(strategy.extended.update(
-        variable, fn, args=tuple(args), kwargs=kwargs, group=group))
+    return _listed(
+        strategy.extended.update(variable, fn, args=tuple(args), kwargs=kwargs, group=group)
+    )
 
 
 def update_non_slot(strategy, colocate_with, fn, args, kwargs):
@@ -46,10 +43,12 @@ def update_non_slot(strategy, colocate_with, fn, args, kwargs):
     kwargs, group = _grouped(kwargs)
     _require_mirrored(args, kwargs)
     if isinstance(colocate_with, list):
-        colocate_with = (colocate_with[0] if len(colocate_with) == 1
-                         else tuple(colocate_with))
-    return _listed(strategy.extended.update_non_slot(
-        colocate_with, fn, args=tuple(args), kwargs=kwargs, group=group))
+        colocate_with = colocate_with[0] if len(colocate_with) == 1 else tuple(colocate_with)
+    return _listed(
+        strategy.extended.update_non_slot(
+            colocate_with, fn, args=tuple(args), kwargs=kwargs, group=group
+        )
+    )
 
 
 def _grouped(kwargs):
@@ -64,13 +63,14 @@ def _listed(result):
 def _require_mirrored(args, kwargs):
     for leaf in nests.flatten((args, kwargs)):
         if natives.is_distributed(leaf) and not (
-                natives.is_mirrored(leaf) or natives.is_variable(leaf)):
+            natives.is_mirrored(leaf) or natives.is_variable(leaf)
+        ):
             raise PerReplicaError(
                 "update(...) was given the per-replica value %r" % (leaf,),
                 "the copies of a variable get equal values, and these may "
                 "differ from replica to replica",
-                "update(variable, fn, strategy.reduce(aggregation, value, "
-                "destinations=variable))")
+                "update(variable, fn, strategy.reduce(aggregation, value, destinations=variable))",
+            )
 
 
 def read(strategy, variable):
@@ -102,8 +102,8 @@ def colocate(strategy, variable):
         raise ArgumentError(
             "colocate_vars_with(%r)" % (variable,),
             "it is not a variable that this strategy's scope created",
-            "a variable created under strategy.scope(), or what "
-            "non_slot_devices(...) returns")
+            "a variable created under strategy.scope(), or what non_slot_devices(...) returns",
+        )
     return strategy.extended.colocate_vars_with(variable)
 
 
@@ -112,8 +112,7 @@ def group(strategy, value, name=None):
     values = nests.flatten(reductions.unwrap(strategy, value))
     if len(values) != 1 or name is not None:
         return tf.group(*values, name=name)
-    return values[0].op if hasattr(values[0], "op") and (
-        not tf.executing_eagerly()) else values[0]
+    return values[0].op if hasattr(values[0], "op") and (not tf.executing_eagerly()) else values[0]
 
 
 def map_over(strategy, items, fn, args, kwargs):

@@ -7,19 +7,12 @@ semantics live here.
 import contextlib
 
 import tensorflow as tf
-
 from tensorflow.core.framework import attr_value_pb2
-from tensorflow.python.eager import context
-from tensorflow.python.eager import def_function
-from tensorflow.python.eager import lift_to_graph
-from tensorflow.python.framework import auto_control_deps
-from tensorflow.python.framework import func_graph
-from tensorflow.python.framework import ops
-from tensorflow.python.framework import tensor_util
+from tensorflow.python.eager import context, def_function, lift_to_graph
+from tensorflow.python.framework import auto_control_deps, func_graph, ops, tensor_util
 from tensorflow.python.ops import variable_scope
 
-from tpudist.core import nests
-from tpudist.core import versions
+from tpudist.core import nests, versions
 from tpudist.errors import TpudistError
 
 if versions.AUTOGRAPH_HIDES_ERRORS:
@@ -30,12 +23,11 @@ if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.impl import api as autograph
 
 try:
-    from tensorflow.python.eager.polymorphic_function.concrete_function import \
-        ConcreteFunction
+    from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
 except ImportError:
     from tensorflow.python.eager import function as _function
-    ConcreteFunction = (_function.ConcreteFunction if versions.HAS_FUNCTION
-                        else _function.Function)
+
+    ConcreteFunction = _function.ConcreteFunction if versions.HAS_FUNCTION else _function.Function
 
 try:
     from tensorflow.python.ops import control_flow_v2_func_graphs as control_flow
@@ -48,11 +40,12 @@ except ImportError:
     from tensorflow.python.ops.custom_gradient import copy_handle_data
 
 FuncGraph = func_graph.FuncGraph
-Function = (def_function.Function if versions.HAS_FUNCTION
-            else def_function.PolymorphicFunction)
+Function = def_function.Function if versions.HAS_FUNCTION else def_function.PolymorphicFunction
 _BRANCHES_AND_LOOPS = (
-    control_flow.CondBranchFuncGraph, control_flow.WhileCondFuncGraph,
-    control_flow.WhileBodyFuncGraph)
+    control_flow.CondBranchFuncGraph,
+    control_flow.WhileCondFuncGraph,
+    control_flow.WhileBodyFuncGraph,
+)
 AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
 _NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
 
@@ -64,8 +57,9 @@ def is_function(fn):
 
 def is_traceable(fn):
     """Whether `fn` runs as a traced function when called eagerly."""
-    return (isinstance(fn, (Function, ConcreteFunction))
-            or is_function(getattr(fn, "__call__", None)))
+    return isinstance(fn, (Function, ConcreteFunction)) or is_function(
+        getattr(fn, "__call__", None)  # noqa: B004 (a tf.function as a method)
+    )
 
 
 def in_function():
@@ -92,11 +86,14 @@ def clone(function, python_function):
     """`function` (a ``tf.function``) with another body, same options."""
     if versions.HAS_FUNCTION_CLONE:
         return function._clone(python_function=python_function)
-    signature = (function._function_spec.input_signature
-                 if versions.HAS_FUNCTION else function.input_signature)
+    signature = (
+        function._function_spec.input_signature
+        if versions.HAS_FUNCTION
+        else function.input_signature
+    )
     return def_function.function(
-        python_function, autograph=function._autograph,
-        input_signature=signature)
+        python_function, autograph=function._autograph, input_signature=signature
+    )
 
 
 def convert(fn):
@@ -131,8 +128,7 @@ def eager_device(name):
 def initializable_iterator(dataset, shared_name):
     """An iterator of a ``tf.data.Dataset`` that a Session initialises."""
     if versions.HAS_INPUT_LIB:
-        return tf.compat.v1.data.make_initializable_iterator(dataset,
-                                                             shared_name)
+        return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
     return dataset.make_initializable_iterator(shared_name)
 
 
@@ -150,8 +146,7 @@ def variable_names():
 def variable_names_as(names):
     """Inside the block names are counted from `names`; then on as before."""
     store = variable_scope.get_variable_scope_store()
-    before, store.variable_scopes_count = (
-        store.variable_scopes_count, dict(names))
+    before, store.variable_scopes_count = (store.variable_scopes_count, dict(names))
     try:
         yield
     finally:
@@ -165,8 +160,7 @@ def static_value(tensor):
 
 def placeholder_like(tensor, shape=None):
     """A placeholder of the current graph for values such as `tensor`."""
-    made = tf.compat.v1.placeholder(
-        tensor.dtype, tensor.shape if shape is None else shape)
+    made = tf.compat.v1.placeholder(tensor.dtype, tensor.shape if shape is None else shape)
     if tensor.dtype in (tf.resource, tf.variant):
         copy_handle_data(tensor, made)
     return made
@@ -177,11 +171,19 @@ def copy_op(op, inputs):
 
     The inputs may have other shapes; the shapes of the outputs follow.
     """
-    attributes = {name: value for name, value in op.node_def.attr.items()
-                  if name not in ("_class", "_output_shapes")}
+    attributes = {
+        name: value
+        for name, value in op.node_def.attr.items()
+        if name not in ("_class", "_output_shapes")
+    }
     return ops.get_default_graph().create_op(
-        op.type, list(inputs), [tensor.dtype for tensor in op.outputs],
-        name=op.name.split("/")[-1], attrs=attributes, op_def=op.op_def)
+        op.type,
+        list(inputs),
+        [tensor.dtype for tensor in op.outputs],
+        name=op.name.split("/")[-1],
+        attrs=attributes,
+        op_def=op.op_def,
+    )
 
 
 def is_stateful(op):
@@ -213,19 +215,16 @@ def in_function_inside(home):
 
 def is_traced(value):
     """Whether `value` is a tensor of a function graph."""
-    graph = None if isinstance(value, ops.EagerTensor) else getattr(
-        value, "graph", None)
+    graph = None if isinstance(value, ops.EagerTensor) else getattr(value, "graph", None)
     return nests.is_tensor(value) and isinstance(graph, FuncGraph)
 
 
 def lift(tensor):
     """A copy, in the current context, of a tensor computed from nothing."""
     if not tf.executing_eagerly():
-        return lift_to_graph.lift_to_graph(
-            _liftable(tensor), ops.get_default_graph())[tensor]
+        return lift_to_graph.lift_to_graph(_liftable(tensor), ops.get_default_graph())[tensor]
     graph = FuncGraph("lifted")
-    graph.outputs = [lift_to_graph.lift_to_graph(
-        _liftable(tensor), graph)[tensor]]
+    graph.outputs = [lift_to_graph.lift_to_graph(_liftable(tensor), graph)[tensor]]
     return call_flat(make(graph, noinline=False), [])[0]
 
 

@@ -8,8 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import strategies
-from tpudist.core import versions
+from tpudist.core import strategies, versions
 
 
 @contextlib.contextmanager
@@ -30,8 +29,11 @@ def scope(strategy):
       strategy: a strategy.
     """
     native = strategies.native_call(strategy, "scope")
-    if tf.executing_eagerly() or not strategies.is_virtual(strategy) or (
-            tf.distribute.has_strategy()):
+    if (
+        tf.executing_eagerly()
+        or not strategies.is_virtual(strategy)
+        or (tf.distribute.has_strategy())
+    ):
         with native as entered:
             yield entered
         return

@@ -1,15 +1,9 @@
 """What lies where: devices, hosts, and what each of them is for."""
 
 import tensorflow as tf
-
 from tensorflow.python.distribute import device_util
 
-from tpudist.core import cluster
-from tpudist.core import contexts
-from tpudist.core import natives
-from tpudist.core import strategies
-from tpudist.core import tpu_ops
-from tpudist.core import versions
+from tpudist.core import cluster, contexts, natives, strategies, tpu_ops, versions
 from tpudist.errors import ArgumentError
 
 
@@ -52,8 +46,10 @@ def host_device(strategy, host_id):
     hosts = num_hosts(strategy)
     if isinstance(host_id, bool) or host_id not in range(hosts):
         raise ArgumentError(
-            "host_id=%r" % (host_id,), "the TPU has %d host(s)" % hosts,
-            "an integer from 0 to %d" % (hosts - 1))
+            "host_id=%r" % (host_id,),
+            "the TPU has %d host(s)" % hosts,
+            "an integer from 0 to %d" % (hosts - 1),
+        )
     if strategies.is_virtual(strategy):
         return strategy.extended.get_host_cpu_device(host_id)
     return pipeline_devices(strategy)[host_id]
@@ -75,8 +71,9 @@ def _host_of(device):
     if versions.HAS_INPUT_LIB:
         return device_util.get_host_for_device(device)
     spec = tf.DeviceSpec.from_string(device)
-    return tf.DeviceSpec(job=spec.job, replica=spec.replica, task=spec.task,
-                         device_type="CPU", device_index=0).to_string()
+    return tf.DeviceSpec(
+        job=spec.job, replica=spec.replica, task=spec.task, device_type="CPU", device_index=0
+    ).to_string()
 
 
 def replica_ids(strategy):
@@ -134,14 +131,12 @@ def start_system(strategy):
       In a graph the list of ops that start it, empty for a virtual TPU; in
       eager mode it is started at once, and the result is None.
     """
-    return _system(strategy, cluster.initialize_tpu_system,
-                   tpu_ops.native("initialize_system"))
+    return _system(strategy, cluster.initialize_tpu_system, tpu_ops.native("initialize_system"))
 
 
 def stop_system(strategy):
     """Stops the TPU system; results as :func:`start_system`."""
-    return _system(strategy, cluster.shutdown_tpu_system,
-                   tpu_ops.native("shutdown_system"))
+    return _system(strategy, cluster.shutdown_tpu_system, tpu_ops.native("shutdown_system"))
 
 
 def _system(strategy, at_once, as_op):
@@ -153,8 +148,7 @@ def _system(strategy, at_once, as_op):
     return None
 
 
-def configure(strategy, session_config=None, cluster_spec=None,
-              task_type=None, task_id=None):
+def configure(strategy, session_config=None, cluster_spec=None, task_type=None, task_id=None):
     """Adapts a ``ConfigProto``, in place, to the strategy.
 
     A virtual TPU lives in this process: it needs neither cluster nor task.
@@ -163,5 +157,4 @@ def configure(strategy, session_config=None, cluster_spec=None,
         if session_config is not None:
             session_config.isolate_session_state = True
         return
-    strategies.native_call(strategy, "configure", session_config,
-                           cluster_spec, task_type, task_id)
+    strategies.native_call(strategy, "configure", session_config, cluster_spec, task_type, task_id)

@@ -6,18 +6,18 @@ release has, and the functions here hide it. No semantics live here.
 """
 
 import tensorflow as tf
-
-from tensorflow.python.distribute import cross_device_ops
-from tensorflow.python.distribute import cross_device_utils
-from tensorflow.python.distribute import distribute_lib
-from tensorflow.python.distribute import mirrored_strategy
-from tensorflow.python.distribute import values
+from tensorflow.python.distribute import (
+    cross_device_ops,
+    cross_device_utils,
+    distribute_lib,
+    mirrored_strategy,
+    values,
+)
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import resource_variable_ops
 from tensorflow.python.util import nest
 
-from tpudist.core import nests
-from tpudist.core import versions
+from tpudist.core import nests, versions
 from tpudist.errors import CollectiveError
 
 try:
@@ -42,8 +42,7 @@ except ImportError:
     distribute_utils = values
 
 try:
-    from tensorflow.python.distribute import \
-        distribution_strategy_context as strategy_context
+    from tensorflow.python.distribute import distribution_strategy_context as strategy_context
 except ImportError:
     strategy_context = distribute_lib
 
@@ -58,8 +57,9 @@ except ImportError:
     IndexedSlices = ops.IndexedSlices
 
 try:
-    from tensorflow.python.distribute.mirrored_run import \
-        _MirroredReplicaContext as MirroredReplicaContext
+    from tensorflow.python.distribute.mirrored_run import (
+        _MirroredReplicaContext as MirroredReplicaContext,
+    )
 except ImportError:
     MirroredReplicaContext = mirrored_strategy.MirroredReplicaContext
 
@@ -69,11 +69,11 @@ DistributedValues = values.DistributedValues
 ReplicaContext = distribute_lib.ReplicaContext
 DistributedVariable = values.DistributedVariable
 MirroredVariable = values.MirroredVariable
-SyncOnReadVariable = (values.SyncOnReadVariable if versions.HAS_INPUT_LIB
-                      else values.ReplicaLocalVariable)
+SyncOnReadVariable = (
+    values.SyncOnReadVariable if versions.HAS_INPUT_LIB else values.ReplicaLocalVariable
+)
 TPUExtended = tpu_strategy.TPUExtended
-LOCAL_RESULTS = ("experimental_local_results"
-                 if versions.WORKS_OUTSIDE_SCOPE else "unwrap")
+LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE else "unwrap"
 
 
 def per_replica(extended, components):
@@ -115,11 +115,18 @@ def as_per_replica(extended, results):
     """
     count = extended._num_replicas_in_sync
     return nests.map_structure(
-        lambda leaf: per_replica(extended, [leaf] + [
-            tf.identity(leaf) for _ in range(count - 1)])
-        if nests.is_tensor(leaf) and not is_distributed(leaf)
-        and not isinstance(leaf, tf.Variable) and not is_assignment(leaf)
-        and not tf.executing_eagerly() and count > 1 else leaf, results)
+        lambda leaf: (
+            per_replica(extended, [leaf] + [tf.identity(leaf) for _ in range(count - 1)])
+            if nests.is_tensor(leaf)
+            and not is_distributed(leaf)
+            and not isinstance(leaf, tf.Variable)
+            and not is_assignment(leaf)
+            and not tf.executing_eagerly()
+            and count > 1
+            else leaf
+        ),
+        results,
+    )
 
 
 def is_distributed(value):
@@ -187,16 +194,16 @@ def reduce_plain(extended, reduce_op, value, destinations):
     """
     try:
         if versions.BY_DEVICE:
-            return by_device.reduce_plain(extended, reduce_op, value,
-                                          destinations)
+            return by_device.reduce_plain(extended, reduce_op, value, destinations)
         return cross_device_ops.reduce_non_distributed_value(
-            reduce_op, value, destinations, extended._num_replicas_in_sync)
+            reduce_op, value, destinations, extended._num_replicas_in_sync
+        )
     except ValueError as error:
         raise CollectiveError(
             "%s of %r" % (reduce_op, value),
             "A non-DistributedValues value cannot be reduced: it is not known "
             "to differ per replica",
-            "a value that run() or call_for_each_replica() returned"
+            "a value that run() or call_for_each_replica() returned",
         ) from error
 
 
@@ -221,18 +228,15 @@ def device_count(destinations):
 
 def aggregate(tensors, add):
     """Sum of tensors by `add`, or the concatenation of IndexedSlices."""
-    return cross_device_utils.aggregate_tensors_or_indexed_slices(
-        list(tensors), add)
+    return cross_device_utils.aggregate_tensors_or_indexed_slices(list(tensors), add)
 
 
 def divide(tensor, count):
     """`tensor` (or IndexedSlices) divided by `count`."""
-    return cross_device_utils.divide_by_n_tensors_or_indexed_slices(
-        tensor, count)
+    return cross_device_utils.divide_by_n_tensors_or_indexed_slices(tensor, count)
 
 
-def create_distributed_variable(extended, creator, mirrored_class,
-                                sync_on_read_class, kwargs):
+def create_distributed_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
     """Wraps the variables of `creator` into one distributed variable.
 
     Args:
@@ -247,7 +251,8 @@ def create_distributed_variable(extended, creator, mirrored_class,
     strategy = extended._container_strategy()
     if versions.BY_DEVICE:
         return by_device.create_variable(
-            extended, creator, mirrored_class, sync_on_read_class, kwargs)
+            extended, creator, mirrored_class, sync_on_read_class, kwargs
+        )
     if versions.TRACE_ONCE:
         classes = dict(distribute_utils.VARIABLE_CLASS_MAPPING)
         for key, cls in classes.items():
@@ -256,19 +261,22 @@ def create_distributed_variable(extended, creator, mirrored_class,
             elif cls is SyncOnReadVariable:
                 classes[key] = sync_on_read_class
         return distribute_utils.create_mirrored_variable(
-            strategy, creator, classes,
-            distribute_utils.VARIABLE_POLICY_MAPPING, **kwargs)
+            strategy, creator, classes, distribute_utils.VARIABLE_POLICY_MAPPING, **kwargs
+        )
     return distribute_utils.create_mirrored_variable(
-        strategy, creator, mirrored_class, sync_on_read_class, **kwargs)
+        strategy, creator, mirrored_class, sync_on_read_class, **kwargs
+    )
 
 
 def run(strategy, fn, args, kwargs, options):
     """TensorFlow's own ``run`` of a native TPU strategy."""
     if not versions.WORKS_OUTSIDE_SCOPE:
         return by_device.run_natively(strategy, fn, args, kwargs or {})
-    native = (tpu_strategy.TPUStrategyV1
-              if isinstance(strategy, tpu_strategy.TPUStrategyV1)
-              else tpu_strategy.TPUStrategy)
+    native = (
+        tpu_strategy.TPUStrategyV1
+        if isinstance(strategy, tpu_strategy.TPUStrategyV1)
+        else tpu_strategy.TPUStrategy
+    )
     if not versions.HAS_RUN:
         return native.experimental_run_v2(strategy, fn, args, kwargs)
     return native.run(strategy, fn, args, kwargs, options)
@@ -307,8 +315,7 @@ def pack(structure, flat):
 
 def is_single_device(value):
     """Whether `value` is the place of a numpy dataset, not a variable."""
-    return versions.HAS_INPUT_LIB and isinstance(
-        value, numpy_dataset.SingleDevice)
+    return versions.HAS_INPUT_LIB and isinstance(value, numpy_dataset.SingleDevice)
 
 
 def is_tensor_like(value):

@@ -1,7 +1,6 @@
 """Nests of values, under one name per thing (``tf.nest`` came with 1.14)."""
 
 import tensorflow as tf
-
 from tensorflow.python.framework import tensor_util
 from tensorflow.python.util import nest
 

@@ -5,10 +5,7 @@ Reference: ``MultiStepContext`` of ``run_steps_on_dataset``.
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import reductions
+from tpudist.core import functions, natives, nests, reductions
 from tpudist.core.virtual import delivery
 from tpudist.errors import ArgumentError
 
@@ -51,8 +48,8 @@ class StepOutputs:
         """Takes the loop's results; from now on nothing can be set."""
         self.begin(None)
         self._tensors = {
-            name: value[0] if name in self._firsts else value
-            for name, value in tensors.items()}
+            name: value[0] if name in self._firsts else value for name, value in tensors.items()
+        }
         self.run_op = run_op
 
     def set_tensor(self, name, output, aggregation):
@@ -74,8 +71,7 @@ class StepOutputs:
             return
         if tf.distribute.get_replica_context() is not None:
             output = nests.map_structure(_as_tensor, output)
-        delivery.deliver(
-            output, lambda value: self._keep(name, value, reduction))
+        delivery.deliver(output, lambda value: self._keep(name, value, reduction))
 
     def set_other(self, name, output):
         """Gives back something that is not a tensor; context as above."""
@@ -83,16 +79,18 @@ class StepOutputs:
         if tf.distribute.get_replica_context() is None:
             self._others[name] = output
             return
-        delivery.deliver(output, lambda value: self._others.__setitem__(
-            name, reductions.unwrap(self._strategy, value)))
+        delivery.deliver(
+            output,
+            lambda value: self._others.__setitem__(name, reductions.unwrap(self._strategy, value)),
+        )
 
     def _require_step(self, name):
         if self._strategy is None:
             raise ArgumentError(
                 "an output named %r was set outside of a step" % (name,),
                 "it is given back by the loop that runs the step",
-                "set it in the function that the loop runs, or in a replica "
-                "function called there")
+                "set it in the function that the loop runs, or in a replica function called there",
+            )
 
     def _keep(self, name, value, reduction):
         strategy = self._strategy
@@ -100,8 +98,8 @@ class StepOutputs:
             self._tensors[name] = _per_replica_list(strategy, value)
         else:
             self._tensors[name] = nests.map_structure(
-                lambda leaf: reductions.reduce_leaf(
-                    strategy, reduction, leaf), value)
+                lambda leaf: reductions.reduce_leaf(strategy, reduction, leaf), value
+            )
 
 
 def _as_tensor(leaf):
@@ -116,9 +114,11 @@ def _per_replica_list(strategy, value):
 
 def _set_native(context, name, output, reduction):
     """Sets an output of TensorFlow's own context, also without reduction."""
+
     @functions.library
     def outside(unused_strategy, value):
         context.set_last_step_output(name, value)
+
     if reduction not in (None, reductions.FIRST):
         context.set_last_step_output(name, output, reduction)
     elif tf.distribute.get_replica_context() is None:

@@ -6,19 +6,10 @@ besides TensorFlow's own classes is at the end.
 """
 
 import tensorflow as tf
-
 from tensorflow.python.data.ops import dataset_ops
 
-from tpudist.core import functions
-from tpudist.core import layout
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import shares
-from tpudist.core import strategies
-from tpudist.core import versions
-from tpudist.errors import ArgumentError
-from tpudist.errors import ArgumentTypeError
-from tpudist.errors import ContextError
+from tpudist.core import functions, layout, natives, nests, shares, strategies, versions
+from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError
 
 
 class PerReplicaDataset:
@@ -55,8 +46,8 @@ class PerReplicaDataset:
         if tf.executing_eagerly():
             return self.make_one_shot_iterator()
         return self._iterator(
-            lambda dataset: functions.initializable_iterator(
-                dataset, shared_name))
+            lambda dataset: functions.initializable_iterator(dataset, shared_name)
+        )
 
     def __iter__(self):
         """Iterates over per-replica values (eager mode)."""
@@ -77,8 +68,9 @@ def _dataset(dataset_fn, host):
         return made
     raise ArgumentTypeError(
         "dataset_fn() returned %r" % (made,),
-        "dataset_fn() must return a tf.data.Dataset when using a "
-        "DistributionStrategy", "return a dataset of one replica's batches")
+        "dataset_fn() must return a tf.data.Dataset when using a DistributionStrategy",
+        "return a dataset of one replica's batches",
+    )
 
 
 class PerReplicaIterator:
@@ -104,8 +96,7 @@ class PerReplicaIterator:
 
     def initialize(self):
         """The ops that (re)start the iterator, as a list."""
-        return [] if tf.executing_eagerly() else [
-            each.initializer for each in self._iterators]
+        return [] if tf.executing_eagerly() else [each.initializer for each in self._iterators]
 
     def get_next(self, name=None):
         """The next element of every replica.
@@ -178,7 +169,8 @@ def default_session(method):
         raise ContextError(
             "%s() was called in a graph without a Session" % method,
             "the arrays go into variables, which a Session initialises",
-            "with session.as_default(): ... %s(...)" % method)
+            "with session.as_default(): ... %s(...)" % method,
+        )
     return session
 
 
@@ -196,30 +188,30 @@ def make_input_fn_iterator(strategy, input_fn, *replication_mode):
         host.
       *replication_mode: a ``tf.distribute.InputReplicationMode``, if any.
     """
-    return strategies.native_call(strategy, "make_input_fn_iterator",
-                                  input_fn, *replication_mode)
+    return strategies.native_call(strategy, "make_input_fn_iterator", input_fn, *replication_mode)
 
 
 def graph_dataset(strategy, dataset):
     """A `GraphDataset` of global batches, or None where it is not needed."""
     if not _needs_graph_dataset(strategy):
         return None
-    return GraphDataset(
-        lambda: strategy.extended._make_dataset_iterator(dataset))
+    return GraphDataset(lambda: strategy.extended._make_dataset_iterator(dataset))
 
 
 def graph_dataset_from_function(strategy, dataset_fn):
     """A `GraphDataset` of per-replica batches, or None likewise."""
     if not _needs_graph_dataset(strategy):
         return None
-    return GraphDataset(
-        lambda: strategy.extended._make_input_fn_iterator(dataset_fn))
+    return GraphDataset(lambda: strategy.extended._make_input_fn_iterator(dataset_fn))
 
 
 def _needs_graph_dataset(strategy):
     """Whether a Session cannot initialise TensorFlow's distributed dataset."""
-    return functions.in_graph() and not functions.in_function() and not (
-        strategies.is_virtual(strategy) and versions.ITERATORS_END_SLOWLY)
+    return (
+        functions.in_graph()
+        and not functions.in_function()
+        and not (strategies.is_virtual(strategy) and versions.ITERATORS_END_SLOWLY)
+    )
 
 
 def require_batches(strategy, dataset):
@@ -233,19 +225,19 @@ def require_batches(strategy, dataset):
       ArgumentError: (a ValueError) its elements are, or have, scalars.
     """
     if not isinstance(dataset, dataset_ops.DatasetV2) or (
-            strategy.num_replicas_in_sync == 1
-            and not versions.ONE_REPLICA_NEEDS_BATCHES):
+        strategy.num_replicas_in_sync == 1 and not versions.ONE_REPLICA_NEEDS_BATCHES
+    ):
         return
     spec = _element_spec(dataset)
     shapes = [getattr(leaf, "shape", leaf) for leaf in nests.flatten(spec)]
-    if any(isinstance(shape, tf.TensorShape) and shape.ndims == 0
-           for shape in shapes):
+    if any(isinstance(shape, tf.TensorShape) and shape.ndims == 0 for shape in shapes):
         raise ArgumentError(
             "a dataset whose elements are %s" % (spec,),
             "each element is split among the replicas along its first "
             "dimension, and a scalar has none",
             "dataset.batch(n), with n the examples of a step of all %d "
-            "replicas together" % strategy.num_replicas_in_sync)
+            "replicas together" % strategy.num_replicas_in_sync,
+        )
 
 
 def _element_spec(dataset):

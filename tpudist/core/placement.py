@@ -20,8 +20,7 @@ except ImportError:
     from tensorflow.contrib.tpu.python.tpu.topology import Topology
 
 
-class Placement(collections.namedtuple(
-        "Placement", "num_replicas num_hosts logical_devices")):
+class Placement(collections.namedtuple("Placement", "num_replicas num_hosts logical_devices")):
     """How the replicas of a strategy lie on a slice.
 
     Attributes:
@@ -36,23 +35,22 @@ class Placement(collections.namedtuple(
 def topology(system):
     """The `Topology` of a virtual slice: x runs fastest, cores innermost."""
     x, y, z, cores = system.mesh
-    places = [(i, j, k, c) for k in range(z) for j in range(y)
-              for i in range(x) for c in range(cores)]
+    places = [
+        (i, j, k, c) for k in range(z) for j in range(y) for i in range(x) for c in range(cores)
+    ]
     coordinates = np.array(places, dtype=np.int32)
     mesh = list(system.mesh)
     if versions.TOPOLOGY_RANK == 3:
         coordinates, mesh = coordinates[:, [0, 1, 3]], [x, y, cores]
     shape = (system.hosts, system.cores_per_host, versions.TOPOLOGY_RANK)
-    return Topology(mesh_shape=mesh,
-                    device_coordinates=coordinates.reshape(shape))
+    return Topology(mesh_shape=mesh, device_coordinates=coordinates.reshape(shape))
 
 
 class DeviceAssignment(native.DeviceAssignment):
     """The cores of each replica; see ``tf.tpu.experimental``."""
 
     @staticmethod
-    def build(topology, computation_shape=None, computation_stride=None,
-              num_replicas=1):
+    def build(topology, computation_shape=None, computation_stride=None, num_replicas=1):
         """Assigns `num_replicas` blocks of cores.
 
         Args:
@@ -73,14 +71,14 @@ class DeviceAssignment(native.DeviceAssignment):
         stride = _adapt(computation_stride, "computation_stride")
         _check(topology, shape, num_replicas)
         try:
-            made = native.device_assignment(topology, shape, stride,
-                                            num_replicas)
+            made = native.device_assignment(topology, shape, stride, num_replicas)
         except ValueError as error:
             raise TopologyError(
                 "DeviceAssignment.build(computation_shape=%s, num_replicas=%s)"
-                % (computation_shape, num_replicas), str(error),
-                "fewer replicas or a smaller shape; the mesh is %s"
-                % list(topology.mesh_shape)) from error
+                % (computation_shape, num_replicas),
+                str(error),
+                "fewer replicas or a smaller shape; the mesh is %s" % list(topology.mesh_shape),
+            ) from error
         return DeviceAssignment(topology, made.core_assignment)
 
 
@@ -93,15 +91,16 @@ def _adapt(entries, what):
         raise TopologyError(
             "%s=%s" % (what, entries),
             "a mesh has axes (x, y, core) or (x, y, z, core)",
-            "%s=[1, 1, 2], or [1, 1, 1, 2]" % what)
+            "%s=[1, 1, 2], or [1, 1, 1, 2]" % what,
+        )
     if len(entries) == versions.TOPOLOGY_RANK:
         return entries
     if versions.TOPOLOGY_RANK == 4:
         return entries[:2] + [1] + entries[2:]
     if entries[2] != 1:
         raise TopologyError(
-            "%s=%s" % (what, entries),
-            "TensorFlow %s knows no z axis" % versions.TF, "z = 1")
+            "%s=%s" % (what, entries), "TensorFlow %s knows no z axis" % versions.TF, "z = 1"
+        )
     return entries[:2] + entries[3:]
 
 
@@ -113,13 +112,15 @@ def _check(topology, shape, num_replicas):
         raise TopologyError(
             "computation_shape=%s on a mesh of %s" % (shape, mesh),
             "each entry must divide the mesh along its axis",
-            "a shape such as %s" % ([1] * (len(mesh) - 1) + [mesh[-1]]))
+            "a shape such as %s" % ([1] * (len(mesh) - 1) + [mesh[-1]]),
+        )
     fits = int(np.prod(mesh) // np.prod(shape))
     if not 1 <= num_replicas <= fits:
         raise TopologyError(
             "num_replicas=%s of shape %s" % (num_replicas, shape),
             "the mesh %s has room for 1 to %d such replicas" % (mesh, fits),
-            "num_replicas=%d" % fits)
+            "num_replicas=%d" % fits,
+        )
 
 
 def on_slice(system, num_cores=None, assignment=None):
@@ -143,16 +144,16 @@ def on_slice(system, num_cores=None, assignment=None):
         raise TopologyError(
             "num_cores=%r" % (num_cores,),
             "%r has 1 to %d cores" % (system.name, system.cores),
-            "num_cores=%d, or a larger slice such as 'virtual:%s'"
-            % (system.cores, num_cores))
+            "num_cores=%d, or a larger slice such as 'virtual:%s'" % (system.cores, num_cores),
+        )
     return _placement(system, cores, 1, -(-cores // system.cores_per_host))
 
 
 def _placement(system, replicas, logical, hosts):
     if replicas * logical > system.cores:
         raise TopologyError(
-            "a device assignment of %d replicas x %d cores"
-            % (replicas, logical), "%r has %d cores"
-            % (system.name, system.cores),
-            "an assignment built on this slice's topology")
+            "a device assignment of %d replicas x %d cores" % (replicas, logical),
+            "%r has %d cores" % (system.name, system.cores),
+            "an assignment built on this slice's topology",
+        )
     return Placement(replicas, hosts if replicas % hosts == 0 else 1, logical)

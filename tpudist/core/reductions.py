@@ -6,14 +6,10 @@ context, in a graph, a ``tf.function`` or eagerly.
 
 import tensorflow as tf
 
-from tpudist.core import contexts
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import strategies
+from tpudist.core import contexts, natives, nests, strategies
 from tpudist.core.virtual import delivery
 from tpudist.core.virtual import reduction as one_device
-from tpudist.errors import ArgumentError
-from tpudist.errors import ArgumentTypeError
+from tpudist.errors import ArgumentError, ArgumentTypeError
 
 #: The reduction that keeps the first replica's value.
 FIRST = "FIRST"
@@ -54,7 +50,8 @@ def reduction(aggregation, none_allowed=False):
     raise ArgumentError(
         "aggregation=%r" % (aggregation,),
         "values are reduced by SUM, MEAN or by keeping the first one",
-        "tf.VariableAggregation.SUM, .MEAN or .ONLY_FIRST_REPLICA")
+        "tf.VariableAggregation.SUM, .MEAN or .ONLY_FIRST_REPLICA",
+    )
 
 
 def unwrap(strategy, value):
@@ -116,13 +113,13 @@ def _reduce_along(strategy, operation, value, axis):
         raise ArgumentError(
             "aggregation ONLY_FIRST with axis=%r" % (axis,),
             "along an axis values are added or averaged",
-            "SUM or MEAN, or no axis")
+            "SUM or MEAN, or no axis",
+        )
     if not strategies.is_virtual(strategy):
-        return strategies.native_call(strategy, "reduce", operation, value,
-                                      axis=axis)
+        return strategies.native_call(strategy, "reduce", operation, value, axis=axis)
     return nests.map_structure(
-        lambda leaf: strategy.extended.reduce_along(operation, leaf, axis),
-        value)
+        lambda leaf: strategy.extended.reduce_along(operation, leaf, axis), value
+    )
 
 
 def _reduce_nest(strategy, operation, value, copies):
@@ -131,22 +128,23 @@ def _reduce_nest(strategy, operation, value, copies):
     if is_list_of_replicas(strategy, value):
         value = natives.per_replica(strategy.extended, value)
     return nests.map_structure(
-        lambda leaf: _spread(
-            strategy, reduce_leaf(strategy, operation, leaf), copies), value)
+        lambda leaf: _spread(strategy, reduce_leaf(strategy, operation, leaf), copies), value
+    )
 
 
 def batch_reduce(strategy, aggregation, value_destination_pairs):
     """A list of :func:`reduce_to`, one per (value, destinations) pair."""
-    return [reduce_to(strategy, aggregation, value, destinations)
-            for value, destinations in value_destination_pairs]
+    return [
+        reduce_to(strategy, aggregation, value, destinations)
+        for value, destinations in value_destination_pairs
+    ]
 
 
 def reduce_leaf(strategy, operation, value):
     """One tensor of one per-replica value; `operation` from :func:`reduction`."""
     if operation == FIRST:
         return natives.components(value)[0]
-    reduced = strategy.extended.reduce_to(
-        operation, value, destinations="/device:CPU:0")
+    reduced = strategy.extended.reduce_to(operation, value, destinations="/device:CPU:0")
     return natives.components(reduced)[0]
 
 
@@ -158,10 +156,12 @@ def _combine(operation, values):
 
 def is_list_of_replicas(strategy, value):
     """Whether `value` is a list with one tensor per replica."""
-    return isinstance(value, list) and len(value) == (
-        strategy.num_replicas_in_sync) and len(value) > 1 and not any(
-            natives.is_distributed(leaf) or nests.is_nested(leaf)
-            for leaf in value)
+    return (
+        isinstance(value, list)
+        and len(value) == (strategy.num_replicas_in_sync)
+        and len(value) > 1
+        and not any(natives.is_distributed(leaf) or nests.is_nested(leaf) for leaf in value)
+    )
 
 
 def _copies(destinations):
@@ -170,22 +170,20 @@ def _copies(destinations):
         return len(natives.components(destinations))
     if isinstance(destinations, (list, tuple)) and destinations:
         return len(destinations)
-    if isinstance(destinations, (str, tf.Variable)) or nests.is_tensor(
-            destinations):
+    if isinstance(destinations, (str, tf.Variable)) or nests.is_tensor(destinations):
         return 1
     raise ArgumentTypeError(
         "destinations=%r" % (destinations,),
         "it says which devices get the result",
-        "a mirrored variable, a per-replica value, a device string, or a list "
-        "of device strings")
+        "a mirrored variable, a per-replica value, a device string, or a list of device strings",
+    )
 
 
 def _spread(strategy, value, copies):
     if copies == 1 or not strategies.is_virtual(strategy):
         return value
     with strategy.extended.place():
-        return natives.mirrored(strategy.extended,
-                                one_device.copies(value, copies))
+        return natives.mirrored(strategy.extended, one_device.copies(value, copies))
 
 
 def broadcast(strategy, tensor, destinations=None):
@@ -200,6 +198,5 @@ def broadcast(strategy, tensor, destinations=None):
       A mirrored value; a tensor if it is for one device.
     """
     contexts.require_cross_replica(strategy, "broadcast(...)")
-    copies = (strategy.num_replicas_in_sync if destinations is None
-              else _copies(destinations))
+    copies = strategy.num_replicas_in_sync if destinations is None else _copies(destinations)
     return _spread(strategy, tf.convert_to_tensor(tensor), copies)

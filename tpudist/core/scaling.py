@@ -25,7 +25,8 @@ class ScalesMeanLoss:
             return True
         graph = tf.compat.v1.get_default_graph()
         return self._scales_mean_loss and (
-            getattr(graph, "_last_loss_reduction", None) != _BY_KERAS)
+            getattr(graph, "_last_loss_reduction", None) != _BY_KERAS
+        )
 
     @_scale_loss_for_estimator.setter
     def _scale_loss_for_estimator(self, asked):

@@ -9,11 +9,9 @@ from tpudist.core import tpu_ops
 from tpudist.errors import ArgumentError
 
 try:
-    from tensorflow.python.tpu.tpu_optimizer import \
-        CrossShardOptimizer as Native
+    from tensorflow.python.tpu.tpu_optimizer import CrossShardOptimizer as Native
 except ImportError:
-    from tensorflow.contrib.tpu.python.tpu.tpu_optimizer import \
-        CrossShardOptimizer as Native
+    from tensorflow.contrib.tpu.python.tpu.tpu_optimizer import CrossShardOptimizer as Native
 
 Reduction = tf.compat.v1.losses.Reduction
 
@@ -41,18 +39,18 @@ class CrossShardOptimizer(Native):
         if context is None:
             return super().compute_gradients(loss, var_list, **kwargs)
         return self._opt.compute_gradients(
-            self._scaled(loss, context.num_replicas_in_sync),
-            var_list=var_list, **kwargs)
+            self._scaled(loss, context.num_replicas_in_sync), var_list=var_list, **kwargs
+        )
 
     def _scaled(self, loss, count):
         """`loss`, such that the sum over replicas is what was asked for."""
         if callable(loss):
             return lambda: self._scaled(loss(), count)
-        factor = 1. / count if self._reduction == Reduction.MEAN else 1.
+        factor = 1.0 / count if self._reduction == Reduction.MEAN else 1.0
         by_optimizer = tf.compat.v1.distribute.get_loss_reduction()
         if by_optimizer == tf.distribute.ReduceOp.MEAN:
             factor *= count
-        return loss if factor == 1. else loss * tf.cast(factor, loss.dtype)
+        return loss if factor == 1.0 else loss * tf.cast(factor, loss.dtype)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Sums gradients over replicas and updates each variable once.
@@ -72,5 +70,7 @@ class CrossShardOptimizer(Native):
             raise ArgumentError(
                 "group_assignment=%s" % (self._group_assignment,),
                 "the groups' variables would differ, and a virtual TPU stores "
-                "one value for all replicas", "group_assignment=None")
+                "one value for all replicas",
+                "group_assignment=None",
+            )
         return self._opt.apply_gradients(grads_and_vars, global_step, name)

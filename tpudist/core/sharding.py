@@ -8,10 +8,7 @@ annotation changes no value; it is put into the program all the same.
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import strategies
-from tpudist.core import versions
+from tpudist.core import functions, natives, strategies, versions
 from tpudist.errors import ShardingError
 
 
@@ -63,15 +60,17 @@ def assign(strategy, tensor, logical_device_id):
       ShardingError: (a ValueError) there is no such logical device.
     """
     count = logical_devices(strategy)
-    if isinstance(logical_device_id, bool) or not isinstance(
-            logical_device_id, (int, np.integer)) or not (
-                0 <= logical_device_id < count):
+    if (
+        isinstance(logical_device_id, bool)
+        or not isinstance(logical_device_id, (int, np.integer))
+        or not (0 <= logical_device_id < count)
+    ):
         raise ShardingError(
             "logical_device_id=%r" % (logical_device_id,),
-            "the device assignment gives each replica %d logical device(s)"
-            % count, "an integer from 0 to %d" % (count - 1))
-    return _annotate(strategy, tensor, "assign_device",
-                     int(logical_device_id))
+            "the device assignment gives each replica %d logical device(s)" % count,
+            "an integer from 0 to %d" % (count - 1),
+        )
+    return _annotate(strategy, tensor, "assign_device", int(logical_device_id))
 
 
 def logical_devices(strategy):
@@ -88,22 +87,24 @@ def _check_split(strategy, tensor, partition_dimensions):
     shape = getattr(tensor, "shape", tf.TensorShape(None))
     if shape.rank is not None and shape.rank != len(parts):
         raise ShardingError(
-            "partition_dimensions=%s for a tensor of shape %s"
-            % (parts, shape), "it needs one entry per dimension",
-            "%d entries" % shape.rank)
+            "partition_dimensions=%s for a tensor of shape %s" % (parts, shape),
+            "it needs one entry per dimension",
+            "%d entries" % shape.rank,
+        )
     sizes = [None] * len(parts) if shape.rank is None else shape.as_list()
     for axis, (size, part) in enumerate(zip(sizes, parts)):
         if part < 1 or (size is not None and size % part):
             raise ShardingError(
-                "partition_dimensions=%s for a tensor of shape %s"
-                % (parts, shape),
+                "partition_dimensions=%s for a tensor of shape %s" % (parts, shape),
                 "dimension %d is not divisible by %d" % (axis, part),
-                "a divisor, or pad the dimension")
+                "a divisor, or pad the dimension",
+            )
     if int(np.prod(parts)) != count:
         raise ShardingError(
             "partition_dimensions=%s, %d parts" % (parts, np.prod(parts)),
             "each replica has %d logical device(s)" % count,
-            "parts whose product is %d" % count)
+            "parts whose product is %d" % count,
+        )
     return parts
 
 
@@ -115,5 +116,4 @@ def _annotate(strategy, tensor, annotation, *arguments):
     if strategies.is_virtual(strategy):
         as_op = as_op or strategy.extended.annotates_with_ops
     with tf.name_scope("logical_devices"):
-        return natives.shard(annotation, tf.identity(tensor), *arguments,
-                             use_sharding_op=as_op)
+        return natives.shard(annotation, tf.identity(tensor), *arguments, use_sharding_op=as_op)

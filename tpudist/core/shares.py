@@ -2,8 +2,7 @@
 
 import tensorflow as tf
 
-from tpudist.core import natives
-from tpudist.core import versions
+from tpudist.core import natives, versions
 from tpudist.errors import ContextError
 
 
@@ -47,8 +46,8 @@ def iterated_in_a_graph():
     """The error of a loop over the elements of a distributed dataset."""
     return ContextError(
         "a distributed dataset was iterated over in a graph",
-        "__iter__() is only supported inside of tf.function or when eager "
-        "execution is enabled",
+        "__iter__() is only supported inside of tf.function or when eager execution is enabled",
         "iterator = tf.compat.v1.data.make_initializable_iterator(dataset)"
         "; session.run(iterator.initializer); iterator.get_next(). For "
-        "Keras, tf.compat.v1.enable_v2_behavior()")
+        "Keras, tf.compat.v1.enable_v2_behavior()",
+    )

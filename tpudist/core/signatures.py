@@ -15,11 +15,13 @@ def shown_as(*parameters):
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown = [inspect.Parameter("self", kind)]
     for parameter in parameters:
-        name, default = (parameter if isinstance(parameter, tuple)
-                         else (parameter, inspect.Parameter.empty))
+        name, default = (
+            parameter if isinstance(parameter, tuple) else (parameter, inspect.Parameter.empty)
+        )
         shown.append(inspect.Parameter(name, kind, default=default))
 
     def decorate(method):
         method.__signature__ = inspect.Signature(shown)
         return method
+
     return decorate

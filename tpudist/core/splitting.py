@@ -6,14 +6,7 @@ Reference: ``experimental_distribute_dataset`` and
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import layout
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import pipelines
-from tpudist.core import shares
-from tpudist.core import strategies
-from tpudist.core import versions
+from tpudist.core import functions, layout, natives, nests, pipelines, shares, strategies, versions
 from tpudist.errors import ContextError
 
 
@@ -34,8 +27,8 @@ class SplitDataset:
     def make_initializable_iterator(self, shared_name=None):
         """A `SplitIterator` to be initialised in a Session."""
         return SplitIterator(
-            self._strategy, functions.initializable_iterator(
-                self._dataset, shared_name))
+            self._strategy, functions.initializable_iterator(self._dataset, shared_name)
+        )
 
     _make_initializable_iterator = make_initializable_iterator
 
@@ -56,8 +49,8 @@ def _refuse_in_a_graph():
         raise ContextError(
             "a distributed dataset was iterated over in a tf.function",
             "this TensorFlow's AutoGraph would unroll the loop for ever",
-            "iterator = iter(dataset) before the function is called, and "
-            "next(iterator) in it")
+            "iterator = iter(dataset) before the function is called, and next(iterator) in it",
+        )
     if functions.in_graph():
         raise shares.iterated_in_a_graph()
 
@@ -71,16 +64,21 @@ def split_dataset(strategy, dataset):
     if functions.in_graph() and not functions.in_function():
         needed = versions.GRAPHS_NEED_EVEN_BATCHES
     else:  # whether a host has rows is told by its device, and here is but one
-        needed = (versions.BY_DEVICE and layout.num_hosts(strategy) > 1
-                  and not _is_even(dataset, strategy.num_replicas_in_sync))
+        needed = (
+            versions.BY_DEVICE
+            and layout.num_hosts(strategy) > 1
+            and not _is_even(dataset, strategy.num_replicas_in_sync)
+        )
     return SplitDataset(strategy, dataset) if needed else None
 
 
 def _is_even(dataset, count):
     """Whether all shapes are known, and each replica gets as many rows."""
     shapes = [spec.shape for spec in nests.flatten(dataset.element_spec)]
-    return all(shape.is_fully_defined() and shape.ndims
-               and shape.as_list()[0] % count == 0 for shape in shapes)
+    return all(
+        shape.is_fully_defined() and shape.ndims and shape.as_list()[0] % count == 0
+        for shape in shapes
+    )
 
 
 class SplitIterator(pipelines.PerReplicaIterator):
@@ -92,8 +90,7 @@ class SplitIterator(pipelines.PerReplicaIterator):
     """
 
     def __init__(self, strategy, iterator):
-        super().__init__(strategy, [iterator],
-                         layout.pipeline_devices(strategy)[:1])
+        super().__init__(strategy, [iterator], layout.pipeline_devices(strategy)[:1])
 
     def get_next(self, name=None):
         """The next global batch, a per-replica value for each leaf.
@@ -103,9 +100,10 @@ class SplitIterator(pipelines.PerReplicaIterator):
         strategy, count = self._strategy, self._strategy.num_replicas_in_sync
         with tf.device(self._hosts[0]), tf.name_scope(name or "get_next"):
             batch = self._iterators[0].get_next()
-            parts = [nests.map_structure(
-                lambda leaf: _part(leaf, i, count), batch)
-                     for i in range(count)]
+            parts = [
+                nests.map_structure(lambda leaf, i=i: _part(leaf, i, count), batch)
+                for i in range(count)
+            ]
         return natives.regroup(strategy.extended, parts)
 
 
@@ -115,7 +113,7 @@ def _part(leaf, index, count):
     if size is None:
         size = tf.shape(leaf)[0]
     each = (size + count - 1) // count
-    return leaf[index * each:(index + 1) * each]
+    return leaf[index * each : (index + 1) * each]
 
 
 class FunctionDataset(pipelines.PerReplicaDataset):
@@ -129,10 +127,16 @@ class FunctionDataset(pipelines.PerReplicaDataset):
 
     def __init__(self, strategy, dataset_fn):
         hosts = len(layout.pipeline_devices(strategy))
-        contexts = iter([tf.distribute.InputContext(
-            num_input_pipelines=hosts, input_pipeline_id=host,
-            num_replicas_in_sync=strategy.num_replicas_in_sync)
-                         for host in range(hosts)])
+        contexts = iter(
+            [
+                tf.distribute.InputContext(
+                    num_input_pipelines=hosts,
+                    input_pipeline_id=host,
+                    num_replicas_in_sync=strategy.num_replicas_in_sync,
+                )
+                for host in range(hosts)
+            ]
+        )
         super().__init__(strategy, lambda: dataset_fn(next(contexts)))
 
     def _make_initializable_iterator(self, shared_name=None):
@@ -172,9 +176,11 @@ class FunctionIterator(pipelines.PerReplicaIterator):
                 elements.append(None)
         if not first:
             raise tf.errors.OutOfRangeError(None, None, "End of sequence")
-        parts = [_no_rows(first[0]) if part is None else part
-                 for host in range(len(self._hosts))
-                 for part in elements[host::len(self._hosts)]]
+        parts = [
+            _no_rows(first[0]) if part is None else part
+            for host in range(len(self._hosts))
+            for part in elements[host :: len(self._hosts)]
+        ]
         return natives.regroup(strategy.extended, parts)
 
 
@@ -192,8 +198,7 @@ def make_dataset_iterator(strategy, dataset):
 def make_input_fn_iterator(strategy, input_fn, *replication_mode):
     """See :func:`pipelines.make_input_fn_iterator`."""
     if versions.HAS_INPUT_LIB or not strategies.is_virtual(strategy):
-        return pipelines.make_input_fn_iterator(strategy, input_fn,
-                                                *replication_mode)
+        return pipelines.make_input_fn_iterator(strategy, input_fn, *replication_mode)
     return _iterator(FunctionDataset(strategy, input_fn))
 
 

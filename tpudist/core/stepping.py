@@ -8,16 +8,17 @@ import weakref
 
 import tensorflow as tf
 
-from tpudist.core import contexts
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import pipelines
-from tpudist.core import reductions
-from tpudist.core import steps
-from tpudist.core import strategies
-from tpudist.errors import ArgumentError
-from tpudist.errors import ArgumentTypeError
+from tpudist.core import (
+    contexts,
+    functions,
+    natives,
+    nests,
+    pipelines,
+    reductions,
+    steps,
+    strategies,
+)
+from tpudist.errors import ArgumentError, ArgumentTypeError
 
 
 def run_steps(strategy, fn, iterator, iterations, initial_values, outputs):
@@ -48,20 +49,18 @@ def run_steps(strategy, fn, iterator, iterations, initial_values, outputs):
         raise ArgumentTypeError(
             "iterator=%r" % (iterator,),
             "each step takes its input from iterator.get_next()",
-            "dataset.make_one_shot_iterator(), or iter(dataset) in eager mode")
+            "dataset.make_one_shot_iterator(), or iter(dataset) in eager mode",
+        )
     if not strategies.is_virtual(strategy):
-        return _run_native(strategy, fn, iterator, iterations, initial_values,
-                           outputs)
+        return _run_native(strategy, fn, iterator, iterations, initial_values, outputs)
     outputs.begin(strategy)
     if tf.executing_eagerly() and initial_values is None:
         loop = _eager_loop(strategy, fn, iterator, type(outputs))
         outputs.finish(steps.run_traced(loop.function, iterations), None)
         outputs.others.update(loop.outputs.others)
         return outputs
-    start = None if initial_values is None else (
-        lambda found: start_values(initial_values, found))
-    found, run_op = steps.run(
-        lambda: _step(outputs, fn, iterator), iterations, start)
+    start = None if initial_values is None else (lambda found: start_values(initial_values, found))
+    found, run_op = steps.run(lambda: _step(outputs, fn, iterator), iterations, start)
     outputs.finish(found, run_op)
     return outputs
 
@@ -79,10 +78,8 @@ def _step(outputs, fn, iterator):
 
 
 def _tensors_of(inputs):
-    parts = [part for leaf in nests.flatten(inputs)
-             for part in natives.components(leaf)]
-    return [tensor for tensor in natives.flatten(parts)
-            if nests.is_tensor(tensor)]
+    parts = [part for leaf in nests.flatten(inputs) for part in natives.components(leaf)]
+    return [tensor for tensor in natives.flatten(parts) if nests.is_tensor(tensor)]
 
 
 #: The loop's function, and the `outputs.StepOutputs` of its trace.
@@ -94,8 +91,7 @@ _loops = weakref.WeakKeyDictionary()
 
 def _eager_loop(strategy, fn, iterator, outputs_class):
     """The loop around `fn`; of the same function and iterator the same one."""
-    keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn),
-            strategy, iterator]
+    keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn), strategy, iterator]
     if not _is_data(iterator):
         return _traced_loop(strategy, fn, iterator, outputs_class)
     try:
@@ -103,8 +99,7 @@ def _eager_loop(strategy, fn, iterator, outputs_class):
         for key in keys[:-1]:
             loops = loops.setdefault(key, weakref.WeakKeyDictionary())
         if iterator not in loops:
-            loops[iterator] = _traced_loop(strategy, fn, iterator,
-                                           outputs_class)
+            loops[iterator] = _traced_loop(strategy, fn, iterator, outputs_class)
         return loops[iterator]
     except TypeError:  # neither hashable nor weakly referable
         return _traced_loop(strategy, fn, iterator, outputs_class)
@@ -112,9 +107,11 @@ def _eager_loop(strategy, fn, iterator, outputs_class):
 
 def _traced_loop(strategy, fn, iterator, outputs_class):
     """A new loop; it keeps nothing alive that it is found by."""
-    targets = [weakref.ref(strategy), weakref.ref(iterator),
-               weakref.WeakMethod(fn) if hasattr(fn, "__func__")
-               else weakref.ref(fn)]
+    targets = [
+        weakref.ref(strategy),
+        weakref.ref(iterator),
+        weakref.WeakMethod(fn) if hasattr(fn, "__func__") else weakref.ref(fn),
+    ]
     outputs = outputs_class()
 
     def step():
@@ -123,35 +120,45 @@ def _traced_loop(strategy, fn, iterator, outputs_class):
         found = _step(outputs, own_fn, own_iterator)
         outputs.begin(None)
         return found
+
     return _EagerLoop(steps.traced(step), outputs)
 
 
 def _is_data(iterator):
     return isinstance(iterator, pipelines.PerReplicaIterator) or (
-        type(iterator).__module__.startswith("tensorflow"))
+        type(iterator).__module__.startswith("tensorflow")
+    )
 
 
 def _run_native(strategy, fn, iterator, iterations, initial_values, outputs):
     """The native loop; it counts steps only where it is told of several."""
+
     def step(context, inputs):
         outputs.begin(strategy, context)
-        done = fn(outputs, *(inputs if isinstance(inputs, tuple)
-                             else (inputs,)))
-        ops = [op for op in nests.flatten(reductions.unwrap(strategy, done))
-               if isinstance(op, (tf.Operation, tf.Tensor))]
+        done = fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
+        ops = [
+            op
+            for op in nests.flatten(reductions.unwrap(strategy, done))
+            if isinstance(op, (tf.Operation, tf.Tensor))
+        ]
         return tf.group(*ops)
+
     extended = strategy.extended
     per_run, extended.steps_per_run = extended.steps_per_run, None
     try:
         done = extended.experimental_run_steps_on_iterator(
-            step, iterator, iterations, initial_values)
+            step, iterator, iterations, initial_values
+        )
     finally:
         extended.steps_per_run = per_run
     outputs.others.update(done.non_tensor_outputs)
-    outputs.finish({
-        name: reductions.unwrap(strategy, value) if natives.is_distributed(
-            value) else value
-        for name, value in done.last_step_outputs.items()}, done.run_op)
+    outputs.finish(
+        {
+            name: reductions.unwrap(strategy, value) if natives.is_distributed(value) else value
+            for name, value in done.last_step_outputs.items()
+        },
+        done.run_op,
+    )
     return outputs
 
 
@@ -178,9 +185,9 @@ def start_values(values, found):
         raise ArgumentError(
             "initial_loop_values for %s" % ", ".join(map(repr, unknown)),
             "the step sets no output of that name, only %s" % names,
-            "a dictionary of these names")
-    return [tensor for name in names
-            for tensor in _start_of(name, values.get(name), found[name])]
+            "a dictionary of these names",
+        )
+    return [tensor for name in names for tensor in _start_of(name, values.get(name), found[name])]
 
 
 def _by_name(flat, names, found):
@@ -191,7 +198,8 @@ def _by_name(flat, names, found):
         raise ArgumentError(
             "%d initial_loop_values" % len(flat),
             "the step sets %d output(s): %s" % (len(names), names),
-            "one value per output, or a dictionary by name")
+            "one value per output, or a dictionary by name",
+        )
     flat = iter(flat)
     return {name: [next(flat) for _ in leaves[name]] for name in names}
 
@@ -206,7 +214,8 @@ def _start_of(name, value, output):
         raise ArgumentError(
             "initial_loop_values[%r] of %d values" % (name, len(flat)),
             "the output has %d" % len(leaves),
-            "one value, or one for each")
+            "one value, or one for each",
+        )
     return [_converted(name, *pair) for pair in zip(flat, leaves)]
 
 
@@ -217,9 +226,12 @@ def _converted(name, value, leaf):
         raise ArgumentError(
             "initial_loop_values[%r]=%r" % (name, value),
             "the output is of dtype %s" % leaf.dtype.name,
-            "a value of that dtype") from error
+            "a value of that dtype",
+        ) from error
     if not leaf.shape.is_compatible_with(made.shape):
         raise ArgumentError(
             "initial_loop_values[%r] of shape %s" % (name, made.shape),
-            "the output has shape %s" % leaf.shape, "a value of that shape")
+            "the output has shape %s" % leaf.shape,
+            "a value of that shape",
+        )
     return made

@@ -9,26 +9,22 @@ import numbers
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import nests
-from tpudist.core import traces
-from tpudist.errors import ArgumentError
-from tpudist.errors import ArgumentTypeError
-from tpudist.errors import TpudistError
+from tpudist.core import functions, nests, traces
+from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
 
 
 class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
     """The dataset ended before all steps had run (eager mode)."""
 
     def __init__(self, error):
-        tf.errors.OutOfRangeError.__init__(
-            self, error.node_def, error.op, error.message)
+        tf.errors.OutOfRangeError.__init__(self, error.node_def, error.op, error.message)
         TpudistError.__init__(
-            self, "the dataset ended inside a loop of steps (%s)"
-            % _last_line(error.message),
+            self,
+            "the dataset ended inside a loop of steps (%s)" % _last_line(error.message),
             "every step takes one batch (per replica), and a TPU cannot stop "
             "inside its loop; the steps before it have taken effect",
-            "dataset.repeat(), or fewer iterations")
+            "dataset.repeat(), or fewer iterations",
+        )
 
 
 def _last_line(message):
@@ -48,15 +44,14 @@ def check_iterations(iterations):
         if not iterations.dtype.is_integer:
             raise _bad_type(iterations)
         return iterations
-    if isinstance(iterations, bool) or not isinstance(iterations,
-                                                      numbers.Number):
+    if isinstance(iterations, bool) or not isinstance(iterations, numbers.Number):
         raise _bad_type(iterations)
-    if not math.isfinite(iterations) or iterations != int(iterations) or (
-            iterations < 1):
+    if not math.isfinite(iterations) or iterations != int(iterations) or (iterations < 1):
         raise ArgumentError(
             "iterations=%r" % (iterations,),
             "the loop runs a whole number of steps, at least one",
-            "iterations=100")
+            "iterations=100",
+        )
     return int(iterations)
 
 
@@ -64,7 +59,8 @@ def _bad_type(iterations):
     return ArgumentTypeError(
         "iterations=%r" % (iterations,),
         "the number of steps is an integer or a scalar integer tensor",
-        "iterations=100")
+        "iterations=100",
+    )
 
 
 def run(step, iterations, start=None):
@@ -100,8 +96,7 @@ def traced(step, start=None):
     The step is traced when it is first called; to be run by
     :func:`run_traced`.
     """
-    return _EagerFunction(
-        lambda iterations: _Loop(step, start).build(iterations))
+    return _EagerFunction(lambda iterations: _Loop(step, start).build(iterations))
 
 
 def run_traced(loop, iterations):
@@ -141,17 +136,18 @@ class _EagerFunction:
         if self._dtypes != [tensor.dtype for tensor in tensors]:
             self._trace(tensors)
         results = functions.call(
-            self._function, list(tensors) + self._captured, self._graph.outputs)
+            self._function, list(tensors) + self._captured, self._graph.outputs
+        )
         return nests.pack_sequence_as(
-            self._structure, results[:len(nests.flatten(self._structure))])
+            self._structure, results[: len(nests.flatten(self._structure))]
+        )
 
     def _trace(self, tensors):
         trace = traces.LiftingTrace("steps")
         with trace.ordered() as order:
             given = [functions.placeholder_like(tensor) for tensor in tensors]
             self._structure, run = self._body(*given)
-            flat = [order.mark_as_return(leaf)
-                    for leaf in nests.flatten(self._structure)]
+            flat = [order.mark_as_return(leaf) for leaf in nests.flatten(self._structure)]
             with tf.control_dependencies([run]):
                 done = order.mark_as_return(tf.constant(0))
         self._graph = trace.finish(flat or [done], given)
@@ -165,8 +161,9 @@ class _Loop:
 
     def __init__(self, step, start=None):
         self._structure = None
-        self._start = start or (lambda structure: [
-            zeros(tensor) for tensor in nests.flatten(structure)])
+        self._start = start or (
+            lambda structure: [zeros(tensor) for tensor in nests.flatten(structure)]
+        )
         self._graph = self._trace(step)
         self._function = functions.make(self._graph, noinline=False)
         self._captured = [outer for outer, _ in functions.captures(self._graph)]
@@ -175,30 +172,32 @@ class _Loop:
         trace = traces.LiftingTrace("step")
         with trace.ordered() as order:
             self._structure = step()
-            flat = [order.mark_as_return(tf.convert_to_tensor(leaf))
-                    for leaf in nests.flatten(self._structure)]
+            flat = [
+                order.mark_as_return(tf.convert_to_tensor(leaf))
+                for leaf in nests.flatten(self._structure)
+            ]
             done = order.mark_as_return(tf.constant(0))
         self._count = len(flat)
         return trace.finish(flat or [done])
 
     def build(self, iterations):
         """Adds the loop to the current graph."""
+
         def again(i, *unused):
             return i < iterations
 
         def body(i, *unused):
-            results = functions.call(self._function, self._captured,
-                                     self._graph.outputs)
+            results = functions.call(self._function, self._captured, self._graph.outputs)
             with tf.control_dependencies([results[0].op]):
-                return [i + 1] + results[:self._count]
+                return [i + 1] + results[: self._count]
 
-        outputs = self._graph.outputs[:self._count]
+        outputs = self._graph.outputs[: self._count]
         start = [tf.cast(0, _counter_type(iterations))]
         start += self._start(self._pack(outputs))
         shapes = [start[0].shape] + [tensor.shape for tensor in outputs]
-        looped = nests.flatten(tf.while_loop(
-            again, body, start, shape_invariants=shapes,
-            parallel_iterations=1))
+        looped = nests.flatten(
+            tf.while_loop(again, body, start, shape_invariants=shapes, parallel_iterations=1)
+        )
         done, results = looped[0], looped[1:]
         with tf.control_dependencies([done]):
             results = [tf.identity(tensor) for tensor in results]
@@ -206,12 +205,11 @@ class _Loop:
 
     def call(self):
         """Calls the step once in the current graph."""
-        results = functions.call(self._function, self._captured,
-                                 self._graph.outputs)
+        results = functions.call(self._function, self._captured, self._graph.outputs)
         with tf.control_dependencies([results[0].op]):
-            return self._pack([
-                tf.identity(tensor)
-                for tensor in results[:self._count]]), tf.no_op()
+            return self._pack(
+                [tf.identity(tensor) for tensor in results[: self._count]]
+            ), tf.no_op()
 
     def _pack(self, flat):
         return nests.pack_sequence_as(self._structure, flat)

@@ -10,10 +10,7 @@ import os
 from tensorflow.python.client import device_lib
 from tensorflow.python.distribute import distribute_lib
 
-from tpudist.core import cluster
-from tpudist.core import natives
-from tpudist.core import placement
-from tpudist.core import versions
+from tpudist.core import cluster, natives, placement, versions
 from tpudist.core.virtual.extended import VirtualExtended
 from tpudist.errors import ArgumentError
 
@@ -47,8 +44,7 @@ class TPUStrategyBaseV1(_NATIVE_V1):
         raise NotImplementedError("a facade's strategy calls initialize()")
 
 
-def initialize(strategy, resolver, assignment=None, steps_per_run=None,
-               num_cores=None):
+def initialize(strategy, resolver, assignment=None, steps_per_run=None, num_cores=None):
     """Gives a facade's strategy its extended object, native or virtual.
 
     Args:
@@ -58,10 +54,8 @@ def initialize(strategy, resolver, assignment=None, steps_per_run=None,
       steps_per_run: steps in one device-side loop (Keras, Estimator).
       num_cores: use only that many cores, one per replica.
     """
-    base = (_StrategyV1 if isinstance(strategy, TPUStrategyBaseV1)
-            else _Strategy)
-    extended = _extended(strategy, resolver, steps_per_run, assignment,
-                         num_cores)
+    base = _StrategyV1 if isinstance(strategy, TPUStrategyBaseV1) else _Strategy
+    extended = _extended(strategy, resolver, steps_per_run, assignment, num_cores)
     base.__init__(strategy, extended)
     if not isinstance(extended, VirtualExtended):
         # As the native constructors do: functions capture one handle.
@@ -72,11 +66,10 @@ def _extended(strategy, resolver, steps_per_run, assignment, num_cores):
     resolver = cluster.resolve(resolver)
     system = cluster.system_of(resolver)
     if system is None:
-        return _native(strategy, resolver, steps_per_run, assignment,
-                       num_cores)
+        return _native(strategy, resolver, steps_per_run, assignment, num_cores)
     made = VirtualExtended(
-        strategy, system, placement.on_slice(system, num_cores, assignment),
-        _real_device())
+        strategy, system, placement.on_slice(system, num_cores, assignment), _real_device()
+    )
     made._tpu_cluster_resolver = resolver
     made.steps_per_run = steps_per_run or 1
     return made
@@ -93,20 +86,21 @@ def _real_device():
         raise ArgumentError(
             "%s=%r" % (DEVICE, name),
             "TensorFlow sees only %s" % ", ".join(found),
-            "%s=CPU:0, or a TensorFlow build with GPU support" % DEVICE)
+            "%s=CPU:0, or a TensorFlow build with GPU support" % DEVICE,
+        )
     return "/job:localhost/replica:0/task:0" + wanted
 
 
 def _native(strategy, resolver, steps_per_run, assignment, num_cores):
     if not versions.HAS_FUNCTION:
-        return natives.TPUExtended(strategy, resolver, steps_per_run or 1,
-                                   num_cores)
+        return natives.TPUExtended(strategy, resolver, steps_per_run or 1, num_cores)
     if num_cores is not None and assignment is None:
         assignment = placement.DeviceAssignment.build(
-            cluster.initialize_tpu_system(resolver), num_replicas=num_cores)
+            cluster.initialize_tpu_system(resolver), num_replicas=num_cores
+        )
     return natives.TPUExtended(
-        strategy, resolver, steps_per_run=steps_per_run,
-        device_assignment=assignment)
+        strategy, resolver, steps_per_run=steps_per_run, device_assignment=assignment
+    )
 
 
 def is_virtual(strategy):

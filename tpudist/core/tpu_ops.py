@@ -8,30 +8,27 @@ import os
 
 import tensorflow as tf
 
-from tpudist.core import cluster
-from tpudist.core import collectives
-from tpudist.core import contexts
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import placement
-from tpudist.core import steps
-from tpudist.core import strategies
+from tpudist.core import (
+    cluster,
+    collectives,
+    contexts,
+    functions,
+    natives,
+    nests,
+    placement,
+    steps,
+    strategies,
+)
 from tpudist.core.virtual import delivery
 from tpudist.core.virtual import system as virtual_system
-from tpudist.errors import ArgumentError
-from tpudist.errors import ContextError
+from tpudist.errors import ArgumentError, ContextError
 
 try:
-    from tensorflow.python.tpu import bfloat16
-    from tensorflow.python.tpu import tpu
-    from tensorflow.python.tpu import tpu_function
+    from tensorflow.python.tpu import bfloat16, tpu, tpu_function
     from tensorflow.python.tpu.ops import tpu_ops
 except ImportError:
     from tensorflow.contrib.tpu.python.ops import tpu_ops
-    from tensorflow.contrib.tpu.python.tpu import bfloat16
-    from tensorflow.contrib.tpu.python.tpu import tpu
-    from tensorflow.contrib.tpu.python.tpu import tpu_function
+    from tensorflow.contrib.tpu.python.tpu import bfloat16, tpu, tpu_function
 
 bfloat16_scope = bfloat16.bfloat16_scope
 _strategies = {}
@@ -119,7 +116,8 @@ def cross_replica_sum(x, group_assignment=None):
             "cross_replica_sum(%r) was called outside of a replica" % (x,),
             "it sums the replicas' values, and here there is only one",
             "call it in the function that the strategy runs on each replica, "
-            "or in the computation given to tpu.replicate")
+            "or in the computation given to tpu.replicate",
+        )
     if group_assignment is None:
         return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
     groups = _groups(group_assignment, context.num_replicas_in_sync)
@@ -129,7 +127,8 @@ def cross_replica_sum(x, group_assignment=None):
         raise ArgumentError(
             "group_assignment=%s" % (group_assignment,),
             "sums over groups cannot be lowered to HLO without a TPU",
-            "group_assignment=None while it is compiled")
+            "group_assignment=None while it is compiled",
+        )
     return _sum_of_group(tf.convert_to_tensor(x), groups)
 
 
@@ -139,7 +138,8 @@ def _groups(group_assignment, count):
         raise ArgumentError(
             "group_assignment=%s" % (group_assignment,),
             "each of the %d replicas is in one group" % count,
-            "such as %s" % [list(range(count))])
+            "such as %s" % [list(range(count))],
+        )
     return groups
 
 
@@ -149,20 +149,20 @@ def _sum_of_group(x, groups):
         parts = natives.components(value)
         parts = parts * (strategy.num_replicas_in_sync // len(parts))
         with collectives.named("AllReduce"):
-            sums = {i: tf.add_n([parts[j] for j in group])
-                    for group in groups for i in group}
-        return natives.per_replica(strategy.extended, [
-            tf.identity(sums[i]) for i in range(len(parts))])
+            sums = {i: tf.add_n([parts[j] for j in group]) for group in groups for i in group}
+        return natives.per_replica(
+            strategy.extended, [tf.identity(sums[i]) for i in range(len(parts))]
+        )
 
     @tf.custom_gradient
     def total(value):
         context = tf.distribute.get_replica_context()
         return context.merge_call(merge, args=(value,)), total
+
     return total(x)
 
 
-def replicate(computation, inputs=None, infeed_queue=None,
-              device_assignment=None, name=None):
+def replicate(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
     """Runs `computation` once for each list of inputs, on a core each.
 
     Context: a graph or a ``tf.function``; in a strategy's scope it runs on
@@ -186,25 +186,21 @@ def replicate(computation, inputs=None, infeed_queue=None,
         replicas, or in a replica.
     """
     if _system() is None:
-        return tpu.replicate(computation, inputs, infeed_queue,
-                             device_assignment, name)
+        return tpu.replicate(computation, inputs, infeed_queue, device_assignment, name)
     inputs = [list(row) for row in inputs] if inputs else [[]]
     _check(inputs, infeed_queue, device_assignment)
     return _run(_strategy_of(len(inputs)), computation, inputs)
 
 
-def rewrite(computation, inputs=None, infeed_queue=None,
-            device_assignment=None, name=None):
+def rewrite(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
     """Runs `computation` on one core; see :func:`replicate`.
 
     Returns:
       What :func:`replicate` returns for the one replica.
     """
     if _system() is None:
-        return tpu.rewrite(computation, inputs, infeed_queue,
-                           device_assignment, name)
-    return replicate(computation, [inputs or []], infeed_queue,
-                     device_assignment, name)[0]
+        return tpu.rewrite(computation, inputs, infeed_queue, device_assignment, name)
+    return replicate(computation, [inputs or []], infeed_queue, device_assignment, name)[0]
 
 
 def _check(inputs, infeed_queue, device_assignment):
@@ -212,18 +208,21 @@ def _check(inputs, infeed_queue, device_assignment):
         raise ArgumentError(
             "inputs of %s tensors" % ", ".join(str(len(row)) for row in inputs),
             "every replica runs the same computation",
-            "lists of one length, one per replica")
+            "lists of one length, one per replica",
+        )
     if infeed_queue is not None:
         raise ArgumentError(
             "infeed_queue=%r" % (infeed_queue,),
-            "a virtual TPU has no infeed", "inputs=[[...], ...]")
-    if device_assignment is not None and (
-            device_assignment.num_replicas != len(inputs)):
+            "a virtual TPU has no infeed",
+            "inputs=[[...], ...]",
+        )
+    if device_assignment is not None and (device_assignment.num_replicas != len(inputs)):
         raise ArgumentError(
             "a device assignment of %d replicas for %d lists of inputs"
             % (device_assignment.num_replicas, len(inputs)),
             "each replica needs its own inputs",
-            "DeviceAssignment.build(topology, num_replicas=%d)" % len(inputs))
+            "DeviceAssignment.build(topology, num_replicas=%d)" % len(inputs),
+        )
 
 
 def _strategy_of(count):
@@ -233,14 +232,18 @@ def _strategy_of(count):
         if count not in _strategies:
             _strategies[count] = _Cores(count)
         return _strategies[count]
-    if virtual_replica() is not None or (
-            current.num_replicas_in_sync != count):
+    if virtual_replica() is not None or (current.num_replicas_in_sync != count):
         raise ContextError(
             "a computation of %d replicas was started in %s of a strategy of "
-            "%d" % (count, "a replica" if virtual_replica() else "the scope",
-                    current.num_replicas_in_sync),
+            "%d"
+            % (
+                count,
+                "a replica" if virtual_replica() else "the scope",
+                current.num_replicas_in_sync,
+            ),
             "it runs on the strategy's replicas, which share its variables",
-            "one list of inputs per replica, or call it outside of the scope")
+            "one list of inputs per replica, or call it outside of the scope",
+        )
     return current
 
 
@@ -249,12 +252,13 @@ def _run(strategy, computation, inputs):
         return _tensors(computation(*args))
 
     def step():
-        columns = [natives.per_replica(
-            strategy.extended, [tf.convert_to_tensor(x) for x in column])
-                   for column in zip(*inputs)]
-        results = strategy.extended.call_for_each_replica(
-            replica, args=tuple(columns))
+        columns = [
+            natives.per_replica(strategy.extended, [tf.convert_to_tensor(x) for x in column])
+            for column in zip(*inputs)
+        ]
+        results = strategy.extended.call_for_each_replica(replica, args=tuple(columns))
         return delivery.spread(strategy, results)
+
     with strategy.scope():
         results, done = steps.run_once(step)
     return results if nests.flatten(results) else [done] * len(inputs)
@@ -266,8 +270,10 @@ def _tensors(result):
         return []
     if not nests.is_nested(result):
         return [tf.convert_to_tensor(result)]
-    if isinstance(result, (list, tuple)) and not any(
-            nests.is_nested(leaf) for leaf in result):
-        return [tf.convert_to_tensor(leaf) for leaf in result
-                if leaf is not None and not isinstance(leaf, tf.Operation)]
+    if isinstance(result, (list, tuple)) and not any(nests.is_nested(leaf) for leaf in result):
+        return [
+            tf.convert_to_tensor(leaf)
+            for leaf in result
+            if leaf is not None and not isinstance(leaf, tf.Operation)
+        ]
     return nests.map_structure(tf.convert_to_tensor, result)

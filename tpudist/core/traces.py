@@ -8,8 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import versions
+from tpudist.core import functions, versions
 
 
 class Trace:
@@ -53,8 +52,7 @@ class Trace:
             captures.
         """
         self.graph.inputs = list(inputs)
-        self.graph.inputs += [
-            inner for _, inner in functions.captures(self.graph)]
+        self.graph.inputs += [inner for _, inner in functions.captures(self.graph)]
         self.graph.outputs = list(outputs)
         self.graph.control_outputs = self.must_run
         return self.graph
@@ -106,7 +104,6 @@ def current():
 
 def _lift(kwargs):
     initial = kwargs.get("initial_value")
-    graph = None if tf.executing_eagerly() else (
-        tf.compat.v1.get_default_graph())
+    graph = None if tf.executing_eagerly() else (tf.compat.v1.get_default_graph())
     if functions.is_traced(initial) and initial.graph is not graph:
         kwargs["initial_value"] = functions.lift(initial)

@@ -10,13 +10,15 @@ from packaging.version import Version
 
 try:
     import tensorflow as _tf
+
     TF = Version(_tf.version.VERSION if hasattr(_tf, "version") else _tf.VERSION)
 except Exception as error:  # a broken install raises what it likes
     from tpudist.errors import MissingTensorFlowError
+
     raise MissingTensorFlowError(
         "TensorFlow cannot be imported: %s" % error,
         "tpudist drives TensorFlow's own runtime and ships none",
-        'pip install "tpudist[tensorflow]", or tpudist doctor if it is installed'
+        'pip install "tpudist[tensorflow]", or tpudist doctor if it is installed',
     ) from error
 
 OLDEST = "1.13"
@@ -28,10 +30,12 @@ def _since(release):
 
 if not _since(OLDEST):
     from tpudist.errors import MissingTensorFlowError
+
     raise MissingTensorFlowError(
         "TensorFlow %s" % TF,
         "tpudist needs TensorFlow %s or newer" % OLDEST,
-        'pip install "tpudist[tensorflow]"')
+        'pip install "tpudist[tensorflow]"',
+    )
 
 #: TensorFlow 2: eager execution and resource variables by default.
 TF2 = _since("2.0")

@@ -23,6 +23,7 @@ def run(as_json=False, runtime=None, environment=None, out=None):
     """
     from tpudist.doctor import checks, report
     from tpudist.doctor import environment as environments
+
     environment = environment or environments.detect(runtime)
     findings = checks.diagnose(environment)
     write = report.as_json if as_json else report.as_text

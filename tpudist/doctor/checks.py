@@ -25,9 +25,11 @@ def diagnose(environment):
     Args:
       environment: an :class:`~tpudist.doctor.environment.Environment`.
     """
-    findings = [Finding(level, check.__name__, seen, why, instead)
-                for check in CHECKS
-                for level, seen, why, instead in check(environment)]
+    findings = [
+        Finding(level, check.__name__, seen, why, instead)
+        for check in CHECKS
+        for level, seen, why, instead in check(environment)
+    ]
     return sorted(findings, key=lambda finding: finding.level != PROBLEM)
 
 
@@ -37,19 +39,29 @@ def tensorflow_missing(env):
         return
     instead = 'pip install "tpudist[tensorflow]"'
     if not releases.within(env.python, "3.7", NEWEST_PYTHON):
-        instead = ("a Python from 3.7 to %s, then %s; TensorFlow has no wheel for "
-                   "Python %s" % (NEWEST_PYTHON, instead, env.python))
-    yield (PROBLEM, "no TensorFlow in %s" % env.executable,
-           "tpudist drives TensorFlow's own runtime and ships none", instead)
+        instead = "a Python from 3.7 to %s, then %s; TensorFlow has no wheel for Python %s" % (
+            NEWEST_PYTHON,
+            instead,
+            env.python,
+        )
+    yield (
+        PROBLEM,
+        "no TensorFlow in %s" % env.executable,
+        "tpudist drives TensorFlow's own runtime and ships none",
+        instead,
+    )
 
 
 def tensorflow_shadowed(env):
     """A user's file called tensorflow.py is what ``import tensorflow`` runs."""
     path = env.probe.get("path") or ""
     if os.path.basename(path) == "tensorflow.py":
-        yield (PROBLEM, "import tensorflow runs %s" % path,
-               "that file hides TensorFlow from every script beside it",
-               "mv %s %s" % (path, path.replace("tensorflow.py", "my_tensorflow.py")))
+        yield (
+            PROBLEM,
+            "import tensorflow runs %s" % path,
+            "that file hides TensorFlow from every script beside it",
+            "mv %s %s" % (path, path.replace("tensorflow.py", "my_tensorflow.py")),
+        )
 
 
 def tensorflow_broken(env):
@@ -61,46 +73,61 @@ def tensorflow_broken(env):
     if "exit code -4" in error:
         why = "the processor lacks an instruction (AVX) that this wheel was built with"
     name, version = list(env.tensorflows.items())[0]
-    yield (PROBLEM, "%s %s does not import: %s" % (name, version, error), why,
-           "what the other problems say; if there are none: pip install "
-           "--force-reinstall %s==%s" % (name, version))
+    yield (
+        PROBLEM,
+        "%s %s does not import: %s" % (name, version, error),
+        why,
+        "what the other problems say; if there are none: pip install "
+        "--force-reinstall %s==%s" % (name, version),
+    )
 
 
 def keras_broken(env):
     """TensorFlow imports and its Keras does not."""
     error = env.probe.get("keras_error")
     if error:
-        yield (PROBLEM, "tf.keras does not import: %s" % error,
-               "Keras is a package of its own, which does not fit TensorFlow %s"
-               % env.tensorflow,
-               "what the other problems say; if there are none: pip install "
-               "--force-reinstall keras")
+        yield (
+            PROBLEM,
+            "tf.keras does not import: %s" % error,
+            "Keras is a package of its own, which does not fit TensorFlow %s" % env.tensorflow,
+            "what the other problems say; if there are none: pip install --force-reinstall keras",
+        )
 
 
 def tensorflow_too_old(env):
     """A TensorFlow from before ``tf.distribute``."""
     if env.tensorflow and releases.within(env.tensorflow, None, "1.12"):
-        yield (PROBLEM, "TensorFlow %s" % env.tensorflow,
-               "tpudist needs TensorFlow 1.13 or newer",
-               'pip install --upgrade "tensorflow>=1.13.2"')
+        yield (
+            PROBLEM,
+            "TensorFlow %s" % env.tensorflow,
+            "tpudist needs TensorFlow 1.13 or newer",
+            'pip install --upgrade "tensorflow>=1.13.2"',
+        )
 
 
 def tensorflow_twice(env):
     """Two wheels that write into the same folder."""
-    wheels = {name: version for name, version in env.tensorflows.items()
-              if name not in ("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws")}
+    wheels = {
+        name: version
+        for name, version in env.tensorflows.items()
+        if name not in ("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws")
+    }
     if len(wheels) < 2:
         return
     differ = len(set(wheels.values())) > 1
-    keep = next((name for name in ("tensorflow-tpu", "tensorflow-cpu", "tensorflow-gpu")
-                 if name in wheels), sorted(wheels)[0])
-    yield (PROBLEM if differ or "tensorflow-tpu" in wheels else NOTE,
-           " and ".join("%s %s" % pair for pair in sorted(wheels.items())),
-           "they write the same files, so what imports is a mixture; uninstalling "
-           "one breaks the other (tf-keras pulls in 'tensorflow': install it with "
-           "--no-deps)",
-           "pip uninstall -y %s && pip install --no-deps --force-reinstall %s==%s"
-           % (" ".join(sorted(wheels)), keep, wheels[keep]))
+    keep = next(
+        (name for name in ("tensorflow-tpu", "tensorflow-cpu", "tensorflow-gpu") if name in wheels),
+        sorted(wheels)[0],
+    )
+    yield (
+        PROBLEM if differ or "tensorflow-tpu" in wheels else NOTE,
+        " and ".join("%s %s" % pair for pair in sorted(wheels.items())),
+        "they write the same files, so what imports is a mixture; uninstalling "
+        "one breaks the other (tf-keras pulls in 'tensorflow': install it with "
+        "--no-deps)",
+        "pip uninstall -y %s && pip install --no-deps --force-reinstall %s==%s"
+        % (" ".join(sorted(wheels)), keep, wheels[keep]),
+    )
 
 
 def packages_do_not_fit(env):
@@ -122,32 +149,47 @@ def packages_do_not_fit(env):
 def _misfit(env, package, have, rows, broken):
     specifier = ",".join(sorted({text for text, _ in rows if text}))
     why = next((why for _, why in broken if why), None)
-    return (PROBLEM,
-            "%s %s beside TensorFlow %s, which needs %s%s"
-            % (package, have or "is missing", env.tensorflow, package, specifier),
-            why or "the TensorFlow wheel declares it; without it parts of "
-            "TensorFlow fail, some of them late",
-            'pip install %s"%s%s"' % ("--no-deps " if package == "tf-keras" else "",
-                                      package, specifier))
+    return (
+        PROBLEM,
+        "%s %s beside TensorFlow %s, which needs %s%s"
+        % (package, have or "is missing", env.tensorflow, package, specifier),
+        why
+        or "the TensorFlow wheel declares it; without it parts of "
+        "TensorFlow fail, some of them late",
+        'pip install %s"%s%s"'
+        % ("--no-deps " if package == "tf-keras" else "", package, specifier),
+    )
 
 
 def legacy_keras_missing(env):
     """TF_USE_LEGACY_KERAS without the package it asks for."""
-    if (env.legacy_keras and releases.within(env.tensorflow, "2.15", None)
-            and "tf-keras" not in env.distributions):
-        yield (PROBLEM, "TF_USE_LEGACY_KERAS is set and tf-keras is not installed",
-               "tf.keras is tf_keras then, and cannot be imported",
-               'pip install --no-deps "tf-keras==%s.*"' % releases.minor(env.tensorflow))
+    if (
+        env.legacy_keras
+        and releases.within(env.tensorflow, "2.15", None)
+        and "tf-keras" not in env.distributions
+    ):
+        yield (
+            PROBLEM,
+            "TF_USE_LEGACY_KERAS is set and tf-keras is not installed",
+            "tf.keras is tf_keras then, and cannot be imported",
+            'pip install --no-deps "tf-keras==%s.*"' % releases.minor(env.tensorflow),
+        )
 
 
 def keras_slots(env):
     """Keras 3 optimizers that create their slots too late."""
-    if (releases.within(env.tensorflow, "2.16", None) and not env.legacy_keras
-            and releases.within(env.distributions.get("keras"), "3.0", "3.15")):
-        yield (NOTE, "Keras %s" % env.distributions["keras"],
-               "an optimizer first used inside strategy.run creates its slots there "
-               "and fails ('must feed a value for placeholder', keras issue 23085)",
-               "optimizer.build(model.trainable_variables) under strategy.scope()")
+    if (
+        releases.within(env.tensorflow, "2.16", None)
+        and not env.legacy_keras
+        and releases.within(env.distributions.get("keras"), "3.0", "3.15")
+    ):
+        yield (
+            NOTE,
+            "Keras %s" % env.distributions["keras"],
+            "an optimizer first used inside strategy.run creates its slots there "
+            "and fails ('must feed a value for placeholder', keras issue 23085)",
+            "optimizer.build(model.trainable_variables) under strategy.scope()",
+        )
 
 
 def chip_without_kernels(env):
@@ -155,15 +197,19 @@ def chip_without_kernels(env):
     if not env.chips or env.variant in (None, "tpu") or tpus.virtual(env):
         return
     own_image = env.variant == "cpu" and list(env.tensorflows) == ["tensorflow"]
-    yield (NOTE if own_image else PROBLEM,
-           "%d TPU chips (%s ...) and the %s build of TensorFlow %s"
-           % (len(env.chips), env.chips[0], env.variant, env.tensorflow),
-           "only a TPU build has the kernels ('No OpKernel was registered to support "
-           "Op ConfigureDistributedTPU')%s" % (
-               "; the wheel that a TPU VM image brings is one, a wheel from the "
-               "package index is not" if own_image else ""),
-           'pip uninstall -y %s && pip install "tpudist[tpu]"'
-           % " ".join(sorted(env.tensorflows)))
+    yield (
+        NOTE if own_image else PROBLEM,
+        "%d TPU chips (%s ...) and the %s build of TensorFlow %s"
+        % (len(env.chips), env.chips[0], env.variant, env.tensorflow),
+        "only a TPU build has the kernels ('No OpKernel was registered to support "
+        "Op ConfigureDistributedTPU')%s"
+        % (
+            "; the wheel that a TPU VM image brings is one, a wheel from the package index is not"
+            if own_image
+            else ""
+        ),
+        'pip uninstall -y %s && pip install "tpudist[tpu]"' % " ".join(sorted(env.tensorflows)),
+    )
 
 
 def runtime_does_not_match(env):
@@ -172,33 +218,63 @@ def runtime_does_not_match(env):
     if target is None or tpus.virtual(env):
         return
     name = tpus.remote(env) or "NAME"
-    instead = ("from cloud_tpu_client import Client; Client(tpu=%r).configure_tpu_version"
-               "(%r, restart_type='ifNeeded')" % (name, target))
+    instead = (
+        "from cloud_tpu_client import Client; Client(tpu=%r).configure_tpu_version"
+        "(%r, restart_type='ifNeeded')" % (name, target)
+    )
     found = tpus.release_in(env.runtime)
     if found and releases.minor(found) != releases.minor(env.tensorflow):
-        yield (PROBLEM, "TensorFlow %s and TPU runtime %s" % (env.tensorflow, env.runtime),
-               "client and runtime talk an unversioned protocol: only equal x.y "
-               "releases work (patch releases have no runtime: %s)" % target, instead)
+        yield (
+            PROBLEM,
+            "TensorFlow %s and TPU runtime %s" % (env.tensorflow, env.runtime),
+            "client and runtime talk an unversioned protocol: only equal x.y "
+            "releases work (patch releases have no runtime: %s)" % target,
+            instead,
+        )
     elif tpus.remote(env) and not found:
-        yield (NOTE, "TPU %r, whose runtime version cannot be known offline" % name,
-               "only a runtime of TensorFlow %s answers this client" % target,
-               instead + "; or tell me: tpudist doctor --runtime VERSION")
+        yield (
+            NOTE,
+            "TPU %r, whose runtime version cannot be known offline" % name,
+            "only a runtime of TensorFlow %s answers this client" % target,
+            instead + "; or tell me: tpudist doctor --runtime VERSION",
+        )
 
 
 def resolver_cannot_ask(env):
     """TensorFlow 2.0 and 2.1 resolve names only with Google's client."""
-    missing = [name for name in ("google-api-python-client", "oauth2client")
-               if name not in env.distributions]
+    missing = [
+        name
+        for name in ("google-api-python-client", "oauth2client")
+        if name not in env.distributions
+    ]
     name = tpus.remote(env)
-    if (name and "://" not in name and missing and not tpus.virtual(env)
-            and releases.within(env.tensorflow, "2.0", "2.1")):
-        yield (PROBLEM, "TPU %r and no %s" % (name, " and no ".join(missing)),
-               "TPUClusterResolver of TensorFlow %s raises ImportError without them"
-               % env.tensorflow, 'pip install "tpudist[tpu]"')
+    if (
+        name
+        and "://" not in name
+        and missing
+        and not tpus.virtual(env)
+        and releases.within(env.tensorflow, "2.0", "2.1")
+    ):
+        yield (
+            PROBLEM,
+            "TPU %r and no %s" % (name, " and no ".join(missing)),
+            "TPUClusterResolver of TensorFlow %s raises ImportError without them" % env.tensorflow,
+            'pip install "tpudist[tpu]"',
+        )
 
 
 #: In the order of the report.
-CHECKS = [tensorflow_missing, tensorflow_shadowed, tensorflow_broken, keras_broken,
-          tensorflow_too_old, tensorflow_twice, packages_do_not_fit,
-          legacy_keras_missing, keras_slots, chip_without_kernels,
-          runtime_does_not_match, resolver_cannot_ask]
+CHECKS = [
+    tensorflow_missing,
+    tensorflow_shadowed,
+    tensorflow_broken,
+    keras_broken,
+    tensorflow_too_old,
+    tensorflow_twice,
+    packages_do_not_fit,
+    legacy_keras_missing,
+    keras_slots,
+    chip_without_kernels,
+    runtime_does_not_match,
+    resolver_cannot_ask,
+]

@@ -15,23 +15,53 @@ import subprocess
 import sys
 
 #: The wheels that put a package ``tensorflow`` into site-packages.
-TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu",
-               "tensorflow-tpu", "tensorflow-intel", "tensorflow-macos",
-               "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly",
-               "tf-nightly-cpu", "tf-nightly-gpu", "tf-nightly-tpu")
+TENSORFLOWS = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-gpu",
+    "tensorflow-tpu",
+    "tensorflow-intel",
+    "tensorflow-macos",
+    "tensorflow-cpu-aws",
+    "intel-tensorflow",
+    "tf-nightly",
+    "tf-nightly-cpu",
+    "tf-nightly-gpu",
+    "tf-nightly-tpu",
+)
 
 #: Environment variables that decide about TPUs and Keras.
-VARIABLES = ("TPUDIST_TPU", "TPU_NAME", "COLAB_TPU_ADDR",
-             "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE",
-             "TPU_WORKER_HOSTNAMES", "TPU_LIBRARY_PATH", "TPUDIST_LIBTPU",
-             "TF_USE_LEGACY_KERAS")
+VARIABLES = (
+    "TPUDIST_TPU",
+    "TPU_NAME",
+    "COLAB_TPU_ADDR",
+    "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
+    "TPU_ACCELERATOR_TYPE",
+    "TPU_WORKER_HOSTNAMES",
+    "TPU_LIBRARY_PATH",
+    "TPUDIST_LIBTPU",
+    "TF_USE_LEGACY_KERAS",
+)
 
 PROBE_SECONDS = 180
 
 
-class Environment(collections.namedtuple("Environment", (
-        "python", "executable", "machine", "distributions", "requires",
-        "variables", "probe", "chips", "runtime"))):
+class Environment(
+    collections.namedtuple(
+        "Environment",
+        (
+            "python",
+            "executable",
+            "machine",
+            "distributions",
+            "requires",
+            "variables",
+            "probe",
+            "chips",
+            "runtime",
+        ),
+    )
+):
     """One machine, as data.
 
     Attributes:
@@ -51,8 +81,9 @@ class Environment(collections.namedtuple("Environment", (
     @property
     def tensorflows(self):
         """{name: version} of the installed wheels that carry TensorFlow."""
-        return {name: self.distributions[name]
-                for name in TENSORFLOWS if name in self.distributions}
+        return {
+            name: self.distributions[name] for name in TENSORFLOWS if name in self.distributions
+        }
 
     @property
     def tensorflow(self):
@@ -84,11 +115,16 @@ def detect(runtime=None):
     """
     distributions, requires = installed()
     return Environment(
-        python=platform.python_version(), executable=sys.executable,
+        python=platform.python_version(),
+        executable=sys.executable,
         machine="%s %s" % (platform.system(), platform.machine()),
-        distributions=distributions, requires=requires,
+        distributions=distributions,
+        requires=requires,
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
-        probe=probe_tensorflow(), chips=tpu_chips(), runtime=runtime)
+        probe=probe_tensorflow(),
+        chips=tpu_chips(),
+        runtime=runtime,
+    )
 
 
 def normalize(name):
@@ -152,15 +188,21 @@ def probe_tensorflow(seconds=PROBE_SECONDS):
       if that process was killed, hung or printed nothing.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    quiet = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", TPU_LOAD_LIBRARY="0",
-                 TPU_SKIP_MDS_QUERY="1")  # touch neither the chips nor the network
+    quiet = dict(
+        os.environ, TF_CPP_MIN_LOG_LEVEL="3", TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1"
+    )  # touch neither the chips nor the network
     quiet["PYTHONPATH"] = os.pathsep.join(
-        path for path in (quiet.get("PYTHONPATH"), package) if path)
+        path for path in (quiet.get("PYTHONPATH"), package) if path
+    )
     try:
         process = subprocess.run(
-            [sys.executable, "-m", "tpudist.doctor.probe"], env=quiet,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            universal_newlines=True, timeout=seconds)
+            [sys.executable, "-m", "tpudist.doctor.probe"],
+            env=quiet,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=seconds,
+        )
     except subprocess.TimeoutExpired:
         return {"error": "import tensorflow took more than %d seconds" % seconds}
     lines = process.stdout.strip().splitlines()
@@ -168,5 +210,7 @@ def probe_tensorflow(seconds=PROBE_SECONDS):
         return json.loads(lines[-1])
     except (IndexError, ValueError):
         last = (process.stderr.strip().splitlines() or ["no message"])[-1]
-        return {"error": "import tensorflow ended the process with exit code %d: %s"
-                         % (process.returncode, last)}
+        return {
+            "error": "import tensorflow ended the process with exit code %d: %s"
+            % (process.returncode, last)
+        }

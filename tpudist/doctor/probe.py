@@ -33,6 +33,7 @@ def _path():
 
 def _look(found):
     import tensorflow as tf
+
     found["version"] = tf.__version__
     found["cuda"] = bool(tf.test.is_built_with_cuda())
     try:

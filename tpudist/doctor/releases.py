@@ -19,39 +19,83 @@ Pin = collections.namedtuple("Pin", "package since until specifier why")
 #: Each ``why`` was reproduced with the releases it names where they could be
 #: installed; the others are a wheel's own requirement or the table in ``compat/``.
 PINS = (
-    Pin("tensorflow-estimator", "1.13", "2.15", "=={minor}.*",
+    Pin(
+        "tensorflow-estimator",
+        "1.13",
+        "2.15",
+        "=={minor}.*",
         "an Estimator of another release calls strategy methods that this one "
         "does not have ('OneDeviceStrategy' object has no attribute "
-        "'call_for_each_tower')"),
-    Pin("keras", "2.6", "2.15", "=={minor}.*",
+        "'call_for_each_tower')",
+    ),
+    Pin(
+        "keras",
+        "2.6",
+        "2.15",
+        "=={minor}.*",
         "tf.keras is this package, and every TensorFlow up to 2.15 takes its "
-        "own release only ('Keras cannot be imported')"),
-    Pin("keras", "2.16", None, ">=3.0",
-        "tf.keras is Keras 3 from TensorFlow 2.16 on"),
-    Pin("tf-keras", "2.15", None, "=={minor}.*",
-        "tf_keras follows TensorFlow release by release"),
-    Pin("protobuf", "1.13", "2.11", "<3.21",
-        "protobuf 4 and newer refuse its generated code ('Descriptors cannot "
-        "be created directly')"),
-    Pin("numpy", "1.13", "2.4", "<1.20",
+        "own release only ('Keras cannot be imported')",
+    ),
+    Pin("keras", "2.16", None, ">=3.0", "tf.keras is Keras 3 from TensorFlow 2.16 on"),
+    Pin("tf-keras", "2.15", None, "=={minor}.*", "tf_keras follows TensorFlow release by release"),
+    Pin(
+        "protobuf",
+        "1.13",
+        "2.11",
+        "<3.21",
+        "protobuf 4 and newer refuse its generated code ('Descriptors cannot be created directly')",
+    ),
+    Pin(
+        "numpy",
+        "1.13",
+        "2.4",
+        "<1.20",
         "its RNN layers fail ('Cannot convert a symbolic Tensor to a numpy "
-        "array'), and from numpy 1.24 on it does not import (np.object)"),
-    Pin("numpy", "2.5", "2.17", "<2",
-        "it was built for numpy 1 ('numpy.core.umath failed to import')"),
-    Pin("h5py", "1.13", "2.4", "<3",
-        "load_model of an .h5 file fails ('str' object has no attribute "
-        "'decode')"),
-    Pin("gast", "1.14", "2.1", "==0.2.2",
-        "AutoGraph stops converting, without an error of its own (tf.range "
-        "loops raise)"),
-    Pin("gast", "2.2", "2.4", "==0.3.3",
+        "array'), and from numpy 1.24 on it does not import (np.object)",
+    ),
+    Pin(
+        "numpy",
+        "2.5",
+        "2.17",
+        "<2",
+        "it was built for numpy 1 ('numpy.core.umath failed to import')",
+    ),
+    Pin(
+        "h5py",
+        "1.13",
+        "2.4",
+        "<3",
+        "load_model of an .h5 file fails ('str' object has no attribute 'decode')",
+    ),
+    Pin(
+        "gast",
+        "1.14",
+        "2.1",
+        "==0.2.2",
+        "AutoGraph stops converting, without an error of its own (tf.range loops raise)",
+    ),
+    Pin(
+        "gast",
+        "2.2",
+        "2.4",
+        "==0.3.3",
         "AutoGraph stops converting, without an error of its own ('iterating "
-        "over `tf.Tensor` is not allowed')"),
+        "over `tf.Tensor` is not allowed')",
+    ),
 )
 
 #: What a TensorFlow wheel's own requirements are checked for.
-FAMILY = ("keras", "keras-nightly", "tensorflow-estimator", "libtpu",
-          "protobuf", "numpy", "h5py", "gast", "ml-dtypes")
+FAMILY = (
+    "keras",
+    "keras-nightly",
+    "tensorflow-estimator",
+    "libtpu",
+    "protobuf",
+    "numpy",
+    "h5py",
+    "gast",
+    "ml-dtypes",
+)
 
 
 def parse(text):
@@ -77,8 +121,11 @@ def within(text, since, until):
       until: e.g. ``"2.15"``; None or empty if it still is so.
     """
     here = _pair(text)
-    return (here is not None and (not since or _pair(since) <= here)
-            and (not until or here <= _pair(until)))
+    return (
+        here is not None
+        and (not since or _pair(since) <= here)
+        and (not until or here <= _pair(until))
+    )
 
 
 def _pair(text):
@@ -103,8 +150,11 @@ def needs(tensorflow, requirements):
       The rows of ``PINS`` that apply, then the wheel's own requirements of
       ``FAMILY`` under this Python; the latter have ``why`` None.
     """
-    rows = [(pin.package, pin.specifier.format(minor=minor(tensorflow)), pin.why)
-            for pin in PINS if within(tensorflow, pin.since, pin.until)]
+    rows = [
+        (pin.package, pin.specifier.format(minor=minor(tensorflow)), pin.why)
+        for pin in PINS
+        if within(tensorflow, pin.since, pin.until)
+    ]
     return rows + [row for text in requirements for row in _declared(text)]
 
 

@@ -17,10 +17,13 @@ def as_dict(environment, findings):
     env = environment
     return {
         "tpudist": tpudist.__version__,
-        "python": {"version": env.python, "executable": env.executable,
-                   "machine": env.machine},
-        "tensorflow": {"version": env.tensorflow, "path": env.probe.get("path"),
-                       "variant": env.variant, "distributions": env.tensorflows},
+        "python": {"version": env.python, "executable": env.executable, "machine": env.machine},
+        "tensorflow": {
+            "version": env.tensorflow,
+            "path": env.probe.get("path"),
+            "variant": env.variant,
+            "distributions": env.tensorflows,
+        },
         "keras": keras(env),
         "tpu": tpus.found(env),
         "surfaces": surfaces(env.tensorflow),
@@ -41,8 +44,7 @@ def keras(env):
     if package in (None, "tensorflow"):
         return {"generation": package, "version": None}
     names = ("tf-keras",) if package == "tf_keras" else ("keras", "keras-nightly")
-    version = next((env.distributions[name] for name in names
-                    if name in env.distributions), None)
+    version = next((env.distributions[name] for name in names if name in env.distributions), None)
     if package == "tf_keras":
         return {"generation": package, "version": version}
     new = releases.within(version, "3.0", None)
@@ -60,6 +62,7 @@ def surfaces(tensorflow):
       that only tpudist gives on it.
     """
     from tpudist.surfaces import ROWS
+
     eras = {}
     for row in ROWS:
         era = eras.setdefault(row.era, {"native": [], "provided": []})
@@ -77,8 +80,12 @@ def as_text(environment, findings):
         lines += ["", "Native in this TensorFlow (tpudist gives the rest)"]
         lines += [_native(era, **names) for era, names in report["surfaces"].items()]
     for finding in findings:
-        lines += ["", "%s  %s" % (finding.level.upper(), finding.seen),
-                  "  why   " + finding.why, "  type  " + finding.instead]
+        lines += [
+            "",
+            "%s  %s" % (finding.level.upper(), finding.seen),
+            "  why   " + finding.why,
+            "  type  " + finding.instead,
+        ]
     lines += ["", _verdict(findings)]
     return "\n".join(lines) + "\n"
 
@@ -116,10 +123,17 @@ def _native(era, native, provided):
     text = "%d of %d names" % (len(native), len(native) + len(provided))
     short, which = (native, "these") if len(native) < len(provided) else (provided, "all but")
     if native and provided:
-        text += ", %s: %s" % (which, ", ".join(name.replace("TPUStrategy.", "", 1)
-                                               for name in short))
-    return textwrap.fill("%-9s %s" % (era, text), 88, initial_indent="  ",
-                         subsequent_indent=" " * 12, break_long_words=False)
+        text += ", %s: %s" % (
+            which,
+            ", ".join(name.replace("TPUStrategy.", "", 1) for name in short),
+        )
+    return textwrap.fill(
+        "%-9s %s" % (era, text),
+        88,
+        initial_indent="  ",
+        subsequent_indent=" " * 12,
+        break_long_words=False,
+    )
 
 
 def _verdict(findings):

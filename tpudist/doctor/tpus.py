@@ -20,8 +20,10 @@ def remote(env):
     ``local`` is what Cloud TPU VMs put into TPU_NAME for their own chips.
     """
     names = [env.variables.get(variable) for variable in ("TPUDIST_TPU",) + REMOTE]
-    return next((name for name in names
-                 if name and name != "local" and not name.startswith("virtual")), None)
+    return next(
+        (name for name in names if name and name != "local" and not name.startswith("virtual")),
+        None,
+    )
 
 
 def found(env):
@@ -33,8 +35,13 @@ def found(env):
       device files of this host; ``libtpu``: version of the package, or None.
     """
     kind, name, source = _choice(env)
-    return {"kind": kind, "name": name, "source": source, "chips": env.chips,
-            "libtpu": env.distributions.get("libtpu")}
+    return {
+        "kind": kind,
+        "name": name,
+        "source": source,
+        "chips": env.chips,
+        "libtpu": env.distributions.get("libtpu"),
+    }
 
 
 def _choice(env):
@@ -44,9 +51,15 @@ def _choice(env):
         return "local", "local", env.chips[0]
     if remote(env):
         name = remote(env)
-        return "remote", name, next(
-            variable for variable in ("TPUDIST_TPU",) + REMOTE
-            if env.variables.get(variable) == name)
+        return (
+            "remote",
+            name,
+            next(
+                variable
+                for variable in ("TPUDIST_TPU",) + REMOTE
+                if env.variables.get(variable) == name
+            ),
+        )
     return None, None, None
 
 

@@ -2,14 +2,12 @@
 
 import sys
 
-from tpudist.dropin import finder
-from tpudist.dropin import namespace
+from tpudist.dropin import finder, namespace
 from tpudist.dropin.exports import lazy_exports, load
 from tpudist.dropin.finder import find_module
 from tpudist.dropin.namespace import Namespace, top
 
-__all__ = ["Namespace", "become_namespace", "find_module", "lazy_exports",
-           "load", "top"]
+__all__ = ["Namespace", "become_namespace", "find_module", "lazy_exports", "load", "top"]
 
 
 def become_namespace(module_name, era):

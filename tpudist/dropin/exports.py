@@ -19,8 +19,7 @@ def load(target):
       MissingTensorFlowError: TensorFlow cannot be imported.
     """
     module, _, attribute = target.partition(":")
-    value = tensorflow() if module == "tensorflow" else (
-        importlib.import_module(module))
+    value = tensorflow() if module == "tensorflow" else (importlib.import_module(module))
     for part in attribute.split("."):
         value = getattr(value, part)
     return value
@@ -33,6 +32,7 @@ def tensorflow():
       MissingTensorFlowError: there is none; says what to install.
     """
     from tpudist.core import versions  # Raises if there is none.
+
     del versions
     return importlib.import_module("tensorflow")
 

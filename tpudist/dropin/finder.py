@@ -47,16 +47,18 @@ class Finder:
     def find_spec(self, fullname, path=None, target=None):
         """A spec for a module below a drop-in, else None."""
         parts = fullname.split(".", 3)
-        if len(parts) < 4 or parts[0] != "tpudist" or (
-                parts[2] != "tensorflow" or parts[1] not in surfaces.ERAS):
+        if (
+            len(parts) < 4
+            or parts[0] != "tpudist"
+            or (parts[2] != "tensorflow" or parts[1] not in surfaces.ERAS)
+        ):
             return None
         try:
             found = find_module(parts[1], parts[3])
         except EraNameError as error:
             # Named otherwise than `fullname`, or "from package import module"
             # would swallow the text.
-            raise ModuleNotFoundError(
-                str(error), name="tensorflow." + parts[3]) from None
+            raise ModuleNotFoundError(str(error), name="tensorflow." + parts[3]) from None
         if found is None:
             return None
         spec = importlib.machinery.ModuleSpec(fullname, self, is_package=True)

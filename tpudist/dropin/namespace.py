@@ -20,8 +20,13 @@ from tpudist.dropin import exports
 from tpudist.errors import EraNameError
 
 #: Dunder names of TensorFlow that users read; all others are Python's.
-_PASSED_ON = ("__compiler_version__", "__git_version__", "__internal__",
-              "__operators__", "__version__")
+_PASSED_ON = (
+    "__compiler_version__",
+    "__git_version__",
+    "__internal__",
+    "__operators__",
+    "__version__",
+)
 
 
 class Namespace(types.ModuleType):
@@ -47,11 +52,9 @@ class Namespace(types.ModuleType):
 
     def __getattr__(self, name):
         if name == "__all__":  # For from ... import *.
-            return [name for name in dir(self)
-                    if not name.startswith("_") and hasattr(self, name)]
+            return [name for name in dir(self) if not name.startswith("_") and hasattr(self, name)]
         if name.startswith("__") and name not in _PASSED_ON:
-            raise AttributeError(
-                "module %r has no attribute %r" % (self.__name__, name))
+            raise AttributeError("module %r has no attribute %r" % (self.__name__, name))
         value = _find(self, name)
         self.__dict__[name] = value
         return value
@@ -99,8 +102,7 @@ def top(era, root=""):
 def _compat(module, root):
     tops = module.__dict__.setdefault("_tpudist_tops", {})
     if root not in tops:
-        tops[root] = Namespace(module.__name__ + "." + root,
-                               module._tpudist_era, root=root)
+        tops[root] = Namespace(module.__name__ + "." + root, module._tpudist_era, root=root)
     return tops[root]
 
 
@@ -119,8 +121,7 @@ def _find(space, name):
     if path in ("compat.v1", "compat.v2"):
         return top(era, path)
     if path in _wrapped(era):
-        child = Namespace(space.__name__ + "." + name, era, path,
-                          space._tpudist_root, space)
+        child = Namespace(space.__name__ + "." + name, era, path, space._tpudist_root, space)
         if _overlaid(era, path) or _bases(child):
             return child
     cause = None
@@ -139,26 +140,34 @@ def _missing(space, name, cause):
     if prefix is None:
         return AttributeError(
             "module %r has no attribute %r (nor has TensorFlow %s)"
-            % (space.__name__, name, release))
+            % (space.__name__, name, release)
+        )
     first = path.partition(".")[0]
-    why = str(cause) if first not in surfaces.LAST else (
-        "tf.%s ended with TensorFlow %s" % (first, surfaces.LAST[first]))
+    why = (
+        str(cause)
+        if first not in surfaces.LAST
+        else ("tf.%s ended with TensorFlow %s" % (first, surfaces.LAST[first]))
+    )
     return EraNameError(
         "tf.%s is not in TensorFlow %s, and tpudist.%s does not bring it back"
-        % (path, release, space._tpudist_era), why, surfaces.GONE[prefix])
+        % (path, release, space._tpudist_era),
+        why,
+        surfaces.GONE[prefix],
+    )
 
 
 def _bases(space):
     """The modules of the installed TensorFlow that a Namespace stands over."""
     if space._tpudist_bases is None:
         space._tpudist_bases = (
-            _top_bases(space) if space._tpudist_parent is None else
-            _child_bases(space))
+            _top_bases(space) if space._tpudist_parent is None else _child_bases(space)
+        )
     return space._tpudist_bases
 
 
 def _top_bases(space):
     from tpudist.core import versions
+
     tf = exports.tensorflow()
     if space._tpudist_root:
         root = space._tpudist_root.rpartition(".")[2]
@@ -174,8 +183,7 @@ def _top_bases(space):
 
 def _child_bases(space):
     name = space._tpudist_path.rpartition(".")[2]
-    found = [getattr(base, name, None)
-             for base in _bases(space._tpudist_parent)]
+    found = [getattr(base, name, None) for base in _bases(space._tpudist_parent)]
     found = [base for base in found if isinstance(base, types.ModuleType)]
     if not found:
         found = [import_or_none(_real_name(space))]
@@ -187,17 +195,18 @@ def _wrapped(era):
     """Dotted names that need a Namespace of their own: the parents of what is
     overlaid, and modules whose members may be gone."""
     keys = ["compat.v1"] + list(surfaces.DROPINS[era])
-    keys += [key + "." for key in surfaces.GONE
-             if not key.startswith("contrib.")]
-    return {key[:end] for key in keys
-            for end, letter in enumerate(key) if letter == "."}
+    keys += [key + "." for key in surfaces.GONE if not key.startswith("contrib.")]
+    return {key[:end] for key in keys for end, letter in enumerate(key) if letter == "."}
 
 
 def _overlaid(era, path):
     """The names directly below a dotted name that lead to overlaid ones."""
     start = path + "." if path else ""
-    return {key[len(start):].partition(".")[0]
-            for key in surfaces.DROPINS[era] if key.startswith(start)}
+    return {
+        key[len(start) :].partition(".")[0]
+        for key in surfaces.DROPINS[era]
+        if key.startswith(start)
+    }
 
 
 def _join(*parts):

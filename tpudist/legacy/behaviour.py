@@ -48,6 +48,7 @@ def of_era(era):
         built a graph.
     """
     from tpudist.core import versions
+
     with contextlib.ExitStack() as stack:
         stack.enter_context(_verbosity_restored())
         if versions.TF2:
@@ -78,12 +79,14 @@ def _on_first_generation(stack, era):
         raise ScriptError(
             "a script of TensorFlow 2 in a process that has built a graph",
             "TensorFlow 1 can turn eager execution on only at its start",
-            "python -m tpudist run, which starts a process of its own")
+            "python -m tpudist run, which starts a process of its own",
+        )
 
 
 def _switch_on():
     """Turns TensorFlow 2 on; False if functions would not notice."""
     import tensorflow as tf
+
     eager = []
 
     def probe(value):
@@ -113,8 +116,10 @@ class ScriptGraph:
 
     def __enter__(self):
         self._open()
-        for name, ours in (("reset_default_graph", self._reset),
-                           ("enable_eager_execution", self._enable_eager)):
+        for name, ours in (
+            ("reset_default_graph", self._reset),
+            ("enable_eager_execution", self._enable_eager),
+        ):
             self._replace(name, ours)
         return self
 
@@ -145,8 +150,7 @@ class ScriptGraph:
 
     def _reset(self):
         """Replaces the default graph by an empty one."""
-        if self._scope is None or (
-                _v1().get_default_graph() is not self._graph):
+        if self._scope is None or (_v1().get_default_graph() is not self._graph):
             return self._native_reset_default_graph()
         self._close()
         self._open()
@@ -161,13 +165,17 @@ class ScriptGraph:
 def _modules_with(name, value):
     """The modules that have an object under its own name: the one that defines
     it, and each copy of ``tf.compat.v1``."""
-    return [module for module in list(sys.modules.values())
-            if getattr(module, "__dict__", {}).get(name) is value
-            and not isinstance(module, dropin.Namespace)]
+    return [
+        module
+        for module in list(sys.modules.values())
+        if getattr(module, "__dict__", {}).get(name) is value
+        and not isinstance(module, dropin.Namespace)
+    ]
 
 
 def _v1():
     import tensorflow as tf
+
     return tf.compat.v1
 
 

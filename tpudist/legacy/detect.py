@@ -55,7 +55,8 @@ def detect(script):
             "file(s) read)" % (script, len(files)),
             "the era is found by names such as tf.contrib.distribute.TPUStrategy"
             ", strategy.experimental_run_v2 or strategy.run",
-            "--era contrib|2.0|2.2 " + os.path.basename(script))
+            "--era contrib|2.0|2.2 " + os.path.basename(script),
+        )
     return _decide(found)
 
 
@@ -65,7 +66,8 @@ def describe(detection):
     if detection.outvoted:
         line += "; not %s (%s): --era overrides" % (
             "/".join(sorted({name.eras[-1] for name in detection.outvoted})),
-            _some(detection.outvoted))
+            _some(detection.outvoted),
+        )
     return line
 
 
@@ -89,7 +91,8 @@ def parse(path):
             "%s is not Python 3: %s" % (where, getattr(error, "msg", error)),
             "tpudist runs the script in this Python",
             "if it is Python 2, 2to3 -w %s; if it is a notebook, jupyter "
-            "nbconvert --to script" % os.path.basename(path)) from error
+            "nbconvert --to script" % os.path.basename(path),
+        ) from error
 
 
 def _readable(path):
@@ -101,11 +104,9 @@ def _readable(path):
 
 def _decide(found):
     single = [name for name in found if len(name.eras) == 1]
-    era = max((name.eras[-1] for name in single or found),
-              key=surfaces.ERAS.index)
+    era = max((name.eras[-1] for name in single or found), key=surfaces.ERAS.index)
     decisive = [name for name in single or found if era in name.eras]
-    return Detection(era, decisive,
-                     [name for name in single if era not in name.eras])
+    return Detection(era, decisive, [name for name in single if era not in name.eras])
 
 
 def _some(names, most=2):
@@ -113,8 +114,9 @@ def _some(names, most=2):
     for name in names:
         if name.name not in [other.name for other in shown]:
             shown.append(name)
-    text = ", ".join("%s at %s:%d" % (name.name, os.path.basename(name.path),
-                                      name.line) for name in shown[:most])
+    text = ", ".join(
+        "%s at %s:%d" % (name.name, os.path.basename(name.path), name.line) for name in shown[:most]
+    )
     rest = len(shown) - most
     return text + (", and %d more" % rest if rest > 0 else "")
 
@@ -129,8 +131,7 @@ def _imported_files(tree, path, folder):
             for _ in range(node.level):
                 base = os.path.dirname(path if base is folder else base)
             module = node.module or ""
-            dotted = [module] + [(module + "." + name.name).strip(".")
-                                 for name in node.names]
+            dotted = [module] + [(module + "." + name.name).strip(".") for name in node.names]
         else:
             continue
         for name in dotted:
@@ -143,6 +144,5 @@ def _module_files(base, dotted, folder):
         stem = os.path.join(base, *parts[:end])
         for path in (stem + ".py", os.path.join(stem, "__init__.py")):
             below = os.path.relpath(path, folder).split(os.sep)
-            if os.path.isfile(path) and ".." not in below and (
-                    not set(below) & set(_FOREIGN)):
+            if os.path.isfile(path) and ".." not in below and (not set(below) & set(_FOREIGN)):
                 yield os.path.abspath(path)

@@ -50,12 +50,17 @@ def eras_of_name(dotted):
     """
     plain = _COMPAT.sub("", dotted)
     if plain.partition(".")[0] == "contrib" or (
-            plain == dotted and _known(plain, surfaces.FIRST_GENERATION)):
+        plain == dotted and _known(plain, surfaces.FIRST_GENERATION)
+    ):
         return ("contrib",)
     return tuple(
-        era for era in surfaces.ERAS
-        if _known(plain, {row.name for row in surfaces.rows_of(era)
-                          if not row.name.startswith("TPUStrategy.")}))
+        era
+        for era in surfaces.ERAS
+        if _known(
+            plain,
+            {row.name for row in surfaces.rows_of(era) if not row.name.startswith("TPUStrategy.")},
+        )
+    )
 
 
 def eras_of_member(name, receiver):
@@ -74,16 +79,18 @@ def eras_of_member(name, receiver):
     if _STRATEGY.search(receiver):
         return eras if len(eras) < len(surfaces.ERAS) else ()
     distinctive = name.count("_") > 1 or "tower" in name
-    if distinctive and not eras and _known("TowerContext." + name, {
-            row.name for row in surfaces.rows_of("contrib")}):
+    if (
+        distinctive
+        and not eras
+        and _known("TowerContext." + name, {row.name for row in surfaces.rows_of("contrib")})
+    ):
         return ("contrib",)
     return eras if distinctive and len(eras) == 1 else ()
 
 
 def _known(dotted, names):
     parts = dotted.split(".")
-    return any(".".join(parts[:end]) in names
-               for end in range(1, len(parts) + 1))
+    return any(".".join(parts[:end]) in names for end in range(1, len(parts) + 1))
 
 
 class _Imports(ast.NodeVisitor):
@@ -116,10 +123,8 @@ class _Imports(ast.NodeVisitor):
             self.imported.append((dotted, node.lineno))
 
     def visit_Assign(self, node):
-        if isinstance(node.value, ast.Call) and (
-                _last_word(node.value.func).endswith("Strategy")):
-            self.strategies.update(_last_word(target)
-                                   for target in node.targets)
+        if isinstance(node.value, ast.Call) and (_last_word(node.value.func).endswith("Strategy")):
+            self.strategies.update(_last_word(target) for target in node.targets)
         self.generic_visit(node)
 
 
@@ -158,8 +163,7 @@ class _Uses(ast.NodeVisitor):
         while isinstance(node, ast.Attribute):
             words.append(node.attr)
             node = node.value
-        if not isinstance(node, ast.Name) or (
-                node.id not in self._imports.tensorflow):
+        if not isinstance(node, ast.Name) or (node.id not in self._imports.tensorflow):
             return None
         start = self._imports.tensorflow[node.id]
         return ".".join(([start] if start else []) + words[::-1])

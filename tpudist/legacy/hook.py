@@ -68,36 +68,31 @@ class Hook:
     def _below_folder(self, path):
         if not path.startswith(self._folder) or path.startswith(self._foreign):
             return False
-        return not set(path[len(self._folder):].split(os.sep)) & set(_FOREIGN)
+        return not set(path[len(self._folder) :].split(os.sep)) & set(_FOREIGN)
 
     def _foreign_folders(self):
         spec = importlib.util.find_spec("tensorflow")
         folders = [_OURS]
         if spec is not None and spec.origin:
-            installed = os.path.dirname(os.path.dirname(
-                os.path.realpath(spec.origin)))
+            installed = os.path.dirname(os.path.dirname(os.path.realpath(spec.origin)))
             if os.path.join(installed, "") != self._folder:
                 folders.append(os.path.join(installed, ""))
-        return tuple(folder for folder in folders
-                     if folder.startswith(self._folder))
+        return tuple(folder for folder in folders if folder.startswith(self._folder))
 
     def _take_modules(self):
         taken = {}
         for name, module in list(sys.modules.items()):
-            if name != "__main__" and self.is_users(
-                    getattr(module, "__file__", None)):
+            if name != "__main__" and self.is_users(getattr(module, "__file__", None)):
                 taken[name] = sys.modules.pop(name)
         return taken
 
-    def _replace_import(self, name, globals=None, locals=None, fromlist=(),
-                        level=0):
+    def _replace_import(self, name, globals=None, locals=None, fromlist=(), level=0):
         if level or not _is_tensorflow(name):
             return self._import(name, globals, locals, fromlist, level)
         scope = sys._getframe(1).f_globals if globals is None else globals
         if not self.is_users(scope.get("__file__")):
             return self._import(name, globals, locals, fromlist, level)
-        found = self._import(self._renamed(name), None, None,
-                             fromlist or ("__name__",), 0)
+        found = self._import(self._renamed(name), None, None, fromlist or ("__name__",), 0)
         return found if fromlist else sys.modules[self._top]
 
     def _replace_import_module(self, name, package=None):
@@ -107,7 +102,7 @@ class Hook:
         return self._import_module(name, package)
 
     def _renamed(self, name):
-        return self._top + name[len("tensorflow"):]
+        return self._top + name[len("tensorflow") :]
 
 
 def _is_tensorflow(name):

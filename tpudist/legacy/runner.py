@@ -8,11 +8,8 @@ import traceback
 import types
 
 from tpudist import surfaces
-from tpudist.errors import ScriptError
-from tpudist.errors import TpudistError
-from tpudist.legacy import behaviour
-from tpudist.legacy import detect
-from tpudist.legacy import hook
+from tpudist.errors import ScriptError, TpudistError
+from tpudist.legacy import behaviour, detect, hook
 
 #: The environment variable that overrides the TPU name of a script.
 ENVIRONMENT = "TPUDIST_TPU"
@@ -85,12 +82,17 @@ def of_era(script, argv=(), era=None, tpu=None):
 
 def _prepare(script, era):
     if os.path.isdir(script):
-        raise ScriptError("%s is a folder" % script, "a script is a file",
-                          "tpudist run %s" % os.path.join(script, "train.py"))
+        raise ScriptError(
+            "%s is a folder" % script,
+            "a script is a file",
+            "tpudist run %s" % os.path.join(script, "train.py"),
+        )
     if not os.path.isfile(script):
-        raise ScriptError("no file %s" % script,
-                          "the working folder is %s" % os.getcwd(),
-                          "tpudist run [--era ERA] path/to/script.py [args]")
+        raise ScriptError(
+            "no file %s" % script,
+            "the working folder is %s" % os.getcwd(),
+            "tpudist run [--era ERA] path/to/script.py [args]",
+        )
     chosen = _era(era)
     tree = detect.parse(script)
     if chosen is None:
@@ -98,9 +100,9 @@ def _prepare(script, era):
         print(detect.describe(found), file=sys.stderr)
         chosen = found.era
     from tpudist.core import versions  # Raises if there is no TensorFlow.
+
     del versions
-    return compile(tree, os.path.abspath(script), "exec",
-                   dont_inherit=True), chosen
+    return compile(tree, os.path.abspath(script), "exec", dont_inherit=True), chosen
 
 
 def _folder(script):
@@ -112,9 +114,11 @@ def _era(era):
     if era is None or surfaces.era_named(era):
         return era and surfaces.era_named(era)
     raise ScriptError(
-        "--era %s" % era, "the eras are contrib, 2.0 and 2.2",
+        "--era %s" % era,
+        "the eras are contrib, 2.0 and 2.2",
         "--era contrib for TensorFlow 1.11 to 1.15, 2.0 for 2.0 and 2.1, 2.2 "
-        "for 2.2 and newer, or none to have it found")
+        "for 2.2 and newer, or none to have it found",
+    )
 
 
 def _execute(code, module):
@@ -209,8 +213,7 @@ def load(code, path):
 
 def _new_module(name, path):
     module = types.ModuleType(name)
-    module.__dict__.update(__file__=path, __builtins__=builtins,
-                           __package__=None)
+    module.__dict__.update(__file__=path, __builtins__=builtins, __package__=None)
     return module
 
 
@@ -218,14 +221,14 @@ def _new_module(name, path):
 def _absl_flags():
     """Forgets the flags that a script defines, so that it can run again."""
     from absl import flags
+
     values = flags.FLAGS
     before, parsed = set(values), values.is_parsed()
     try:
         yield
     finally:
         for name in set(values) - before:
-            if not str(values.find_module_defining_flag(name)).startswith(
-                    "absl."):
+            if not str(values.find_module_defining_flag(name)).startswith("absl."):
                 delattr(values, name)
         if not parsed:
             values.unparse_flags()

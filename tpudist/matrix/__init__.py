@@ -27,6 +27,7 @@ def run(options):
       MatrixError: the request cannot be met on any release.
     """
     from tpudist.matrix import ci, report, table
+
     rows = table.read(options.table)
     if options.list:
         sys.stdout.write(listing(rows))
@@ -47,8 +48,9 @@ def listing(rows):
     Args:
       rows: {release: ``table.Row``}.
     """
-    lines = ["%-8s Python %-5s %s" % (row.release, row.python, row.requirement)
-             for row in rows.values()]
+    lines = [
+        "%-8s Python %-5s %s" % (row.release, row.python, row.requirement) for row in rows.values()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -63,6 +65,7 @@ def run_all(rows, options):
       MatrixError: before anything is done, if nothing can be done.
     """
     from tpudist.matrix import cache, environments, recipe, report
+
     environments.find_uv()
     folder, _ = recipe.split(options.project)
     kept = cache.of_project(cache.folder(options.cache), folder)
@@ -71,14 +74,17 @@ def run_all(rows, options):
         print("== %s (%d of %d)" % (row.release, number, len(rows)), flush=True)
         results.append(_run_one(row, os.path.join(kept, row.release), options))
         if _stops(results[-1], options):
-            results += [report.Result(rest.release, "", "", report.NOT_RUN, None, None, "")
-                        for rest in rows[number:]]
+            results += [
+                report.Result(rest.release, "", "", report.NOT_RUN, None, None, "")
+                for rest in rows[number:]
+            ]
             break
     return results
 
 
 def _stops(result, options):
     from tpudist.matrix import report
+
     stopping = (report.FAILED, report.NOT_SET_UP) if options.fail_fast else ()
     return result.word in stopping + (report.INTERRUPTED,)
 
@@ -86,6 +92,7 @@ def _stops(result, options):
 def _run_one(row, folder, options):
     """The `Result` of one release."""
     from tpudist.matrix import environments, recipe, report
+
     tensorflow = python = ""
     try:
         made = recipe.Recipe(row, options.project, ["pytest"] + options.extra, recipe.own())
@@ -106,9 +113,9 @@ def _run_one(row, folder, options):
 def _command(row, environment, options):
     """(word, exit code, seconds, line) of the command in a ready environment."""
     from tpudist.matrix import report, running
+
     start = time.time()
-    code, text = running.run(options.arguments, running.variables(
-        environment, row, options.tpu))
+    code, text = running.run(options.arguments, running.variables(environment, row, options.tpu))
     seconds = time.time() - start
     if code == 0:
         return report.PASSED, code, seconds, ""

@@ -57,11 +57,18 @@ def github(rows, options):
       rows: the releases, a list of ``table.Row``.
       options: parsed ``project``, ``extra``, ``tpu``, ``arguments``.
     """
-    cells = "\n".join("          - {release: \"%s\", python: \"%s\", os: %s}"
-                      % (row.release, row.python, _runner(row)) for row in rows)
+    cells = "\n".join(
+        '          - {release: "%s", python: "%s", os: %s}'
+        % (row.release, row.python, _runner(row))
+        for row in rows
+    )
     return _GITHUB.format(
-        written=_written("--github", rows, options), cells=cells, own=_OWN_PYTHON,
-        version=tpudist.__version__, command=_command("${{ matrix.release }}", options))
+        written=_written("--github", rows, options),
+        cells=cells,
+        own=_OWN_PYTHON,
+        version=tpudist.__version__,
+        command=_command("${{ matrix.release }}", options),
+    )
 
 
 def shell(rows, options):
@@ -72,9 +79,11 @@ def shell(rows, options):
     """
     pythons = sorted({row.python for row in rows}, key=lambda text: int(text.split(".")[1]))
     return _SHELL.format(
-        written=_written("--shell", rows, options), version=tpudist.__version__,
+        written=_written("--shell", rows, options),
+        version=tpudist.__version__,
         pythons=", ".join("python" + each for each in pythons),
-        command=_command(_names(rows), options))
+        command=_command(_names(rows), options),
+    )
 
 
 def _runner(row):
@@ -97,9 +106,11 @@ def _command(releases, options):
       MatrixError: it has no form on one line.
     """
     if any("\n" in each for each in options.arguments):
-        raise MatrixError("a command of several lines: %r" % (options.arguments,),
-                          "a CI configuration has one line for it",
-                          "a script in your project: tpudist matrix ... -- python script.py")
+        raise MatrixError(
+            "a command of several lines: %r" % (options.arguments,),
+            "a CI configuration has one line for it",
+            "a script in your project: tpudist matrix ... -- python script.py",
+        )
     words = ["tpudist", "matrix", "--releases", releases]
     if options.project != ".":
         words += ["--project", shlex.quote(options.project)]

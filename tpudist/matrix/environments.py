@@ -79,8 +79,10 @@ def make(recipe, folder):
     shutil.rmtree(folder, ignore_errors=True)
     uv = find_uv()
     release = recipe.row.release
-    _call(release, [uv, "venv", "--quiet", "--no-project", "--python",
-                    interpreter(recipe.row.python), folder])
+    _call(
+        release,
+        [uv, "venv", "--quiet", "--no-project", "--python", interpreter(recipe.row.python), folder],
+    )
     lists = {"excludes": recipe.excludes, "overrides": [recipe.row.requirement]}
     install = [uv, "pip", "install", "--quiet", "--python", _python(folder)]
     for name, lines in lists.items():
@@ -89,8 +91,10 @@ def make(recipe, folder):
         install += ["--" + name, path]
     _call(release, install + recipe.requirements)
     tensorflow, python = _probe(recipe, folder)
-    files.write(os.path.join(folder, MARKER), json.dumps(
-        {"key": recipe.key, "tensorflow": tensorflow, "python": python}) + "\n")
+    files.write(
+        os.path.join(folder, MARKER),
+        json.dumps({"key": recipe.key, "tensorflow": tensorflow, "python": python}) + "\n",
+    )
     return Environment(folder, tensorflow, python)
 
 
@@ -109,7 +113,8 @@ def _probe(recipe, folder):
         raise MatrixError(
             "release %s: the environment has TensorFlow %s" % (release, tensorflow),
             "a test on it would tell of another release",
-            "requirements of your project that allow TensorFlow %s" % release)
+            "requirements of your project that allow TensorFlow %s" % release,
+        )
     return tensorflow, python
 
 
@@ -123,8 +128,9 @@ def _call(release, command, env=None):
     Raises:
       MatrixError: it failed; with the last lines it printed.
     """
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, env=env)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env
+    )
     if done.returncode == 0:
         return done.stdout
     said = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
@@ -134,7 +140,8 @@ def _call(release, command, env=None):
         % (release, doing, done.returncode, "\n".join("   " + line for line in said[-15:])),
         "nothing can be run on a release whose environment is not there",
         "the same command after the cause above is gone; --releases without %s "
-        "leaves it out" % release)
+        "leaves it out" % release,
+    )
 
 
 def find_uv():
@@ -145,14 +152,17 @@ def find_uv():
     """
     try:
         import uv
+
         return os.fspath(uv.find_uv_bin())
     except (ImportError, FileNotFoundError):
         found = shutil.which("uv")
     if found:
         return found
-    raise MatrixError("no uv beside %s, and none on PATH" % sys.executable,
-                      "uv makes the environments and finds their Pythons",
-                      'pip install "tpudist[matrix]"')
+    raise MatrixError(
+        "no uv beside %s, and none on PATH" % sys.executable,
+        "uv makes the environments and finds their Pythons",
+        'pip install "tpudist[matrix]"',
+    )
 
 
 def interpreter(version):

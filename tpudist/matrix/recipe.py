@@ -19,8 +19,16 @@ METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.
 
 #: The names under which projects ask for TensorFlow. Two of these wheels would
 #: overwrite each other, so all but the release's own are left out.
-TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-tpu",
-               "tf-nightly", "tf-nightly-cpu", "tf-nightly-gpu", "tf-nightly-tpu")
+TENSORFLOWS = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-gpu",
+    "tensorflow-tpu",
+    "tf-nightly",
+    "tf-nightly-cpu",
+    "tf-nightly-gpu",
+    "tf-nightly-tpu",
+)
 
 
 class Recipe:
@@ -65,8 +73,11 @@ class Recipe:
 
 
 def _contents(folder):
-    found = [path for pattern in METADATA
-             for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))]
+    found = [
+        path
+        for pattern in METADATA
+        for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
+    ]
     return {os.path.basename(path): _digest(path) for path in found}
 
 
@@ -83,8 +94,11 @@ def split(project):
     """
     folder, bracket, extras = project.partition("[")
     if not os.path.isdir(folder or "."):
-        raise MatrixError("--project %s" % project, "there is no folder %r" % folder,
-                          'the folder that has the setup.py or pyproject.toml, such as ".[test]"')
+        raise MatrixError(
+            "--project %s" % project,
+            "there is no folder %r" % folder,
+            'the folder that has the setup.py or pyproject.toml, such as ".[test]"',
+        )
     return os.path.abspath(folder or "."), bracket + extras
 
 
@@ -112,6 +126,7 @@ def _direct_url():
     """``tpudist @ URL`` if that is what it was installed from, else None."""
     try:
         from importlib import metadata
+
         text = metadata.distribution("tpudist").read_text("direct_url.json")
     except ImportError:  # Python 3.7, or no metadata
         return None

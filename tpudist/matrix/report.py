@@ -9,7 +9,13 @@ import shutil
 Result = collections.namedtuple("Result", "release tensorflow python word code seconds line")
 
 PASSED, FAILED, NOT_SET_UP, INTERRUPTED, NOT_RUN, READY = (
-    "passed", "failed", "not set up", "interrupted", "not run", "ready")
+    "passed",
+    "failed",
+    "not set up",
+    "interrupted",
+    "not run",
+    "ready",
+)
 
 _HEAD = ("release", "TensorFlow", "Python", "result", "seconds", "first failing line")
 
@@ -45,10 +51,16 @@ def _cells(result):
     if word == FAILED:
         word = "failed (%s)" % result.code
     seconds = "" if result.seconds is None else "%.1f" % result.seconds
-    return (result.release, result.tensorflow or "-", result.python or "-", word,
-            seconds, result.line.replace("\n", " "))
+    return (
+        result.release,
+        result.tensorflow or "-",
+        result.python or "-",
+        word,
+        seconds,
+        result.line.replace("\n", " "),
+    )
 
 
 def _cut(line, width):
     line = line.rstrip()
-    return line if len(line) <= width else line[:width - 3] + "..."
+    return line if len(line) <= width else line[: width - 3] + "..."

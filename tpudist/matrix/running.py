@@ -12,8 +12,11 @@ from tpudist.errors import MatrixError
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 #: Lines that tell what failed, best first; the first line of the best kind counts.
-_TELLING = (re.compile(r"^(FAILED|ERROR) "), re.compile(r"^E  +\S"),
-            re.compile(r"^[\w.]*(Error|Exception|Interrupt)\b"))
+_TELLING = (
+    re.compile(r"^(FAILED|ERROR) "),
+    re.compile(r"^E  +\S"),
+    re.compile(r"^[\w.]*(Error|Exception|Interrupt)\b"),
+)
 
 #: How long a command gets to end by itself after Ctrl-C, in seconds.
 _PATIENCE = 10
@@ -30,8 +33,9 @@ def variables(environment, row, tpu):
     Returns:
       A dict. TPUDIST_EXPECT_TF names the release, for tests that ask.
     """
-    found = dict(os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.release,
-                 VIRTUAL_ENV=environment.folder)
+    found = dict(
+        os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.release, VIRTUAL_ENV=environment.folder
+    )
     found.update(row.environment)
     found["PATH"] = environment.scripts + os.pathsep + found.get("PATH", os.defpath)
     found.pop("PYTHONHOME", None)
@@ -55,10 +59,14 @@ def run(command, env, echo=None):
     """
     program = shutil.which(command[0], path=env["PATH"])
     if program is None:
-        raise MatrixError("command %r" % command[0], "the environment has no such command",
-                          "--with %s, or a command that it has" % command[0])
-    process = subprocess.Popen([program] + command[1:], env=env,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        raise MatrixError(
+            "command %r" % command[0],
+            "the environment has no such command",
+            "--with %s, or a command that it has" % command[0],
+        )
+    process = subprocess.Popen(
+        [program] + command[1:], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     try:
         text = _follow(process.stdout.fileno(), echo or _echo)
         return process.wait(), text

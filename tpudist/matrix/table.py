@@ -12,8 +12,11 @@ import sys
 from tpudist.errors import MatrixError
 
 
-class Row(collections.namedtuple("Row", (
-        "release", "python", "requirement", "constraints", "environment"))):
+class Row(
+    collections.namedtuple(
+        "Row", ("release", "python", "requirement", "constraints", "environment")
+    )
+):
     """One TensorFlow release.
 
     Attributes:
@@ -66,9 +69,13 @@ def sections(file=None):
 
 def _row(release, section):
     pairs = [line.partition("=") for line in lines(section.get("environment", ""))]
-    return Row(release, section["python"], wheel(section["requirement"]),
-               tuple(lines(section.get("constraints", ""))),
-               {name.strip(): value.strip() for name, _, value in pairs})
+    return Row(
+        release,
+        section["python"],
+        wheel(section["requirement"]),
+        tuple(lines(section.get("constraints", ""))),
+        {name.strip(): value.strip() for name, _, value in pairs},
+    )
 
 
 def lines(text):
@@ -104,12 +111,12 @@ def select(rows, names):
     """
     if names == "all":
         return list(rows.values())
-    wanted = list(dict.fromkeys(name.strip() for name in (names or "").split(",")
-                                if name.strip()))
+    wanted = list(dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip()))
     unknown = [name for name in wanted if name not in rows]
     if unknown or not wanted:
         raise MatrixError(
             "--releases %s" % (",".join(unknown) or "names no release"),
             "the table of releases has %s" % ", ".join(rows),
-            "--releases %s, or --releases all" % ",".join(list(rows)[-2:]))
+            "--releases %s, or --releases all" % ",".join(list(rows)[-2:]),
+        )
     return [rows[name] for name in wanted]

@@ -21,14 +21,16 @@ def run(options):
     """
     try:
         import libcst
+
         del libcst
     except ImportError as error:
         raise MigrateError(
             "libcst is not installed (%s)" % error,
             "tpudist migrate reads and writes code with it",
-            'pip install "tpudist[migrate]"') from error
-    from tpudist.migrate import rules
-    from tpudist.migrate import text
+            'pip install "tpudist[migrate]"',
+        ) from error
+    from tpudist.migrate import rules, text
+
     if options.list_rules:
         print(text.rules(rules.load()))
         return 0
@@ -40,26 +42,34 @@ def _check(options, known):
     if not options.paths:
         raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
     if options.to is None and options.level == "full":
-        raise MigrateError("no --to", "which names to write depends on it",
-                           "--to contrib|2.0|2.2|latest, or --level import")
+        raise MigrateError(
+            "no --to",
+            "which names to write depends on it",
+            "--to contrib|2.0|2.2|latest, or --level import",
+        )
     if options.jobs is not None and options.jobs < 1:
-        raise MigrateError("--jobs %d" % options.jobs, "files are read by one process at least",
-                           "--jobs 1, or no --jobs for one a CPU")
+        raise MigrateError(
+            "--jobs %d" % options.jobs,
+            "files are read by one process at least",
+            "--jobs 1, or no --jobs for one a CPU",
+        )
     for name in options.only + options.skip:
         if name not in known:
-            raise MigrateError("rule %r" % name, "there is no such rule",
-                               "one of " + ", ".join(known))
+            raise MigrateError(
+                "rule %r" % name, "there is no such rule", "one of " + ", ".join(known)
+            )
 
 
 def _run(options):
-    from tpudist.migrate import outcomes
-    from tpudist.migrate import report
-    from tpudist.migrate import text
-    from tpudist.migrate import work
+    from tpudist.migrate import outcomes, report, text, work
+
     results, looked = work.results(options)
     if not looked:
-        raise MigrateError("no .py or .ipynb file below " + ", ".join(options.paths),
-                           "there is nothing to read", "a path that has some")
+        raise MigrateError(
+            "no .py or .ipynb file below " + ", ".join(options.paths),
+            "there is nothing to read",
+            "a path that has some",
+        )
     if options.write:
         results = [work.write(result) for result in results]
     if options.diff:

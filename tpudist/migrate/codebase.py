@@ -8,10 +8,35 @@ from tpudist.migrate import sources
 _SKIP = {"__pycache__", "node_modules", "build", "dist", "site-packages", "dist-packages"}
 _WORDS = sorted(
     {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
-    - {"run", "scope", "reduce", "map", "update", "device", "group", "broadcast", "extended",
-       "initialize", "finalize", "configure", "replicate", "rewrite", "ReduceOp", "build",
-       "InputContext", "Topology"}
-    | {"contrib", "tpudist.", "from tpudist", "Strategy", "get_strategy", "experimental_run_steps_on_iterator"})
+    - {
+        "run",
+        "scope",
+        "reduce",
+        "map",
+        "update",
+        "device",
+        "group",
+        "broadcast",
+        "extended",
+        "initialize",
+        "finalize",
+        "configure",
+        "replicate",
+        "rewrite",
+        "ReduceOp",
+        "build",
+        "InputContext",
+        "Topology",
+    }
+    | {
+        "contrib",
+        "tpudist.",
+        "from tpudist",
+        "Strategy",
+        "get_strategy",
+        "experimental_run_steps_on_iterator",
+    }
+)
 
 _RAW = [word.encode("ascii") for word in _WORDS]
 
@@ -39,11 +64,18 @@ def find(paths):
             found.append(path)
             continue
         for base, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if not (
-                name in _SKIP or name.startswith(".")
-                or os.path.exists(os.path.join(base, name, "pyvenv.cfg"))))
-            found += [os.path.join(base, name) for name in names
-                      if name.endswith((".py", ".ipynb"))]
+            folders[:] = sorted(
+                name
+                for name in folders
+                if not (
+                    name in _SKIP
+                    or name.startswith(".")
+                    or os.path.exists(os.path.join(base, name, "pyvenv.cfg"))
+                )
+            )
+            found += [
+                os.path.join(base, name) for name in names if name.endswith((".py", ".ipynb"))
+            ]
     return sorted(set(map(os.path.normpath, found)))
 
 
@@ -55,8 +87,9 @@ class CodeBase:
     """
 
     def __init__(self, paths):
-        self.roots = [path if os.path.isdir(path) else os.path.dirname(path) or "."
-                      for path in paths]
+        self.roots = [
+            path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths
+        ]
         self.files = find(paths)
         self.bytes = {}
         self.unreadable = {}
@@ -77,6 +110,7 @@ class CodeBase:
     def module(self, path):
         """The parsed file, or None if it cannot be parsed."""
         from tpudist.migrate.module import Module
+
         if path not in self._modules:
             try:
                 text = sources.read(path, self.bytes[path]).text
@@ -97,8 +131,7 @@ class CodeBase:
         for word in words:
             if word not in self._mentioning:
                 raw = word.encode("utf-8")
-                self._mentioning[word] = {path for path, text in self.bytes.items()
-                                          if raw in text}
+                self._mentioning[word] = {path for path, text in self.bytes.items() if raw in text}
             found = self._mentioning[word] if found is None else found & self._mentioning[word]
         return sorted(found or ())
 
@@ -132,8 +165,7 @@ class CodeBase:
                 folder = os.path.dirname(folder)
             bases = [folder]
         else:
-            bases = [folder, _package_root(folder)] + [os.path.abspath(root)
-                                                       for root in self.roots]
+            bases = [folder, _package_root(folder)] + [os.path.abspath(root) for root in self.roots]
         for base in bases:
             stem = os.path.join(base, *dotted.split(".")) if dotted else base
             for path in (stem + ".py", os.path.join(stem, "__init__.py")):

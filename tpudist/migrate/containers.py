@@ -83,9 +83,15 @@ def _reader(module, node):
         return "", None
     if isinstance(node.func, cst.Attribute) and not node.args:
         return node.func.attr.value, node.func.value
-    if isinstance(node.func, cst.Name) and node.args and not node.args[0].star and all(
+    if (
+        isinstance(node.func, cst.Name)
+        and node.args
+        and not node.args[0].star
+        and all(
             type(each).__name__ == "BuiltinAssignment"
-            for each in module.scope(node)[node.func.value]):
+            for each in module.scope(node)[node.func.value]
+        )
+    ):
         return node.func.value, node.args[0].value
     return "", None
 
@@ -108,8 +114,11 @@ def _elements(evaluator, module, node):
     found = set()
     for each in node.elements:
         inside = isinstance(each, cst.StarredElement)
-        found |= (elements(evaluator, module, each.value) if inside
-                  else evaluator.values(module, each.value))
+        found |= (
+            elements(evaluator, module, each.value)
+            if inside
+            else evaluator.values(module, each.value)
+        )
     return found
 
 
@@ -141,7 +150,8 @@ def at(evaluator, value, index):
     """
     module, node = value[1:]
     if not isinstance(node, (cst.Tuple, cst.List)) or any(
-            isinstance(each, cst.StarredElement) for each in node.elements):
+        isinstance(each, cst.StarredElement) for each in node.elements
+    ):
         return _inside(evaluator, [value], _elements)
     if isinstance(node, cst.List) and (_added(evaluator, module, node)):
         return _inside(evaluator, [value], _elements)

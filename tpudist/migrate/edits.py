@@ -4,8 +4,9 @@ import libcst as cst
 
 from tpudist.migrate import walk
 
-_EQUAL = cst.AssignEqual(whitespace_before=cst.SimpleWhitespace(""),
-                         whitespace_after=cst.SimpleWhitespace(""))
+_EQUAL = cst.AssignEqual(
+    whitespace_before=cst.SimpleWhitespace(""), whitespace_after=cst.SimpleWhitespace("")
+)
 
 
 def keyword(name, value):
@@ -22,8 +23,10 @@ def with_arguments(call, arguments):
       arguments: its new Args; those taken over keep their comma and white space.
     """
     nothing = cst.SimpleWhitespace("")
-    arguments = [argument.with_changes(comma=_comma(argument), whitespace_after_arg=nothing)
-                 for argument in arguments]
+    arguments = [
+        argument.with_changes(comma=_comma(argument), whitespace_after_arg=nothing)
+        for argument in arguments
+    ]
     if arguments:
         arguments[-1] = _as_last(arguments[-1], call.args[-1] if call.args else None)
     return call.with_changes(args=arguments)
@@ -32,8 +35,11 @@ def with_arguments(call, arguments):
 def _as_last(argument, old):
     """The argument laid out as the last one; its own comment stays with it."""
     trailing = old is not None and isinstance(old.comma, cst.Comma)
-    end = cst.SimpleWhitespace("") if old is None else (
-        old.comma.whitespace_after if trailing else old.whitespace_after_arg)
+    end = (
+        cst.SimpleWhitespace("")
+        if old is None
+        else (old.comma.whitespace_after if trailing else old.whitespace_after_arg)
+    )
     own = argument.comma.whitespace_after
     if comments(own):
         end = own.with_changes(last_line=getattr(end, "last_line", cst.SimpleWhitespace("")))
@@ -89,7 +95,8 @@ def _tuple(arguments):
         elements.append(kind(each.value, comma=comma))
     if len(elements) == 1:
         elements[0] = elements[0].with_changes(
-            comma=cst.Comma(whitespace_after=cst.SimpleWhitespace("")))
+            comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(""))
+        )
     return cst.Tuple(elements)
 
 
@@ -101,7 +108,10 @@ def _dict(arguments):
         last = index == len(arguments) - 1
         comma = cst.MaybeSentinel.DEFAULT if last else _comma(each)
         elements.append(
-            cst.StarredDictElement(each.value, comma=comma) if each.star
-            else cst.DictElement(cst.SimpleString('"%s"' % each.keyword.value), each.value,
-                                 comma=comma))
+            cst.StarredDictElement(each.value, comma=comma)
+            if each.star
+            else cst.DictElement(
+                cst.SimpleString('"%s"' % each.keyword.value), each.value, comma=comma
+            )
+        )
     return cst.Dict(elements)

@@ -3,30 +3,34 @@
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import edits
-from tpudist.migrate import found
-from tpudist.migrate import imports
-from tpudist.migrate import names
-from tpudist.migrate import outcomes
-from tpudist.migrate import places
-from tpudist.migrate import relocation
-from tpudist.migrate import rules
-from tpudist.migrate import sources
+from tpudist.migrate import (
+    edits,
+    found,
+    imports,
+    names,
+    outcomes,
+    places,
+    relocation,
+    rules,
+    sources,
+)
 from tpudist.migrate.evaluate import Evaluator
 from tpudist.migrate.module import Module
-from tpudist.migrate.use import Plan
-from tpudist.migrate.use import STEPS
-from tpudist.migrate.use import Use
+from tpudist.migrate.use import STEPS, Plan, Use
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
-_ORIGINS = {"2.0": ("auto", "1.11", "1.13", "1.15"),
-            "2.2": ("auto", "1.11", "1.13", "1.15", "2.0"),
-            "latest": ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")}
+_ORIGINS = {
+    "2.0": ("auto", "1.11", "1.13", "1.15"),
+    "2.2": ("auto", "1.11", "1.13", "1.15", "2.0"),
+    "latest": ("auto", "1.11", "1.13", "1.15", "2.0", "2.2"),
+}
 
 
 #: Seen with libcst 1.0.1, of a file that ends with a line of blanks.
-_NOT_WRITTEN_BACK = ("libcst does not write it back as it is, so that more than names would "
-                     "change; pip install -U libcst, or mend its blank lines at the end")
+_NOT_WRITTEN_BACK = (
+    "libcst does not write it back as it is, so that more than names would "
+    "change; pip install -U libcst, or mend its blank lines at the end"
+)
 
 
 class Engine:
@@ -54,8 +58,11 @@ class Engine:
         if self._options.level == "import" or self._options.to == "contrib":
             return [("import",)]
         every = list(STEPS)
-        wanted = [step for step in every[:every.index(self._options.to) + 1]
-                  if self._options.origin in _ORIGINS[step]]
+        wanted = [
+            step
+            for step in every[: every.index(self._options.to) + 1]
+            if self._options.origin in _ORIGINS[step]
+        ]
         # The step to 2.2 renames one method: it is taken together with the one before.
         together = tuple(step for step in wanted if step != "latest")
         return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
@@ -98,8 +105,14 @@ class Engine:
         return text, done, left
 
     def _step(self, steps, path, module):
-        plan = Plan(module, Evaluator(self._codebase), self._facts, steps,
-                    self._renames(steps), bool(self._options.report))
+        plan = Plan(
+            module,
+            Evaluator(self._codebase),
+            self._facts,
+            steps,
+            self._renames(steps),
+            bool(self._options.report),
+        )
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:
@@ -108,17 +121,20 @@ class Engine:
         if moved is not None and self.wanted(rules.IMPORTS):
             imports.plan(plan, moved)
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
-            imports.leave_gone(plan, self._facts.eras.get(path, "")
-                               if steps == ("import",) else "")
+            imports.leave_gone(plan, self._facts.eras.get(path, "") if steps == ("import",) else "")
         if not plan.edits:
             return plan, module.text
         return plan, module.tree.visit(_Apply(module, plan.edits)).code
 
     def _renames(self, steps):
         """{member: new name} of a strategy, by the rules that only rename."""
-        return {name: surfaces.MEMBERS[STEPS[rule.step]][kind, name]
-                for rule in self._rules if rule.step in steps for kind, name in rule.uses
-                if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]}
+        return {
+            name: surfaces.MEMBERS[STEPS[rule.step]][kind, name]
+            for rule in self._rules
+            if rule.step in steps
+            for kind, name in rule.uses
+            if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]
+        }
 
     def _apply_rules(self, plan):
         table = {}
@@ -134,10 +150,14 @@ class Engine:
         """How the imports of a file move in a step."""
         target, sources_ = STEPS[plan.steps[-1]], [_SOURCES[step] for step in plan.steps]
         first = plan.steps[0] == "2.0"
-        contrib = first and self._facts.is_contrib(path) and bool(
-            plan.rewritten or plan.left or self._facts.wants_v1(path))
+        contrib = (
+            first
+            and self._facts.is_contrib(path)
+            and bool(plan.rewritten or plan.left or self._facts.wants_v1(path))
+        )
         plain = target != "latest" and (
-            bool(plan.rewritten) or contrib or self._belongs(path, plan, target))
+            bool(plan.rewritten) or contrib or self._belongs(path, plan, target)
+        )
         v1 = first and self._facts.wants_v1(path)
         successors = {}
         for step in plan.steps:
@@ -149,19 +169,24 @@ class Engine:
     def _belongs(self, path, plan, target):
         """Whether a file of plain TensorFlow makes what legacy files hand on."""
         eras = {era for other, era in self._facts.eras.items() if other != path}
-        earlier = set(surfaces.ERAS[:surfaces.ERAS.index(target)])
+        earlier = set(surfaces.ERAS[: surfaces.ERAS.index(target)])
         if self._facts.handed.get(path, set()) & earlier:
             return True
-        return bool(eras & earlier) and target != "v2_0" and any(
-            names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
-            for dotted in found.dotted_names(plan))
+        return (
+            bool(eras & earlier)
+            and target != "v2_0"
+            and any(
+                names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
+                for dotted in found.dotted_names(plan)
+            )
+        )
 
     def _import_level(self, path, plan):
-        era = self._facts.eras.get(path) or (
-            "contrib" if path in self._facts.companions else "")
+        era = self._facts.eras.get(path) or ("contrib" if path in self._facts.companions else "")
         if self._options.to == "contrib" and era in ("v2_0", "v2_2"):
-            plan.left.append((1, 1, rules.IMPORTS, "code of %s" % era,
-                              "migrations go forward: --level import"))
+            plan.left.append(
+                (1, 1, rules.IMPORTS, "code of %s" % era, "migrations go forward: --level import")
+            )
             return None
         if not era:
             return None
@@ -218,8 +243,7 @@ class _Apply(cst.CSTTransformer):
         if self._homeless and hasattr(updated_node, "leading_lines"):
             lines = [cst.EmptyLine(comment=each) for each in self._homeless]
             self._homeless = []
-            return updated_node.with_changes(
-                leading_lines=list(updated_node.leading_lines) + lines)
+            return updated_node.with_changes(leading_lines=list(updated_node.leading_lines) + lines)
         return updated_node
 
 

@@ -19,12 +19,8 @@ None is no value: ``strategy = None`` says nothing.
 import libcst as cst
 from libcst import metadata
 
-from tpudist.migrate import containers
-from tpudist.migrate import members
-from tpudist.migrate import names
-from tpudist.migrate import parameters
-from tpudist.migrate.module import dotted_name
-from tpudist.migrate.module import last_word
+from tpudist.migrate import containers, members, names, parameters
+from tpudist.migrate.module import dotted_name, last_word
 
 OTHER = frozenset([("other",)])
 UNKNOWN = frozenset([("unknown",)])
@@ -221,7 +217,8 @@ class Evaluator:
         found = set()
         for value in self.values(module, module.parent(statement).value):
             if value[0] != "container" or len(getattr(value[2], "elements", ())) != len(
-                    target.elements):
+                target.elements
+            ):
                 return UNKNOWN
             found |= containers.at(self, value, index)
         return frozenset(found) or UNKNOWN
@@ -290,7 +287,9 @@ def _alias_of(node, assignment):
         else:
             bound = dotted_name(alias.name)
         if bound == assignment.name or (
-                isinstance(node, cst.Import) and alias.asname is None
-                and bound.split(".")[0] == assignment.name.split(".")[0]):
+            isinstance(node, cst.Import)
+            and alias.asname is None
+            and bound.split(".")[0] == assignment.name.split(".")[0]
+        ):
             return alias
     return node.names[0]

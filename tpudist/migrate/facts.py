@@ -10,10 +10,14 @@ from tpudist.legacy import evidence
 from tpudist.migrate import sources
 
 _CONTRIB = re.compile(r"\btpudist\.contrib\b|from tpudist import .*\bcontrib\b")
-_TPU_CONTRIB = re.compile(r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
-                          r"import\s.*\bTPUStrategy\b|tpu_strategy\b")
-_LATER = re.compile(r"\.(experimental_run_v2|experimental_distribute_\w+|"
-                    r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b")
+_TPU_CONTRIB = re.compile(
+    r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
+    r"import\s.*\bTPUStrategy\b|tpu_strategy\b"
+)
+_LATER = re.compile(
+    r"\.(experimental_run_v2|experimental_distribute_\w+|"
+    r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
+)
 _GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
@@ -44,27 +48,41 @@ class Facts:
             self._read(codebase, path)
         self._contrib = {path for path in self._evidence if self._tells_contrib(path)}
         reached = self._reached(codebase)
-        self.companions = {path for path in reached - self._contrib
-                           if any(not each.name.startswith(".")
-                                  and each.eras == ("contrib",)
-                                  for each in self._evidence.get(path, ()))}
+        self.companions = {
+            path
+            for path in reached - self._contrib
+            if any(
+                not each.name.startswith(".") and each.eras == ("contrib",)
+                for each in self._evidence.get(path, ())
+            )
+        }
         self.handed = self._handed(codebase)
-        self.companions |= {path for path, eras in self.handed.items()
-                            if "contrib" in eras} - self._contrib
+        self.companions |= {
+            path for path, eras in self.handed.items() if "contrib" in eras
+        } - self._contrib
         texts = [self._texts.get(path, "") for path in set(self._evidence) | reached]
         self.graph = any(_GRAPH.search(text) for text in texts)
         self.sums_losses = any(_SUMS.search(text) for text in texts)
         self._scaled = self._contrib | reached if self._divides(origin) else set()
-        self._v1 = {path for path in self._contrib | self.companions
-                    if _CONTRIB.search(self._texts[path]) or any(
-                        each.name.startswith("tf.") and each.eras == ("contrib",)
-                        for each in self._evidence[path])}
+        self._v1 = {
+            path
+            for path in self._contrib | self.companions
+            if _CONTRIB.search(self._texts[path])
+            or any(
+                each.name.startswith("tf.") and each.eras == ("contrib",)
+                for each in self._evidence[path]
+            )
+        }
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
         for path in self._contrib:
             self.eras[path] = "contrib"
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
-        self.files = sorted(set(codebase.candidates) | self.companions | set(self.handed)
-                            | set(self._with_common_names(codebase, reached)))
+        self.files = sorted(
+            set(codebase.candidates)
+            | self.companions
+            | set(self.handed)
+            | set(self._with_common_names(codebase, reached))
+        )
         self._texts = self._imports = self._evidence = None
 
     def is_contrib(self, path):
@@ -89,8 +107,9 @@ class Facts:
         except sources.UNREADABLE:
             return
         self._texts[path] = text
-        self._imports[path] = [node for node in ast.walk(tree)
-                               if isinstance(node, (ast.Import, ast.ImportFrom))]
+        self._imports[path] = [
+            node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))
+        ]
         self._evidence[path] = found
         era = _era(found, text)
         if era:
@@ -101,9 +120,11 @@ class Facts:
             return True
         if _DROPIN.search(self._texts[path]):
             return False
-        return any(each.eras == ("contrib",) and (
-            each.name.startswith((".", "tf.contrib")) or "tower" in each.name.lower())
-                   for each in self._evidence[path])
+        return any(
+            each.eras == ("contrib",)
+            and (each.name.startswith((".", "tf.contrib")) or "tower" in each.name.lower())
+            for each in self._evidence[path]
+        )
 
     def _reached(self, codebase):
         """The files that contrib files import, directly or not; themselves too."""
@@ -123,14 +144,14 @@ class Facts:
         for path, era in self.eras.items():
             for node in self._imports[path]:
                 other = isinstance(node, ast.ImportFrom) and codebase.find_module(
-                    node.module or "", node.level, path)
+                    node.module or "", node.level, path
+                )
                 if not other or other == path:
                     continue
                 if other not in self._imports:
                     self._read(codebase, other)
                 if {alias.name for alias in node.names} & _modules(self._imports.get(other, ())):
-                    found.setdefault(other, set()).add(
-                        "contrib" if path in self._contrib else era)
+                    found.setdefault(other, set()).add("contrib" if path in self._contrib else era)
         return found
 
     def _with_common_names(self, codebase, reached):
@@ -142,18 +163,21 @@ class Facts:
                 if path not in self._imports:
                     self._read(codebase, path)
                 if path in reached or self._contrib & set(
-                        _imported(codebase, path, self._imports.get(path, ()))):
+                    _imported(codebase, path, self._imports.get(path, ()))
+                ):
                     yield path
 
     def _divides(self, origin):
         """Whether there is a contrib TPUStrategy of 1.13 or before."""
         if origin not in ("auto", "1.11", "1.13"):
             return False
-        texts = [self._texts[path] for path in self._contrib
-                 if _TPU_CONTRIB.search(self._texts[path])]
+        texts = [
+            self._texts[path] for path in self._contrib if _TPU_CONTRIB.search(self._texts[path])
+        ]
         if origin == "auto" and not any(_CONTRIB.search(text) for text in texts):
-            return bool(texts) and not any(_LATER.search(self._texts[path])
-                                           for path in self._contrib)
+            return bool(texts) and not any(
+                _LATER.search(self._texts[path]) for path in self._contrib
+            )
         return bool(texts)
 
 
@@ -161,9 +185,16 @@ def _era(found, text):
     dropin = _DROPIN.search(text)
     if dropin:
         return dropin.group(1)
-    told = [each for each in found if len(each.eras) == 1 and not (
-        each.eras == ("contrib",) and not each.name.startswith((".", "tf.contrib"))
-        and "tower" not in each.name.lower())]
+    told = [
+        each
+        for each in found
+        if len(each.eras) == 1
+        and not (
+            each.eras == ("contrib",)
+            and not each.name.startswith((".", "tf.contrib"))
+            and "tower" not in each.name.lower()
+        )
+    ]
     if told:
         return max((each.eras[-1] for each in told), key=surfaces.ERAS.index)
     shared = [each for each in found if len(each.eras) > 1]
@@ -175,9 +206,11 @@ def _modules(imports):
     found = set()
     for node in imports:
         base = (node.module or "") + "." if isinstance(node, ast.ImportFrom) else ""
-        found |= {alias.asname or alias.name for alias in node.names
-                  if base + alias.name in _TENSORFLOW and "." not in (
-                      alias.asname or alias.name)}
+        found |= {
+            alias.asname or alias.name
+            for alias in node.names
+            if base + alias.name in _TENSORFLOW and "." not in (alias.asname or alias.name)
+        }
     return found
 
 
@@ -189,7 +222,8 @@ def _imported(codebase, path, imports):
         else:
             base = node.module or ""
             names = [(base, node.level)] + [
-                ((base + "." + alias.name).strip("."), node.level) for alias in node.names]
+                ((base + "." + alias.name).strip("."), node.level) for alias in node.names
+            ]
         for name, level in names:
             found = codebase.find_module(name, level, path)
             if found is not None and os.path.normpath(found) != path:

@@ -6,17 +6,22 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.legacy import evidence
-from tpudist.migrate import members
-from tpudist.migrate import names
-from tpudist.migrate import walk
-from tpudist.migrate.module import dotted_name
-from tpudist.migrate.module import last_word
-from tpudist.migrate.use import STEPS
-from tpudist.migrate.use import Use
+from tpudist.migrate import members, names, walk
+from tpudist.migrate.module import dotted_name, last_word
+from tpudist.migrate.use import STEPS, Use
 
 #: Members whose names many other objects have: told only of what is called like a strategy.
-_COMMON = ("run", "reduce", "update", "map", "initialize", "finalize", "broadcast", "group",
-           "configure")
+_COMMON = (
+    "run",
+    "reduce",
+    "update",
+    "map",
+    "initialize",
+    "finalize",
+    "broadcast",
+    "group",
+    "configure",
+)
 
 
 @functools.lru_cache(maxsize=None)
@@ -51,8 +56,11 @@ def uses(plan, table):
         if name in owners:
             yield from _member_use(plan, node, owners[name], table)
     for node in module.nodes.names:
-        if id(node) not in skipped and isinstance(module.parent(node), cst.Call) and (
-                module.parent(node).func is node):
+        if (
+            id(node) not in skipped
+            and isinstance(module.parent(node), cst.Call)
+            and (module.parent(node).func is node)
+        ):
             yield from _tensorflow_use(plan, node, table, taken)
 
 
@@ -85,7 +93,8 @@ def _leave_unsure(plan, node, table):
                 rule = table["tf", dotted]
                 Use(plan, rule.name, "tf", dotted, node).leave(
                     "it is tf.%s, or something else" % dotted,
-                    "call each of them under a name of its own")
+                    "call each of them under a name of its own",
+                )
 
 
 def _is_inner(plan, node, table):
@@ -101,8 +110,13 @@ def _is_inner(plan, node, table):
 def _member_use(plan, node, kinds, table):
     values = plan.evaluator.values(plan.module, node.value)
     known = {value[1] for value in values if value[0] == "is"} & kinds
-    known |= {"strategy" for value in values if value[0] == "object" and "strategy" in kinds
-              and members.inherits(plan.evaluator, value, node.attr.value)}
+    known |= {
+        "strategy"
+        for value in values
+        if value[0] == "object"
+        and "strategy" in kinds
+        and members.inherits(plan.evaluator, value, node.attr.value)
+    }
     if not known:
         yield from _unresolved(plan, node, values, kinds, table)
         return
@@ -113,15 +127,19 @@ def _member_use(plan, node, kinds, table):
         else:
             Use(plan, rule.name, kind, node.attr.value, node).leave(
                 "%s is not a strategy in every call found" % plan.module.code(node.value),
-                "make it one, or change this call by hand")
+                "make it one, or change this call by hand",
+            )
 
 
 def _unresolved(plan, node, values, kinds, table):
     """Notes a name that only strategies have, on something that cannot be told."""
     name = node.attr.value
     told = values and ("unknown",) not in values
-    if told or "strategy" not in kinds or isinstance(
-            plan.module.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del)):
+    if (
+        told
+        or "strategy" not in kinds
+        or isinstance(plan.module.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del))
+    ):
         return
     rule = table["strategy", name]
     if not evidence.eras_of_member(name, last_word(node.value)):
@@ -130,8 +148,12 @@ def _unresolved(plan, node, values, kinds, table):
         return
     Use(plan, rule.name, "strategy", name, node).leave(
         "it cannot be told whether %s is a strategy" % plan.module.code(node.value),
-        "if it is: %s" % (surfaces.MEMBERS[STEPS[rule.step]].get(
-            ("strategy", name)) or "see --list-rules, " + rule.name))
+        "if it is: %s"
+        % (
+            surfaces.MEMBERS[STEPS[rule.step]].get(("strategy", name))
+            or "see --list-rules, " + rule.name
+        ),
+    )
     yield from ()
 
 
@@ -143,10 +165,14 @@ def dotted_names(plan):
             if dotted:
                 yield dotted
     for node in plan.module.nodes.imports:
-        if isinstance(node, cst.ImportFrom) and node.module and not isinstance(
-                node.names, cst.ImportStar):
+        if (
+            isinstance(node, cst.ImportFrom)
+            and node.module
+            and not isinstance(node.names, cst.ImportStar)
+        ):
             for alias in node.names:
                 below = names.below_tensorflow(
-                    dotted_name(node.module) + "." + dotted_name(alias.name))
+                    dotted_name(node.module) + "." + dotted_name(alias.name)
+                )
                 if below:
                     yield below

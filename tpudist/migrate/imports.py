@@ -15,8 +15,9 @@ _V1 = re.compile(r"(tpudist\.\w+\.)?tensorflow\.compat\.v1(\.|$)")
 def statement(full, bound):
     """The import that binds `bound` to the module or name `full`."""
     module, _, last = full.rpartition(".")
-    if not module or (full.startswith("tensorflow.compat.") and full.count(".") == 2
-                      and bound != last):
+    if not module or (
+        full.startswith("tensorflow.compat.") and full.count(".") == 2 and bound != last
+    ):
         return "import %s" % full + ("" if full == bound else " as " + bound)
     return "from %s import %s" % (module, last) + ("" if last == bound else " as " + bound)
 
@@ -51,8 +52,12 @@ def _plan_import(plan_, node, relocation):
             made.append(None)
         elif alias.asname is None and full.startswith("tpudist"):
             kept.append(alias)
-            plan_.leave(node, _RULE, "import " + full,
-                        "from %s import tensorflow as tf" % plan_.home.rpartition(".")[0])
+            plan_.leave(
+                node,
+                _RULE,
+                "import " + full,
+                "from %s import tensorflow as tf" % plan_.home.rpartition(".")[0],
+            )
         else:
             made.append(statement(relocation(start), bound))
     if made:
@@ -69,15 +74,18 @@ def _plan_from(plan_, node, relocation):
         if not _moves(relocation, full):
             kept.append(alias)
             if relocation.leaves(full):
-                plan_.leave(node, _RULE, "from %s import %s" % (base, name),
-                            "the name of TensorFlow that it stands for")
+                plan_.leave(
+                    node,
+                    _RULE,
+                    "from %s import %s" % (base, name),
+                    "the name of TensorFlow that it stands for",
+                )
         elif _dropped(plan_, node, full, bound):
             made.append(None)
         else:
             new = relocation(full)
             plain = new == "tensorflow" or new.startswith("tensorflow.compat.")
-            modules.add(None if plain or new.rpartition(".")[2] != name
-                        else new.rpartition(".")[0])
+            modules.add(None if plain or new.rpartition(".")[2] != name else new.rpartition(".")[0])
             made.append(statement(new, bound))
     if not made:
         return
@@ -116,9 +124,9 @@ def _dropped(plan_, node, full, bound):
 def covered(name, era):
     """Whether the drop-in namespace of an era answers for a dotted name below ``tf``."""
     dropins = surfaces.DROPINS[era]
-    return any(key == name or key.startswith(name + ".") or name.startswith(key + ".")
-               for key in dropins) or (
-        name in ("contrib.distribute.MirroredStrategy", "contrib.distribute.OneDeviceStrategy"))
+    return any(
+        key == name or key.startswith(name + ".") or name.startswith(key + ".") for key in dropins
+    ) or (name in ("contrib.distribute.MirroredStrategy", "contrib.distribute.OneDeviceStrategy"))
 
 
 def is_v1(module):
@@ -143,8 +151,10 @@ def is_v1_name(plan_, module, node, seen=()):
     if not isinstance(name, cst.Name) or (module.path, name.value) in seen:
         return False
     seen += ((module.path, name.value),)
-    return any(_comes_from_v1(plan_, module, assignment, seen)
-               for assignment in module.scope(name)[name.value])
+    return any(
+        _comes_from_v1(plan_, module, assignment, seen)
+        for assignment in module.scope(name)[name.value]
+    )
 
 
 def _comes_from_v1(plan_, module, assignment, seen):
@@ -158,12 +168,23 @@ def _comes_from_v1(plan_, module, assignment, seen):
     base = dotted_name(node.module) if isinstance(node, cst.ImportFrom) and node.module else ""
     codebase = plan_.evaluator.codebase
     path = isinstance(node, cst.ImportFrom) and codebase.find_module(
-        base, len(node.relative), module.path)
+        base, len(node.relative), module.path
+    )
     other = codebase.module(path) if path else None
-    names_ = [dotted_name(alias.name) for alias in node.names
-              if alias.evaluated_alias in (None, assignment.name)] if other else []
-    return any(plan_.facts.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
-               for name in names_ for each in other.global_scope()[name])
+    names_ = (
+        [
+            dotted_name(alias.name)
+            for alias in node.names
+            if alias.evaluated_alias in (None, assignment.name)
+        ]
+        if other
+        else []
+    )
+    return any(
+        plan_.facts.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
+        for name in names_
+        for each in other.global_scope()[name]
+    )
 
 
 def leave_gone(plan_, era):
@@ -177,10 +198,17 @@ def leave_gone(plan_, era):
         for full, bound in _imported(node):
             below = names.below_tensorflow(full) or ""
             stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
-            if stays and not (era and covered(below, era)) and not _dropped(
-                    plan_, node, full, bound):
-                plan_.leave(node, "gone-contrib", "import of %s: tf.contrib ended with "
-                            "TensorFlow 1.15" % full, surfaces.GONE[surfaces.gone_prefix(below)])
+            if (
+                stays
+                and not (era and covered(below, era))
+                and not _dropped(plan_, node, full, bound)
+            ):
+                plan_.leave(
+                    node,
+                    "gone-contrib",
+                    "import of %s: tf.contrib ended with TensorFlow 1.15" % full,
+                    surfaces.GONE[surfaces.gone_prefix(below)],
+                )
 
 
 def _imported(node):
@@ -192,8 +220,10 @@ def _imported(node):
     elif not node.relative and not isinstance(node.names, cst.ImportStar):
         for alias in node.names:
             name = dotted_name(alias.name)
-            yield (dotted_name(node.module) + "." + name,
-                   dotted_name(alias.asname.name) if alias.asname else name)
+            yield (
+                dotted_name(node.module) + "." + name,
+                dotted_name(alias.asname.name) if alias.asname else name,
+            )
 
 
 def _first(node):
@@ -223,13 +253,18 @@ def _replace(plan_, node, kept, made):
             return new
         rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return [updated.with_changes(names=rest)] + new
+
     around = plan_.module.parent(node)
     alone = isinstance(around, cst.SimpleStatementLine) and len(around.body) == 1
     if alone and len(new) + bool(kept) > 1:
         plan_.replace(around, lambda line: _on_lines(line, statements(line.body[0])))
     else:
-        plan_.replace(node, lambda updated: cst.FlattenSentinel(statements(updated))
-                      if new or kept else cst.RemoveFromParent())
+        plan_.replace(
+            node,
+            lambda updated: (
+                cst.FlattenSentinel(statements(updated)) if new or kept else cst.RemoveFromParent()
+            ),
+        )
     _note(plan_, node, "; ".join(lines) or "nothing: no use is left")
 
 
@@ -253,8 +288,11 @@ def _plan_root(plan_):
     new = cst.parse_statement(_root(plan_))
     for node in plan_.module.nodes.imports:
         line = plan_.module.parent(node)
-        future = isinstance(node, cst.ImportFrom) and node.module is not None and (
-            dotted_name(node.module) == "__future__")
+        future = (
+            isinstance(node, cst.ImportFrom)
+            and node.module is not None
+            and (dotted_name(node.module) == "__future__")
+        )
         if not future and plan_.module.parent(line) is plan_.module.tree:
             plan_.replace(line, lambda updated: _before(new, updated))
             _note(plan_, node, _root(plan_))
@@ -266,8 +304,12 @@ def _before(new, updated):
     if isinstance(updated, cst.FlattenSentinel):
         first, *rest = updated.nodes
         return cst.FlattenSentinel(list(_before(new, first).nodes) + rest)
-    return cst.FlattenSentinel([new.with_changes(leading_lines=updated.leading_lines),
-                                updated.with_changes(leading_lines=())])
+    return cst.FlattenSentinel(
+        [
+            new.with_changes(leading_lines=updated.leading_lines),
+            updated.with_changes(leading_lines=()),
+        ]
+    )
 
 
 def _after_docstring(new, tree):

@@ -2,8 +2,7 @@
 
 import libcst as cst
 
-from tpudist.migrate import names
-from tpudist.migrate import walk
+from tpudist.migrate import names, walk
 from tpudist.migrate.module import last_word
 
 _OTHER = frozenset([("other",)])
@@ -31,8 +30,11 @@ def attribute(evaluator, value, name):
         inner = names.attribute_of(value[1], name)
         return frozenset([("is", inner) if inner else ("method", value[1], name)])
     if kind == "module":
-        return evaluator.of_from(value[1], "", 1, name) if _is_package(value[1], name) else (
-            evaluator.global_values(value[1], name))
+        return (
+            evaluator.of_from(value[1], "", 1, name)
+            if _is_package(value[1], name)
+            else (evaluator.global_values(value[1], name))
+        )
     if kind in ("class", "object"):
         return _of_class(evaluator, value, name)
     return _UNKNOWN if kind == "unknown" else _OTHER
@@ -65,8 +67,13 @@ def _returned(evaluator, module, function):
     if function.asynchronous is not None:
         return _UNKNOWN
     for decorator in function.decorators:
-        if last_word(decorator.decorator) not in ("staticmethod", "classmethod", "property",
-                                                  "lru_cache", "cache"):
+        if last_word(decorator.decorator) not in (
+            "staticmethod",
+            "classmethod",
+            "property",
+            "lru_cache",
+            "cache",
+        ):
             return _UNKNOWN
     for node in module.nodes.returns.get(function, ()):
         if node is not None:
@@ -76,17 +83,24 @@ def _returned(evaluator, module, function):
 
 def is_strategy(evaluator, module, class_node):
     """Whether a class of the code base is below a strategy class of TensorFlow."""
-    return any(value[0] == "tf" and names.is_strategy_class(value[1])
-               for _, base in _lineage(evaluator, module, class_node)
-               for value in base)
+    return any(
+        value[0] == "tf" and names.is_strategy_class(value[1])
+        for _, base in _lineage(evaluator, module, class_node)
+        for value in base
+    )
 
 
 def inherits(evaluator, value, name):
     """Whether an "object" has a member from a strategy class of TensorFlow, not from its own."""
     kind, module, node = value
-    return kind == "object" and is_strategy(evaluator, module, node) and not any(
-        name in _assignments(where, owner)
-        for (where, owner), _ in _lineage(evaluator, module, node))
+    return (
+        kind == "object"
+        and is_strategy(evaluator, module, node)
+        and not any(
+            name in _assignments(where, owner)
+            for (where, owner), _ in _lineage(evaluator, module, node)
+        )
+    )
 
 
 def _lineage(evaluator, module, class_node, seen=()):

@@ -3,8 +3,7 @@
 import libcst as cst
 from libcst import metadata
 
-from tpudist.migrate import scopes
-from tpudist.migrate import walk
+from tpudist.migrate import scopes, walk
 
 
 class Module:
@@ -109,8 +108,7 @@ class Nodes:
         self.calls_by_name.setdefault(last_word(node.func), []).append(node)
         for index, argument in enumerate(node.args):
             if isinstance(argument.value, (cst.Name, cst.Attribute)):
-                self.passed_by_name.setdefault(
-                    last_word(argument.value), []).append((node, index))
+                self.passed_by_name.setdefault(last_word(argument.value), []).append((node, index))
 
 
 def last_word(node):
@@ -121,7 +119,7 @@ def last_word(node):
 
 
 def dotted_name(node):
-    """"a.b.c" of a Name or Attribute, "" of anything else."""
+    """ "a.b.c" of a Name or Attribute, "" of anything else."""
     if isinstance(node, cst.Name):
         return node.value
     if isinstance(node, cst.Attribute):

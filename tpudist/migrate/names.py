@@ -10,7 +10,8 @@ from tpudist import surfaces
 _COMPAT = re.compile(r"^compat\.v[12](\.|$)")
 _STRATEGY = re.compile(
     r"^(contrib\.)?distribute\.(experimental\.|python\.\w+\.)?\w*Strategy(V[12])?$"
-    r"|^python\.distribute\.\w+\.\w*Strategy(V[12])?$")
+    r"|^python\.distribute\.\w+\.\w*Strategy(V[12])?$"
+)
 _OPTIMIZER = re.compile(r"^train\.\w+Optimizer$")
 
 _RESULTS = {
@@ -26,29 +27,39 @@ _RESULTS = {
 }
 
 #: (kind, attribute) -> the kind it is, or that calling it gives.
-_ATTRIBUTES = {("strategy", "extended"): "extended",
-               ("context", "distribution_strategy"): "strategy",
-               ("context", "strategy"): "strategy"}
-_METHODS = {("strategy", "distribute_dataset"): "dataset",
-            ("strategy", "experimental_distribute_dataset"): "dataset",
-            ("strategy", "experimental_distribute_datasets_from_function"): "dataset",
-            ("strategy", "distribute_datasets_from_function"): "dataset",
-            ("strategy", "make_dataset_iterator"): "strategy_iterator",
-            ("strategy", "make_input_fn_iterator"): "strategy_iterator",
-            ("strategy", "run_steps_on_dataset"): "loop",
-            ("dataset", "make_initializable_iterator"): "iterator",
-            ("dataset", "make_one_shot_iterator"): "iterator"}
+_ATTRIBUTES = {
+    ("strategy", "extended"): "extended",
+    ("context", "distribution_strategy"): "strategy",
+    ("context", "strategy"): "strategy",
+}
+_METHODS = {
+    ("strategy", "distribute_dataset"): "dataset",
+    ("strategy", "experimental_distribute_dataset"): "dataset",
+    ("strategy", "experimental_distribute_datasets_from_function"): "dataset",
+    ("strategy", "distribute_datasets_from_function"): "dataset",
+    ("strategy", "make_dataset_iterator"): "strategy_iterator",
+    ("strategy", "make_input_fn_iterator"): "strategy_iterator",
+    ("strategy", "run_steps_on_dataset"): "loop",
+    ("dataset", "make_initializable_iterator"): "iterator",
+    ("dataset", "make_one_shot_iterator"): "iterator",
+}
 
 #: (kind, method) -> what the first parameter is of a function passed to it.
-CALLBACKS = {("strategy", "run_steps_on_dataset"): "steps_context",
-             ("context", "merge_call"): "strategy",
-             ("strategy", "call_for_each_tower"): "",
-             ("strategy", "call_for_each_replica"): "",
-             ("strategy", "experimental_run_v2"): "",
-             ("strategy", "run"): ""}
+CALLBACKS = {
+    ("strategy", "run_steps_on_dataset"): "steps_context",
+    ("context", "merge_call"): "strategy",
+    ("strategy", "call_for_each_tower"): "",
+    ("strategy", "call_for_each_replica"): "",
+    ("strategy", "experimental_run_v2"): "",
+    ("strategy", "run"): "",
+}
 
-KINDS = frozenset(_RESULTS.values()) | frozenset(_ATTRIBUTES.values()) | frozenset(
-    _METHODS.values()) | {"steps_context", "optimizer"}
+KINDS = (
+    frozenset(_RESULTS.values())
+    | frozenset(_ATTRIBUTES.values())
+    | frozenset(_METHODS.values())
+    | {"steps_context", "optimizer"}
+)
 
 
 def below_tensorflow(full):
@@ -84,9 +95,13 @@ def _exported(era, name):
     target = surfaces.EXPORTS[era].get(name)
     if target and target.startswith("tensorflow:"):
         return target.partition(":")[2]
-    found = [dotted for dotted, other in surfaces.DROPINS[era].items()
-             if target and other == target and dotted.rpartition(".")[2] in (
-                 name, "experimental_" + name)]
+    found = [
+        dotted
+        for dotted, other in surfaces.DROPINS[era].items()
+        if target
+        and other == target
+        and dotted.rpartition(".")[2] in (name, "experimental_" + name)
+    ]
     if not found:
         return None
     return min(found, key=lambda dotted: (not dotted.startswith("contrib."), len(dotted)))

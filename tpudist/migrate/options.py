@@ -7,26 +7,51 @@ ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 def add(verb):
     """Adds the options to an ``argparse`` parser."""
     verb.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (.py, .ipynb)")
-    verb.add_argument("--to", choices=TARGETS,
-                      help="whose names to write: an era of tpudist, or latest: plain TensorFlow")
-    verb.add_argument("--from", dest="origin", choices=ORIGINS, default="auto",
-                      help="the oldest TensorFlow the code was written for; by default what its "
-                      "names tell")
-    verb.add_argument("--level", choices=("full", "import"), default="full",
-                      help="import: swap only the imports for the drop-in namespace of each "
-                      "file's era; full (default): rewrite uses")
+    verb.add_argument(
+        "--to",
+        choices=TARGETS,
+        help="whose names to write: an era of tpudist, or latest: plain TensorFlow",
+    )
+    verb.add_argument(
+        "--from",
+        dest="origin",
+        choices=ORIGINS,
+        default="auto",
+        help="the oldest TensorFlow the code was written for; by default what its names tell",
+    )
+    verb.add_argument(
+        "--level",
+        choices=("full", "import"),
+        default="full",
+        help="import: swap only the imports for the drop-in namespace of each "
+        "file's era; full (default): rewrite uses",
+    )
     mode = verb.add_mutually_exclusive_group()
-    mode.add_argument("--check", action="store_true",
-                      help="write nothing; exit code 1 if a file would change")
+    mode.add_argument(
+        "--check", action="store_true", help="write nothing; exit code 1 if a file would change"
+    )
     mode.add_argument("--diff", action="store_true", help="write nothing; print the changes")
     mode.add_argument("--write", action="store_true", help="change the files")
-    verb.add_argument("--only", action="append", default=[], metavar="RULE",
-                      help="only this rule; may be given again")
-    verb.add_argument("--skip", action="append", default=[], metavar="RULE",
-                      help="not this rule; may be given again")
-    verb.add_argument("--list-rules", action="store_true",
-                      help="what each rule does, and the release note it implements")
-    verb.add_argument("--report", choices=("html", "json"),
-                      help="print a report of everything on standard output")
-    verb.add_argument("--jobs", type=int, metavar="N",
-                      help="processes; by default one a CPU")
+    verb.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="only this rule; may be given again",
+    )
+    verb.add_argument(
+        "--skip",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="not this rule; may be given again",
+    )
+    verb.add_argument(
+        "--list-rules",
+        action="store_true",
+        help="what each rule does, and the release note it implements",
+    )
+    verb.add_argument(
+        "--report", choices=("html", "json"), help="print a report of everything on standard output"
+    )
+    verb.add_argument("--jobs", type=int, metavar="N", help="processes; by default one a CPU")

@@ -27,13 +27,17 @@ def values(evaluator, module, param):
     function = module.around(param, (cst.FunctionDef, cst.Lambda))
     if isinstance(function, cst.Lambda):
         return _of_lambda(evaluator, module, function, param)
-    annotated = frozenset() if param.annotation is None else (
-        evaluator.of_annotation(module, param.annotation))
+    annotated = (
+        frozenset()
+        if param.annotation is None
+        else (evaluator.of_annotation(module, param.annotation))
+    )
     if annotated and ("unknown",) not in annotated and ("other",) not in annotated:
         return annotated
     owner = module.around(function, (cst.FunctionDef, cst.ClassDef))
     method = isinstance(owner, cst.ClassDef) and not any(
-        last_word(each.decorator) == "staticmethod" for each in function.decorators)
+        last_word(each.decorator) == "staticmethod" for each in function.decorators
+    )
     index = _index(function.params, param)
     if method and index == 0:
         return frozenset([("object", module, owner)])
@@ -60,8 +64,9 @@ def _of_lambda(evaluator, module, function, param):
     if isinstance(argument, cst.Arg) and isinstance(call, cst.Call):
         position = [each is argument for each in call.args].index(True)
         found = set()
-        for where, value in _passed(evaluator, module, call, position,
-                                    _index(function.params, param)):
+        for where, value in _passed(
+            evaluator, module, call, position, _index(function.params, param)
+        ):
             found |= value if where is None else evaluator.values(where, value)
         if found:
             return frozenset(found)
@@ -90,8 +95,11 @@ def _callers(evaluator, module, name):
     stem = os.path.splitext(os.path.basename(module.path))[0]
     if stem == "__init__":
         stem = os.path.basename(os.path.dirname(os.path.abspath(module.path)))
-    paths = {path for path in codebase.mentioning(name, stem)} | set(
-        codebase.reexporting(module.path, name)) | {module.path}
+    paths = (
+        set(codebase.mentioning(name, stem))
+        | set(codebase.reexporting(module.path, name))
+        | {module.path}
+    )
     for path in sorted(paths):
         found = module if path == module.path else codebase.module(path)
         if found is not None:
@@ -99,9 +107,11 @@ def _callers(evaluator, module, name):
 
 
 def _is(evaluator, module, node, function, owner):
-    return any((value[0] == "function" and value[2] is function)
-               or (value[0] == "class" and value[2] is owner)
-               for value in evaluator.values(module, node))
+    return any(
+        (value[0] == "function" and value[2] is function)
+        or (value[0] == "class" and value[2] is owner)
+        for value in evaluator.values(module, node)
+    )
 
 
 def _given(arguments, index, name):

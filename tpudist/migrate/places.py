@@ -2,8 +2,7 @@
 
 import re
 
-from tpudist.migrate import outcomes
-from tpudist.migrate import sources
+from tpudist.migrate import outcomes, sources
 
 _FAR = 20  # lines that one statement may become
 _BEGINNING = re.compile(r"\s*\w*")
@@ -43,13 +42,18 @@ def _old_lines(before, after):
     square of the time. Where all lines around have changed, their beginnings
     are compared.
     """
-    texts, words = (before, after), tuple([_word(line) for line in each]
-                                          for each in (before, after))
+    texts, words = (
+        (before, after),
+        tuple([_word(line) for line in each] for each in (before, after)),
+    )
     found, old, new = {}, 0, 0
     while new < len(after):
         same = old < len(before) and before[old] == after[new]
-        gone, come = (1, 1) if same else (
-            _until_equal(texts, old, new) or _until_equal(words, old, new) or (1, 1))
+        gone, come = (
+            (1, 1)
+            if same
+            else (_until_equal(texts, old, new) or _until_equal(words, old, new) or (1, 1))
+        )
         for index in range(come):
             inside = old + min(index, max(gone - 1, 0))
             found[new + index + 1] = min(inside, len(before) - 1) + 1
@@ -66,8 +70,9 @@ def _until_equal(texts, old, new):
     before, after = texts
     for far in range(1, _FAR):
         for gone, come in [(far, far)] + [
-                pair for near in range(far - 1, -1, -1) for pair in ((near, far), (far, near))]:
-            lines = before[old + gone:old + gone + 2]
-            if any(map(str.strip, lines)) and lines == after[new + come:new + come + 2]:
+            pair for near in range(far - 1, -1, -1) for pair in ((near, far), (far, near))
+        ]:
+            lines = before[old + gone : old + gone + 2]
+            if any(map(str.strip, lines)) and lines == after[new + come : new + come + 2]:
                 return gone, come
     return None

@@ -7,8 +7,12 @@ meaning.
 
 from tpudist.migrate import names
 
-_HOMES = {"contrib": "tpudist.contrib.tensorflow", "v2_0": "tpudist.v2_0.tensorflow",
-          "v2_2": "tpudist.v2_2.tensorflow", "latest": "tensorflow"}
+_HOMES = {
+    "contrib": "tpudist.contrib.tensorflow",
+    "v2_0": "tpudist.v2_0.tensorflow",
+    "v2_2": "tpudist.v2_2.tensorflow",
+    "latest": "tensorflow",
+}
 _NOT_IN_V1 = ("python", "compat", "contrib")
 
 
@@ -68,5 +72,5 @@ class Relocation:
 def _compat(rest):
     for compat in ("compat.v1", "compat.v2"):
         if rest == compat or rest.startswith(compat + "."):
-            return compat, rest[len(compat) + 1:]
+            return compat, rest[len(compat) + 1 :]
     return "", rest

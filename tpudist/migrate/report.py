@@ -26,14 +26,26 @@ pre{background:#1f2730}.add{background:#143d22}.del{background:#4a1c1f}
 
 def as_json(results, looked, options):
     """Everything, as a JSON object: ``files`` (those that matter), and totals."""
-    return json.dumps({
-        "to": options.to, "level": options.level, "files_looked_at": looked,
-        "files": [{
-            "path": result.path, "era": result.era, "refused": result.refused,
-            "changes": result.before != result.after,
-            "rewritten": [_fields(use) for use in result.rewritten],
-            "left": [_fields(use) for use in result.left]} for result in results],
-    }, indent=1, sort_keys=True)
+    return json.dumps(
+        {
+            "to": options.to,
+            "level": options.level,
+            "files_looked_at": looked,
+            "files": [
+                {
+                    "path": result.path,
+                    "era": result.era,
+                    "refused": result.refused,
+                    "changes": result.before != result.after,
+                    "rewritten": [_fields(use) for use in result.rewritten],
+                    "left": [_fields(use) for use in result.left],
+                }
+                for result in results
+            ],
+        },
+        indent=1,
+        sort_keys=True,
+    )
 
 
 def _fields(use):
@@ -43,9 +55,15 @@ def _fields(use):
 def as_html(results, looked, options):
     """One page without scripts: totals, uses by era, what is left, files with their diff."""
     title = "tpudist migrate, %s" % ("to " + options.to if options.to else "imports")
-    parts = ["<!doctype html><html lang=en><meta charset=utf-8><title>%s</title><style>%s</style>"
-             % (_safe(title), _STYLE), "<h1>%s</h1>" % _safe(title),
-             _cards(results, looked), _eras(results), _left(results), _files(results)]
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8><title>%s</title><style>%s</style>"
+        % (_safe(title), _STYLE),
+        "<h1>%s</h1>" % _safe(title),
+        _cards(results, looked),
+        _eras(results),
+        _left(results),
+        _files(results),
+    ]
     return "\n".join(parts) + "\n</html>"
 
 
@@ -55,13 +73,16 @@ def _safe(words):
 
 def _cards(results, looked):
     numbers = [
-        (looked, "files"), (sum(1 for each in results if each.era), "with legacy names"),
+        (looked, "files"),
+        (sum(1 for each in results if each.era), "with legacy names"),
         (sum(1 for each in results if each.before != each.after), "change"),
         (sum(len(each.rewritten) for each in results), "uses rewritten"),
         (sum(len(each.left) for each in results), "left"),
-        (sum(1 for each in results if each.refused), "files refused")]
+        (sum(1 for each in results if each.refused), "files refused"),
+    ]
     return "<div class=cards>%s</div>" % "".join(
-        "<div class=card><b>%d</b>%s</div>" % number for number in numbers)
+        "<div class=card><b>%d</b>%s</div>" % number for number in numbers
+    )
 
 
 def _eras(results):
@@ -72,11 +93,17 @@ def _eras(results):
     most = max([rewritten[era] + left[era] for era in rewritten] or [0]) or 1
     rows = "".join(
         "<tr><td>%s<td class=n>%d<td class=n>%d<td><span class=bar style=width:%dpx></span>"
-        "<span class='bar left' style=width:%dpx></span>" % (
-            _safe(era), rewritten[era], left[era], 300 * rewritten[era] // most,
-            300 * left[era] // most) for era in sorted(rewritten))
-    return ("<h2>Uses by era</h2><table><tr><th>era<th>rewritten<th>left<th></tr>%s</table>"
-            % rows)
+        "<span class='bar left' style=width:%dpx></span>"
+        % (
+            _safe(era),
+            rewritten[era],
+            left[era],
+            300 * rewritten[era] // most,
+            300 * left[era] // most,
+        )
+        for era in sorted(rewritten)
+    )
+    return "<h2>Uses by era</h2><table><tr><th>era<th>rewritten<th>left<th></tr>%s</table>" % rows
 
 
 def _left(results):
@@ -84,40 +111,66 @@ def _left(results):
     refused = [result for result in results if result.refused]
     if not uses and not refused:
         return "<h2>Nothing left</h2>"
-    rows = ["<tr><td><code>%s:%d:%d</code><td>%s<td><code>%s</code><td>%s" % (
-        _safe(use.path), use.line, use.column, _safe(use.rule), _safe(use.seen),
-        _safe(use.instead)) for use in uses]
-    rows += ["<tr class=refused><td><code>%s</code><td>refused<td colspan=2>%s" % (
-        _safe(each.path), _safe(each.refused)) for each in refused]
-    return ("<h2>Left</h2><table><tr><th>where<th>rule<th>seen<th>what to do</tr>%s</table>"
-            % "".join(rows))
+    rows = [
+        "<tr><td><code>%s:%d:%d</code><td>%s<td><code>%s</code><td>%s"
+        % (
+            _safe(use.path),
+            use.line,
+            use.column,
+            _safe(use.rule),
+            _safe(use.seen),
+            _safe(use.instead),
+        )
+        for use in uses
+    ]
+    rows += [
+        "<tr class=refused><td><code>%s</code><td>refused<td colspan=2>%s"
+        % (_safe(each.path), _safe(each.refused))
+        for each in refused
+    ]
+    return (
+        "<h2>Left</h2><table><tr><th>where<th>rule<th>seen<th>what to do</tr>%s</table>"
+        % "".join(rows)
+    )
 
 
 def _files(results):
     parts = ["<h2>Files</h2>"]
     for result in results:
         changes = text.diff(result)
-        parts.append("<details%s><summary><code>%s</code> %s, %d rewritten, %d left</summary>%s"
-                     "</details>" % (
-                         " open" if changes and len(results) < 20 else "", _safe(result.path),
-                         _safe(result.era or "no era"), len(result.rewritten),
-                         len(result.left), _rewritten(result.rewritten) + _diff(changes)
-                         if changes else "<p>No change.</p>"))
+        parts.append(
+            "<details%s><summary><code>%s</code> %s, %d rewritten, %d left</summary>%s"
+            "</details>"
+            % (
+                " open" if changes and len(results) < 20 else "",
+                _safe(result.path),
+                _safe(result.era or "no era"),
+                len(result.rewritten),
+                len(result.left),
+                _rewritten(result.rewritten) + _diff(changes) if changes else "<p>No change.</p>",
+            )
+        )
     return "\n".join(parts)
 
 
 def _rewritten(uses):
-    rows = "".join("<tr><td class=n>%d:%d<td>%s<td><code>%s</code><td><code>%s</code>" % (
-        use.line, use.column, _safe(use.rule), _safe(use.seen), _safe(use.instead))
-                   for use in uses)
+    rows = "".join(
+        "<tr><td class=n>%d:%d<td>%s<td><code>%s</code><td><code>%s</code>"
+        % (use.line, use.column, _safe(use.rule), _safe(use.seen), _safe(use.instead))
+        for use in uses
+    )
     return "<table><tr><th>where<th>rule<th>seen<th>rewritten to</tr>%s</table>" % rows
 
 
 def _diff(changes):
     kinds = {"+": "add", "-": "del", "@": "at"}
     return "<pre>%s</pre>" % "".join(
-        "<span class=%s>%s</span>" % (kinds[line[0]], _safe(line)) if line[0] in kinds
-        else _safe(line) for line in changes.splitlines(True) if line)
+        "<span class=%s>%s</span>" % (kinds[line[0]], _safe(line))
+        if line[0] in kinds
+        else _safe(line)
+        for line in changes.splitlines(True)
+        if line
+    )
 
 
 FORMS = {"html": as_html, "json": as_json}

@@ -12,8 +12,7 @@ from libcst.metadata import scope_provider
 from tpudist.migrate import walk
 
 _IN_TARGET = (cst.Element, cst.StarredElement, cst.Tuple, cst.List)
-_WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For,
-                cst.CompFor)
+_WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For, cst.CompFor)
 
 
 def scopes(tree, parents):
@@ -49,7 +48,8 @@ class _Found(dict):
         while isinstance(outer, _IN_TARGET):
             inner, outer = outer, self._parents.get(outer)
         if isinstance(outer, cst.AsName) or (
-                isinstance(outer, _WITH_TARGET) and outer.target is inner):
+            isinstance(outer, _WITH_TARGET) and outer.target is inner
+        ):
             return metadata.ExpressionContext.STORE
         return None
 

@@ -12,8 +12,16 @@ import tokenize
 
 import libcst as cst
 
-UNREADABLE = (SyntaxError, UnicodeDecodeError, LookupError, ValueError, KeyError, TypeError,
-              RecursionError, cst.ParserSyntaxError)
+UNREADABLE = (
+    SyntaxError,
+    UnicodeDecodeError,
+    LookupError,
+    ValueError,
+    KeyError,
+    TypeError,
+    RecursionError,
+    cst.ParserSyntaxError,
+)
 
 Source = collections.namedtuple("Source", "text encoding bom notebook style")
 Source.__doc__ = """A file's source.
@@ -54,7 +62,7 @@ def read(path, raw):
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
     bom = _BOM if raw.startswith(_BOM) else b""
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
-    return Source(raw[len(bom):].decode(encoding), encoding, bom, None, None)
+    return Source(raw[len(bom) :].decode(encoding), encoding, bom, None, None)
 
 
 def written(source, text):
@@ -71,8 +79,7 @@ def written(source, text):
         lines = _restored(body[:-1])
         cell = cells[int(index)]
         if "".join(cell["source"]) != lines:
-            cell["source"] = (lines.splitlines(True) if isinstance(cell["source"], list)
-                              else lines)
+            cell["source"] = lines.splitlines(True) if isinstance(cell["source"], list) else lines
     layout, end = source.style
     return (json.dumps(source.notebook, **layout) + end).encode("utf-8")
 
@@ -80,20 +87,25 @@ def written(source, text):
 def _style(raw):
     """The layout of a notebook's JSON, so that only the cells changed differ."""
     indent = re.match(r"\{\r?\n( *)", raw)
-    return {"indent": len(indent.group(1)) if indent else None,
-            "ensure_ascii": raw.isascii()}, raw[len(raw.rstrip()):]
+    return {"indent": len(indent.group(1)) if indent else None, "ensure_ascii": raw.isascii()}, raw[
+        len(raw.rstrip()) :
+    ]
 
 
 def cell_starts(text):
     """[(line that a cell's first line has in the joined text, the cell's number), ...]."""
-    return [(text.count("\n", 0, found.end()) + 1, int(found.group(1)) + 1)
-            for found in _CELL_LINE.finditer(text)]
+    return [
+        (text.count("\n", 0, found.end()) + 1, int(found.group(1)) + 1)
+        for found in _CELL_LINE.finditer(text)
+    ]
 
 
 def _joined(notebook):
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    return "".join("%s\n%s\n" % (_CELL % index, _set_aside("".join(cell["source"])))
-                   for index, cell in enumerate(cells))
+    return "".join(
+        "%s\n%s\n" % (_CELL % index, _set_aside("".join(cell["source"])))
+        for index, cell in enumerate(cells)
+    )
 
 
 def _set_aside(text):

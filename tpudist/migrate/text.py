@@ -8,10 +8,8 @@ def rules(every):
     """The list of rules, with the release note of each."""
     lines = []
     for rule in every:
-        lines += ["%s (to %s)" % (rule.name, rule.step), "    " + rule.summary,
-                  "    " + rule.note]
-    lines += ["imports (to all)",
-              "    ``tf`` of a file becomes that of the era it was moved to."]
+        lines += ["%s (to %s)" % (rule.name, rule.step), "    " + rule.summary, "    " + rule.note]
+    lines += ["imports (to all)", "    ``tf`` of a file becomes that of the era it was moved to."]
     return "\n".join(lines)
 
 
@@ -19,11 +17,13 @@ def diff(result):
     """The unified diff of one Result, "" if nothing changes."""
     if result.before == result.after:
         return ""
-    before, after = (text.decode("utf-8", "replace").splitlines(True)
-                     for text in (result.before, result.after))
+    before, after = (
+        text.decode("utf-8", "replace").splitlines(True) for text in (result.before, result.after)
+    )
     lines = difflib.unified_diff(before, after, result.path, result.path)
-    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-                   for line in lines)
+    return "".join(
+        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 def summary(results, looked, options):
@@ -44,9 +44,14 @@ def summary(results, looked, options):
         lines += [left(use) for use in result.left]
     changed = [result for result in results if result.before != result.after]
     for result in changed:
-        lines.append("%s: %s: %s" % (
-            result.path, "rewritten" if options.write else "would be rewritten",
-            _counts(result.rewritten)))
+        lines.append(
+            "%s: %s: %s"
+            % (
+                result.path,
+                "rewritten" if options.write else "would be rewritten",
+                _counts(result.rewritten),
+            )
+        )
     lines.append(_totals(results, changed, looked))
     if not any(result.left or result.refused for result in results):
         lines.append("Nothing left.")
@@ -58,7 +63,13 @@ def summary(results, looked, options):
 def left(use):
     """``path:line:col: rule: what was seen; what to do``."""
     return "%s:%d:%d: %s: %s; %s" % (
-        use.path, use.line, use.column, use.rule, use.seen, use.instead)
+        use.path,
+        use.line,
+        use.column,
+        use.rule,
+        use.seen,
+        use.instead,
+    )
 
 
 def _counts(uses):
@@ -67,8 +78,15 @@ def _counts(uses):
 
 
 def _totals(results, changed, looked):
-    return "%d files, %d of them with legacy names: %d change, %d uses rewritten, %d left, %d files refused" % (
-        looked, sum(1 for result in results if result.era), len(changed),
-        sum(len(result.rewritten) for result in results),
-        sum(len(result.left) for result in results),
-        sum(1 for result in results if result.refused))
+    return (
+        "%d files, %d of them with legacy names: %d change, "
+        "%d uses rewritten, %d left, %d files refused"
+        % (
+            looked,
+            sum(1 for result in results if result.era),
+            len(changed),
+            sum(len(result.rewritten) for result in results),
+            sum(len(result.left) for result in results),
+            sum(1 for result in results if result.refused),
+        )
+    )

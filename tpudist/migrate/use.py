@@ -57,8 +57,11 @@ class Plan:
 
 
 def _globals(module):
-    names = [assignment.name for assignment in module.global_scope().assignments
-             if "." not in assignment.name]
+    names = [
+        assignment.name
+        for assignment in module.global_scope().assignments
+        if "." not in assignment.name
+    ]
     return sorted(set(names), key=lambda name: (name != "tf", name != "tensorflow", name))
 
 
@@ -132,7 +135,8 @@ class Use:
             return lambda updated: updated
         base = self.node
         while isinstance(base, cst.Attribute) and (
-                self.evaluator.values(self.module, base) != {("tf", "")}):
+            self.evaluator.values(self.module, base) != {("tf", "")}
+        ):
             base = base.value
         if self.evaluator.values(self.module, base) != {("tf", "")}:
             self.plan.respelled.add(base)
@@ -164,8 +168,7 @@ class Use:
         for each in self.call.args:
             if each.keyword is not None and each.keyword.value in keywords:
                 return each
-        if 0 <= index < len(positional) and not any(
-                each.star for each in positional[:index + 1]):
+        if 0 <= index < len(positional) and not any(each.star for each in positional[: index + 1]):
             return positional[index]
         return None
 

@@ -7,11 +7,35 @@ import dataclasses
 
 import libcst as cst
 
-_LAYOUT = ("whitespace", "leading_lines", "leading_whitespace", "lines_after", "header",
-           "footer", "trailing", "comma", "semicolon", "equal", "dot", "lpar", "rpar",
-           "lbracket", "rbracket", "lbrace", "rbrace", "colon", "first_colon", "second_colon",
-           "indent", "encoding", "default_", "has_trailing", "operator", "relative",
-           "asynchronous")
+_LAYOUT = (
+    "whitespace",
+    "leading_lines",
+    "leading_whitespace",
+    "lines_after",
+    "header",
+    "footer",
+    "trailing",
+    "comma",
+    "semicolon",
+    "equal",
+    "dot",
+    "lpar",
+    "rpar",
+    "lbracket",
+    "rbracket",
+    "lbrace",
+    "rbrace",
+    "colon",
+    "first_colon",
+    "second_colon",
+    "indent",
+    "encoding",
+    "default_",
+    "has_trailing",
+    "operator",
+    "relative",
+    "asynchronous",
+)
 #: The order in the source, where a class declares its parts in another one.
 _SOURCE_ORDER = {
     "Arg": ("keyword", "value"),

@@ -7,8 +7,7 @@ import stat
 import traceback
 
 from tpudist import files
-from tpudist.migrate import outcomes
-from tpudist.migrate import progress
+from tpudist.migrate import outcomes, progress
 from tpudist.migrate.codebase import CodeBase
 from tpudist.migrate.engine import Engine
 from tpudist.migrate.facts import Facts
@@ -30,8 +29,10 @@ def results(options):
     """
     codebase = CodeBase(options.paths)
     facts = Facts(codebase, options.origin)
-    refused = [outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
-               for path, error in sorted(codebase.unreadable.items())]
+    refused = [
+        outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
+        for path, error in sorted(codebase.unreadable.items())
+    ]
     found = list(_migrated(codebase, facts, options))
     return refused + found, len(codebase.files)
 
@@ -43,7 +44,8 @@ def _migrated(codebase, facts, options):
         yield from progress.bar(map(_one, facts.files), len(facts.files))
         return
     with concurrent.futures.ProcessPoolExecutor(
-            jobs, initializer=_start_process, initargs=(codebase, facts, options)) as pool:
+        jobs, initializer=_start_process, initargs=(codebase, facts, options)
+    ) as pool:
         yield from progress.bar(pool.map(_one, facts.files), len(facts.files))
 
 
@@ -87,6 +89,7 @@ def write(result):
             raise PermissionError("it is read-only")
         files.write_bytes(path, result.after)
     except OSError as error:
-        return result._replace(after=result.before, rewritten=[],
-                               refused="cannot be written: %s" % error)
+        return result._replace(
+            after=result.before, rewritten=[], refused="cannot be written: %s" % error
+        )
     return result

@@ -35,4 +35,5 @@ def compared(options):
       0 if every pin agrees on all releases it was recorded on, 1 if not.
     """
     from tpudist.pins import report as reports
+
     return reports.run(options.paths, options.png, options.html)

@@ -35,16 +35,19 @@ def files(paths):
             stem = path if path.endswith(SUFFIX) else os.path.splitext(path)[0] + SUFFIX
             found += [stem] if os.path.exists(stem) else []
     if not found:
-        raise PinError("no pin file (*%s) in %s" % (SUFFIX, " ".join(paths) or "this folder"),
-                       "there is nothing to report on",
-                       "pytest, with a test that calls pin.check(...), then this again")
-    return sorted(set(os.path.normpath(path) for path in found))
+        raise PinError(
+            "no pin file (*%s) in %s" % (SUFFIX, " ".join(paths) or "this folder"),
+            "there is nothing to report on",
+            "pytest, with a test that calls pin.check(...), then this again",
+        )
+    return sorted({os.path.normpath(path) for path in found})
 
 
 def _below(folder):
     for base, inner, names in os.walk(folder):
-        inner[:] = [name for name in inner
-                    if name not in _SKIPPED and not name.startswith((".", "__"))]
+        inner[:] = [
+            name for name in inner if name not in _SKIPPED and not name.startswith((".", "__"))
+        ]
         for name in names:
             if name.endswith(SUFFIX):
                 yield os.path.join(base, name)
@@ -52,9 +55,12 @@ def _below(folder):
 
 def read(paths):
     """[Pin, ...] of all files; see :func:`files`."""
-    return [_pin(path, test, name, entry) for path in files(paths)
-            for test, entries in sorted(store.read(path).items())
-            for name, entry in sorted(entries.items())]
+    return [
+        _pin(path, test, name, entry)
+        for path in files(paths)
+        for test, entries in sorted(store.read(path).items())
+        for name, entry in sorted(entries.items())
+    ]
 
 
 def _pin(path, test, name, entry):
@@ -62,8 +68,9 @@ def _pin(path, test, name, entry):
     held = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
     first = ordered[0]
     differences = compare.of_kind(entry.kind)
-    found = {each: differences(held[first], held[each], entry.rtol, entry.atol)
-             for each in ordered[1:]}
+    found = {
+        each: differences(held[first], held[each], entry.rtol, entry.atol) for each in ordered[1:]
+    }
     return Pin(path, test, name, entry.kind, entry.rtol, first, found, held)
 
 
@@ -89,26 +96,39 @@ def curves(pin):
     found = [(title, (), pin.values)]
     if all(isinstance(value, dict) for value in pin.values.values()):
         keys = [key for key in pin.values[pin.first] if not key.startswith("$")]
-        found = [("%s[%r]" % (title, key), (key,),
-                  {release: value.get(key) for release, value in pin.values.items()})
-                 for key in keys]
-    return [Curve(title, pin.rtol, pin.first, _steps(pin, path), lines)
-            for title, path, lines in found if any(map(_is_line, lines.values()))
-            for lines in [{key: line for key, line in lines.items() if _is_line(line)}]]
+        found = [
+            (
+                "%s[%r]" % (title, key),
+                (key,),
+                {release: value.get(key) for release, value in pin.values.items()},
+            )
+            for key in keys
+        ]
+    return [
+        Curve(title, pin.rtol, pin.first, _steps(pin, path), lines)
+        for title, path, lines in found
+        if any(map(_is_line, lines.values()))
+        for lines in [{key: line for key, line in lines.items() if _is_line(line)}]
+    ]
 
 
 def _is_line(value):
-    return (isinstance(value, list) and len(value) > 1
-            and all(isinstance(each, (int, float)) and not isinstance(each, bool)
-                    for each in value))
+    return (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
+    )
 
 
 def _steps(pin, path):
     """{release: the first step that differs} of the curve at a path."""
     steps = {}
     for release, found in pin.found.items():
-        here = [each.path[len(path)] for each in found
-                if each.path[:len(path)] == path and len(each.path) > len(path)]
+        here = [
+            each.path[len(path)]
+            for each in found
+            if each.path[: len(path)] == path and len(each.path) > len(path)
+        ]
         if here:
             steps[release] = min(here)
     return steps

@@ -9,8 +9,10 @@ from tpudist.pins import agreement, report
 #: Pictures get no longer than this many curves; those that differ come first.
 MOST = 24
 
-_AGREES, _DIFFERS = ("#9ecae1", "#6baed6", "#3182bd", "#08519c"), (
-    "#d95f02", "#e7298a", "#7570b3", "#b8860b", "#a6761d", "#d62728")
+_AGREES, _DIFFERS = (
+    ("#9ecae1", "#6baed6", "#3182bd", "#08519c"),
+    ("#d95f02", "#e7298a", "#7570b3", "#b8860b", "#a6761d", "#d62728"),
+)
 _DASHES = ("-", (0, (5, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)))
 _GREY = "#666666"
 
@@ -28,9 +30,11 @@ def write_png(pins, path):
     curves = [curve for pin in pins for curve in agreement.curves(pin)]
     curves.sort(key=lambda curve: not curve.steps)
     if not curves:
-        raise PinError("no pin of these is a list of numbers",
-                       "a curve has one number per step",
-                       'pin.check("loss", [loss of each step]); or leave --png out')
+        raise PinError(
+            "no pin of these is a list of numbers",
+            "a curve has one number per step",
+            'pin.check("loss", [loss of each step]); or leave --png out',
+        )
     shown = curves[:MOST]
     figure = _figure(shown)
     figure.suptitle(_headline(pins, curves), x=0.01, ha="left", fontsize=10, color=_GREY)
@@ -42,7 +46,7 @@ def svg(curve):
     figure = _figure([curve])
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()[text.getvalue().index("<svg"):]
+    return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def _headline(pins, curves):
@@ -57,12 +61,12 @@ def _figure(curves):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise PinError("matplotlib: %s" % error, "it draws the curves",
-                       'pip install "tpudist[report]"') from error
+        raise PinError(
+            "matplotlib: %s" % error, "it draws the curves", 'pip install "tpudist[report]"'
+        ) from error
     figure = Figure(figsize=(11, 0.5 + 3.1 * len(curves)))
     FigureCanvasAgg(figure)
-    axes = figure.subplots(len(curves), 2, squeeze=False,
-                           gridspec_kw={"width_ratios": (5, 3)})
+    axes = figure.subplots(len(curves), 2, squeeze=False, gridspec_kw={"width_ratios": (5, 3)})
     for curve, (left, right) in zip(curves, axes):
         styles = _styles(curve)
         _draw_lines(left, curve, styles)
@@ -90,9 +94,13 @@ def _styles(curve):
             dash, differ, number = "-", differ + 1, number + 20
         else:
             colour, dash = _AGREES[agree % len(_AGREES)], _DASHES[agree % len(_DASHES)]
-            width, agree = max(1.4, 5. - agree), agree + 1
-        styles[release] = {"color": colour, "linewidth": width, "linestyle": dash,
-                           "zorder": 2 + number}
+            width, agree = max(1.4, 5.0 - agree), agree + 1
+        styles[release] = {
+            "color": colour,
+            "linewidth": width,
+            "linestyle": dash,
+            "zorder": 2 + number,
+        }
     return styles
 
 
@@ -110,8 +118,16 @@ def _draw_lines(axes, curve, styles):
 def _mark(axes, step, line, colour):
     """Marks the first step that differs; a line across where it has no value."""
     if step < len(line) and math.isfinite(line[step]):
-        axes.plot([step], [line[step]], "o", markersize=7, markerfacecolor="white",
-                  markeredgewidth=1.6, color=colour, zorder=50)
+        axes.plot(
+            [step],
+            [line[step]],
+            "o",
+            markersize=7,
+            markerfacecolor="white",
+            markeredgewidth=1.6,
+            color=colour,
+            zorder=50,
+        )
         return
     axes.axvline(step, color=colour, linestyle=":", linewidth=1.4)
     text = " ends" if step >= len(line) else " %s" % line[step]
@@ -121,24 +137,50 @@ def _mark(axes, step, line, colour):
 def _draw_distances(axes, curve, styles):
     """The distance of each release from the first, relative to the value."""
     base = curve.lines.get(curve.first) or next(iter(curve.lines.values()))
-    axes.set_title("relative difference from %s" % curve.first, loc="left", fontsize=10,
-                   color=_GREY)
+    axes.set_title(
+        "relative difference from %s" % curve.first, loc="left", fontsize=10, color=_GREY
+    )
     axes.set_xlim(-0.5, max(len(line) for line in curve.lines.values()) - 0.5)
-    distances = {release: [_distance(*pair) for pair in zip(base, line)]
-                 for release, line in curve.lines.items() if release != curve.first}
+    distances = {
+        release: [_distance(*pair) for pair in zip(base, line)]
+        for release, line in curve.lines.items()
+        if release != curve.first
+    }
     if not any(each > 0 for steps in distances.values() for each in steps):
         axes.set_yticks([])
-        axes.text(0.5, 0.5, _no_distance(curve), ha="center", va="center",
-                  transform=axes.transAxes, color=_GREY)
+        axes.text(
+            0.5,
+            0.5,
+            _no_distance(curve),
+            ha="center",
+            va="center",
+            transform=axes.transAxes,
+            color=_GREY,
+        )
         return
     for release, steps in distances.items():
-        axes.plot(range(len(steps)), steps, marker=".", markersize=4, linewidth=0.9,
-                  color=styles[release]["color"], zorder=styles[release]["zorder"])
+        axes.plot(
+            range(len(steps)),
+            steps,
+            marker=".",
+            markersize=4,
+            linewidth=0.9,
+            color=styles[release]["color"],
+            zorder=styles[release]["zorder"],
+        )
     axes.set_yscale("log")
     if curve.rtol:
         axes.axhline(curve.rtol, color=_GREY, linewidth=1, linestyle="--")
-        axes.text(0.99, curve.rtol, "rtol", ha="right", va="bottom", fontsize=9, color=_GREY,
-                  transform=axes.get_yaxis_transform())
+        axes.text(
+            0.99,
+            curve.rtol,
+            "rtol",
+            ha="right",
+            va="bottom",
+            fontsize=9,
+            color=_GREY,
+            transform=axes.get_yaxis_transform(),
+        )
 
 
 def _distance(base, value):

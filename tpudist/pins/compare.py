@@ -19,7 +19,7 @@ _RELATIVE_TO_RMS = ("mean", "std")
 MISSING = "(nothing)"
 
 
-def differences(expected, obtained, rtol=0., atol=0.):
+def differences(expected, obtained, rtol=0.0, atol=0.0):
     """[Difference, ...] in the order of the value.
 
     Args:
@@ -38,6 +38,7 @@ def of_kind(kind):
     """
     if kind == "compiled":
         from tpudist.compile import compare as compiled
+
         return compiled.differences
     return differences
 
@@ -45,14 +46,17 @@ def of_kind(kind):
 def _walk(path, expected, obtained, rtol, atol):
     if isinstance(expected, list) and isinstance(obtained, list):
         for index in range(max(len(expected), len(obtained))):
-            pair = [each[index] if index < len(each) else MISSING
-                    for each in (expected, obtained)]
+            pair = [each[index] if index < len(each) else MISSING for each in (expected, obtained)]
             yield from _walk(path + (index,), pair[0], pair[1], rtol, atol)
     elif isinstance(expected, dict) and isinstance(obtained, dict):
         for key in list(expected) + [key for key in obtained if key not in expected]:
-            yield from _walk(path + (key,), expected.get(key, MISSING),
-                             obtained.get(key, MISSING), rtol,
-                             _atol(path, key, expected, rtol, atol))
+            yield from _walk(
+                path + (key,),
+                expected.get(key, MISSING),
+                obtained.get(key, MISSING),
+                rtol,
+                _atol(path, key, expected, rtol, atol),
+            )
     elif _is_number(expected) and _is_number(obtained):
         yield from _numbers(path, expected, obtained, rtol, atol)
     elif type(expected) is not type(obtained) or expected != obtained:
@@ -61,7 +65,7 @@ def _walk(path, expected, obtained, rtol, atol):
 
 def _atol(path, key, expected, rtol, atol):
     if path[-1:] == ("$summary",) and key in _RELATIVE_TO_RMS:
-        return atol + rtol * expected.get("rms", 0.)
+        return atol + rtol * expected.get("rms", 0.0)
     return atol
 
 
@@ -74,7 +78,7 @@ def _numbers(path, expected, obtained, rtol, atol):
         return
     exact = isinstance(expected, int) and isinstance(obtained, int)
     delta = obtained - expected
-    allowed = 0. if exact else atol + rtol * abs(expected)
+    allowed = 0.0 if exact else atol + rtol * abs(expected)
     if exact or not _finite(expected) or not abs(delta) <= allowed:
         yield Difference(path, expected, obtained, delta, allowed)
 
@@ -85,7 +89,12 @@ def _finite(value):
 
 def largest(found):
     """The largest relative size of any difference; None if none is a number's."""
-    sizes = [abs(each.delta) / abs(each.expected) for each in found
-             if each.delta is not None and each.expected and _finite(each.delta)
-             and _finite(each.expected)]
+    sizes = [
+        abs(each.delta) / abs(each.expected)
+        for each in found
+        if each.delta is not None
+        and each.expected
+        and _finite(each.delta)
+        and _finite(each.expected)
+    ]
     return max(sizes) if sizes else None

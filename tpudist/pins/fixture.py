@@ -23,8 +23,13 @@ def of_request(request):
     """
     node = request.node
     module = os.path.splitext(str(node.path))[0]
-    mode = (RECORD if request.config.getoption("--pins-record") else
-            UPDATE if request.config.getoption("--pins-update") else None)
+    mode = (
+        RECORD
+        if request.config.getoption("--pins-record")
+        else UPDATE
+        if request.config.getoption("--pins-update")
+        else None
+    )
     return Pin(module + SUFFIX, node.nodeid, mode, in_ci())
 
 
@@ -86,7 +91,7 @@ class Pin:
           PinError: as :meth:`check`.
         """
         __tracebackhide__ = True
-        self._settle("structure", name, structure.describe(value), 0., 0.)
+        self._settle("structure", name, structure.describe(value), 0.0, 0.0)
 
     def check_collectives(self, fn, args=(), kwargs=None, name="collectives"):
         """Compares which collectives the program of a function has, and how many.
@@ -104,8 +109,9 @@ class Pin:
         """
         __tracebackhide__ = True
         from tpudist.core import collectives
+
         counts = collectives.traced(fn, args, kwargs or {})
-        self._settle("collectives", name, counts, 0., 0.)
+        self._settle("collectives", name, counts, 0.0, 0.0)
 
     def check_compiled(self, report, name="compiled", rtol=COMPILED_RTOL):
         """Compares what a program compiles to: HBM, FLOPs, bytes, collectives.
@@ -125,13 +131,20 @@ class Pin:
         """
         __tracebackhide__ = True
         from tpudist.compile import compare as compiled
+
         if not report.ok:
             raise PinError(
-                "the program of pin %r of %s does not compile for %s: %s" % (
-                    name, self._nodeid, report.target.topology,
-                    report.failure.message.splitlines()[0]),
-                "a pin compares programs that compile", report.failure.instead)
-        self._settle("compiled", name, compiled.record(report), rtol, 0.)
+                "the program of pin %r of %s does not compile for %s: %s"
+                % (
+                    name,
+                    self._nodeid,
+                    report.target.topology,
+                    report.failure.message.splitlines()[0],
+                ),
+                "a pin compares programs that compile",
+                report.failure.instead,
+            )
+        self._settle("compiled", name, compiled.record(report), rtol, 0.0)
 
     def _settle(self, kind, name, record, rtol, atol):
         __tracebackhide__ = True
@@ -152,9 +165,11 @@ class Pin:
 
     def _note(self, name):
         if name in self.log["checked"]:
-            raise PinError("pin %r is checked twice in %s" % (name, self._nodeid),
-                           "a pin has one record per test and release",
-                           "a list of the values, checked once; or a name each")
+            raise PinError(
+                "pin %r is checked twice in %s" % (name, self._nodeid),
+                "a pin has one record per test and release",
+                "a list of the values, checked once; or a name each",
+            )
         self.log["checked"].append(name)
 
     def _put(self, what, name, entry, release):
@@ -166,13 +181,18 @@ class Pin:
             "pin %r of %s is not in %s" % (name, self._nodeid, os.path.basename(self._path)),
             "CI is set, and what nobody has looked at is not recorded under CI",
             "pytest %s, on your machine without CI set; then commit %s"
-            % (shlex.quote(self._nodeid), os.path.basename(self._path)))
+            % (shlex.quote(self._nodeid), os.path.basename(self._path)),
+        )
 
     def _compare(self, name, kept, entry, release):
         """The error of a pin that differs, else None."""
         if kept.kind != entry.kind:
-            return self._differs(name, "  it was recorded as %s, and this is %s"
-                                 % (kept.kind, entry.kind), "", release)
+            return self._differs(
+                name,
+                "  it was recorded as %s, and this is %s" % (kept.kind, entry.kind),
+                "",
+                release,
+            )
         against = release if release in kept.on else releases.nearest(kept.on, release)
         expected, obtained = values.decode(kept.on[against]), values.decode(entry.on[release])
         found = compare.of_kind(entry.kind)(expected, obtained, entry.rtol, entry.atol)
@@ -181,16 +201,17 @@ class Pin:
         source = "recorded on TensorFlow %s" % against
         if against != release:
             source += ", the nearest with a record; there is none of %s" % release
-        return self._differs(name, message.explain(expected, obtained, found),
-                             _tolerance(entry) + source, release)
+        return self._differs(
+            name, message.explain(expected, obtained, found), _tolerance(entry) + source, release
+        )
 
     def _differs(self, name, explanation, source, release):
         return PinError(
             "pin %r of %s differs on TensorFlow %s\n%s"
             % (name, self._nodeid, release, explanation),
             source or "a pin keeps its kind",
-            "pytest %s --pins-update, if the new value is right"
-            % shlex.quote(self._nodeid))
+            "pytest %s --pins-update, if the new value is right" % shlex.quote(self._nodeid),
+        )
 
 
 def _tolerance(entry):

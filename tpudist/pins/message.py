@@ -20,8 +20,9 @@ def explain(expected, obtained, found):
     if series is not None:
         return _steps(series, found)
     lines = ["first difference at %s; %d in all" % (place(found[0].path), len(found))]
-    rows = [(" ", place(each.path), each.expected, each.obtained, each.delta)
-            for each in found[:_SHOWN]]
+    rows = [
+        (" ", place(each.path), each.expected, each.obtained, each.delta) for each in found[:_SHOWN]
+    ]
     return "\n".join(_indented(lines + _table("at", rows) + _rest(len(found) - _SHOWN)))
 
 
@@ -45,13 +46,15 @@ def _steps(series, found):
     here = {each.path[-1]: each for each in found if each.path[:-1] == path}
     first, count = min(here), max(len(expected), len(obtained))
     where = " of %s" % place(path) if path else ""
-    lines = ["first difference at step %d%s; %d of %d steps differ"
-             % (first, where, len(here), count)]
+    lines = [
+        "first difference at step %d%s; %d of %d steps differ" % (first, where, len(here), count)
+    ]
     elsewhere = len(found) - len(here)
     rows = []
     for step in range(max(0, first - _BEFORE), min(count, first + _AFTER)):
-        pair = [each[step] if step < len(each) else compare.MISSING
-                for each in (expected, obtained)]
+        pair = [
+            each[step] if step < len(each) else compare.MISSING for each in (expected, obtained)
+        ]
         delta = here[step].delta if step in here else None
         rows.append((">" if step in here else " ", str(step)) + tuple(pair) + (delta,))
     return "\n".join(_indented(lines + _table("step", rows) + _rest(elsewhere)))
@@ -60,12 +63,14 @@ def _steps(series, found):
 def _table(head, rows):
     """Lines of (mark, place, expected, obtained, difference)."""
     cells = [(" ", head, "expected", "obtained", "difference")]
-    cells += [(mark, where, _text(expected), _text(obtained),
-               "" if delta is None else _text(delta))
-              for mark, where, expected, obtained, delta in rows]
+    cells += [
+        (mark, where, _text(expected), _text(obtained), "" if delta is None else _text(delta))
+        for mark, where, expected, obtained, delta in rows
+    ]
     widths = [max(len(row[i]) for row in cells) for i in range(5)]
-    return ["  ".join(cell.ljust(size) for cell, size in zip(row, widths)).rstrip()
-            for row in cells]
+    return [
+        "  ".join(cell.ljust(size) for cell, size in zip(row, widths)).rstrip() for row in cells
+    ]
 
 
 def _text(value):

@@ -65,9 +65,12 @@ def text(pins):
       pins: a list of ``agreement.Pin``.
     """
     ordered = sorted(pins, key=lambda pin: not any(pin.found.values()))
-    return _PAGE.format(verdict=html.escape(report.verdict(pins)), version=tpudist.__version__,
-                        rows="\n".join(_rows(pins)),
-                        sections="\n".join(map(_section, ordered)))
+    return _PAGE.format(
+        verdict=html.escape(report.verdict(pins)),
+        version=tpudist.__version__,
+        rows="\n".join(_rows(pins)),
+        sections="\n".join(map(_section, ordered)),
+    )
 
 
 def _rows(pins):
@@ -76,9 +79,13 @@ def _rows(pins):
     for number, pin in enumerate(pins):
         if number == 0 or pins[number - 1].file != pin.file:
             yield '<tr><th class="file" colspan="%d">%s</th></tr>' % (
-                len(found) + 1, html.escape(pin.file))
-        yield "<tr><td>%s</td>%s</tr>" % (html.escape("%s: %s" % (pin.test, pin.name)), "".join(
-            _cell(report.cell(pin, each)) for each in found))
+                len(found) + 1,
+                html.escape(pin.file),
+            )
+        yield "<tr><td>%s</td>%s</tr>" % (
+            html.escape("%s: %s" % (pin.test, pin.name)),
+            "".join(_cell(report.cell(pin, each)) for each in found),
+        )
 
 
 def _cell(says):
@@ -91,8 +98,10 @@ def _section(pin):
     for release, found in pin.found.items():
         if found:
             explained = message.explain(pin.values[pin.first], pin.values[release], found)
-            parts.append("<pre>expected: TensorFlow %s, obtained: %s\n%s</pre>" % (
-                pin.first, release, html.escape(explained)))
+            parts.append(
+                "<pre>expected: TensorFlow %s, obtained: %s\n%s</pre>"
+                % (pin.first, release, html.escape(explained))
+            )
     if not parts:
         return ""
     return "<h2>%s: %s</h2>\n" % (html.escape(pin.test), html.escape(pin.name)) + "\n".join(parts)

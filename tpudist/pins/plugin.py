@@ -10,11 +10,18 @@ import pytest
 def pytest_addoption(parser):
     """Adds ``--pins-update`` and ``--pins-record``."""
     group = parser.getgroup("tpudist pins")
-    group.addoption("--pins-update", action="store_true", default=False,
-                    help="record anew the pins that differ, on this TensorFlow release")
-    group.addoption("--pins-record", action="store_true", default=False,
-                    help="record every pin anew, on this TensorFlow release, "
-                    "and drop the unused ones")
+    group.addoption(
+        "--pins-update",
+        action="store_true",
+        default=False,
+        help="record anew the pins that differ, on this TensorFlow release",
+    )
+    group.addoption(
+        "--pins-record",
+        action="store_true",
+        default=False,
+        help="record every pin anew, on this TensorFlow release, and drop the unused ones",
+    )
 
 
 @pytest.fixture
@@ -25,6 +32,7 @@ def pin(request):
       A ``tpudist.pins.fixture.Pin``.
     """
     from tpudist.pins import fixture
+
     made = fixture.of_request(request)
     request.node.tpudist_pins = made.log
     return made
@@ -48,15 +56,21 @@ def pytest_deselected(items):
 
 def pytest_terminal_summary(terminalreporter, config):
     """Says what was recorded, and which pins no test asked for."""
-    ran = [report for reports in terminalreporter.stats.values() for report in reports
-           if getattr(report, "when", None) == "call"]
+    ran = [
+        report
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+    ]
     modules = {report.nodeid.split("::")[0] for report in ran}
     if not any(os.path.exists(_pin_file(config, module)) for module in modules):
         return
     from tpudist.pins import summary
+
     summary.write(terminalreporter, config, ran)
 
 
 def _pin_file(config, module):
     from tpudist.pins import SUFFIX
+
     return os.path.join(str(config.rootpath), os.path.splitext(module)[0] + SUFFIX)

@@ -14,6 +14,7 @@ def current():
     """The minor release of this process; asks the metadata if it imported none."""
     if "tensorflow" in sys.modules:
         from tpudist.core import versions
+
         return _minor(str(versions.TF))
     return _installed()
 
@@ -21,6 +22,7 @@ def current():
 @functools.lru_cache(maxsize=1)
 def _installed():
     from tpudist.doctor import environment
+
     found, _ = environment.installed()
     return next((_minor(found[name]) for name in environment.TENSORFLOWS if name in found), NONE)
 

@@ -27,10 +27,12 @@ def run(paths=(), png=None, html=None, out=None):
     out.write(table(pins))
     if png:
         from tpudist.pins import charts
+
         charts.write_png(pins, png)
         out.write("wrote %s\n" % png)
     if html:
         from tpudist.pins import page
+
         page.write(pins, html)
         out.write("wrote %s\n" % html)
     return int(bool(agreement.differing(pins)))
@@ -60,8 +62,12 @@ def verdict(pins):
     alone = sum(len(pin.values) == 1 for pin in pins)
     found = agreement.recorded(pins)
     text = "%s on TensorFlow %s: %s" % (
-        _count(len(pins), "pin"), ", ".join(found), "all agree" if not differ
-        else "%d %s between releases" % (differ, "differs" if differ == 1 else "differ"))
+        _count(len(pins), "pin"),
+        ", ".join(found),
+        "all agree"
+        if not differ
+        else "%d %s between releases" % (differ, "differs" if differ == 1 else "differ"),
+    )
     if alone:
         text += "; %d recorded on one release only" % alone
     return text + "."
@@ -84,6 +90,10 @@ def table(pins):
             rows.append([pin.file])
         rows.append(["  %s: %s" % (pin.test, pin.name)] + [cell(pin, each) for each in found])
     widths = [max(len(row[i]) for row in rows if len(row) > 1) for i in range(len(found) + 1)]
-    lines = ["  ".join(text.ljust(size) for text, size in zip(row, widths)).rstrip()
-             if len(row) > 1 else row[0] for row in rows]
+    lines = [
+        "  ".join(text.ljust(size) for text, size in zip(row, widths)).rstrip()
+        if len(row) > 1
+        else row[0]
+        for row in rows
+    ]
     return "\n".join(lines + ["", verdict(pins), ""])

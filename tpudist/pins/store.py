@@ -36,14 +36,18 @@ def read(path):
         data = json.loads(text)
         if data["format"] != FORMAT:
             raise ValueError("its format is %r" % data["format"])
-        return {test: {name: Entry(**entry) for name, entry in pins.items()}
-                for test, pins in data["pins"].items()}
+        return {
+            test: {name: Entry(**entry) for name, entry in pins.items()}
+            for test, pins in data["pins"].items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         why = "it has a merge conflict" if "<<<<<<<" in text else str(error)
         raise PinError(
-            "pin file %s" % path, "it cannot be read as format %d: %s" % (FORMAT, why),
+            "pin file %s" % path,
+            "it cannot be read as format %d: %s" % (FORMAT, why),
             "resolve it line by line (a line is one release's record), or delete it and "
-            "run: tpudist pins record") from None
+            "run: tpudist pins record",
+        ) from None
 
 
 def put(path, test, name, entry, release):
@@ -94,8 +98,11 @@ def dumps(pins):
     """
     blocks = []
     for test in sorted(pins):
-        entries = ['   %s: %s' % (_json(name), _entry(entry))
-                   for name, entry in sorted(pins[test].items()) if entry.on]
+        entries = [
+            "   %s: %s" % (_json(name), _entry(entry))
+            for name, entry in sorted(pins[test].items())
+            if entry.on
+        ]
         if entries:
             blocks.append("  %s: {\n%s\n  }" % (_json(test), ",\n".join(entries)))
     body = "{\n%s\n }" % ",\n".join(blocks) if blocks else "{}"
@@ -103,11 +110,14 @@ def dumps(pins):
 
 
 def _entry(entry):
-    lines = ['%s: %s' % (_json(key), _json(getattr(entry, key)))
-             for key in ("kind", "rtol", "atol")]
-    lines = ['    %s' % ", ".join(lines)]
-    records = ['     %s: %s' % (_json(release), _json(entry.on[release]))
-               for release in sorted(entry.on, key=releases.order)]
+    lines = [
+        "%s: %s" % (_json(key), _json(getattr(entry, key))) for key in ("kind", "rtol", "atol")
+    ]
+    lines = ["    %s" % ", ".join(lines)]
+    records = [
+        "     %s: %s" % (_json(release), _json(entry.on[release]))
+        for release in sorted(entry.on, key=releases.order)
+    ]
     lines.append('    "on": {\n%s\n    }' % ",\n".join(records))
     return "{\n%s\n   }" % ",\n".join(lines)
 

@@ -29,6 +29,7 @@ def describe(value):
         return {"$tuple": parts} if isinstance(value, tuple) else parts
     if "tensorflow" in sys.modules:
         from tpudist.pins import tensors
+
         parts = tensors.replicas(value)
         if parts is not None:
             return {"$replicas": [describe(part) for part in parts]}

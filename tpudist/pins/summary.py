@@ -19,11 +19,13 @@ def write(terminal, config, ran):
       ran: the reports of the tests' calls.
     """
     logs = [report.tpudist_pins for report in ran if hasattr(report, "tpudist_pins")]
-    count = {what: sum(len(log[what]) for log in logs)
-             for what in ("checked", "recorded", "updated")}
+    count = {
+        what: sum(len(log[what]) for log in logs) for what in ("checked", "recorded", "updated")
+    }
     count["compared"] = count["checked"] - count["recorded"] - count["updated"]
-    said = ["%d %s" % (count[what], what) for what in ("recorded", "updated", "compared")
-            if count[what]]
+    said = [
+        "%d %s" % (count[what], what) for what in ("recorded", "updated", "compared") if count[what]
+    ]
     if said:
         terminal.write_line("pins: " + ", ".join(said))
     drops = config.getoption("--pins-record")
@@ -32,8 +34,10 @@ def write(terminal, config, ran):
         if drops:
             store.drop(_file(config, module), pins, release)
         for test, name in pins:
-            terminal.write_line("pins: %r of %s::%s is unused%s" % (
-                name, module, test, ", dropped" if drops else "; pytest --pins-record drops it"))
+            terminal.write_line(
+                "pins: %r of %s::%s is unused%s"
+                % (name, module, test, ", dropped" if drops else "; pytest --pins-record drops it")
+            )
 
 
 def _file(config, module):
@@ -44,12 +48,18 @@ def _unused(terminal, config, ran, release):
     """(module, [(test, name), ...]) of each module that has unused pins."""
     whole = _whole_modules(terminal, config, ran)
     for module in sorted({report.nodeid.split("::")[0] for report in ran}):
-        checked = {_test(report): getattr(report, "tpudist_pins", {"checked": ()})["checked"]
-                   for report in ran if report.nodeid.split("::")[0] == module
-                   and report.outcome == "passed"}
-        pins = [(test, name) for test, entries in store.read(_file(config, module)).items()
-                for name, entry in entries.items() if release in entry.on
-                and (name not in checked[test] if test in checked else module in whole)]
+        checked = {
+            _test(report): getattr(report, "tpudist_pins", {"checked": ()})["checked"]
+            for report in ran
+            if report.nodeid.split("::")[0] == module and report.outcome == "passed"
+        }
+        pins = [
+            (test, name)
+            for test, entries in store.read(_file(config, module)).items()
+            for name, entry in entries.items()
+            if release in entry.on
+            and (name not in checked[test] if test in checked else module in whole)
+        ]
         if pins:
             yield module, sorted(pins)
 
@@ -66,5 +76,8 @@ def _whole_modules(terminal, config, ran):
     part |= {os.path.basename(str(arg).split("::")[0]) for arg in config.args if "::" in str(arg)}
     modules = {item.nodeid.split("::")[0] for item in items}
     broken = {item.nodeid.split("::")[0] for item in items if item.nodeid not in passed}
-    return {module for module in modules - broken
-            if module not in part and os.path.basename(module) not in part}
+    return {
+        module
+        for module in modules - broken
+        if module not in part and os.path.basename(module) not in part
+    }

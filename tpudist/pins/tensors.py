@@ -43,8 +43,11 @@ def is_tensor(value):
 
 def replicas(value):
     """The components of a per-replica value, a list; None of any other value."""
-    if natives.is_distributed(value) and not natives.is_variable(value) and (
-            not natives.is_mirrored(value)):
+    if (
+        natives.is_distributed(value)
+        and not natives.is_variable(value)
+        and (not natives.is_mirrored(value))
+    ):
         return list(natives.components(value))
     return None
 
@@ -60,4 +63,5 @@ def _refuse(value, name):
         "pin %r was given %s, a tensor of a graph" % (name, getattr(value, "name", value)),
         "it has a value only when it is run",
         "pin.check(%r, session.run(...)) in a graph; in a tf.function return the tensor "
-        "and check it outside" % name)
+        "and check it outside" % name,
+    )

@@ -83,6 +83,7 @@ def _array_like(value, name):
         return _array(value, name)
     if "tensorflow" in sys.modules:
         from tpudist.pins import tensors
+
         parts = tensors.replicas(value)
         if parts is not None:
             return {"$replicas": [encode(part, name) for part in parts]}
@@ -94,11 +95,13 @@ def _array_like(value, name):
     raise PinError(
         "pin %r was given a %s: %.80r" % (name, type(value).__name__, value),
         "a pin file holds numbers, text, arrays, and lists and dicts of them",
-        "what you want to keep of it, such as float(x) or x.history")
+        "what you want to keep of it, such as float(x) or x.history",
+    )
 
 
 def _array(value, name):
     import numpy as np
+
     array = np.asarray(value)
     if array.dtype.kind in "OSUM" or array.dtype.kind == "m":
         if array.dtype.kind in "Mm":
@@ -129,14 +132,23 @@ def _summary(np, array):
     flat = (np.abs(array) if array.dtype.kind == "c" else array).reshape(-1)
     flat = flat.astype(np.float64)
     finite = flat[np.isfinite(flat)]
-    found = {"shape": list(array.shape), "nan": int(np.isnan(flat).sum()),
-             "inf": int((flat == np.inf).sum()), "-inf": int((flat == -np.inf).sum()),
-             "samples": [_float(float(flat[i])) for i in
-                         np.linspace(0, flat.size - 1, SAMPLES).astype(int)]}
+    found = {
+        "shape": list(array.shape),
+        "nan": int(np.isnan(flat).sum()),
+        "inf": int((flat == np.inf).sum()),
+        "-inf": int((flat == -np.inf).sum()),
+        "samples": [
+            _float(float(flat[i])) for i in np.linspace(0, flat.size - 1, SAMPLES).astype(int)
+        ],
+    }
     if finite.size:
-        found.update(mean=float(finite.mean()), std=float(finite.std()),
-                     min=float(finite.min()), max=float(finite.max()),
-                     rms=float(np.sqrt(np.square(finite).mean())))
+        found.update(
+            mean=float(finite.mean()),
+            std=float(finite.std()),
+            min=float(finite.min()),
+            max=float(finite.max()),
+            rms=float(np.sqrt(np.square(finite).mean())),
+        )
     return found
 
 

@@ -11,8 +11,22 @@ from tpudist.surfaces.gone import FIRST_GENERATION, GONE, LAST
 from tpudist.surfaces.rows import Row
 from tpudist.surfaces.successors import MEMBERS, NAMES
 
-__all__ = ["DROPINS", "ERAS", "EXPORTS", "FIRST_GENERATION", "GONE", "LAST",
-           "MEMBERS", "NAMES", "ROWS", "Row", "era_named", "gone_prefix", "members", "rows_of"]
+__all__ = [
+    "DROPINS",
+    "ERAS",
+    "EXPORTS",
+    "FIRST_GENERATION",
+    "GONE",
+    "LAST",
+    "MEMBERS",
+    "NAMES",
+    "ROWS",
+    "Row",
+    "era_named",
+    "gone_prefix",
+    "members",
+    "rows_of",
+]
 
 #: The eras, oldest first.
 ERAS = ("contrib", "v2_0", "v2_2")
@@ -48,8 +62,7 @@ def members(era):
     Returns:
       A dict from the member's bare name ("unwrap") to its Row.
     """
-    return {row.name[len(_CLASS):]: row for row in rows_of(era)
-            if row.name.startswith(_CLASS)}
+    return {row.name[len(_CLASS) :]: row for row in rows_of(era) if row.name.startswith(_CLASS)}
 
 
 def era_named(text):

@@ -15,10 +15,13 @@ _LATER = _R115 + "contrib/distribute/TPUStrategy.md"
 _D = _PAGES + "contrib/distribute/"
 _CONTEXT = _D + "TowerContext.md"
 _TPU = _PAGES + "contrib/tpu/"
-_RESOLVER = ("(tpu=None, zone=None, project=None, job_name='worker', "
-             "coordinator_name=None, coordinator_address=None, "
-             "credentials='default', service=None, discovery_url=None)")
+_RESOLVER = (
+    "(tpu=None, zone=None, project=None, job_name='worker', "
+    "coordinator_name=None, coordinator_address=None, "
+    "credentials='default', service=None, discovery_url=None)"
+)
 
+# fmt: off
 _S = "TPUStrategy."
 ROWS = rows_for("contrib", URL, [
     ("contrib.distribute.TPUStrategy", "class", "", "", "", "1.11", "1.15"),

@@ -6,6 +6,7 @@ the installed TensorFlow's own names under an older spelling. Names that stand
 nowhere here are the installed TensorFlow's.
 """
 
+# fmt: off
 _STRATEGY = "tpudist.contrib.distribute:TPUStrategy"
 _STRATEGY_V1 = "tpudist.contrib.distribute:TPUStrategyV1"
 _RESOLVER = "tpudist.core.cluster:TPUClusterResolver"

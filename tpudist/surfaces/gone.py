@@ -5,6 +5,7 @@ a line costs nothing on the releases that still have it. The longest matching
 prefix wins.
 """
 
+# fmt: off
 _SLIM = "pip install tf_slim; import tf_slim, which carries %s on"
 _FIT = ("build and compile a tf.keras model inside strategy.scope() and call "
         "model.fit")

@@ -2,8 +2,7 @@
 
 from collections import namedtuple
 
-Row = namedtuple(
-    "Row", "era name kind core signature arguments since until url")
+Row = namedtuple("Row", "era name kind core signature arguments since until url")
 Row.__doc__ = """One name of one era.
 
 Fields:

@@ -6,6 +6,7 @@ contrib to 2.2 is the step to 2.0 and then the step to 2.2, each era lists only
 its own changes.
 """
 
+# fmt: off
 #: Dotted names below ``tf``.
 NAMES = {
     "v2_0": {

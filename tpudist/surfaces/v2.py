@@ -5,11 +5,14 @@ from tpudist.surfaces.rows import rows_for
 _R20 = "https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/"
 _R22 = "https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/"
 _CLASS = "distribute/experimental/TPUStrategy"
-_RESOLVER = ("(tpu=None, zone=None, project=None, job_name='worker', "
-             "coordinator_name=None, coordinator_address=None, "
-             "credentials='default', service=None, discovery_url=None)")
+_RESOLVER = (
+    "(tpu=None, zone=None, project=None, job_name='worker', "
+    "coordinator_name=None, coordinator_address=None, "
+    "credentials='default', service=None, discovery_url=None)"
+)
 
 _S = "TPUStrategy."
+# fmt: off
 
 
 def _common(pages):

@@ -159,8 +159,7 @@ class TPUStrategy(adapter.TPUStrategyBase):
         return adapter.distribute_values(self, value_fn, ValueContext)
 
     @adapter.library
-    def experimental_split_to_logical_devices(self, tensor,
-                                              partition_dimensions):
+    def experimental_split_to_logical_devices(self, tensor, partition_dimensions):
         """Annotates `tensor` to be split across logical devices (r2.2).
 
         Context: replica function.
@@ -177,8 +176,7 @@ class TPUStrategy(adapter.TPUStrategyBase):
           ShardingError: (a ValueError) the rank, the product, or a dimension
             that is not divisible.
         """
-        return adapter.split_to_logical_devices(self, tensor,
-                                                partition_dimensions)
+        return adapter.split_to_logical_devices(self, tensor, partition_dimensions)
 
     @adapter.library
     def experimental_replicate_to_logical_devices(self, tensor):
@@ -195,8 +193,7 @@ class TPUStrategy(adapter.TPUStrategyBase):
         return adapter.replicate_to_logical_devices(self, tensor)
 
     @adapter.library
-    def experimental_assign_to_logical_device(self, tensor,
-                                              logical_device_id):
+    def experimental_assign_to_logical_device(self, tensor, logical_device_id):
         """Annotates `tensor` to be on one logical device (r2.2).
 
         Context: replica function.
@@ -211,5 +208,4 @@ class TPUStrategy(adapter.TPUStrategyBase):
         Raises:
           ShardingError: (a ValueError) there is no such logical device.
         """
-        return adapter.assign_to_logical_device(self, tensor,
-                                                logical_device_id)
+        return adapter.assign_to_logical_device(self, tensor, logical_device_id)

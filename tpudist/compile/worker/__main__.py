@@ -56,18 +56,25 @@ def _compile(request, answer):
     answer["pjrt"] = "%d.%d" % api.version
     topology = pjrt.Topology(api, request["topology"], request["options"])
     ids = topology.device_ids()
-    answer.update(devices=len(ids), kind=topology.kind(), attributes=topology.attributes(),
-                  platform_version=topology.platform_version())
+    answer.update(
+        devices=len(ids),
+        kind=topology.kind(),
+        attributes=topology.attributes(),
+        platform_version=topology.platform_version(),
+    )
     if "hlo" not in request:
         return
     start = time.time()
     executable = topology.compile(
         base64.b64decode(request["hlo"]),
-        options.compile_options(request["replicas"], request["partitions"], ids,
-                                request["level"]))
+        options.compile_options(request["replicas"], request["partitions"], ids, request["level"]),
+    )
     answer["seconds"] = time.time() - start
-    answer.update(memory=executable.memory(), cost=executable.cost(),
-                  optimized=base64.b64encode(executable.optimized()).decode())
+    answer.update(
+        memory=executable.memory(),
+        cost=executable.cost(),
+        optimized=base64.b64encode(executable.optimized()).decode(),
+    )
 
 
 def _usage():

@@ -26,20 +26,26 @@ def compile_options(replicas, partitions, devices, level=0):
     """
     assignment = _integer(_REPLICA_COUNT, replicas) + _integer(_COMPUTATION_COUNT, partitions)
     for partition in range(partitions):
-        ids = devices[partition:replicas * partitions:partitions]
-        assignment += _message(_COMPUTATION_DEVICES, _message(
-            _REPLICA_DEVICES, b"".join(map(_varint, ids))))
-    build = (_integer(_DEVICE_ORDINAL, -1) + _integer(_REPLICAS, replicas)
-             + _integer(_PARTITIONS, partitions) + _integer(_SPMD, partitions > 1)
-             + _message(_ASSIGNMENT, assignment) + _integer(_LEVEL, level))
+        ids = devices[partition : replicas * partitions : partitions]
+        assignment += _message(
+            _COMPUTATION_DEVICES, _message(_REPLICA_DEVICES, b"".join(map(_varint, ids)))
+        )
+    build = (
+        _integer(_DEVICE_ORDINAL, -1)
+        + _integer(_REPLICAS, replicas)
+        + _integer(_PARTITIONS, partitions)
+        + _integer(_SPMD, partitions > 1)
+        + _message(_ASSIGNMENT, assignment)
+        + _integer(_LEVEL, level)
+    )
     return _message(_BUILD_OPTIONS, build)
 
 
 def _varint(number):
     number &= (1 << 64) - 1
     made = bytearray()
-    while number > 0x7f:
-        made.append(number & 0x7f | 0x80)
+    while number > 0x7F:
+        made.append(number & 0x7F | 0x80)
         number >>= 7
     made.append(number)
     return bytes(made)

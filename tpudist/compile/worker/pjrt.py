@@ -36,13 +36,40 @@ FUNCTIONS = {
 }
 
 #: What GetCompiledMemoryStats returns, in bytes; older libraries leave the last at 0.
-MEMORY = ("code", "arguments", "outputs", "aliased", "temporary", "host_code",
-          "host_arguments", "host_outputs", "host_aliased", "host_temporary", "peak", "total")
+MEMORY = (
+    "code",
+    "arguments",
+    "outputs",
+    "aliased",
+    "temporary",
+    "host_code",
+    "host_arguments",
+    "host_outputs",
+    "host_aliased",
+    "host_temporary",
+    "peak",
+    "total",
+)
 
-CODES = ("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
-         "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-         "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
-         "UNAUTHENTICATED")
+CODES = (
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
 
 
 class PjrtError(Exception):
@@ -54,15 +81,25 @@ class PjrtError(Exception):
 
 
 class _Value(ctypes.Union):
-    _fields_ = [("text", ctypes.c_void_p), ("integer", ctypes.c_int64),
-                ("integers", ctypes.POINTER(ctypes.c_int64)), ("real", ctypes.c_float),
-                ("truth", ctypes.c_bool)]
+    _fields_ = [
+        ("text", ctypes.c_void_p),
+        ("integer", ctypes.c_int64),
+        ("integers", ctypes.POINTER(ctypes.c_int64)),
+        ("real", ctypes.c_float),
+        ("truth", ctypes.c_bool),
+    ]
 
 
 class _NamedValue(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p),
-                ("name", ctypes.c_void_p), ("name_size", ctypes.c_size_t),
-                ("kind", ctypes.c_int), ("value", _Value), ("value_size", ctypes.c_size_t)]
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("name", ctypes.c_void_p),
+        ("name_size", ctypes.c_size_t),
+        ("kind", ctypes.c_int),
+        ("value", _Value),
+        ("value_size", ctypes.c_size_t),
+    ]
 
 
 _TEXT, _INTEGER, _INTEGERS, _REAL, _TRUTH = range(5)
@@ -120,12 +157,12 @@ class Api:
         struct = (ctypes.c_uint64 * words)(form.size or WORD * words, 0, *inputs)
         address = ctypes.c_void_p.from_address(self._table + _HEADER + WORD * form.index)
         function = ctypes.CFUNCTYPE(returns, ctypes.c_void_p)(address.value)
-        return function(ctypes.addressof(struct)), list(struct)[2 + form.inputs:]
+        return function(ctypes.addressof(struct)), list(struct)[2 + form.inputs :]
 
     def _error(self, error):
         """The PjrtError of an error that a function returned; frees it."""
         message = _text(*self._call("Error_Message", None, [error])[1])
-        code, = self.call("Error_GetCode", error)
+        (code,) = self.call("Error_GetCode", error)
         self._call("Error_Destroy", None, [error])  # the message's memory goes with it
         return PjrtError(CODES[code] if code < len(CODES) else str(code), message)
 
@@ -146,9 +183,13 @@ class Topology:
         self._api = api
         encoded = ctypes.create_string_buffer(name.encode())
         values, kept = _named_values(options)
-        self._handle, = api.call(
-            "TopologyDescription_Create", ctypes.addressof(encoded), len(name),
-            ctypes.addressof(values), len(options))
+        (self._handle,) = api.call(
+            "TopologyDescription_Create",
+            ctypes.addressof(encoded),
+            len(name),
+            ctypes.addressof(values),
+            len(options),
+        )
         del kept
         pointer, count = api.call("TopologyDescription_GetDeviceDescriptions", self._handle)
         self._devices = list((ctypes.c_void_p * count).from_address(pointer)) if count else []
@@ -186,9 +227,17 @@ class Topology:
         form = ctypes.create_string_buffer(b"hlo")
         chosen = ctypes.create_string_buffer(options, len(options))
         program = _program(ctypes.addressof(code), len(hlo), ctypes.addressof(form), 3)
-        return Executable(self._api, self._api.call(
-            "Compile", self._handle, ctypes.addressof(program), ctypes.addressof(chosen),
-            len(options), 0)[0])
+        return Executable(
+            self._api,
+            self._api.call(
+                "Compile",
+                self._handle,
+                ctypes.addressof(program),
+                ctypes.addressof(chosen),
+                len(options),
+                0,
+            )[0],
+        )
 
 
 class Executable:
@@ -216,8 +265,7 @@ class Executable:
             if program[3]:
                 code = ctypes.create_string_buffer(program[3])
                 program[2] = ctypes.addressof(code)
-            self._api.call("Executable_OptimizedProgram", self._handle,
-                           ctypes.addressof(program))
+            self._api.call("Executable_OptimizedProgram", self._handle, ctypes.addressof(program))
         return code.raw
 
 
@@ -258,7 +306,7 @@ def _dictionary(pointer, count):
         if value.kind == _TEXT:
             found[name] = _text(value.value.text, value.value_size)
         elif value.kind == _INTEGERS:
-            found[name] = value.value.integers[:value.value_size]
+            found[name] = value.value.integers[: value.value_size]
         elif value.kind == _REAL:
             found[name] = value.value.real
         else:

@@ -1,7 +1,6 @@
 """What a traced step asks of the TPU besides arithmetic: read off its graph."""
 
 import tensorflow as tf
-
 from tensorflow.compiler.xla import xla_data_pb2
 
 from tpudist.compile import program
@@ -21,10 +20,15 @@ def collectives(graph, among=None):
       graph, among: as of :func:`walk.ops`.
     """
     return tuple(
-        program.Collective(kinds.OPS[op.type].replace("_", "-"),
-                           op.inputs[0].dtype.name, _shape(op.inputs[0]),
-                           walk.location(graph, path, op))
-        for path, op in walk.ops(graph, among) if op.type in kinds.OPS)
+        program.Collective(
+            kinds.OPS[op.type].replace("_", "-"),
+            op.inputs[0].dtype.name,
+            _shape(op.inputs[0]),
+            walk.location(graph, path, op),
+        )
+        for path, op in walk.ops(graph, among)
+        if op.type in kinds.OPS
+    )
 
 
 def shardings(step, among=None):
@@ -48,9 +52,16 @@ def shardings(step, among=None):
         if annotation is not None:
             parameter = index.get(id(_source(op)))
             name = path if parameter is None else held[parameter][0]
-            found.append(_sharding(
-                op, annotation, step.partitions, parameter=parameter,
-                name=name, location=walk.location(step.graph, path, op)))
+            found.append(
+                _sharding(
+                    op,
+                    annotation,
+                    step.partitions,
+                    parameter=parameter,
+                    name=name,
+                    location=walk.location(step.graph, path, op),
+                )
+            )
     return tuple(found)
 
 
@@ -74,16 +85,16 @@ def _source(op):
 
 def _sharding(op, annotation, devices, **about):
     shape = _shape(op.outputs[0])
-    tiles = list(annotation.tile_assignment_dimensions)[:len(shape)]
+    tiles = list(annotation.tile_assignment_dimensions)[: len(shape)]
     part, description = shape, "replicate"
     if annotation.type == xla_data_pb2.OpSharding.OTHER:
         description = "split " + "x".join(map(str, tiles))
         part = tuple(-(-size // count) for size, count in zip(shape, tiles))
     elif annotation.type == xla_data_pb2.OpSharding.MAXIMAL:
-        description = "assign to %d of %d" % (
-            annotation.tile_assignment_devices[0], devices)
-    return program.Sharding(description=description, global_shape=shape,
-                            per_device_shape=part, **about)
+        description = "assign to %d of %d" % (annotation.tile_assignment_devices[0], devices)
+    return program.Sharding(
+        description=description, global_shape=shape, per_device_shape=part, **about
+    )
 
 
 def _shape(tensor):

@@ -5,9 +5,7 @@ import base64
 import tensorflow as tf
 
 from tpudist.core import versions
-from tpudist.core.compiler import annotations
-from tpudist.core.compiler import graphs
-from tpudist.core.compiler import walk
+from tpudist.core.compiler import annotations, graphs, walk
 from tpudist.errors import CompileError
 
 #: Version of the message.
@@ -28,8 +26,11 @@ def message(step):
     """
     graph = step.graph
     return written(
-        step, graph.as_graph_def(), [_input(*entry) for entry in step.inputs],
-        [op.name for op in getattr(graph, "control_outputs", ())])
+        step,
+        graph.as_graph_def(),
+        [_input(*entry) for entry in step.inputs],
+        [op.name for op in getattr(graph, "control_outputs", ())],
+    )
 
 
 def written(step, definition, inputs, control, among=None):
@@ -43,15 +44,18 @@ def written(step, definition, inputs, control, among=None):
       among: the ops of the step; None for all.
     """
     return {
-        "format": FORMAT, "tensorflow": str(versions.TF),
+        "format": FORMAT,
+        "tensorflow": str(versions.TF),
         "graph": base64.b64encode(definition.SerializeToString()).decode(),
-        "inputs": inputs, "control": control,
+        "inputs": inputs,
+        "control": control,
         "outputs": [[name, tensor.name] for name, tensor in step.outputs],
-        "replicas": step.replicas, "partitions": step.partitions,
+        "replicas": step.replicas,
+        "partitions": step.partitions,
         "places": _places(step.graph, among),
-        "collectives": list(map(list, annotations.collectives(
-            step.graph, among))),
-        "shardings": list(map(list, annotations.shardings(step, among)))}
+        "collectives": list(map(list, annotations.collectives(step.graph, among))),
+        "shardings": list(map(list, annotations.shardings(step, among))),
+    }
 
 
 def _places(graph, among):
@@ -79,11 +83,16 @@ def entry(name, held, argument, shape, dtype):
         raise CompileError(
             "the step uses %s of shape %s" % (name, shape),
             "a TPU program can use variables and tensors of a known shape only",
-            "pass what it gives as an argument, or create the variable with "
-            "a shape")
-    return {"name": name, "tensor": held.name, "argument": argument,
-            "variable": held.dtype == tf.resource,
-            "dtype": dtype.base_dtype.name, "shape": shape.as_list()}
+            "pass what it gives as an argument, or create the variable with a shape",
+        )
+    return {
+        "name": name,
+        "tensor": held.name,
+        "argument": argument,
+        "variable": held.dtype == tf.resource,
+        "dtype": dtype.base_dtype.name,
+        "shape": shape.as_list(),
+    }
 
 
 def _input(name, held, outer):

@@ -7,15 +7,11 @@ live here.
 import contextlib
 
 import tensorflow as tf
-
 from tensorflow.python.eager import context
-from tensorflow.python.framework import function_def_to_graph
-from tensorflow.python.framework import ops
-from tensorflow.python.ops import control_flow_ops
-from tensorflow.python.ops import resource_variable_ops
+from tensorflow.python.framework import function_def_to_graph, ops
+from tensorflow.python.ops import control_flow_ops, resource_variable_ops
 
-from tpudist.core import functions
-from tpudist.core import versions
+from tpudist.core import functions, versions
 
 if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
@@ -77,8 +73,7 @@ def collections_kept():
         yield
         return
     graph = tf.compat.v1.get_default_graph()
-    before = {key: graph.get_collection(key)
-              for key in graph.get_all_collection_keys()}
+    before = {key: graph.get_collection(key) for key in graph.get_all_collection_keys()}
     try:
         yield
     finally:
@@ -98,11 +93,9 @@ def converted(fn):
         wanted, fn = fn._autograph, fn.python_function
         if not wanted:
             return functions.do_not_convert(fn)
-    if not versions.RUN_CONVERTS or not (
-            tf.executing_eagerly() or functions.in_function()):
+    if not versions.RUN_CONVERTS or not (tf.executing_eagerly() or functions.in_function()):
         return fn
-    return autograph.tf_convert(
-        fn, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))
+    return autograph.tf_convert(fn, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))
 
 
 def is_eager(tensor):
@@ -112,9 +105,11 @@ def is_eager(tensor):
 
 def stored_in(handle):
     """(shape, dtype) of the variable behind a resource; (None, None) of others."""
-    data = (resource_variable_ops.get_eager_safe_handle_data
-            if versions.HAS_FUNCTION
-            else resource_variable_ops.get_resource_handle_data)(handle)
+    data = (
+        resource_variable_ops.get_eager_safe_handle_data
+        if versions.HAS_FUNCTION
+        else resource_variable_ops.get_resource_handle_data
+    )(handle)
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return None, None
     stored = data.shape_and_type[0]
@@ -128,8 +123,11 @@ def called(graph, name):
     """
     found = graph._get_function(name)
     traced = getattr(found, "graph", None)
-    return traced if traced is not None or found is None else (
-        function_def_to_graph.function_def_to_graph(_definition(found)))
+    return (
+        traced
+        if traced is not None or found is None
+        else (function_def_to_graph.function_def_to_graph(_definition(found)))
+    )
 
 
 def _definition(function):

@@ -33,11 +33,11 @@ def of(name, held, outer):
             "the step uses the resource %s of shape %s" % (name or held.name, shape),
             "a TPU program can use variables of a known shape only, and no "
             "iterator, table or other resource of the host",
-            "pass what it gives as an argument, or create the variable with "
-            "a shape")
+            "pass what it gives as an argument, or create the variable with a shape",
+        )
     parameter = program.Parameter(
-        name or held.op.name, program.VARIABLE, dtype.name,
-        tuple(shape.as_list()))
+        name or held.op.name, program.VARIABLE, dtype.name, tuple(shape.as_list())
+    )
     if outer is not None and graphs.is_eager(outer):
         return Handle(outer, parameter, None)
     variable = natives.ResourceVariable(tf.zeros(shape, dtype), trainable=False)

@@ -4,11 +4,8 @@ import base64
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core.compiler import rewriting
-from tpudist.core.compiler import tracing
-from tpudist.core.compiler import walk
+from tpudist.core import functions, natives
+from tpudist.core.compiler import rewriting, tracing, walk
 
 
 def step(message):
@@ -23,30 +20,34 @@ def step(message):
     Returns:
       A `tracing.Step`.
     """
-    definition = tf.compat.v1.GraphDef.FromString(
-        base64.b64decode(message["graph"]))
-    rewriting.adapt(definition, message["replicas"],
-                    [entry["tensor"].split(":")[0]
-                     for entry in message["inputs"]])
+    definition = tf.compat.v1.GraphDef.FromString(base64.b64decode(message["graph"]))
+    rewriting.adapt(
+        definition,
+        message["replicas"],
+        [entry["tensor"].split(":")[0] for entry in message["inputs"]],
+    )
     graph = functions.FuncGraph("replica_step")
     with graph.as_default():
         with tf.name_scope("inputs_of_step"):
             held = [_placeholder(entry) for entry in message["inputs"]]
-        given = dict(zip((entry["tensor"] for entry in message["inputs"]),
-                         held))
+        given = dict(zip((entry["tensor"] for entry in message["inputs"]), held))
         tf.import_graph_def(definition, name="", input_map=given)
-        outputs = [(name, tf.identity(given[tensor] if tensor in given else
-                                      graph.get_tensor_by_name(tensor)))
-                   for name, tensor in message["outputs"]]
+        outputs = [
+            (
+                name,
+                tf.identity(given[tensor] if tensor in given else graph.get_tensor_by_name(tensor)),
+            )
+            for name, tensor in message["outputs"]
+        ]
     graph.inputs = list(held)
     graph.outputs = [tensor for _, tensor in outputs]
-    graph.control_outputs = [graph.get_operation_by_name(name)
-                             for name in message["control"]]
+    graph.control_outputs = [graph.get_operation_by_name(name) for name in message["control"]]
     walk.locate(graph, message["places"])
-    inputs = [(entry["name"], tensor, None if entry["argument"] else tensor)
-              for entry, tensor in zip(message["inputs"], held)]
-    return tracing.Step(graph, inputs, outputs, message["replicas"],
-                        message["partitions"])
+    inputs = [
+        (entry["name"], tensor, None if entry["argument"] else tensor)
+        for entry, tensor in zip(message["inputs"], held)
+    ]
+    return tracing.Step(graph, inputs, outputs, message["replicas"], message["partitions"])
 
 
 def _placeholder(entry):
@@ -54,6 +55,5 @@ def _placeholder(entry):
     if not entry["variable"]:
         return tf.compat.v1.placeholder(dtype, entry["shape"])
     with tf.init_scope():
-        variable = natives.ResourceVariable(
-            tf.zeros(entry["shape"], dtype), trainable=False)
+        variable = natives.ResourceVariable(tf.zeros(entry["shape"], dtype), trainable=False)
     return functions.placeholder_like(variable.handle)

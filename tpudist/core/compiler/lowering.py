@@ -2,15 +2,9 @@
 
 import tensorflow as tf
 
-from tpudist.compile import hlo_proto
-from tpudist.compile import program
-from tpudist.core import functions
-from tpudist.core import versions
-from tpudist.core.compiler import annotations
-from tpudist.core.compiler import graphs
-from tpudist.core.compiler import handles
-from tpudist.core.compiler import unsupported
-from tpudist.core.compiler import walk
+from tpudist.compile import hlo_proto, program
+from tpudist.core import functions, versions
+from tpudist.core.compiler import annotations, graphs, handles, unsupported, walk
 from tpudist.errors import CompileError
 
 
@@ -25,7 +19,8 @@ def require():
             "TensorFlow %s" % versions.TF,
             "it cannot give a step's HLO; 2.5 and newer can",
             "--lower-with PYTHON (lower_with= in Python): the Python of an "
-            "environment with a newer TensorFlow")
+            "environment with a newer TensorFlow",
+        )
 
 
 def lower(step):
@@ -46,14 +41,21 @@ def lower(step):
         parameters, hlo = _lowered(step)
     module = hlo_proto.Module.FromString(hlo)
     return program.Program(
-        hlo=hlo, replicas=step.replicas, partitions=step.partitions,
-        parameters=tuple(parameters), updated=_updated(module),
-        outputs=tuple(program.Output(name, tensor.dtype.name,
-                                     tuple(tensor.shape.as_list()))
-                      for name, tensor in step.outputs),
+        hlo=hlo,
+        replicas=step.replicas,
+        partitions=step.partitions,
+        parameters=tuple(parameters),
+        updated=_updated(module),
+        outputs=tuple(
+            program.Output(name, tensor.dtype.name, tuple(tensor.shape.as_list()))
+            for name, tensor in step.outputs
+        ),
         collectives=annotations.collectives(step.graph),
-        shardings=annotations.shardings(step), warnings=(),
-        locations=_locations(step.graph, module), tensorflow=str(versions.TF))
+        shardings=annotations.shardings(step),
+        warnings=(),
+        locations=_locations(step.graph, module),
+        tensorflow=str(versions.TF),
+    )
 
 
 def _lowered(step):
@@ -61,15 +63,13 @@ def _lowered(step):
     function = functions.make(step.graph, noinline=False)
     arguments = [entry for entry in step.inputs if entry[1].dtype != tf.resource]
     variables = [entry for entry in step.inputs if entry[1].dtype == tf.resource]
-    stored = {id(held): handles.of(name, held, outer)
-              for name, held, outer in variables}
+    stored = {id(held): handles.of(name, held, outer) for name, held, outer in variables}
 
     @tf.function(jit_compile=True, autograph=False)
     def call(*tensors):
         given = dict(zip((id(held) for _, held, _ in arguments), tensors))
         given.update((key, handle.tensor) for key, handle in stored.items())
-        results = functions.call_flat(
-            function, [given[id(held)] for held in step.graph.inputs])
+        results = functions.call_flat(function, [given[id(held)] for held in step.graph.inputs])
         return list(results or ())
 
     values = [_value(held, outer) for _, held, outer in arguments]
@@ -79,16 +79,19 @@ def _lowered(step):
         raise unsupported.explained(step.graph, error) from error
     order = functions.captures(call.get_concrete_function(*values).graph)
     found = {id(handle.tensor): handle for handle in stored.values()}
-    return _parameters(arguments) + [
-        found[id(outer)].parameter for outer, _ in order], hlo
+    return _parameters(arguments) + [found[id(outer)].parameter for outer, _ in order], hlo
 
 
 def _parameters(arguments):
-    return [program.Parameter(
-        name or "captured_%d" % i,
-        program.ARGUMENT if outer is None else program.CAPTURE,
-        held.dtype.name, tuple(held.shape.as_list()))
-            for i, (name, held, outer) in enumerate(arguments)]
+    return [
+        program.Parameter(
+            name or "captured_%d" % i,
+            program.ARGUMENT if outer is None else program.CAPTURE,
+            held.dtype.name,
+            tuple(held.shape.as_list()),
+        )
+        for i, (name, held, outer) in enumerate(arguments)
+    ]
 
 
 def _value(held, outer):
@@ -99,8 +102,10 @@ def _value(held, outer):
 
 def _updated(module):
     """Indices of updated parameters, in the order of the root tuple."""
-    pairs = [(list(entry.output_shape_index), entry.parameter_number)
-             for entry in module.input_output_alias.entries]
+    pairs = [
+        (list(entry.output_shape_index), entry.parameter_number)
+        for entry in module.input_output_alias.entries
+    ]
     return tuple(parameter for _, parameter in sorted(pairs))
 
 
@@ -109,11 +114,13 @@ def _locations(graph, module):
     ops = {}
     for path, op in walk.ops(graph):
         ops.setdefault(path, op)
-    names = {instruction.metadata.op_name for computation in module.computations
-             for instruction in computation.instructions}
+    names = {
+        instruction.metadata.op_name
+        for computation in module.computations
+        for instruction in computation.instructions
+    }
     found = ((name, _path(name, ops)) for name in sorted(names))
-    places = ((name, path and walk.location(graph, path, ops[path]))
-              for name, path in found)
+    places = ((name, path and walk.location(graph, path, ops[path])) for name, path in found)
     return {name: place for name, place in places if place}
 
 

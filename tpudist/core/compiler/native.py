@@ -8,15 +8,10 @@ The program is taken out of it, as a message for any release to lower.
 import collections
 
 import tensorflow as tf
-
 from tensorflow.python.framework import tensor_util
 
 from tpudist.core import functions
-from tpudist.core.compiler import exporting
-from tpudist.core.compiler import graphs
-from tpudist.core.compiler import reductions
-from tpudist.core.compiler import tracing
-from tpudist.core.compiler import walk
+from tpudist.core.compiler import exporting, graphs, reductions, tracing, walk
 from tpudist.errors import CompileError
 
 _CLUSTER = "_tpu_replicate"
@@ -50,10 +45,14 @@ def messages(graph):
             ops += [op] if op not in ops[-1:] else []
     if not programs:
         raise CompileError(
-            "a graph without a TPU program", "no op of it is of a TPUReplicate",
-            "the graph in which strategy.run was called on a native TPUStrategy")
-    return [_Program(owner, list(collections.OrderedDict.fromkeys(ops))).message()
-            for (owner, _), ops in programs.items()]
+            "a graph without a TPU program",
+            "no op of it is of a TPUReplicate",
+            "the graph in which strategy.run was called on a native TPUStrategy",
+        )
+    return [
+        _Program(owner, list(collections.OrderedDict.fromkeys(ops))).message()
+        for (owner, _), ops in programs.items()
+    ]
 
 
 class _Program:
@@ -74,21 +73,31 @@ class _Program:
     def message(self):
         """The program as a message."""
         outside = collections.OrderedDict(
-            (tensor.name, tensor) for op in self._ops for tensor in op.inputs
-            if tensor.op.name not in self._names)
-        self._ids = [name for name, tensor in outside.items()
-                     if _is_replica_id(tensor)]
-        entries = [(self._entry(tensor), tensor) for name, tensor
-                   in outside.items() if name not in self._ids]
+            (tensor.name, tensor)
+            for op in self._ops
+            for tensor in op.inputs
+            if tensor.op.name not in self._names
+        )
+        self._ids = [name for name, tensor in outside.items() if _is_replica_id(tensor)]
+        entries = [
+            (self._entry(tensor), tensor)
+            for name, tensor in outside.items()
+            if name not in self._ids
+        ]
         step = tracing.Step(
-            self._graph, [(entry["name"], tensor, None)
-                          for entry, tensor in entries], self._outputs(),
+            self._graph,
+            [(entry["name"], tensor, None) for entry, tensor in entries],
+            self._outputs(),
             self._about.get_attr("num_replicas"),
-            _attribute(self._about, "num_cores_per_replica") or 1)
+            _attribute(self._about, "num_cores_per_replica") or 1,
+        )
         return exporting.written(
-            step, self._definition(), [entry for entry, _ in entries],
+            step,
+            self._definition(),
+            [entry for entry, _ in entries],
             [op.name for op in self._ops if functions.is_stateful(op)],
-            self._ops)
+            self._ops,
+        )
 
     def _entry(self, tensor):
         origin = _origin(tensor)
@@ -104,10 +113,9 @@ class _Program:
         taken = collections.OrderedDict(
             (op.inputs[0].name, op.inputs[0])
             for op in self._graph.get_operations()
-            if op.type == "TPUReplicatedOutput"
-            and op.inputs[0].op.name in self._names)
-        return [("output/%d" % i, tensor)
-                for i, tensor in enumerate(taken.values())]
+            if op.type == "TPUReplicatedOutput" and op.inputs[0].op.name in self._names
+        )
+        return [("output/%d" % i, tensor) for i, tensor in enumerate(taken.values())]
 
     def _definition(self):
         """The ``GraphDef`` of the program's ops and all functions."""
@@ -127,10 +135,13 @@ class _Program:
         return made
 
     def _inputs(self, op):
-        data = [reductions.REPLICA_ID if tensor.name in self._ids
-                else tensor.name for tensor in op.inputs]
-        return data + ["^" + before.name for before in op.control_inputs
-                       if before.name in self._names]
+        data = [
+            reductions.REPLICA_ID if tensor.name in self._ids else tensor.name
+            for tensor in op.inputs
+        ]
+        return data + [
+            "^" + before.name for before in op.control_inputs if before.name in self._names
+        ]
 
 
 def _is_replica_id(tensor):
@@ -139,16 +150,15 @@ def _is_replica_id(tensor):
         return False
     values = [tensor_util.constant_value(each) for each in tensor.op.inputs]
     return len(values) > 1 and all(
-        value is not None and value.shape == () and value == i
-        for i, value in enumerate(values))
+        value is not None and value.shape == () and value == i for i, value in enumerate(values)
+    )
 
 
 def _origin(tensor):
     """What a program's input is of the first replica."""
     while tensor.op.type in _SAME:
         tensor = tensor.op.inputs[0]
-    if tensor.op.type == "Placeholder" and isinstance(
-            tensor.graph, functions.FuncGraph):
+    if tensor.op.type == "Placeholder" and isinstance(tensor.graph, functions.FuncGraph):
         for outer, held in functions.captures(tensor.graph):
             if held is tensor and not graphs.is_eager(outer):
                 return _origin(outer)

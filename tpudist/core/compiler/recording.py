@@ -4,11 +4,8 @@ import collections
 import functools
 
 from tpudist.core import functions
-from tpudist.core.compiler import graphs
-from tpudist.core.compiler import tracing
-from tpudist.core.compiler import walk
-from tpudist.core.virtual import replicate
-from tpudist.core.virtual import variables
+from tpudist.core.compiler import graphs, tracing, walk
+from tpudist.core.virtual import replicate, variables
 from tpudist.errors import CompileError
 
 #: A replica function: its name and place, and its `program.Program` or the
@@ -56,13 +53,16 @@ class Recorder:
                 step = tracing.trace(strategy, fn, args, kwargs)
         except Exception as error:  # the user's code ends in any way it likes
             self._noted[(name, location, str(error))] = _Noted(
-                name, location, None, _as_ours(error), ())
+                name, location, None, _as_ours(error), ()
+            )
             return
-        shapes = tuple((entry[1].dtype, str(entry[1].shape))
-                       for entry in step.inputs if entry[2] is None)
+        shapes = tuple(
+            (entry[1].dtype, str(entry[1].shape)) for entry in step.inputs if entry[2] is None
+        )
         used = [variables.of_handle(entry[2]) for entry in step.inputs]
         self._noted[(name, location, id(strategy), shapes)] = _Noted(
-            name, location or _first_line(step.graph), step, None, used + list(step.graph.variables))
+            name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)
+        )
 
 
 def _as_ours(error):
@@ -70,8 +70,9 @@ def _as_ours(error):
         return error
     return CompileError(
         "%s: %s" % (type(error).__name__, error),
-        "the function failed when it was traced once for all replicas, as on "
-        "a TPU", "write it so that it runs with a replica id that is a tensor")
+        "the function failed when it was traced once for all replicas, as on a TPU",
+        "write it so that it runs with a replica id that is a tensor",
+    )
 
 
 def _lowered(noted, lower):
@@ -109,6 +110,5 @@ def _of(fn):
 
 def _first_line(graph):
     """The user's line that the first op of a graph comes from."""
-    lines = (walk.location(graph, op.name, op)
-             for op in graph.get_operations())
+    lines = (walk.location(graph, op.name, op) for op in graph.get_operations())
     return next(filter(None, lines), "")

@@ -10,8 +10,7 @@ import itertools
 
 import tensorflow as tf
 
-from tpudist.core import natives
-from tpudist.core import versions
+from tpudist.core import natives, versions
 from tpudist.errors import CollectiveError
 
 if versions.TRACE_ONCE:
@@ -66,7 +65,7 @@ class Sums:
             return self._sum(value)
         if not (value.dtype.is_floating or value.dtype.is_complex):
             return natives.divide(self._sum(value), self._count)
-        return self._sum(value * tf.cast(1. / self._count, value.dtype))
+        return self._sum(value * tf.cast(1.0 / self._count, value.dtype))
 
     def reduce_along(self, reduce_op, value, axis):
         """The same, over the replicas and along `axis` of `value`.
@@ -93,21 +92,25 @@ class Sums:
         if self._count == 1:
             return value
         axis = axis % value.shape.rank
-        mine = tf.reshape(tf.equal(tf.range(self._count), replica_id()),
-                          [self._count] + [1] * value.shape.rank)
-        placed = self._sum(tf.where(
-            tf.broadcast_to(mine, [self._count] + value.shape.as_list()),
-            tf.broadcast_to(value, [self._count] + value.shape.as_list()),
-            tf.zeros([self._count] + value.shape.as_list(), value.dtype)))
+        mine = tf.reshape(
+            tf.equal(tf.range(self._count), replica_id()), [self._count] + [1] * value.shape.rank
+        )
+        placed = self._sum(
+            tf.where(
+                tf.broadcast_to(mine, [self._count] + value.shape.as_list()),
+                tf.broadcast_to(value, [self._count] + value.shape.as_list()),
+                tf.zeros([self._count] + value.shape.as_list(), value.dtype),
+            )
+        )
         return tf.concat(tf.unstack(placed), axis)
 
     def _sum(self, value):
-        if not (value.dtype.is_floating or value.dtype.is_integer
-                or value.dtype.is_complex):
+        if not (value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex):
             raise CollectiveError(
-                "the collective on %r got the dtype %s"
-                % (value.op.name, value.dtype.name),
-                "an all-reduce adds numbers", "tf.cast(value, tf.int32)")
+                "the collective on %r got the dtype %s" % (value.op.name, value.dtype.name),
+                "an all-reduce adds numbers",
+                "tf.cast(value, tf.int32)",
+            )
         if self._count == 1:
             return value
         with tf.name_scope(_NAME):
@@ -115,9 +118,13 @@ class Sums:
 
     def _op(self, value):
         if not versions.LOWERS_TO_HLO:
-            return tpu_ops.tpu_ops.cross_replica_sum(
-                value, [list(range(self._count))])
+            return tpu_ops.tpu_ops.cross_replica_sum(value, [list(range(self._count))])
         return tf.raw_ops.CollectiveReduceV2(
-            input=value, group_size=self._count, group_key=1,
-            instance_key=next(self._keys), ordering_token=[], merge_op="Add",
-            final_op="Id")
+            input=value,
+            group_size=self._count,
+            group_key=1,
+            instance_key=next(self._keys),
+            ordering_token=[],
+            merge_op="Add",
+            final_op="Id",
+        )

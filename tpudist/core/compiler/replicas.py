@@ -11,9 +11,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import versions
+from tpudist.core import natives, nests, versions
 from tpudist.core.compiler import reductions
 from tpudist.core.virtual.extended import VirtualExtended
 from tpudist.errors import ArgumentError
@@ -36,7 +34,8 @@ def symbolic(strategy):
             "compile with %r" % strategy,
             "its variables are on a real TPU, which compiles for itself",
             "a strategy on TPUClusterResolver(tpu='virtual:8'), or "
-            "TPUDIST_TPU=virtual:8 in the environment")
+            "TPUDIST_TPU=virtual:8 in the environment",
+        )
     extended.sums = reductions.Sums(extended._num_replicas_in_sync)
     extended.__class__ = SymbolicExtended
     try:
@@ -60,30 +59,26 @@ class SymbolicExtended(VirtualExtended):
         with SymbolicReplica(self):
             return fn(*args, **(kwargs or {}))
 
-    def _reduce_to(self, reduce_op, value, destinations, *unused_options,
-                   **unused_hints):
-        if natives.is_mirrored(value) and (
-                reduce_op == tf.distribute.ReduceOp.MEAN):
+    def _reduce_to(self, reduce_op, value, destinations, *unused_options, **unused_hints):
+        if natives.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
             return natives.components(value)[0]
         if natives.is_distributed(value):
             value = natives.components(value)[0]
-        if not natives.is_tensor_like(value) and not isinstance(
-                value, tf.Variable):
+        if not natives.is_tensor_like(value) and not isinstance(value, tf.Variable):
             return natives.reduce_plain(self, reduce_op, value, destinations)
         return self.sums.reduce(reduce_op, value)
 
     def reduce_along(self, reduce_op, value, axis):
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         return self.sums.reduce_along(
-            reduce_op, tf.convert_to_tensor(natives.components(value)[0]),
-            axis)
+            reduce_op, tf.convert_to_tensor(natives.components(value)[0]), axis
+        )
 
     def _broadcast_to(self, tensor, destinations):
         return tensor
 
     def _gather_to_implementation(self, value, destinations, axis, *unused):
-        return self.sums.gather(
-            tf.convert_to_tensor(natives.components(value)[0]), axis)
+        return self.sums.gather(tf.convert_to_tensor(natives.components(value)[0]), axis)
 
     def _update(self, var, fn, args, kwargs, group):
         part = natives.components(var)[0]
@@ -94,8 +89,10 @@ class SymbolicExtended(VirtualExtended):
 
     def _update_once(self, part, fn, args, kwargs, group):
         with natives.update_context(self, 0), tf.name_scope("update_0"):
-            result = fn(*(part + tuple(natives.select_mirrored(self, 0, args))),
-                        **natives.select_mirrored(self, 0, kwargs))
+            result = fn(
+                *(part + tuple(natives.select_mirrored(self, 0, args))),
+                **natives.select_mirrored(self, 0, kwargs),
+            )
         return result if group else (result,)
 
 
@@ -122,11 +119,9 @@ class SymbolicReplica(natives.ReplicaContext):
     def all_reduce(self, reduce_op, value, *options, **named_options):
         """Sums or averages a nest over the replicas; see ``ReplicaContext``."""
         if versions.HAS_ALL_REDUCE:
-            return super().all_reduce(reduce_op, value, *options,
-                                      **named_options)
+            return super().all_reduce(reduce_op, value, *options, **named_options)
         sums = self.strategy.extended.sums
-        return nests.map_structure(
-            lambda leaf: sums.reduce(reduce_op, leaf), value)
+        return nests.map_structure(lambda leaf: sums.reduce(reduce_op, leaf), value)
 
     def _merge_call(self, merge_fn, args, kwargs):
         with natives.cross_replica(self.strategy):

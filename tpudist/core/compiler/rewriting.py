@@ -9,9 +9,15 @@ import tensorflow as tf
 from tpudist.core.compiler import reductions
 
 #: Attributes that place ops on a TPU, or that only their release understands.
-_PLACING = ("_tpu_replicate", "_xla_compile_id", "_class", "_output_shapes",
-            "_xla_outside_compilation", "_tpu_input_identity",
-            "_tpu_output_identity")
+_PLACING = (
+    "_tpu_replicate",
+    "_xla_compile_id",
+    "_class",
+    "_output_shapes",
+    "_xla_outside_compilation",
+    "_tpu_input_identity",
+    "_tpu_output_identity",
+)
 
 #: Inputs of a collective besides its value.
 _BESIDES = ("group_size", "group_key", "instance_key")
@@ -33,8 +39,7 @@ def adapt(definition, replicas, without):
     gone = set(without)
     nodes = [node for node in definition.node if node.name not in gone]
     for node in nodes:
-        kept = [name for name in node.input
-                if not (name.startswith("^") and name[1:] in gone)]
+        kept = [name for name in node.input if not (name.startswith("^") and name[1:] in gone)]
         del node.input[:]
         node.input.extend(kept)
     made = _adapted(nodes, replicas, keys, "")
@@ -45,12 +50,12 @@ def adapt(definition, replicas, without):
 
 
 def _adapt_function(function, replicas, keys):
-    sums = {node.name for node in function.node_def
-            if node.op == "CrossReplicaSum"}
+    sums = {node.name for node in function.node_def if node.op == "CrossReplicaSum"}
     made = _adapted(list(function.node_def), replicas, keys, _OLD + "0")
 
     def renamed(name):
         return name.replace(_OLD, _NEW) if name.split(":")[0] in sums else name
+
     for node in made:
         inputs = [renamed(name) for name in node.input]
         del node.input[:]
@@ -72,8 +77,7 @@ def _adapted(nodes, replicas, keys, output):
         if node.op == "CrossReplicaSum":
             made += _constants(node, replicas, next(keys))
             _become_collective(node, output)
-        elif node.op == "Const" and (
-                node.name.split("/")[-1].startswith(reductions.REPLICA_ID)):
+        elif node.op == "Const" and (node.name.split("/")[-1].startswith(reductions.REPLICA_ID)):
             node.op = "XlaReplicaId"
             node.ClearField("attr")
         made.append(node)
@@ -84,11 +88,9 @@ def _constants(node, replicas, key):
     """What a collective takes besides its value."""
     made = []
     for name, value in zip(_BESIDES, (replicas, 1, key)):
-        constant = tf.compat.v1.NodeDef(
-            name="%s/%s" % (node.name, name), op="Const")
+        constant = tf.compat.v1.NodeDef(name="%s/%s" % (node.name, name), op="Const")
         constant.attr["dtype"].type = tf.int32.as_datatype_enum
-        constant.attr["value"].tensor.CopyFrom(
-            tf.make_tensor_proto(value, tf.int32))
+        constant.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value, tf.int32))
         made.append(constant)
     return made
 
@@ -96,8 +98,9 @@ def _constants(node, replicas, key):
 def _become_collective(node, output):
     kind = node.attr["T"].type
     controls = [name for name in node.input if name.startswith("^")]
-    inputs = [node.input[0]] + [
-        "%s/%s%s" % (node.name, name, output) for name in _BESIDES] + controls
+    inputs = (
+        [node.input[0]] + ["%s/%s%s" % (node.name, name, output) for name in _BESIDES] + controls
+    )
     node.op = "CollectiveReduceV2"
     node.ClearField("attr")
     del node.input[:]

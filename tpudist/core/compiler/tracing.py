@@ -5,25 +5,17 @@ import inspect
 
 import numpy as np
 import tensorflow as tf
-
 from tensorflow.python.framework.tensor_spec import TensorSpec
 
 from tpudist.compile.arguments import Spec
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import traces
-from tpudist.core.compiler import graphs
-from tpudist.core.compiler import replicas
-from tpudist.core.compiler import unsupported
+from tpudist.core import functions, natives, nests, traces
+from tpudist.core.compiler import graphs, replicas, unsupported
 from tpudist.core.virtual import variables
-from tpudist.errors import CompileError
-from tpudist.errors import TpudistError
+from tpudist.errors import CompileError, TpudistError
 
 #: A finished graph and what its inputs and outputs are: `inputs` has
 #: (name, placeholder, outer tensor or None) and `outputs` (name, tensor).
-Step = collections.namedtuple(
-    "Step", "graph inputs outputs replicas partitions")
+Step = collections.namedtuple("Step", "graph inputs outputs replicas partitions")
 
 
 class _StepTrace(traces.LiftingTrace):
@@ -56,19 +48,20 @@ def trace(strategy, fn, args=(), kwargs=None):
     """
     call = graphs.converted(fn)
     step, given = _StepTrace(), []
-    with replicas.symbolic(strategy) as extended, strategy.scope(), \
-            graphs.variables_reused():
+    with replicas.symbolic(strategy) as extended, strategy.scope(), graphs.variables_reused():
         with step.ordered() as order, graphs.for_xla():
             args, kwargs = _placeholders(fn, args, kwargs or {}, given)
             results = _called(extended, call, args, kwargs, step.graph)
             outputs = _outputs(results, step.handed_out, order)
-    graph = step.finish([tensor for _, tensor in outputs],
-                        [held for _, held, _ in given])
-    captured = [(_name_of(outer, graph), held, outer)
-                for outer, held in functions.captures(graph)]
-    return Step(graph, given + captured, outputs,
-                strategy.num_replicas_in_sync,
-                extended.placement.logical_devices)
+    graph = step.finish([tensor for _, tensor in outputs], [held for _, held, _ in given])
+    captured = [(_name_of(outer, graph), held, outer) for outer, held in functions.captures(graph)]
+    return Step(
+        graph,
+        given + captured,
+        outputs,
+        strategy.num_replicas_in_sync,
+        extended.placement.logical_devices,
+    )
 
 
 def _called(extended, fn, args, kwargs, graph):
@@ -82,29 +75,33 @@ def _called(extended, fn, args, kwargs, graph):
 
 def _placeholders(fn, args, kwargs, given):
     """The arguments with a placeholder in place of each tensor."""
+
     def enter(path, leaf):
         if natives.is_distributed(leaf) and not natives.is_variable(leaf):
             leaf = natives.components(leaf)[0]
         if not _is_data(leaf):
             return leaf
-        return natives.pack(leaf, [
-            _placeholder(path, part, given)
-            for part in natives.flatten(leaf)])
+        return natives.pack(
+            leaf, [_placeholder(path, part, given) for part in natives.flatten(leaf)]
+        )
 
     def enter_all(name, value):
-        flat = [enter(_joined(name, path), leaf) for path, leaf
-                in _with_paths(value)]
+        flat = [enter(_joined(name, path), leaf) for path, leaf in _with_paths(value)]
         return nests.pack_sequence_as(value, flat)
+
     names = _argument_names(fn, args)
-    return (tuple(enter_all(*pair) for pair in zip(names, args)),
-            {name: enter_all(name, kwargs[name]) for name in sorted(kwargs)})
+    return (
+        tuple(enter_all(*pair) for pair in zip(names, args)),
+        {name: enter_all(name, kwargs[name]) for name in sorted(kwargs)},
+    )
 
 
 def _is_data(leaf):
     if isinstance(leaf, tf.Variable) or natives.is_variable(leaf):
         return False
     return isinstance(leaf, (np.ndarray, np.generic, TensorSpec, Spec)) or (
-        natives.is_tensor_like(leaf))
+        natives.is_tensor_like(leaf)
+    )
 
 
 def _placeholder(name, value, given):
@@ -116,7 +113,8 @@ def _placeholder(name, value, given):
             "argument %s of shape %s" % (name, shape),
             "a TPU program is compiled for one shape",
             "all dimensions of one replica's batch, such as f32[128,28,28,1]; "
-            "drop_remainder=True on the dataset's batch")
+            "drop_remainder=True on the dataset's batch",
+        )
     held = tf.compat.v1.placeholder(tf.as_dtype(value.dtype), shape)
     given.append((name, held, None))
     return held
@@ -129,28 +127,33 @@ def _argument_names(fn, args):
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # a builtin
         return names
-    for i, parameter in enumerate(parameters[:len(args)]):
+    for i, parameter in enumerate(parameters[: len(args)]):
         if parameter.kind == parameter.VAR_POSITIONAL:
-            return names[:i] + ["%s_%d" % (parameter.name, j)
-                                for j in range(len(args) - i)]
+            return names[:i] + ["%s_%d" % (parameter.name, j) for j in range(len(args) - i)]
         names[i] = parameter.name
     return names
 
 
 def _outputs(results, handed_out, order):
     """[(name, tensor)]: what the step returned, and what it handed out."""
-    named = [(_joined("output", path), leaf)
-             for path, leaf in _with_paths(results)]
-    named += [(_joined("set", path), leaf) for value in handed_out
-              for path, leaf in _with_paths(value)]
-    return [(name, order.mark_as_return(tf.identity(part)))
-            for name, leaf in named if _is_result(leaf)
-            for part in natives.flatten(_value(leaf))]
+    named = [(_joined("output", path), leaf) for path, leaf in _with_paths(results)]
+    named += [
+        (_joined("set", path), leaf) for value in handed_out for path, leaf in _with_paths(value)
+    ]
+    return [
+        (name, order.mark_as_return(tf.identity(part)))
+        for name, leaf in named
+        if _is_result(leaf)
+        for part in natives.flatten(_value(leaf))
+    ]
 
 
 def _is_result(leaf):
-    return natives.is_distributed(leaf) or isinstance(leaf, tf.Variable) or (
-        natives.is_tensor_like(leaf))
+    return (
+        natives.is_distributed(leaf)
+        or isinstance(leaf, tf.Variable)
+        or (natives.is_tensor_like(leaf))
+    )
 
 
 def _value(leaf):
@@ -169,8 +172,11 @@ def _joined(name, path):
 def _name_of(outer, graph):
     """The name of what a trace captured: a variable's, if it is one."""
     variable = variables.of_handle(outer)
-    found = [variable] if variable is not None else [
-        each for each in graph.variables if each.handle is outer]
+    found = (
+        [variable]
+        if variable is not None
+        else [each for each in graph.variables if each.handle is outer]
+    )
     if found:
         return found[0].name.split(":")[0]
     return "" if graphs.is_eager(outer) else outer.op.name

@@ -9,12 +9,10 @@ import functools
 import re
 
 import tensorflow as tf
-
 from tensorflow.python.framework import kernels
 
 from tpudist.core import versions
-from tpudist.core.compiler import graphs
-from tpudist.core.compiler import walk
+from tpudist.core.compiler import graphs, walk
 from tpudist.errors import CompileError
 
 _DEVICE = "XLA_CPU_JIT"
@@ -22,26 +20,32 @@ _DEVICE = "XLA_CPU_JIT"
 #: Ops without a kernel that lowering knows of itself.
 _KNOWN = ("NoOp", "Placeholder", "Const", "_Arg", "_Retval")
 
-_NO_PYTHON = ("a TPU calls no Python: move it to the input pipeline, or write it "
-              "with TensorFlow ops")
+_NO_PYTHON = "a TPU calls no Python: move it to the input pipeline, or write it with TensorFlow ops"
 _OUTSIDE = "do it with what the step returns, outside of it"
 _NO_STRINGS = "a TPU has no strings: make it numbers in the input pipeline"
 
 #: What to do, for the ops that people meet.
 _INSTEAD = {
-    "PyFunc": _NO_PYTHON, "EagerPyFunc": _NO_PYTHON,
+    "PyFunc": _NO_PYTHON,
+    "EagerPyFunc": _NO_PYTHON,
     "PyFuncStateless": _NO_PYTHON,
-    "Print": _OUTSIDE, "PrintV2": _OUTSIDE, "Timestamp": _OUTSIDE,
-    "WriteSummary": _OUTSIDE, "WriteScalarSummary": _OUTSIDE,
-    "WriteHistogramSummary": _OUTSIDE, "WriteImageSummary": _OUTSIDE,
-    "StringFormat": _NO_STRINGS, "AsString": _NO_STRINGS,
-    "StringJoin": _NO_STRINGS, "StringToNumber": _NO_STRINGS,
-    "StringToHashBucketFast": _NO_STRINGS, "DecodeJpeg": _NO_STRINGS,
+    "Print": _OUTSIDE,
+    "PrintV2": _OUTSIDE,
+    "Timestamp": _OUTSIDE,
+    "WriteSummary": _OUTSIDE,
+    "WriteScalarSummary": _OUTSIDE,
+    "WriteHistogramSummary": _OUTSIDE,
+    "WriteImageSummary": _OUTSIDE,
+    "StringFormat": _NO_STRINGS,
+    "AsString": _NO_STRINGS,
+    "StringJoin": _NO_STRINGS,
+    "StringToNumber": _NO_STRINGS,
+    "StringToHashBucketFast": _NO_STRINGS,
+    "DecodeJpeg": _NO_STRINGS,
     "IteratorGetNext": "pass the batch to the step as an argument",
     "LookupTableFindV2": "look it up in the input pipeline",
     "CropAndResize": "tf.image.resize of slices, or in the input pipeline",
-    "SparseTensorDenseMatMul": "tf.sparse.to_dense first, or tf.gather and a "
-                               "sum",
+    "SparseTensorDenseMatMul": "tf.sparse.to_dense first, or tf.gather and a sum",
 }
 _OTHERWISE = "do it outside of the step, or with other ops"
 
@@ -62,7 +66,9 @@ def refuse(graph):
         raise CompileError(
             "%d line(s) of the step cannot be compiled for a TPU:\n  %s"
             % (len(lines), "\n  ".join(lines)),
-            "a TPU runs what XLA compiles", "what each line says")
+            "a TPU runs what XLA compiles",
+            "what each line says",
+        )
 
 
 def _lines(graph):
@@ -73,9 +79,10 @@ def _lines(graph):
         if why:
             kinds = found.setdefault((walk.location(graph, path, op) or path, why), [])
             kinds += [op.type] if op.type not in kinds else []
-    return ["%s: %s: %s; %s" % (place, ", ".join(kinds), why,
-                                _INSTEAD.get(kinds[-1], _OTHERWISE))
-            for (place, why), kinds in found.items()]
+    return [
+        "%s: %s: %s; %s" % (place, ", ".join(kinds), why, _INSTEAD.get(kinds[-1], _OTHERWISE))
+        for (place, why), kinds in found.items()
+    ]
 
 
 def stopped(graph, error):
@@ -96,11 +103,10 @@ def stopped(graph, error):
         said = "%s: %s" % (type(error).__name__, said)
     lines.append("%s%s" % (place + ": " if place else "", said))
     return CompileError(
-        "the step stopped while it was traced" + "".join(
-            "\n  " + line for line in lines),
+        "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
         "what is not traced cannot be compiled",
-        "what the first line says" if len(lines) > 1 else
-        "a step that runs in a tf.function")
+        "what the first line says" if len(lines) > 1 else "a step that runs in a tf.function",
+    )
 
 
 def explained(graph, error):
@@ -115,19 +121,29 @@ def explained(graph, error):
     """
     message = str(getattr(error, "message", error)).strip()
     names = re.findall(r"\{\{node ([^}]+)\}\}", message)
-    lines = {name: walk.location(graph, path, op) for path, op in walk.ops(graph)
-             for name in names if path == name or op.name == name}
+    lines = {
+        name: walk.location(graph, path, op)
+        for path, op in walk.ops(graph)
+        for name in names
+        if path == name or op.name == name
+    }
     places = [line for line in lines.values() if line]
     return CompileError(
         "%s%s" % (places[0] + ": " if places else "", message.split("\n")[0]),
-        "TensorFlow could not lower the step to HLO", _hint(message))
+        "TensorFlow could not lower the step to HLO",
+        _hint(message),
+    )
 
 
 _HINTS = (
-    ("fixed tensor list size", "maximum_iterations for the tf.while_loop, "
-                               "whose gradient a TPU needs a fixed size for"),
-    ("must be a compile-time constant", "a shape or size that is known while "
-                                        "tracing, such as tensor.shape[0]"),
+    (
+        "fixed tensor list size",
+        "maximum_iterations for the tf.while_loop, whose gradient a TPU needs a fixed size for",
+    ),
+    (
+        "must be a compile-time constant",
+        "a shape or size that is known while tracing, such as tensor.shape[0]",
+    ),
     ("ninitialized", "initialise the variables first: build the model"),
 )
 
@@ -147,24 +163,29 @@ def _why_not(op):
     if not found:
         return "no XLA kernel"
     if not any(_fits(kernel, op) for kernel in found):
-        return "no XLA kernel for %s" % ", ".join(sorted({
-            tensor.dtype.name for tensor in list(op.inputs) + list(op.outputs)}))
+        return "no XLA kernel for %s" % ", ".join(
+            sorted({tensor.dtype.name for tensor in list(op.inputs) + list(op.outputs)})
+        )
     return ""
 
 
 @functools.lru_cache(maxsize=None)
 def _kernels(kind):
     _register_kernels()
-    return [kernel for kernel in kernels.get_registered_kernels_for_op(
-        kind).kernel if kernel.device_type == _DEVICE]
+    return [
+        kernel
+        for kernel in kernels.get_registered_kernels_for_op(kind).kernel
+        if kernel.device_type == _DEVICE
+    ]
 
 
 @functools.lru_cache(maxsize=None)
 def _register_kernels():
     """XLA's kernels are registered when the first function is lowered."""
     with graphs.eager():
-        tf.function(lambda x: x, jit_compile=True).experimental_get_compiler_ir(
-            tf.zeros([]))(stage="hlo")
+        tf.function(lambda x: x, jit_compile=True).experimental_get_compiler_ir(tf.zeros([]))(
+            stage="hlo"
+        )
 
 
 def _fits(kernel, op):
@@ -177,6 +198,8 @@ def _allows(constraint, op):
     except ValueError:
         return True
     allowed = constraint.allowed_values.list.type
-    return all(dtype.as_datatype_enum in allowed for dtype in (
-        value if isinstance(value, list) else [value])
-               if isinstance(dtype, tf.DType))
+    return all(
+        dtype.as_datatype_enum in allowed
+        for dtype in (value if isinstance(value, list) else [value])
+        if isinstance(dtype, tf.DType)
+    )

@@ -18,20 +18,22 @@ _calls = {}
 _PLACES = "_tpudist_places"
 
 #: Files of AutoGraph, whose lines TensorFlow 1.14 takes for the user's.
-_GENERATED = re.compile(re.escape(os.path.join(
-    tempfile.gettempdir(), "tmp")) + r"\w{8}\.py$")
+_GENERATED = re.compile(re.escape(os.path.join(tempfile.gettempdir(), "tmp")) + r"\w{8}\.py$")
 
 #: A line of AutoGraph's messages: ``File "f", line 1, in step  *``; until 2.5
 #: ``f:1 step  *``.
 _TOLD = re.compile(r'^ *(?:File ")?(.+?)(?:", line |:)(\d+),? .*  \*$', re.M)
 
 _LIBRARIES = tuple(
-    os.path.join(path, "") for path in (
-        sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"),
+    os.path.join(path, "")
+    for path in (
+        sysconfig.get_path("stdlib"),
+        sysconfig.get_path("purelib"),
         sysconfig.get_path("platlib"),
         os.path.dirname(os.path.dirname(tf.__file__)),
-        os.path.dirname(os.path.dirname(os.path.dirname(
-            os.path.abspath(__file__))))))
+        os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
+    )
+)
 
 
 def ops(graph, among=None):
@@ -52,9 +54,11 @@ def ops(graph, among=None):
         listed = current.get_operations() if prefix or among is None else among
         for op in listed:
             yield prefix + op.name, op
-            pending += [(prefix + op.name + "/", called, callers + (name,))
-                        for name, called in _called(op, current)
-                        if name not in callers]
+            pending += [
+                (prefix + op.name + "/", called, callers + (name,))
+                for name, called in _called(op, current)
+                if name not in callers
+            ]
 
 
 def _called(op, graph):
@@ -72,8 +76,11 @@ def _called(op, graph):
 
 def _call_attributes(op):
     if op.type not in _calls:
-        _calls[op.type] = [attribute.name for attribute in op.op_def.attr
-                           if attribute.type in ("func", "list(func)")]
+        _calls[op.type] = [
+            attribute.name
+            for attribute in op.op_def.attr
+            if attribute.type in ("func", "list(func)")
+        ]
     return _calls[op.type]
 
 
@@ -103,8 +110,9 @@ def place_of(error):
         that it converted, each such line with a star.
     """
     told = _TOLD.findall(str(error))
-    places = told or [(frame.filename, frame.lineno) for frame
-                      in traceback.extract_tb(error.__traceback__)]
+    places = told or [
+        (frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)
+    ]
     for file, line in reversed(places):
         if _is_users(file):
             return "%s:%s" % (os.path.abspath(file), line)
@@ -114,8 +122,12 @@ def place_of(error):
 @functools.lru_cache(maxsize=None)
 def _is_users(file):
     path = os.path.abspath(file)
-    return not (file.startswith("<") or path.startswith(_LIBRARIES)
-                or "site-packages" in path or _GENERATED.match(path))
+    return not (
+        file.startswith("<")
+        or path.startswith(_LIBRARIES)
+        or "site-packages" in path
+        or _GENERATED.match(path)
+    )
 
 
 def locate(graph, places):
@@ -130,5 +142,7 @@ def locate(graph, places):
 
 def _frames(op):
     """[(file, line)], outermost first; [] of an op that the runtime made."""
-    return [(frame.filename, frame.lineno) if hasattr(frame, "filename")
-            else tuple(frame[:2]) for frame in getattr(op, "traceback", None) or ()]
+    return [
+        (frame.filename, frame.lineno) if hasattr(frame, "filename") else tuple(frame[:2])
+        for frame in getattr(op, "traceback", None) or ()
+    ]

@@ -15,16 +15,13 @@ import numpy as np
 import tensorflow as tf
 
 from tpudist.core import functions
-from tpudist.core.virtual import forms
-from tpudist.core.virtual import rules
-from tpudist.core.virtual import stages
+from tpudist.core.virtual import forms, rules, stages
 
 #: Ops that only read a resource.
 _READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
 
 #: Ops with an effect that every replica may do for itself.
-_VARIABLES = ("ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp",
-              "AssignSubVariableOp")
+_VARIABLES = ("ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 
 #: Ops with an output whose shape is the kernel's choice.
 _RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
@@ -53,11 +50,11 @@ def join(program, cut, known):
         if stage is not None and joined is None:
             return None
         made.append(joined)
-        outlines.update((id(tensor), form)
-                        for tensor, form in (joined.outputs if joined else ()))
-        for held, tensors in (merge.results if merge else ()):
+        outlines.update((id(tensor), form) for tensor, form in (joined.outputs if joined else ()))
+        for held, tensors in merge.results if merge else ():
             outlines[id(held)] = forms.of_parts(
-                tensors * (program.num_replicas // len(tensors)), held)
+                tensors * (program.num_replicas // len(tensors)), held
+            )
     return made
 
 
@@ -86,14 +83,14 @@ class _Joining:
                 graph.inputs += form.tensors()
             if not all(self._copy(op) for op in stage.body):
                 return None
-            outputs = [(tensor, self._canonical(self._forms[id(tensor)]))
-                       for tensor in stage.outputs]
-            graph.outputs = [held for _, form in outputs
-                             for held in form.tensors()] or [tf.constant(0)]
-        graph.control_outputs = [made for op in stage.must_run
-                                 for made in self._made[op]]
-        return Joined(functions.make(graph, noinline=False), stage.inputs,
-                      outputs)
+            outputs = [
+                (tensor, self._canonical(self._forms[id(tensor)])) for tensor in stage.outputs
+            ]
+            graph.outputs = [held for _, form in outputs for held in form.tensors()] or [
+                tf.constant(0)
+            ]
+        graph.control_outputs = [made for op in stage.must_run for made in self._made[op]]
+        return Joined(functions.make(graph, noinline=False), stage.inputs, outputs)
 
     @staticmethod
     def _canonical(form):
@@ -101,16 +98,13 @@ class _Joining:
 
     def _copy(self, op):
         """Adds what `op` is for all replicas; returns whether it could."""
-        before = [made for control in op.control_inputs
-                  for made in self._made.get(control, ())]
+        before = [made for control in op.control_inputs for made in self._made.get(control, ())]
         with tf.control_dependencies(before):
             found = self._found(op)
         if found is None:
             return False
-        self._forms.update(
-            (id(tensor), form) for tensor, form in zip(op.outputs, found))
-        self._made.setdefault(op, [
-            tensor.op for form in found for tensor in form.tensors()])
+        self._forms.update((id(tensor), form) for tensor, form in zip(op.outputs, found))
+        self._made.setdefault(op, [tensor.op for form in found for tensor in form.tensors()])
         return True
 
     def _found(self, op):
@@ -126,18 +120,15 @@ class _Joining:
             return self._once(op, [form.value for form in given])
         if op.type in _VARIABLES:
             return self._for_each(op, given)
-        if functions.is_stateful(op) and op.type not in _READS or (
-                not _is_known(op)):
+        if functions.is_stateful(op) and op.type not in _READS or (not _is_known(op)):
             return None
         return self._by_rule(op, given) or self._for_each(op, given)
 
     def _by_rule(self, op, given):
-        if op.type not in rules.RULES or any(
-                isinstance(form, forms.Each) for form in given):
+        if op.type not in rules.RULES or any(isinstance(form, forms.Each) for form in given):
             return None
         summed = id(op.outputs[0]) in self._summed
-        return rules.RULES[op.type](
-            rules.Node(op, given, self._count, summed))
+        return rules.RULES[op.type](rules.Node(op, given, self._count, summed))
 
     def _once(self, op, inputs):
         made = functions.copy_op(op, inputs)
@@ -153,14 +144,14 @@ class _Joining:
                 made.append(functions.copy_op(op, inputs))
         self._made[op] = made
         columns = zip(*[copy.outputs for copy in made])
-        return [forms.of_parts(list(column), tensor)
-                for column, tensor in zip(columns, op.outputs)]
+        return [forms.of_parts(list(column), tensor) for column, tensor in zip(columns, op.outputs)]
 
 
 def _is_known(op):
     """Whether all shapes around `op` are known while tracing."""
-    return op.type in _RESERVING or all(tensor.shape.is_fully_defined()
-               for tensor in list(op.inputs) + list(op.outputs))
+    return op.type in _RESERVING or all(
+        tensor.shape.is_fully_defined() for tensor in list(op.inputs) + list(op.outputs)
+    )
 
 
 def _shapes(op, count):
@@ -168,9 +159,10 @@ def _shapes(op, count):
     if not all(tensor.shape.is_fully_defined() for tensor in op.inputs):
         return None
     ask = {"Rank": len, "Size": np.prod}.get(op.type, list)
-    return [forms.Uniform(count, tf.constant(
-        ask(value.shape.as_list()), tensor.dtype, tensor.shape))
-            for value, tensor in zip(op.inputs, op.outputs)]
+    return [
+        forms.Uniform(count, tf.constant(ask(value.shape.as_list()), tensor.dtype, tensor.shape))
+        for value, tensor in zip(op.inputs, op.outputs)
+    ]
 
 
 def _summed(stage):
@@ -186,14 +178,21 @@ def _summed(stage):
                 continue
             used = consumers[id(tensor)]
             if (used or id(tensor) in stage.summed) and all(
-                    _is_linear(consumer) and id(consumer.outputs[0]) in summed
-                    for consumer in used):
+                _is_linear(consumer) and id(consumer.outputs[0]) in summed for consumer in used
+            ):
                 summed.add(id(tensor))
     return summed
 
 
 def _is_linear(op):
     """Whether a sum of outputs of `op` is its output for sums of inputs."""
-    return op.type in rules.LINEAR and len(op.outputs) == 1 and all(
-        op.type in rules.RESHAPES or tensor.shape.is_fully_defined()
-        and tensor.shape == op.outputs[0].shape for tensor in op.inputs)
+    return (
+        op.type in rules.LINEAR
+        and len(op.outputs) == 1
+        and all(
+            op.type in rules.RESHAPES
+            or tensor.shape.is_fully_defined()
+            and tensor.shape == op.outputs[0].shape
+            for tensor in op.inputs
+        )
+    )

@@ -8,12 +8,8 @@ has ended and its stages are called.
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import traces
-from tpudist.core.virtual import merge
-from tpudist.core.virtual import program
+from tpudist.core import functions, natives, nests, traces
+from tpudist.core.virtual import merge, program
 
 
 def deliver(value, receive):
@@ -44,8 +40,8 @@ def deliver(value, receive):
         trace.deliveries.append((value, receive))
     else:
         tf.distribute.get_replica_context().merge_call(
-            functions.library(lambda strategy, merged: receive(merged)),
-            args=(value,))
+            functions.library(lambda strategy, merged: receive(merged)), args=(value,)
+        )
 
 
 def _check_place(trace):
@@ -54,7 +50,10 @@ def _check_place(trace):
 
 def spread(strategy, value):
     """List of one structure per replica of a nest with distributed leaves."""
-    return [nests.map_structure(
-        lambda leaf: natives.components(leaf)[i] if natives.is_distributed(
-            leaf) else leaf, value)
-            for i in range(strategy.num_replicas_in_sync)]
+    return [
+        nests.map_structure(
+            lambda leaf, i=i: natives.components(leaf)[i] if natives.is_distributed(leaf) else leaf,
+            value,
+        )
+        for i in range(strategy.num_replicas_in_sync)
+    ]

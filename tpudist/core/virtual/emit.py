@@ -4,13 +4,8 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core.virtual import batching
-from tpudist.core.virtual import forms
-from tpudist.core.virtual import reduction
-from tpudist.core.virtual import stages
-from tpudist.core.virtual import variables
+from tpudist.core import functions, natives
+from tpudist.core.virtual import batching, forms, reduction, stages, variables
 
 
 def emit(program, results):
@@ -57,8 +52,7 @@ class _Emission:
         for held, tensors in self._program.arguments:
             self._known[id(held)] = forms.of_parts(tensors, held)
         for external, held in self._program.graph.captures:
-            self._known[id(held)] = forms.of_parts(
-                self._captured(external), held)
+            self._known[id(held)] = forms.of_parts(self._captured(external), held)
 
     def _captured(self, external):
         handles = variables.replica_handles(external)
@@ -76,34 +70,34 @@ class _Emission:
     def _leaving(self):
         leaving = [self._results]
         leaving += [value for value, _ in self._program.deliveries]
-        return [stages.origin(t) for t in natives.flatten(leaving)
-                if self._is_inside(t) and not isinstance(t, tf.Operation)]
+        return [
+            stages.origin(t)
+            for t in natives.flatten(leaving)
+            if self._is_inside(t) and not isinstance(t, tf.Operation)
+        ]
 
     # Stages.
 
     def _calls(self, cut):
         """What to call for each stage: once for all replicas if it can be."""
         program = self._program
-        joined = batching.join(program, cut, self._known) if (
-            self._count > 1) else None
+        joined = batching.join(program, cut, self._known) if (self._count > 1) else None
         if joined is not None:
             return [functools.partial(self._call_joined, j) for j in joined]
         shared = stages.is_large(program, cut)
-        return [functools.partial(self._call_stage, stage, shared)
-                for stage in cut]
+        return [functools.partial(self._call_stage, stage, shared) for stage in cut]
 
     def _call_joined(self, joined):
         if joined is None:
             return
-        given = [t for tensor in joined.inputs
-                 for t in self._known[id(tensor)].tensors()]
+        given = [t for tensor in joined.inputs for t in self._known[id(tensor)].tensors()]
         outlines = [form.tensors() for _, form in joined.outputs]
         with tf.control_dependencies(self._last):
             found = functions.call(joined.function, given, sum(outlines, []))
         self._last = [found[0].op]
         for (tensor, form), outline in zip(joined.outputs, outlines):
-            self._known[id(tensor)] = form.like(found[:len(outline)])
-            found = found[len(outline):]
+            self._known[id(tensor)] = form.like(found[: len(outline)])
+            found = found[len(outline) :]
 
     def _call_stage(self, stage, shared):
         """One call per replica, one after the other.
@@ -129,8 +123,8 @@ class _Emission:
             if id(tensor) in stage.summed:
                 total = self._sums.get(id(tensor))
                 self._sums[id(tensor)] = (
-                    value if total is None
-                    else reduction.add(total, value, tensor.op.name))
+                    value if total is None else reduction.add(total, value, tensor.op.name)
+                )
 
     # Merges.
 
@@ -144,16 +138,16 @@ class _Emission:
             with graph.as_default():
                 graph.outputs = [tf.constant(0)]
         given = [self._source(source, replica) for _, source, replica in used]
-        given += [self._form(outer).each()[0] if self._is_inside(outer)
-                  else outer for outer, _ in graph.captures]
+        given += [
+            self._form(outer).each()[0] if self._is_inside(outer) else outer
+            for outer, _ in graph.captures
+        ]
         with tf.control_dependencies(self._last):
-            found = functions.call(functions.make(graph, noinline=False),
-                                   given, graph.outputs)
+            found = functions.call(functions.make(graph, noinline=False), given, graph.outputs)
         self._last = [found[0].op]
         for held, tensors in merge.results:
-            parts, found = found[:len(tensors)], found[len(tensors):]
-            self._known[id(held)] = forms.of_parts(
-                parts * (self._count // len(parts)), held)
+            parts, found = found[: len(tensors)], found[len(tensors) :]
+            self._known[id(held)] = forms.of_parts(parts * (self._count // len(parts)), held)
 
     def _source(self, source, replica):
         form = self._form(source)
@@ -175,7 +169,6 @@ class _Emission:
         flat = natives.flatten(leaf)
         if not any(self._is_inside(t) for t in flat):
             return leaf
-        columns = [self._form(t).each() if self._is_inside(t)
-                   else [t] * self._count for t in flat]
+        columns = [self._form(t).each() if self._is_inside(t) else [t] * self._count for t in flat]
         parts = [natives.pack(leaf, row) for row in zip(*columns)]
         return natives.per_replica(self._program.extended, parts)

@@ -10,15 +10,8 @@ import re
 
 import tensorflow as tf
 
-from tpudist.core import collectives
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core.virtual import inputs
-from tpudist.core.virtual import keras_loops
-from tpudist.core.virtual import merge
-from tpudist.core.virtual import reduction
-from tpudist.core.virtual import replicate
-from tpudist.core.virtual import variables
+from tpudist.core import collectives, natives, nests
+from tpudist.core.virtual import inputs, keras_loops, merge, reduction, replicate, variables
 
 _LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
 _OTHER_TASK = re.compile(r"/task:[1-9]")
@@ -66,28 +59,23 @@ class VirtualExtended(natives.MirroredExtended):
         return inputs.workers(self, options)
 
     def _experimental_distribute_dataset(self, dataset, *options):
-        return inputs.distributed(
-            self, super()._experimental_distribute_dataset(dataset, *options))
+        return inputs.distributed(self, super()._experimental_distribute_dataset(dataset, *options))
 
     def _distribute_datasets_from_function(self, dataset_fn, *options):
         return inputs.distributed(
-            self,
-            super()._distribute_datasets_from_function(dataset_fn, *options))
+            self, super()._distribute_datasets_from_function(dataset_fn, *options)
+        )
 
-    def _experimental_distribute_datasets_from_function(self, dataset_fn,
-                                                        *options):
+    def _experimental_distribute_datasets_from_function(self, dataset_fn, *options):
         return inputs.distributed(
-            self, super()._experimental_distribute_datasets_from_function(
-                dataset_fn, *options))  # its name until 2.3
+            self, super()._experimental_distribute_datasets_from_function(dataset_fn, *options)
+        )  # its name until 2.3
 
     def _make_dataset_iterator(self, dataset):
-        return inputs.make_dataset_iterator(
-            super()._make_dataset_iterator, self, dataset)
+        return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
 
-    def _make_input_fn_iterator(self, input_fn, *unused_mode,
-                                **unused_options):
-        return inputs.make_input_fn_iterator(
-            super()._make_input_fn_iterator, input_fn)
+    def _make_input_fn_iterator(self, input_fn, *unused_mode, **unused_options):
+        return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, input_fn)
 
     # What is where.
 
@@ -159,10 +147,8 @@ class VirtualExtended(natives.MirroredExtended):
 
     # Cross-replica context.
 
-    def _reduce_to(self, reduce_op, value, destinations, *unused_options,
-                   **unused_hints):
-        if natives.is_mirrored(value) and (
-                reduce_op == tf.distribute.ReduceOp.MEAN):
+    def _reduce_to(self, reduce_op, value, destinations, *unused_options, **unused_hints):
+        if natives.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
             return value
         if not natives.is_distributed(value):
             if self._num_replicas_in_sync == 1:
@@ -175,24 +161,23 @@ class VirtualExtended(natives.MirroredExtended):
     def reduce_along(self, reduce_op, value, axis):
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         count = self._num_replicas_in_sync
-        parts = (natives.components(value) if natives.is_distributed(value)
-                 else [value] * count)
+        parts = natives.components(value) if natives.is_distributed(value) else [value] * count
         with self.place():
             return reduction.combine_along(
-                reduce_op, [tf.convert_to_tensor(part) for part in parts],
-                axis)
+                reduce_op, [tf.convert_to_tensor(part) for part in parts], axis
+            )
 
-    def _batch_reduce_to(self, reduce_op, value_destination_pairs,
-                         *unused_options, **unused_hints):
-        return [self._reduce_to(reduce_op, value, destinations)
-                for value, destinations in value_destination_pairs]
+    def _batch_reduce_to(self, reduce_op, value_destination_pairs, *unused_options, **unused_hints):
+        return [
+            self._reduce_to(reduce_op, value, destinations)
+            for value, destinations in value_destination_pairs
+        ]
 
     def _broadcast_to(self, tensor, destinations):
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
-            return reduction.mirror(self, tf.convert_to_tensor(tensor),
-                                    self._num_replicas_in_sync)
+            return reduction.mirror(self, tf.convert_to_tensor(tensor), self._num_replicas_in_sync)
 
     def _gather_to_implementation(self, value, destinations, axis, *unused):
         if not natives.is_distributed(value):
@@ -217,23 +202,30 @@ class VirtualExtended(natives.MirroredExtended):
     def _update_single(self, var, fn, args, kwargs, group):
         """Updates a variable that no strategy created."""
         with natives.update_context(self, 0), self.place():
-            result = fn(var, *natives.select_mirrored(self, 0, args),
-                        **natives.select_mirrored(self, 0, kwargs))
+            result = fn(
+                var,
+                *natives.select_mirrored(self, 0, args),
+                **natives.select_mirrored(self, 0, kwargs),
+            )
         return result if group else (result,)
 
     def _update_parts(self, parts, once, fn, args, kwargs, group):
         updates = []
         for i, part in enumerate(parts[:1] if once else parts):
-            with natives.update_context(self, i), self.place(), \
-                    self._updating(once), tf.name_scope("update_%d" % i):
+            with natives.update_context(self, i), self.place(), self._updating(once), tf.name_scope(
+                "update_%d" % i
+            ):
                 updates.append(
-                    fn(*(part + tuple(natives.select_mirrored(self, i, args))),
-                       **natives.select_mirrored(self, i, kwargs)))
+                    fn(
+                        *(part + tuple(natives.select_mirrored(self, i, args))),
+                        **natives.select_mirrored(self, i, kwargs),
+                    )
+                )
         if once and group:
             with self.place():
                 return nests.map_structure(
-                    lambda leaf: self._mirror_update(leaf, len(parts)),
-                    updates[0])
+                    lambda leaf: self._mirror_update(leaf, len(parts)), updates[0]
+                )
         if once:
             with self.place():
                 updates = _repeat(updates[0], len(parts))
@@ -256,12 +248,14 @@ class VirtualExtended(natives.MirroredExtended):
 
 def _repeat(result, count):
     """One result per component of an update that ran once."""
-    flat = [reduction.copies(leaf, count) if _is_value(leaf)
-            else [leaf] * count for leaf in nests.flatten(result)]
-    return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat])
-            for i in range(count)]
+    flat = [
+        reduction.copies(leaf, count) if _is_value(leaf) else [leaf] * count
+        for leaf in nests.flatten(result)
+    ]
+    return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat]) for i in range(count)]
 
 
 def _is_value(leaf):
     return natives.is_assignment(leaf) or (
-        nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable))
+        nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)
+    )

@@ -73,8 +73,7 @@ class Each:
 
     def held(self, tensor):
         """The same form of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(tensor)
-                          for _ in range(self._count)])
+        return self.like([functions.placeholder_like(tensor) for _ in range(self._count)])
 
     def each(self):
         """One tensor per replica."""
@@ -82,9 +81,7 @@ class Each:
 
     def total(self, leaf=""):
         """The sum over the replicas; `leaf` is its name in errors."""
-        return functools.reduce(
-            lambda total, part: reduction.add(total, part, leaf),
-            self._tensors)
+        return functools.reduce(lambda total, part: reduction.add(total, part, leaf), self._tensors)
 
 
 class Total:
@@ -131,19 +128,17 @@ class Batch:
                 self._rows = tf.concat(self._parts, 0)
             else:
                 self._rows = tf.reshape(
-                    self._stacked,
-                    [self._count * self.shape[0]] + self.shape[1:])
+                    self._stacked, [self._count * self.shape[0]] + self.shape[1:]
+                )
         return self._rows
 
     def stacked(self):
         """The replicas' values along a new first axis."""
         if self._stacked is None:
-            if self._rows is None and self._parts is not None and (
-                    not self.shape):
+            if self._rows is None and self._parts is not None and (not self.shape):
                 self._stacked = tf.stack(self._parts)
             else:
-                self._stacked = tf.reshape(
-                    self.rows(), [self._count] + self.shape)
+                self._stacked = tf.reshape(self.rows(), [self._count] + self.shape)
         return self._stacked
 
     def aligned(self, rank):
@@ -151,8 +146,7 @@ class Batch:
         missing = rank - len(self.shape)
         if not missing:
             return self.stacked()
-        return tf.reshape(
-            self.stacked(), [self._count] + [1] * missing + self.shape)
+        return tf.reshape(self.stacked(), [self._count] + [1] * missing + self.shape)
 
     def tensors(self):
         """The tensors that hold this form."""
@@ -166,8 +160,7 @@ class Batch:
     def held(self, tensor):
         """The same form of `tensor` (of the trace), in placeholders."""
         rows = [self._count * n for n in self.shape[:1]] or [self._count]
-        return self.like([functions.placeholder_like(
-            tensor, rows + self.shape[1:])])
+        return self.like([functions.placeholder_like(tensor, rows + self.shape[1:])])
 
     def each(self):
         """One tensor per replica."""
@@ -185,8 +178,8 @@ def of_parts(tensors, tensor):
     if all(part is tensors[0] for part in tensors):
         return Uniform(len(tensors), tensors[0])
     if tensor.dtype in (tf.resource, tf.variant) or any(
-            not part.shape.is_fully_defined()
-            or part.shape.as_list() != tensor.shape.as_list()
-            for part in tensors):
+        not part.shape.is_fully_defined() or part.shape.as_list() != tensor.shape.as_list()
+        for part in tensors
+    ):
         return Each(len(tensors), tensors)
     return Batch(len(tensors), tensor.shape.as_list(), parts=list(tensors))

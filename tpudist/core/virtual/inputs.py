@@ -2,13 +2,11 @@
 
 from tensorflow.python.distribute import values
 
-from tpudist.core import nests
-from tpudist.core import versions
+from tpudist.core import nests, versions
 from tpudist.errors import ArgumentError
 
 if versions.HAS_INPUT_LIB:
-    from tensorflow.python.distribute import input_lib
-    from tensorflow.python.distribute import numpy_dataset
+    from tensorflow.python.distribute import input_lib, numpy_dataset
 
 if versions.ITERATORS_END_SLOWLY:
     from tpudist.core.virtual import iterators
@@ -33,8 +31,7 @@ def set_devices(extended, devices, host):
     if not versions.HAS_INPUT_LIB:
         extended._devices = tuple(devices)
         extended._canonical_device_set = set(devices)
-        extended._device_index = values.PerReplica(
-            {device: i for i, device in enumerate(devices)})
+        extended._device_index = values.PerReplica({device: i for i, device in enumerate(devices)})
         return
     extended._host_input_device = numpy_dataset.SingleDevice(host)
     if versions.DEVICE_MAP:
@@ -81,15 +78,17 @@ def element_spec(extended, spec):
     count = extended._num_replicas_in_sync
     if count == 1:
         return spec
-    return nests.map_structure(lambda leaf: values.PerReplicaSpec(
-        [leaf] * count, extended._device_map, 0), spec)
+    return nests.map_structure(
+        lambda leaf: values.PerReplicaSpec([leaf] * count, extended._device_map, 0), spec
+    )
 
 
 def make_dataset_iterator(make, extended, dataset):
     """The iterator to use in the place of what ``make(dataset)`` makes."""
     if versions.ITERATORS_END_SLOWLY:
         return extended._experimental_distribute_dataset(
-            dataset, None).make_initializable_iterator()
+            dataset, None
+        ).make_initializable_iterator()
     return make(dataset)
 
 
@@ -102,15 +101,14 @@ def make_input_fn_iterator(make, input_fn):
 
 def _workers_by_label(extended, devices):
     per_host = extended.num_replicas_per_host
-    pairs = [(extended._host, devices[i:i + per_host])
-             for i in range(0, len(devices), per_host)]
+    pairs = [(extended._host, devices[i : i + per_host]) for i in range(0, len(devices), per_host)]
     made = input_lib.InputWorkers(extended._device_map, pairs)
-    made._fed_devices = tuple(
-        (extended._host,) * per_host for _ in range(extended.num_hosts))
+    made._fed_devices = tuple((extended._host,) * per_host for _ in range(extended.num_hosts))
     return made
 
 
 if versions.DEVICE_MAP:
+
     class _LabelMap(values.ReplicaDeviceMap):
         """Replica labels; whatever lives on the real device is replica 0's."""
 
@@ -122,6 +120,7 @@ if versions.DEVICE_MAP:
 
 
 if _LACKS_SPEC:
+
     class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
         """TensorFlow's, whose iterators know what they return."""
 
@@ -141,7 +140,8 @@ def _require_shapes(spec):
     """
     if not all(leaf.shape.is_fully_defined() for leaf in nests.flatten(spec)):
         raise ArgumentError(
-            "batches of no fixed shape from a function, on several hosts: %s"
-            % (spec,), "TensorFlow before 2.2 cannot tell when the last of "
+            "batches of no fixed shape from a function, on several hosts: %s" % (spec,),
+            "TensorFlow before 2.2 cannot tell when the last of "
             "several hosts on one machine has no rows left",
-            "dataset.batch(n, drop_remainder=True)")
+            "dataset.batch(n, drop_remainder=True)",
+        )

@@ -17,11 +17,9 @@ classes these are; only the iterators are others.
 import functools
 
 import tensorflow as tf
-
 from tensorflow.python.distribute import input_lib
 
-from tpudist.core import functions
-from tpudist.core import shares
+from tpudist.core import functions, shares
 
 try:
     from tensorflow.python.distribute.v1 import input_lib as input_lib_v1
@@ -87,6 +85,7 @@ def _spec(native, value_class):
       native: the class of TensorFlow's type spec.
       value_class: returns the class of the values.
     """
+
     class Spec(native):
         """Its values, and the specs merged of it, are of our classes."""
 
@@ -100,8 +99,7 @@ def _spec(native, value_class):
             return _become(value_class(), super()._from_components(components))
 
         def most_specific_compatible_type(self, other):
-            return _become(type(self),
-                           super().most_specific_compatible_type(other))
+            return _become(type(self), super().most_specific_compatible_type(other))
 
         def _with_tensor_ranks_only(self):
             return _become(type(self), super()._with_tensor_ranks_only())
@@ -109,24 +107,27 @@ def _spec(native, value_class):
     return Spec
 
 
-class DistributedIteratorSpec(_spec(input_lib.DistributedIteratorSpec,
-                                    lambda: DistributedIterator)):
+class DistributedIteratorSpec(
+    _spec(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)
+):
     """Its components are the iterators of the hosts."""
 
     __slots__ = ()
 
     @property
     def _component_specs(self):
-        return [spec for host in super()._component_specs
-                for spec in host._component_specs]
+        return [spec for host in super()._component_specs for spec in host._component_specs]
 
     def _to_components(self, value):
         return [host._iterator.iterator for host in value._iterators]
 
     def _from_components(self, components):
         hosts = zip(super()._component_specs, components)
-        return _share(super()._from_components(
-            [host._from_components([component]) for host, component in hosts]))
+        return _share(
+            super()._from_components(
+                [host._from_components([component]) for host, component in hosts]
+            )
+        )
 
 
 class DistributedIterator(input_lib.DistributedIterator):
@@ -144,6 +145,7 @@ def _one_iterator_per_host(native, native_spec):
       native: TensorFlow's class.
       native_spec: the class of its type spec.
     """
+
     class Dataset(native):
         """A distributed dataset of which each host makes one iterator."""
 
@@ -175,10 +177,11 @@ def _one_iterator_per_host(native, native_spec):
 
 
 DistributedDataset = _one_iterator_per_host(
-    input_lib.DistributedDataset, input_lib.DistributedDatasetSpec)
+    input_lib.DistributedDataset, input_lib.DistributedDatasetSpec
+)
 DistributedDatasetsFromFunction = _one_iterator_per_host(
-    input_lib.DistributedDatasetsFromFunction,
-    input_lib.DistributedDatasetsFromFunctionSpec)
+    input_lib.DistributedDatasetsFromFunction, input_lib.DistributedDatasetsFromFunctionSpec
+)
 
 
 class SessionIterator(input_lib_v1.DistributedIteratorV1):
@@ -194,18 +197,16 @@ class SessionIterator(input_lib_v1.DistributedIteratorV1):
         vars(self).update(vars(dataset))  # all that TensorFlow would copy
         workers = self._input_workers
         self._iterators = [
-            _SessionHost(each, workers.worker_devices[i],
-                         workers.compute_devices_for_worker(i))
-            for i, each in enumerate(dataset._type_spec._to_components(
-                dataset))]
+            _SessionHost(each, workers.worker_devices[i], workers.compute_devices_for_worker(i))
+            for i, each in enumerate(dataset._type_spec._to_components(dataset))
+        ]
 
 
 class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
     """The iterator of one host, which a Session initialises."""
 
     def _make_iterator(self):
-        make = (iter if tf.executing_eagerly()
-                else tf.compat.v1.data.make_initializable_iterator)
+        make = iter if tf.executing_eagerly() else tf.compat.v1.data.make_initializable_iterator
         with tf.device(self._worker):
             self._iterator = Shares(make(self._dataset), len(self._devices))
 
@@ -222,14 +223,17 @@ def _as_it_is():
     """With these options TensorFlow iterates over a host's dataset as it is."""
     mode = tf.distribute.InputReplicationMode.PER_REPLICA
     return tf.distribute.InputOptions(
-        experimental_replication_mode=mode, experimental_fetch_to_device=False)
+        experimental_replication_mode=mode, experimental_fetch_to_device=False
+    )
 
 
 def distributed(dataset):
     """A distributed dataset of TensorFlow's as one of ours."""
-    made, hosts = ((DistributedDataset, "_cloned_datasets")
-                   if isinstance(dataset, input_lib.DistributedDataset)
-                   else (DistributedDatasetsFromFunction, "_datasets"))
+    made, hosts = (
+        (DistributedDataset, "_cloned_datasets")
+        if isinstance(dataset, input_lib.DistributedDataset)
+        else (DistributedDatasetsFromFunction, "_datasets")
+    )
     dataset._options = _as_it_is()
     setattr(dataset, hosts, shares.untuned(getattr(dataset, hosts)))
     return _become(made, dataset)
@@ -248,12 +252,14 @@ def from_input_fn(make, input_fn):
     def without_datasets(context):
         found.append(input_fn(context))
         return tuple if _is_dataset(found[-1]) else found[-1]
+
     made = make(without_datasets)
     if all(map(_is_dataset, found)):
         found = shares.untuned(found)
     made._iterators = [
-        _SessionHost(each, host._worker, host._devices) if _is_dataset(each)
-        else host for each, host in zip(found, made._iterators)]
+        _SessionHost(each, host._worker, host._devices) if _is_dataset(each) else host
+        for each, host in zip(found, made._iterators)
+    ]
     return made
 
 

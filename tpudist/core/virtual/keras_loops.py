@@ -9,8 +9,12 @@ from tensorflow.python.framework import ops
 from tpudist.errors import ContextError
 
 #: The modules of Keras that start replicas in a TF 1 graph (until 2.15).
-_LOOPS = ("training_distributed", "training_distributed_v1",
-          "distributed_training_utils", "distributed_training_utils_v1")
+_LOOPS = (
+    "training_distributed",
+    "training_distributed_v1",
+    "distributed_training_utils",
+    "distributed_training_utils_v1",
+)
 
 
 def refuse(fn):
@@ -20,11 +24,9 @@ def refuse(fn):
       ContextError: (a RuntimeError) `fn` is one, in a TF 1 graph.
     """
     module = getattr(fn, "__module__", None) or ""
-    if module.split(".")[-1] in _LOOPS and (
-            not ops.executing_eagerly_outside_functions()):
+    if module.split(".")[-1] in _LOOPS and (not ops.executing_eagerly_outside_functions()):
         raise ContextError(
-            "Keras started its replica function %s() in a TF 1 graph"
-            % fn.__name__,
-            "Keras' fit, evaluate and predict for TPUs need TPU ops in the "
-            "graph",
-            "tf.compat.v1.enable_v2_behavior() at the start of the program")
+            "Keras started its replica function %s() in a TF 1 graph" % fn.__name__,
+            "Keras' fit, evaluate and predict for TPUs need TPU ops in the graph",
+            "tf.compat.v1.enable_v2_behavior() at the start of the program",
+        )

@@ -8,13 +8,8 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import collectives
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import versions
-from tpudist.core.virtual import merge
-from tpudist.core.virtual import perreplica
+from tpudist.core import collectives, functions, natives, nests, versions
+from tpudist.core.virtual import merge, perreplica
 
 
 def run(extended, fn, args, kwargs):
@@ -27,8 +22,10 @@ def run(extended, fn, args, kwargs):
     def on_the_device(*replica_args, **replica_kwargs):
         with _label(extended), extended.place(), _replica(extended):
             return fn(*replica_args, **replica_kwargs)
+
     return natives.MirroredExtended._call_for_each_replica(
-        extended, functions.do_not_convert(on_the_device), args, kwargs)
+        extended, functions.do_not_convert(on_the_device), args, kwargs
+    )
 
 
 class Replica(natives.MirroredReplicaContext):
@@ -46,6 +43,7 @@ class Replica(natives.MirroredReplicaContext):
         def meet(*merge_args, **merge_kwargs):
             with collectives.meeting():
                 return merge_fn(*merge_args, **merge_kwargs)
+
         return super()._merge_call(meet, args, kwargs)
 
     @functions.library
@@ -57,27 +55,27 @@ class Replica(natives.MirroredReplicaContext):
         other replicas' variables and refuse them, so the reduction is fed
         what it does not look behind.
         """
-        native = (super().all_reduce if versions.HAS_ALL_REDUCE
-                  else self._merge_and_reduce)
+        native = super().all_reduce if versions.HAS_ALL_REDUCE else self._merge_and_reduce
         flat = nests.flatten(value)
         if any(isinstance(leaf, natives.IndexedSlices) for leaf in flat):
             return native(reduce_op, value, *options, **named_options)
 
         @tf.custom_gradient
         def reduced(*tensors):
-            totals = native(reduce_op, [_behind(t) for t in tensors],
-                            *options, **named_options)
+            totals = native(reduce_op, [_behind(t) for t in tensors], *options, **named_options)
             return totals, lambda *gradients: self.all_reduce(
-                reduce_op, list(gradients), *options, **named_options)
+                reduce_op, list(gradients), *options, **named_options
+            )
+
         return nests.pack_sequence_as(value, reduced(*flat))
 
     def _merge_and_reduce(self, reduce_op, value):
         """``all_reduce`` of a nest, for releases that have none."""
+
         def merge(strategy, *merged):
-            return strategy.extended.batch_reduce_to(
-                reduce_op, [(leaf, leaf) for leaf in merged])
-        flat = self.merge_call(functions.library(merge),
-                               args=tuple(nests.flatten(value)))
+            return strategy.extended.batch_reduce_to(reduce_op, [(leaf, leaf) for leaf in merged])
+
+        flat = self.merge_call(functions.library(merge), args=tuple(nests.flatten(value)))
         return nests.pack_sequence_as(value, flat)
 
 
@@ -89,8 +87,7 @@ def _behind(tensor):
 
 def _replica(extended):
     current = tf.distribute.get_replica_context()
-    return Replica(extended._container_strategy(),
-                   current._replica_id_in_sync_group)
+    return Replica(extended._container_strategy(), current._replica_id_in_sync_group)
 
 
 @contextlib.contextmanager
@@ -104,6 +101,7 @@ def _label(extended):
         yield
         return
     replica_id = functions.static_value(
-        tf.distribute.get_replica_context().replica_id_in_sync_group)
+        tf.distribute.get_replica_context().replica_id_in_sync_group
+    )
     with functions.eager_device(extended.worker_devices[replica_id]):
         yield

@@ -4,12 +4,8 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import collectives
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import traces
-from tpudist.core.virtual import reduction
-from tpudist.core.virtual import variables
+from tpudist.core import collectives, functions, natives, traces
+from tpudist.core.virtual import reduction, variables
 from tpudist.errors import ContextError
 
 
@@ -42,8 +38,7 @@ class Merge(traces.Trace):
 
     def run(self, merge_fn, args, kwargs):
         """Traces `merge_fn`; returns its result as the replica sees it."""
-        with self.ordered(), self._program.extended.place(), \
-                natives.cross_replica(self._strategy):
+        with self.ordered(), self._program.extended.place(), natives.cross_replica(self._strategy):
             args, kwargs = self._give((args, kwargs))
             self.position = len(self._program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
@@ -59,8 +54,10 @@ class Merge(traces.Trace):
             return leaf
         inside = self._inside(leaf)
         flat = natives.flatten(inside)
-        parts = [natives.pack(inside, [self._input(t, i) for t in flat])
-                 for i in range(self._program.num_replicas)]
+        parts = [
+            natives.pack(inside, [self._input(t, i) for t in flat])
+            for i in range(self._program.num_replicas)
+        ]
         value = natives.per_replica(self._program.extended, parts)
         if len(flat) == 1 and self._is_inside(inside):
             self._given[id(value)] = (value, inside)
@@ -76,9 +73,10 @@ class Merge(traces.Trace):
         if all(self._is_inside(tensor) for tensor in flat):
             return leaf
         with self._program.graph.as_default():
-            return natives.pack(leaf, [
-                tensor if self._is_inside(tensor) else tf.identity(tensor)
-                for tensor in flat])
+            return natives.pack(
+                leaf,
+                [tensor if self._is_inside(tensor) else tf.identity(tensor) for tensor in flat],
+            )
 
     def _is_inside(self, tensor):
         return getattr(tensor, "graph", None) is self._program.graph
@@ -110,13 +108,15 @@ class Merge(traces.Trace):
     def used(self):
         """The `inputs` that something depends on, once it is traced."""
         returned = {id(t) for _, tensors in self.results for t in tensors}
-        return [(held, source, replica) for held, source, replica
-                in self.inputs if held.consumers() or id(held) in returned]
+        return [
+            (held, source, replica)
+            for held, source, replica in self.inputs
+            if held.consumers() or id(held) in returned
+        ]
 
     def captured(self):
         """Tensors of the replica trace that the merge function captured."""
-        return [outer for outer, _ in self.graph.captures
-                if self._is_inside(outer)]
+        return [outer for outer, _ in self.graph.captures if self._is_inside(outer)]
 
     # Back to the replica.
 
@@ -134,7 +134,8 @@ class Merge(traces.Trace):
         if isinstance(leaf, tf.Operation):
             return tf.no_op() if leaf.graph is self.graph else leaf
         if natives.is_variable(leaf) or not (
-                natives.is_distributed(leaf) or natives.is_tensor_like(leaf)):
+            natives.is_distributed(leaf) or natives.is_tensor_like(leaf)
+        ):
             return leaf
         parts = natives.components(leaf)
         columns = list(zip(*[natives.flatten(part) for part in parts]))
@@ -142,7 +143,7 @@ class Merge(traces.Trace):
 
     def _result(self, tensors):
         if all(getattr(t, "graph", None) is not self.graph for t in tensors):
-            if len(set(id(t) for t in tensors)) == 1:
+            if len({id(t) for t in tensors}) == 1:
                 return tensors[0]
         if all(t is tensors[0] for t in tensors):
             tensors = tensors[:1]
@@ -174,7 +175,8 @@ def refusal(place):
         "apply_gradients, an assignment that aggregates), and the virtual TPU "
         "cannot meet inside a nested @tf.function, tf.cond or tf.while_loop",
         "take the @tf.function off the nested function, or move the call out "
-        "of the branch or loop; loop over steps outside of `run`")
+        "of the branch or loop; loop over steps outside of `run`",
+    )
 
 
 def note_update(variable):
@@ -189,8 +191,7 @@ def note_update(variable):
 def combine(reduce_op, value):
     """Reduces a per-replica `value`, in the caller of a merge if it can be."""
     trace = traces.current()
-    reduced = (trace.reduced(reduce_op, value)
-               if isinstance(trace, Merge) else None)
+    reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None
     if reduced is not None:
         return reduced
     return reduction.combine(reduce_op, natives.components(value))

@@ -3,9 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
+from tpudist.core import functions, natives, nests
 from tpudist.errors import PerReplicaError
 
 
@@ -23,8 +21,7 @@ def enter(program, structure):
       PerReplicaError: a distributed value has not one component per replica,
         or components that no tensor can hold.
     """
-    return nests.map_structure(
-        lambda leaf: _enter_leaf(program, leaf), structure)
+    return nests.map_structure(lambda leaf: _enter_leaf(program, leaf), structure)
 
 
 def _enter_leaf(program, leaf):
@@ -52,7 +49,8 @@ def _components(leaf, count):
         "a per-replica value of %d components" % len(parts),
         "there are %d replicas" % count,
         "one component per replica, as strategy."
-        "experimental_distribute_values_from_function(fn) makes them")
+        "experimental_distribute_values_from_function(fn) makes them",
+    )
 
 
 def _stack(program, parts):
@@ -80,8 +78,9 @@ def _convert(part):
         return tf.convert_to_tensor(part)
     raise PerReplicaError(
         "a per-replica value holds %r" % (part,),
-        "replicas run one traced program, so their values must be tensors or "
-        "numbers", "a tensor, or the same Python object for every replica")
+        "replicas run one traced program, so their values must be tensors or numbers",
+        "a tensor, or the same Python object for every replica",
+    )
 
 
 def _common_shape(shapes):
@@ -90,5 +89,4 @@ def _common_shape(shapes):
     if any(s.rank is None or s.rank != first.rank for s in shapes):
         return tf.TensorShape(None)
     lists = [shape.as_list() for shape in shapes]
-    return tf.TensorShape([dims[0] if len(set(dims)) == 1 else None
-                           for dims in zip(*lists)])
+    return tf.TensorShape([dims[0] if len(set(dims)) == 1 else None for dims in zip(*lists)])

@@ -11,13 +11,8 @@ at the merges, :mod:`batching` joins the replicas of a stage where it can, and
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import traces
-from tpudist.core.virtual import emit
-from tpudist.core.virtual import merge
-from tpudist.core.virtual import perreplica
-from tpudist.core.virtual import variables
+from tpudist.core import functions, natives, traces
+from tpudist.core.virtual import emit, merge, perreplica, variables
 
 
 def run(extended, fn, args, kwargs):
@@ -76,15 +71,17 @@ class Program(traces.Trace):
 
         The trace is then made again, with one update per component.
         """
-        return not all(variables.is_stored_once(variable)
-                       for made in self.merges for variable in made.updated)
+        return not all(
+            variables.is_stored_once(variable) for made in self.merges for variable in made.updated
+        )
 
     def replica_id(self):
         """The replica's id, an int32 scalar that only the run knows."""
         if self._replica_id is None:
             with self.graph.as_default(), tf.control_dependencies(None):
                 self._replica_id = tf.compat.v1.placeholder(
-                    tf.int32, [], "replica_id_in_sync_group")
+                    tf.int32, [], "replica_id_in_sync_group"
+                )
             with self.outer.as_default(), tf.control_dependencies(None):
                 ids = [tf.constant(i) for i in range(self.num_replicas)]
             self.arguments.append((self._replica_id, ids))

@@ -4,9 +4,7 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.core import collectives
-from tpudist.core import natives
-from tpudist.core import traces
+from tpudist.core import collectives, natives, traces
 from tpudist.errors import CollectiveError
 
 
@@ -51,8 +49,7 @@ def combine_along(reduce_op, tensors, axis):
     if reduce_op != tf.distribute.ReduceOp.MEAN:
         return total
     axes = tf.reshape(axis, [-1])
-    counts = [tf.reduce_prod(tf.gather(tf.shape(t, out_type=tf.int64), axes))
-              for t in tensors]
+    counts = [tf.reduce_prod(tf.gather(tf.shape(t, out_type=tf.int64), axes)) for t in tensors]
     return total / tf.cast(_add_chain(counts), total.dtype)
 
 
@@ -66,9 +63,11 @@ def add(total, value, leaf=""):
     if total.shape.is_fully_defined() and value.shape.is_fully_defined():
         return tf.add(total, value)
     same = tf.debugging.assert_equal(
-        tf.shape(total), tf.shape(value),
+        tf.shape(total),
+        tf.shape(value),
         message="the collective on %r got values of different shapes, one per "
-        "replica" % (leaf or value.op.name))
+        "replica" % (leaf or value.op.name),
+    )
     with tf.control_dependencies([] if same is None else [same]):
         return tf.add(total, value)
 
@@ -88,9 +87,9 @@ def copies(value, count):
 
 def _alias(value):
     if isinstance(value, natives.IndexedSlices):
-        return natives.IndexedSlices(tf.identity(value.values),
-                                     tf.identity(value.indices),
-                                     value.dense_shape)
+        return natives.IndexedSlices(
+            tf.identity(value.values), tf.identity(value.indices), value.dense_shape
+        )
     if isinstance(value, tf.Operation) or value is None:
         return value
     return tf.identity(value)
@@ -119,16 +118,17 @@ def _check(tensors, leaf):
     if any(t.dtype != first.dtype for t in tensors[1:]):
         raise _mismatch(leaf, first, "dtypes", [t.dtype.name for t in tensors])
     if not isinstance(first, natives.IndexedSlices) and any(
-            not first.shape.is_compatible_with(t.shape) for t in tensors[1:]):
+        not first.shape.is_compatible_with(t.shape) for t in tensors[1:]
+    ):
         raise _mismatch(leaf, first, "shapes", [str(t.shape) for t in tensors])
 
 
 def _mismatch(leaf, first, what, seen):
     name = leaf or getattr(getattr(first, "op", None), "name", "value")
     return CollectiveError(
-        "the collective on %r got %s %s, one per replica"
-        % (name, what, ", ".join(seen)),
+        "the collective on %r got %s %s, one per replica" % (name, what, ", ".join(seen)),
         "an all-reduce adds values of one shape and dtype",
         "make the leaf equal in every replica (drop_remainder=True on the "
         "dataset), or reduce along the batch with strategy.reduce(op, value, "
-        "axis=0)")
+        "axis=0)",
+    )

@@ -11,12 +11,8 @@ import weakref
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import nests
-from tpudist.core import versions
-from tpudist.core.virtual import lockstep
-from tpudist.core.virtual import program
+from tpudist.core import functions, natives, nests, versions
+from tpudist.core.virtual import lockstep, program
 
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
 _wrappers = weakref.WeakKeyDictionary()
@@ -37,11 +33,9 @@ def call_for_each_replica(extended, fn, args, kwargs):
     Returns:
       What `fn` returned, with a distributed value for each leaf.
     """
-    if versions.HAS_FUNCTION and (
-            functions.is_function(fn) or tf.executing_eagerly()):
+    if versions.HAS_FUNCTION and (functions.is_function(fn) or tf.executing_eagerly()):
         return _wrapper(extended, fn)(*args, **kwargs)
-    engine = program if versions.TRACE_ONCE and functions.in_function() else (
-        lockstep)
+    engine = program if versions.TRACE_ONCE and functions.in_function() else (lockstep)
     names = functions.variable_names() if observers else None
     results = engine.run(extended, fn, args, kwargs)
     for observe in observers:
@@ -59,9 +53,9 @@ def _wrapper(extended, fn):
     owner = getattr(fn, "__self__", None)
     function = getattr(fn, "__func__", fn)
     try:
-        wrappers = _wrappers.setdefault(
-            extended, weakref.WeakKeyDictionary()).setdefault(
-                function, weakref.WeakKeyDictionary())
+        wrappers = _wrappers.setdefault(extended, weakref.WeakKeyDictionary()).setdefault(
+            function, weakref.WeakKeyDictionary()
+        )
         key = function if owner is None else owner
         if key not in wrappers:
             wrappers[key] = _wrap(extended, fn)
@@ -71,16 +65,19 @@ def _wrapper(extended, fn):
 
 
 def _wrap(extended, fn):
-    target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (
-        weakref.ref(fn))
+    target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (weakref.ref(fn))
     target_extended = weakref.ref(extended)
 
     def for_each_replica(*args, **kwargs):
         replica_function = target()
         if functions.is_function(replica_function):
             replica_function = replica_function.python_function
-        return _without_ops(target_extended().call_for_each_replica(
-            functions.convert(replica_function), args, kwargs))
+        return _without_ops(
+            target_extended().call_for_each_replica(
+                functions.convert(replica_function), args, kwargs
+            )
+        )
+
     if functions.is_function(fn):
         return functions.clone(fn, for_each_replica)
     return tf.function(for_each_replica)
@@ -89,5 +86,6 @@ def _wrap(extended, fn):
 def _without_ops(results):
     """`results` with None for ops: they run with the function."""
     return nests.map_structure(
-        lambda leaf: None if isinstance(natives.components(leaf)[0],
-                                        tf.Operation) else leaf, results)
+        lambda leaf: None if isinstance(natives.components(leaf)[0], tf.Operation) else leaf,
+        results,
+    )

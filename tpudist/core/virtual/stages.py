@@ -15,8 +15,7 @@ _INLINED_OPS = 4096
 #: A part of a trace: its ops in program order; the tensors of the trace that
 #: it takes and gives; its stateful ops; the ids of the outputs of which the
 #: sum over the replicas is wanted, and of those that are wanted per replica.
-Stage = collections.namedtuple(
-    "Stage", "body inputs outputs must_run summed each")
+Stage = collections.namedtuple("Stage", "body inputs outputs must_run summed each")
 
 
 def cut(program, results):
@@ -38,8 +37,7 @@ def cut(program, results):
             bodies[stage].append(op)
     given = _inputs_of_trace(program)
     each = set(each) | _used_in_other_stages(stage_of, live)
-    return [_stage(program, ops, given, set(summed), each) if ops else None
-            for ops in bodies]
+    return [_stage(program, ops, given, set(summed), each) if ops else None for ops in bodies]
 
 
 def origin(tensor):
@@ -48,8 +46,7 @@ def origin(tensor):
     Custom gradients pass all their gradients through one such op. Taken as
     one op it would need all of them where a single one is needed.
     """
-    while getattr(tensor, "op", None) is not None and (
-            tensor.op.type == "IdentityN"):
+    while getattr(tensor, "op", None) is not None and (tensor.op.type == "IdentityN"):
         tensor = tensor.op.inputs[tensor.value_index]
     return tensor
 
@@ -66,8 +63,7 @@ def _wanted(program, results):
         for _, source, replica in merge.used():
             source = origin(source)
             (summed if replica == "sum" else each)[id(source)] = source
-        each.update((id(outer), outer)
-                    for outer in map(origin, merge.captured()))
+        each.update((id(outer), outer) for outer in map(origin, merge.captured()))
     return summed, each
 
 
@@ -89,14 +85,16 @@ def _assign(program):
     """{op: stage}, by program order; inputs of the trace are in no stage."""
     placeholders = _inputs_of_trace(program)
     positions = [merge.position for merge in program.merges]
-    operations = [op for op in program.graph.get_operations()
-                  if op.type != "IdentityN" and (
-                      op.type != "Placeholder"
-                      or id(op.outputs[0]) not in placeholders)]
+    operations = [
+        op
+        for op in program.graph.get_operations()
+        if op.type != "IdentityN"
+        and (op.type != "Placeholder" or id(op.outputs[0]) not in placeholders)
+    ]
     indices = {op: i for i, op in enumerate(program.graph.get_operations())}
     stage_of = collections.OrderedDict(
-        (op, bisect.bisect_right(positions, indices[op]))
-        for op in operations)
+        (op, bisect.bisect_right(positions, indices[op])) for op in operations
+    )
     _pull_forward(stage_of)
     return stage_of
 
@@ -139,8 +137,9 @@ def _stage(program, body, given, summed, each):
         for tensor in inputs_of(op):
             if id(tensor) in given or tensor.op not in inside:
                 inputs[id(tensor)] = tensor
-    outputs = [tensor for op in body for tensor in op.outputs
-               if id(tensor) in summed or id(tensor) in each]
+    outputs = [
+        tensor for op in body for tensor in op.outputs if id(tensor) in summed or id(tensor) in each
+    ]
     must_run = [op for op in program.must_run if op in inside]
     return Stage(body, list(inputs.values()), outputs, must_run, summed, each)
 
@@ -176,13 +175,14 @@ def _copy(program, stage):
     with graph.as_default():
         held = [functions.placeholder_like(tensor) for tensor in stage.inputs]
         found = tf.graph_util.import_graph_def(
-            graph_def, name="",
+            graph_def,
+            name="",
             input_map=dict(zip([t.name for t in stage.inputs], held)),
-            return_elements=[t.name for t in stage.outputs]
-            + [op.name for op in stage.must_run])
+            return_elements=[t.name for t in stage.outputs] + [op.name for op in stage.must_run],
+        )
         graph.inputs = held
-        graph.outputs = found[:len(stage.outputs)] or [tf.constant(0)]
-        graph.control_outputs = found[len(stage.outputs):]
+        graph.outputs = found[: len(stage.outputs)] or [tf.constant(0)]
+        graph.control_outputs = found[len(stage.outputs) :]
     return graph
 
 
@@ -191,8 +191,7 @@ def _detached(op, names):
     node = op.node_def
     del node.input[:]
     node.input.extend(tensor.name for tensor in inputs_of(op))
-    node.input.extend("^" + control.name for control in op.control_inputs
-                      if control.name in names)
+    node.input.extend("^" + control.name for control in op.control_inputs if control.name in names)
     if "_class" in node.attr:
         del node.attr["_class"]
     return node

@@ -15,7 +15,8 @@ ENVIRONMENT = "TPUDIST_TPU"
 #: cores on one host of a slice that spans several hosts, and the largest
 #: slice that is served by one host.
 _Generation = collections.namedtuple(
-    "_Generation", "cores_per_chip counts_cores cores_per_host single_host")
+    "_Generation", "cores_per_chip counts_cores cores_per_host single_host"
+)
 _GENERATIONS = {
     "v2": _Generation(2, True, 8, 8),
     "v3": _Generation(2, True, 8, 8),
@@ -28,8 +29,7 @@ _GENERATIONS = {
 _LARGEST = 4096
 
 
-class VirtualSystem(collections.namedtuple("VirtualSystem",
-                                           "name cores hosts mesh")):
+class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts mesh")):
     """A slice that exists in name only.
 
     Attributes:
@@ -49,8 +49,7 @@ class VirtualSystem(collections.namedtuple("VirtualSystem",
 
 def is_virtual(name):
     """Whether a TPU name asks for the virtual TPU."""
-    return isinstance(name, str) and (
-        name == "virtual" or name.startswith("virtual:"))
+    return isinstance(name, str) and (name == "virtual" or name.startswith("virtual:"))
 
 
 def parse(name):
@@ -85,22 +84,18 @@ def _plain(name, cores):
 
 
 def _slice(name, generation, number):
-    cores = number if generation.counts_cores else (
-        number * generation.cores_per_chip)
-    hosts = 1 if cores <= generation.single_host else (
-        cores // generation.cores_per_host)
-    fits = (1 <= cores <= _LARGEST and cores % generation.cores_per_chip == 0
-            and cores % hosts == 0)
+    cores = number if generation.counts_cores else (number * generation.cores_per_chip)
+    hosts = 1 if cores <= generation.single_host else (cores // generation.cores_per_host)
+    fits = 1 <= cores <= _LARGEST and cores % generation.cores_per_chip == 0 and cores % hosts == 0
     if not fits or number & (number - 1):
         raise _unknown(name)
     chips = cores // generation.cores_per_chip
-    return VirtualSystem(name, cores, hosts,
-                         _mesh(chips, generation.cores_per_chip))
+    return VirtualSystem(name, cores, hosts, _mesh(chips, generation.cores_per_chip))
 
 
 def _mesh(chips, cores_per_chip):
     """The squarest (x, y, 1, core) mesh of that many chips."""
-    y = max(d for d in range(1, int(chips ** 0.5) + 1) if chips % d == 0)
+    y = max(d for d in range(1, int(chips**0.5) + 1) if chips % d == 0)
     return (chips // y, y, 1, cores_per_chip)
 
 
@@ -108,6 +103,6 @@ def _unknown(name):
     return TPUNameError(
         "TPU name %r" % (name,),
         "no slice has that name; a plain number is a core count from 1 to %d "
-        "and a type is one of %s with a power of two"
-        % (_LARGEST, ", ".join(sorted(_GENERATIONS))),
-        "'virtual', 'virtual:8' or 'virtual:v3-32'")
+        "and a type is one of %s with a power of two" % (_LARGEST, ", ".join(sorted(_GENERATIONS))),
+        "'virtual', 'virtual:8' or 'virtual:v3-32'",
+    )

@@ -12,10 +12,7 @@ import weakref
 
 import tensorflow as tf
 
-from tpudist.core import functions
-from tpudist.core import natives
-from tpudist.core import traces
-from tpudist.core import versions
+from tpudist.core import functions, natives, traces, versions
 from tpudist.errors import ContextError
 
 NONE = tf.VariableAggregation.NONE
@@ -45,8 +42,7 @@ def replica_handles(handle):
 
 def link(variable):
     """Lets :func:`replica_handles` find `variable` from its first handle."""
-    natives.components(variable)[0].handle._tpudist_variable = weakref.ref(
-        variable)
+    natives.components(variable)[0].handle._tpudist_variable = weakref.ref(variable)
 
 
 class StoredOnce(natives.MirroredVariable):
@@ -82,8 +78,11 @@ class StoredOnce(natives.MirroredVariable):
         return extended.updates_parts and is_stored_once(self)
 
     def _update_replica(self, update_fn, value, **kwargs):
-        if self.aggregation == NONE and is_stored_once(self) and (
-                self._distribute_strategy.extended.splits_variables):
+        if (
+            self.aggregation == NONE
+            and is_stored_once(self)
+            and (self._distribute_strategy.extended.splits_variables)
+        ):
             _split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 
@@ -98,19 +97,18 @@ def _split(variable):
     """Gives every replica its own copy of a variable without aggregation."""
     if variable._assumed_equal:
         raise ContextError(
-            "variable %r (aggregation NONE) is assigned in a replica function"
-            % variable.name,
+            "variable %r (aggregation NONE) is assigned in a replica function" % variable.name,
             "a graph built earlier uses it as one value for all replicas, "
             "and from this assignment on the replicas' values may differ",
             "create it with aggregation=tf.VariableAggregation."
             "ONLY_FIRST_REPLICA (or SUM, MEAN), or call the function that "
-            "assigns it before the ones that only read it")
+            "assigns it before the ones that only read it",
+        )
     first = natives.components(variable)[0]
     extended = variable._distribute_strategy.extended
     count = len(natives.components(variable))
     with traces.outside({}), extended.place():
-        make = _makers_of_siblings().get(
-            id(first), functools.partial(_copy_of, first))
+        make = _makers_of_siblings().get(id(first), functools.partial(_copy_of, first))
         rest = [make(i) for i in range(1, count)]
     variable._values = (first,) + tuple(rest)
     for part in rest:
@@ -121,11 +119,13 @@ def _split(variable):
 def _copy_of(variable, replica_id):
     """A variable of the value that `variable` has now."""
     with tf.init_scope():
-        initial = (variable.read_value() if tf.executing_eagerly()
-                   else variable.initial_value)
+        initial = variable.read_value() if tf.executing_eagerly() else variable.initial_value
         made = natives.ResourceVariable(
-            tf.identity(initial), trainable=variable.trainable,
-            aggregation=NONE, name=_replica_name(variable, replica_id))
+            tf.identity(initial),
+            trainable=variable.trainable,
+            aggregation=NONE,
+            name=_replica_name(variable, replica_id),
+        )
         _leave_collections([made])
     return made
 
@@ -151,11 +151,12 @@ def _makers_of_siblings():
 def _leave_collections(parts):
     """Takes `parts` out of the graph's collections: their container is in."""
     graph = tf.compat.v1.get_default_graph()
-    for key in (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
-                tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES):
+    for key in (
+        tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
+        tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES,
+    ):
         collection = graph.get_collection_ref(key)
-        collection[:] = [found for found in collection
-                         if not any(found is part for part in parts)]
+        collection[:] = [found for found in collection if not any(found is part for part in parts)]
 
 
 def replica_id(extended):
@@ -173,17 +174,20 @@ def replica_id(extended):
             return None
         if extended.replica_ids is None:
             with extended.place():
-                extended.replica_ids = natives.per_replica(extended, [
-                    natives.ResourceVariable(i, trainable=False)
-                    for i in range(extended._num_replicas_in_sync)])
+                extended.replica_ids = natives.per_replica(
+                    extended,
+                    [
+                        natives.ResourceVariable(i, trainable=False)
+                        for i in range(extended._num_replicas_in_sync)
+                    ],
+                )
             link(extended.replica_ids)
     return natives.components(extended.replica_ids)[0].read_value()
 
 
 def classes():
     """The classes that mirrored and sync-on-read variables are wrapped in."""
-    mirrored = (StoredOnce if versions.ASSIGN_WITHOUT_AGGREGATION
-                else natives.MirroredVariable)
+    mirrored = StoredOnce if versions.ASSIGN_WITHOUT_AGGREGATION else natives.MirroredVariable
     return mirrored, natives.SyncOnReadVariable
 
 
@@ -200,16 +204,14 @@ def create(extended, next_creator, kwargs):
       per replica if it is synchronised on read.
     """
     colocate_with = kwargs.pop("colocate_with", None)
-    if hasattr(colocate_with, "device") and natives.is_single_device(
-            colocate_with):
+    if hasattr(colocate_with, "device") and natives.is_single_device(colocate_with):
         with tf.device(colocate_with.device):
             return next_creator(**kwargs)
     count = extended._num_replicas_in_sync
     if kwargs.get("trainable", True) is None:
         # TensorFlow asks what was said, not what follows from it, when it puts
         # a variable of a graph among the trainable ones in place of its copies.
-        kwargs["trainable"] = kwargs.get("synchronization") != (
-            tf.VariableSynchronization.ON_READ)
+        kwargs["trainable"] = kwargs.get("synchronization") != (tf.VariableSynchronization.ON_READ)
 
     def per_replica(**kwargs):
         with extended.place(), _eager_place(extended):
@@ -222,7 +224,8 @@ def create(extended, next_creator, kwargs):
 
     with traces.outside(kwargs):
         variable = natives.create_distributed_variable(
-            extended, per_replica, classes()[0], classes()[1], kwargs)
+            extended, per_replica, classes()[0], classes()[1], kwargs
+        )
     link(variable)
     return variable
 
@@ -247,13 +250,16 @@ def _starts_apart(kwargs, colocate_with):
     """
     if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:
         return True
-    if isinstance(colocate_with, StoredOnce) and (
-            not is_stored_once(colocate_with)):
+    if isinstance(colocate_with, StoredOnce) and (not is_stored_once(colocate_with)):
         return True
-    return (versions.ASSIGN_WITHOUT_AGGREGATION and colocate_with is None
-            and kwargs.get("aggregation", NONE) == NONE
-            and kwargs.get("trainable") is False
-            and not tf.executing_eagerly() and not functions.in_function())
+    return (
+        versions.ASSIGN_WITHOUT_AGGREGATION
+        and colocate_with is None
+        and kwargs.get("aggregation", NONE) == NONE
+        and kwargs.get("trainable") is False
+        and not tf.executing_eagerly()
+        and not functions.in_function()
+    )
 
 
 def _sibling(first, next_creator, kwargs, replica_id):
@@ -261,6 +267,7 @@ def _sibling(first, next_creator, kwargs, replica_id):
         if tf.executing_eagerly() or functions.in_function():
             return tf.identity(first.value())
         return tf.identity(first.initial_value)
-    return next_creator(**dict(
-        kwargs, initial_value=initial_value,
-        name=_replica_name(first, replica_id)))
+
+    return next_creator(
+        **dict(kwargs, initial_value=initial_value, name=_replica_name(first, replica_id))
+    )

@@ -12,12 +12,33 @@ import collections
 import importlib
 
 #: In the order of ``--list-rules``; of two rules for a name the first has it.
-NAMES = ("loss_scaling", "call_for_each_tower", "tower_names", "unwrap", "reduce", "extended",
-         "merge_call", "contexts", "distribute_dataset", "iterators",
-         "run_steps_on_dataset", "initialize_system", "resolvers", "constructor",
-         "contrib_tpu", "aggregation", "sessions", "gone_members", "gone_contrib",
-         "run", "connect", "strategy_class", "datasets_from_function", "computation_shape",
-         "numpy_dataset")
+NAMES = (
+    "loss_scaling",
+    "call_for_each_tower",
+    "tower_names",
+    "unwrap",
+    "reduce",
+    "extended",
+    "merge_call",
+    "contexts",
+    "distribute_dataset",
+    "iterators",
+    "run_steps_on_dataset",
+    "initialize_system",
+    "resolvers",
+    "constructor",
+    "contrib_tpu",
+    "aggregation",
+    "sessions",
+    "gone_members",
+    "gone_contrib",
+    "run",
+    "connect",
+    "strategy_class",
+    "datasets_from_function",
+    "computation_shape",
+    "numpy_dataset",
+)
 
 #: The rule that is not asked about names: imports follow from what is rewritten.
 IMPORTS = "imports"
@@ -32,5 +53,11 @@ def load():
 
 def _rule(name):
     module = importlib.import_module(__name__ + "." + name)
-    return Rule(name.replace("_", "-"), module.STEP, module.NOTE, frozenset(module.USES),
-                module.apply, module.__doc__.split("\n")[0])
+    return Rule(
+        name.replace("_", "-"),
+        module.STEP,
+        module.NOTE,
+        frozenset(module.USES),
+        module.apply,
+        module.__doc__.split("\n")[0],
+    )

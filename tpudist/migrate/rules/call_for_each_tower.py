@@ -22,18 +22,22 @@ def apply(use):
       use: the `Use`.
     """
     if use.call is None:
-        return use.leave("the method is passed on, not called",
-                         "pass lambda fn, *args: strategy.experimental_run_v2(fn, args=args)")
+        return use.leave(
+            "the method is passed on, not called",
+            "pass lambda fn, *args: strategy.experimental_run_v2(fn, args=args)",
+        )
     first = use.call.args[0] if use.call.args else None
     if first is None or first.star or first.keyword is not None:
-        return use.leave("its function is not its first argument",
-                         "strategy.experimental_run_v2(fn, args=(...))")
+        return use.leave(
+            "its function is not its first argument", "strategy.experimental_run_v2(fn, args=(...))"
+        )
     return use.rewrite(use.call, lambda call: _call(use, call), "experimental_run_v2")
 
 
 def _call(use, call):
-    rest = [each for each in call.args[1:]
-            if each.keyword is None or each.keyword.value not in _OWN]
+    rest = [
+        each for each in call.args[1:] if each.keyword is None or each.keyword.value not in _OWN
+    ]
     if len(rest) + 1 == len(call.args) == 1:
         packed = []
     else:

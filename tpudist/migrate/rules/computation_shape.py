@@ -23,8 +23,10 @@ def apply(use):
             continue
         node = argument.value
         if not isinstance(node, (cst.List, cst.Tuple)):
-            use.leave("%s=%s cannot be read here" % (name, use.code(node)),
-                      "[x, y, 1, cores] if it is [x, y, cores]")
+            use.leave(
+                "%s=%s cannot be read here" % (name, use.code(node)),
+                "[x, y, 1, cores] if it is [x, y, cores]",
+            )
         elif len(node.elements) == 3:
             use.rewrite(node, _longer, "[x, y, 1, cores]")
 
@@ -32,4 +34,5 @@ def apply(use):
 def _longer(updated):
     one = cst.Element(cst.Integer("1"), comma=updated.elements[1].comma)
     return updated.with_changes(
-        elements=list(updated.elements[:2]) + [one] + list(updated.elements[2:]))
+        elements=list(updated.elements[:2]) + [one] + list(updated.elements[2:])
+    )

@@ -1,4 +1,4 @@
-"""``experimental_connect_to_host(resolver.master())`` is ``experimental_connect_to_cluster(resolver)``.
+"""``experimental_connect_to_host(resolver.master())`` is ``..._connect_to_cluster(resolver)``.
 
 The later function, of 1.15 and 2.1, connects all hosts of a slice; the page of
 2.2 uses it. Another host than a resolver's master is connected as before.
@@ -7,8 +7,10 @@ The later function, of 1.15 and 2.1, connects all hosts of a slice; the page of
 import libcst as cst
 
 STEP = "2.2"
-NOTE = ("https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/config/"
-        "experimental_connect_to_cluster")
+NOTE = (
+    "https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/config/"
+    "experimental_connect_to_cluster"
+)
 USES = [("tf", "config.experimental_connect_to_host")]
 
 _NEW = "config.experimental_connect_to_cluster"
@@ -28,8 +30,11 @@ def apply(use):
         return use.leave("it is imported by name", "tf.%s(%s)" % (_NEW, use.code(resolver)))
     func = use.respelled(_NEW)
     argument = cst.Arg(resolver.deep_clone())
-    return use.rewrite(use.call, lambda call: call.with_changes(
-        func=func(call.func), args=[argument]), "tf." + _NEW)
+    return use.rewrite(
+        use.call,
+        lambda call: call.with_changes(func=func(call.func), args=[argument]),
+        "tf." + _NEW,
+    )
 
 
 def _resolver(use, node):
@@ -37,5 +42,7 @@ def _resolver(use, node):
     if not isinstance(node, cst.Call) or node.args or not isinstance(node.func, cst.Attribute):
         return None
     is_master = use.evaluator.values(use.module, node.func) in (
-        {("method", "resolver", "master")}, {("method", "resolver", "get_master")})
+        {("method", "resolver", "master")},
+        {("method", "resolver", "get_master")},
+    )
     return node.func.value if is_master else None

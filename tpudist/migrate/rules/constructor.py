@@ -10,10 +10,15 @@ from tpudist import surfaces
 from tpudist.migrate import edits
 
 STEP = "2.0"
-NOTE = ("https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/experimental/"
-        "TPUStrategy")
-_OLD = {old: new for old, new in surfaces.NAMES["v2_0"].items()
-        if old.endswith("Strategy") and "distribute" in old and "Distribution" not in old}
+NOTE = (
+    "https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/experimental/"
+    "TPUStrategy"
+)
+_OLD = {
+    old: new
+    for old, new in surfaces.NAMES["v2_0"].items()
+    if old.endswith("Strategy") and "distribute" in old and "Distribution" not in old
+}
 _TPU = "distribute.experimental.TPUStrategy"
 _FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
 USES = [("tf", name) for name in list(_OLD) + [_TPU]]
@@ -30,16 +35,20 @@ def apply(use):
         if not _arguments(use, contrib):
             return None
     elif use.call is not None and use.call.args and not _is_same(use):
-        return use.leave("its arguments of contrib are not those of tf.distribute",
-                         "tf.%s" % _OLD[use.name])
+        return use.leave(
+            "its arguments of contrib are not those of tf.distribute", "tf.%s" % _OLD[use.name]
+        )
     return use.respell(_OLD[use.name]) if contrib else None
 
 
 def _is_same(use):
     """Whether the only argument is the first one, which kept its meaning."""
     (argument, *more), name = use.call.args, use.name.rpartition(".")[2]
-    return not more and not argument.star and (
-        argument.keyword is None or argument.keyword.value == _FIRST.get(name))
+    return (
+        not more
+        and not argument.star
+        and (argument.keyword is None or argument.keyword.value == _FIRST.get(name))
+    )
 
 
 def _arguments(use, contrib):
@@ -49,9 +58,11 @@ def _arguments(use, contrib):
         use.leave("its arguments cannot be read here", "tf.%s(resolver)" % _TPU)
         return False
     if cores is not None and use.code(cores.value) != "None":
-        use.leave("num_cores has no successor of the same form",
-                  "device_assignment=tf.tpu.experimental.DeviceAssignment.build(topology, "
-                  "num_replicas=%s)" % use.code(cores.value))
+        use.leave(
+            "num_cores has no successor of the same form",
+            "device_assignment=tf.tpu.experimental.DeviceAssignment.build(topology, "
+            "num_replicas=%s)" % use.code(cores.value),
+        )
         return False
     steps = use.argument(1 if contrib else -1, "steps_per_run")
     if steps is None and cores is None:
@@ -60,7 +71,9 @@ def _arguments(use, contrib):
 
     def call(updated):
         return edits.with_arguments(
-            updated, [each for each, keep in zip(updated.args, kept) if keep])
+            updated, [each for each, keep in zip(updated.args, kept) if keep]
+        )
+
     use.plan.replace(use.call, call)
     if not contrib or isinstance(use.node, cst.Name):
         use.note("without steps_per_run")

@@ -4,9 +4,13 @@ from tpudist import surfaces
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/docs/blob/r1.13/site/en/api_docs/python/tf/distribute.md"
-_NAMES = {old: new for old, new in surfaces.NAMES["v2_0"].items()
-          if old.rpartition(".")[2].startswith(("get_", "has_"))
-          or old.endswith(("TowerContext", "DistributionStrategy"))}
+_NAMES = {
+    old: new
+    for old, new in surfaces.NAMES["v2_0"].items()
+    if old.rpartition(".")[2].startswith(("get_", "has_"))
+    or old.endswith(("TowerContext", "DistributionStrategy"))
+}
+# fmt: off
 _GONE = {
     "contrib.distribute.get_cross_tower_context":
         "tf.distribute.get_strategy() if tf.distribute.in_cross_replica_context() else None",
@@ -15,6 +19,7 @@ _GONE = {
     "contrib.distribute.get_loss_reduction":
         "divide the loss by tf.distribute.get_strategy().num_replicas_in_sync",
 }
+# fmt: on
 USES = [("tf", name) for name in list(_NAMES) + list(_GONE)]
 
 

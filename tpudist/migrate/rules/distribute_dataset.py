@@ -23,8 +23,10 @@ def apply(use):
     if use.name == "make_one_shot_iterator":
         return _one_shot(use)
     if use.call is None or len(use.call.args) != 1 or use.has_stars:
-        return use.leave("its one argument cannot be read here",
-                         "strategy.%s(lambda context: dataset_fn())" % _NEW)
+        return use.leave(
+            "its one argument cannot be read here",
+            "strategy.%s(lambda context: dataset_fn())" % _NEW,
+        )
     return use.rewrite(use.call, lambda call: _call(use, call), _NEW)
 
 
@@ -34,19 +36,29 @@ def _call(use, call):
     context = [cst.Param(cst.Name("_"))]
     if isinstance(function, cst.Lambda) and not function.params.params:
         new = function.with_changes(
-            params=cst.Parameters(context), whitespace_after_lambda=cst.SimpleWhitespace(" "))
+            params=cst.Parameters(context), whitespace_after_lambda=cst.SimpleWhitespace(" ")
+        )
     else:
-        new = cst.Lambda(cst.Parameters(context), cst.Call(function),
-                         whitespace_after_lambda=cst.SimpleWhitespace(" "))
+        new = cst.Lambda(
+            cst.Parameters(context),
+            cst.Call(function),
+            whitespace_after_lambda=cst.SimpleWhitespace(" "),
+        )
     return edits.with_arguments(
         call.with_changes(func=use.renamed(_NEW, call.func)),
-        [argument.with_changes(value=new, keyword=None, equal=cst.MaybeSentinel.DEFAULT)])
+        [argument.with_changes(value=new, keyword=None, equal=cst.MaybeSentinel.DEFAULT)],
+    )
 
 
 def _one_shot(use):
     if use.call is None or use.plan.facts.graph:
-        return use.leave("distributed datasets of 2.x have no one-shot iterator in a graph",
-                         "dataset.make_initializable_iterator(), and run its initializer; or "
-                         "iter(dataset) in eager code")
-    return use.rewrite(use.call, lambda call: cst.Call(
-        cst.Name("iter"), [cst.Arg(call.func.value)]), "iter(dataset)")
+        return use.leave(
+            "distributed datasets of 2.x have no one-shot iterator in a graph",
+            "dataset.make_initializable_iterator(), and run its initializer; or "
+            "iter(dataset) in eager code",
+        )
+    return use.rewrite(
+        use.call,
+        lambda call: cst.Call(cst.Name("iter"), [cst.Arg(call.func.value)]),
+        "iter(dataset)",
+    )

@@ -1,8 +1,10 @@
 """Members of contrib's TPUStrategy that no later release has."""
 
 STEP = "2.0"
-NOTE = ("https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/"
-        "distribute/TPUStrategy.md")
+NOTE = (
+    "https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/"
+    "distribute/TPUStrategy.md"
+)
 _INSTEAD = {
     "map": "a Python loop, or tf.map_fn",
     "configure": "nothing: the resolver and tf.config.experimental_connect_to_cluster do it",

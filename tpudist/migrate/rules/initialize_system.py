@@ -12,12 +12,17 @@ from tpudist.migrate import members
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/tpu/issues/316"
 _START, _STOP = "tpu.experimental.initialize_tpu_system", "tpu.experimental.shutdown_tpu_system"
-_NAMES = {"initialize": _START, "finalize": _STOP,
-          "contrib.tpu.initialize_system": _START, "contrib.tpu.shutdown_system": _STOP}
+_NAMES = {
+    "initialize": _START,
+    "finalize": _STOP,
+    "contrib.tpu.initialize_system": _START,
+    "contrib.tpu.shutdown_system": _STOP,
+}
 _RESOLVER = {("is", "resolver")}
 _SAME = "contrib.distribute.initialize_tpu_system"
 USES = [("strategy", "initialize"), ("strategy", "finalize"), ("tf", _SAME)] + [
-    ("tf", name) for name in _NAMES if "." in name]
+    ("tf", name) for name in _NAMES if "." in name
+]
 
 
 def apply(use):
@@ -32,9 +37,11 @@ def apply(use):
     statement = _statement(use)
     if resolver is None or statement is None or use.call.args:
         return use.leave(
-            "no resolver is named here" if resolver is None else
-            "its result is used, or it has arguments",
-            "tf.%s(resolver), without a Session around it" % new)
+            "no resolver is named here"
+            if resolver is None
+            else "its result is used, or it has arguments",
+            "tf.%s(resolver), without a Session around it" % new,
+        )
     made = cst.Call(use.spelled(new), [cst.Arg(cst.parse_expression(resolver))])
     _mark_respelled(use)
     return use.rewrite(statement, lambda updated: made, "tf." + new)
@@ -65,8 +72,11 @@ def _resolver(use):
     """The source of what is a resolver where the use is: a name or ``self.name``; or None."""
     scope, last = use.module.scope(use.node), use.module.global_scope()
     while True:
-        found = {each.name for each in scope.assignments
-                 if use.evaluator.assigned(use.module, each) == _RESOLVER}
+        found = {
+            each.name
+            for each in scope.assignments
+            if use.evaluator.assigned(use.module, each) == _RESOLVER
+        }
         if found or scope is last:
             break
         scope = scope.parent

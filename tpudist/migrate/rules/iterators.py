@@ -14,10 +14,14 @@ from tpudist.migrate import edits
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/models/issues/7252"
-_METHODS = {"make_dataset_iterator": "experimental_distribute_dataset",
-            "make_input_fn_iterator": "experimental_distribute_datasets_from_function"}
+_METHODS = {
+    "make_dataset_iterator": "experimental_distribute_dataset",
+    "make_input_fn_iterator": "experimental_distribute_datasets_from_function",
+}
 USES = [("strategy", name) for name in _METHODS] + [
-    ("strategy", "experimental_run"), ("strategy_iterator", "initialize")]
+    ("strategy", "experimental_run"),
+    ("strategy_iterator", "initialize"),
+]
 
 
 def apply(use):
@@ -27,22 +31,22 @@ def apply(use):
       use: the `Use`.
     """
     if use.call is None or use.has_stars:
-        return use.leave("the method is passed on, or has starred arguments",
-                         "strategy.experimental_run_v2(fn, args=(iterator.get_next(),))")
+        return use.leave(
+            "the method is passed on, or has starred arguments",
+            "strategy.experimental_run_v2(fn, args=(iterator.get_next(),))",
+        )
     if use.name == "experimental_run":
         return _run(use)
     if use.name == "initialize":
         return _initialize(use)
     if len(use.call.args) != 1:
-        return use.leave("it has more than one argument",
-                         "strategy.%s(...)" % _METHODS[use.name])
+        return use.leave("it has more than one argument", "strategy.%s(...)" % _METHODS[use.name])
     return use.rewrite(use.call, lambda call: _iterator(use, call), _METHODS[use.name])
 
 
 def _iterator(use, call):
     argument = call.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
-    dataset = call.with_changes(
-        func=use.renamed(_METHODS[use.name], call.func), args=[argument])
+    dataset = call.with_changes(func=use.renamed(_METHODS[use.name], call.func), args=[argument])
     if use.plan.facts.graph:
         return cst.Call(cst.Attribute(dataset, cst.Name("make_initializable_iterator")))
     return cst.Call(cst.Name("iter"), [cst.Arg(dataset)])
@@ -51,25 +55,34 @@ def _iterator(use, call):
 def _initialize(use):
     if use.plan.facts.graph:
         return use.rewrite(
-            use.call, lambda call: use.renamed("initializer", call.func), "initializer")
-    return use.leave("an iterator of 2.x is started when it is made",
-                     "iterator = iter(dataset) where the iterator is to start anew")
+            use.call, lambda call: use.renamed("initializer", call.func), "initializer"
+        )
+    return use.leave(
+        "an iterator of 2.x is started when it is made",
+        "iterator = iter(dataset) where the iterator is to start anew",
+    )
 
 
 def _run(use):
     function, iterator = use.argument(0, "fn"), use.argument(1, "input_iterator")
     if function is None:
-        return use.leave("its function cannot be read here",
-                         "strategy.experimental_run_v2(fn, args=(iterator.get_next(),))")
-    places = [[each is one for each in use.call.args].index(True)
-              for one in (function, iterator) if one is not None]
+        return use.leave(
+            "its function cannot be read here",
+            "strategy.experimental_run_v2(fn, args=(iterator.get_next(),))",
+        )
+    places = [
+        [each is one for each in use.call.args].index(True)
+        for one in (function, iterator)
+        if one is not None
+    ]
 
     def call(updated):
         arguments = [updated.args[places[0]]]
         if iterator is not None:
-            element = cst.Call(cst.Attribute(updated.args[places[1]].value,
-                                             cst.Name("get_next")))
+            element = cst.Call(cst.Attribute(updated.args[places[1]].value, cst.Name("get_next")))
             arguments += edits.packed([cst.Arg(element)])
-        return edits.with_arguments(updated.with_changes(
-            func=use.renamed("experimental_run_v2", updated.func)), arguments)
+        return edits.with_arguments(
+            updated.with_changes(func=use.renamed("experimental_run_v2", updated.func)), arguments
+        )
+
     return use.rewrite(use.call, call, "experimental_run_v2")

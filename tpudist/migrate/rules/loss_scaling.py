@@ -7,8 +7,7 @@ as it has replicas.
 import libcst as cst
 
 STEP = "2.0"
-NOTE = ("https://github.com/tensorflow/tensorflow/blob/r1.12/tensorflow/python/training/"
-        "optimizer.py")
+NOTE = "https://github.com/tensorflow/tensorflow/blob/r1.12/tensorflow/python/training/optimizer.py"
 USES = [("optimizer", "minimize"), ("optimizer", "compute_gradients")]
 
 _REPLICAS = "distribute.get_strategy"
@@ -29,17 +28,22 @@ def apply(use):
     if facts.sums_losses or loss is None or use.has_stars:
         return use.leave(
             "up to 1.13 the optimizer divided a mean loss by the number of towers, and this "
-            "code base has sums as well" if facts.sums_losses else
-            "up to 1.13 the optimizer divided this loss by the number of towers",
-            "if the loss is a mean, divide it by "
-            "tf.distribute.get_strategy().num_replicas_in_sync")
+            "code base has sums as well"
+            if facts.sums_losses
+            else "up to 1.13 the optimizer divided this loss by the number of towers",
+            "if the loss is a mean, divide it by tf.distribute.get_strategy().num_replicas_in_sync",
+        )
     if isinstance(loss.value, cst.Lambda):
-        return use.leave("its loss is a function", "divide what it returns by "
-                         "tf.distribute.get_strategy().num_replicas_in_sync")
+        return use.leave(
+            "its loss is a function",
+            "divide what it returns by tf.distribute.get_strategy().num_replicas_in_sync",
+        )
     replicas = cst.Attribute(cst.Call(use.spelled(_REPLICAS)), cst.Name("num_replicas_in_sync"))
-    return use.rewrite(loss.value, lambda updated: cst.BinaryOperation(
-        _grouped(updated), cst.Divide(), replicas.deep_clone()),
-        "loss / num_replicas_in_sync")
+    return use.rewrite(
+        loss.value,
+        lambda updated: cst.BinaryOperation(_grouped(updated), cst.Divide(), replicas.deep_clone()),
+        "loss / num_replicas_in_sync",
+    )
 
 
 def _grouped(node):

@@ -13,11 +13,18 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if use.call is None or len(use.call.args) < 2 or (
-            use.argument(-1, "args") is not None or use.argument(-1, "kwargs") is not None):
+    if (
+        use.call is None
+        or len(use.call.args) < 2
+        or (use.argument(-1, "args") is not None or use.argument(-1, "kwargs") is not None)
+    ):
         return None
     if use.call.args[0].star or use.call.args[0].keyword is not None:
-        return use.leave("its function is not its first argument",
-                         "context.merge_call(fn, args=(...))")
-    return use.rewrite(use.call, lambda call: edits.with_arguments(
-        call, [call.args[0]] + edits.packed(call.args[1:])), "merge_call(fn, args=...)")
+        return use.leave(
+            "its function is not its first argument", "context.merge_call(fn, args=(...))"
+        )
+    return use.rewrite(
+        use.call,
+        lambda call: edits.with_arguments(call, [call.args[0]] + edits.packed(call.args[1:])),
+        "merge_call(fn, args=...)",
+    )

@@ -14,9 +14,15 @@ def apply(use):
       use: the `Use`.
     """
     if use.call is None or len(use.call.args) != 1 or use.has_stars:
-        return use.leave("its one argument cannot be read here",
-                         "tf.data.Dataset.from_tensor_slices(arrays)")
+        return use.leave(
+            "its one argument cannot be read here", "tf.data.Dataset.from_tensor_slices(arrays)"
+        )
     func = use.spelled("data.Dataset.from_tensor_slices")
-    return use.rewrite(use.call, lambda call: call.with_changes(func=func, args=[
-        call.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)]),
-        "tf.data.Dataset.from_tensor_slices")
+    return use.rewrite(
+        use.call,
+        lambda call: call.with_changes(
+            func=func,
+            args=[call.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)],
+        ),
+        "tf.data.Dataset.from_tensor_slices",
+    )

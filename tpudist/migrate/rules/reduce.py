@@ -22,19 +22,22 @@ def apply(use):
       use: the `Use`.
     """
     if use.call is None:
-        return use.leave("the method is passed on, not called",
-                         "lambda op, value: strategy.reduce(op, value, axis=None)")
+        return use.leave(
+            "the method is passed on, not called",
+            "lambda op, value: strategy.reduce(op, value, axis=None)",
+        )
     operation = use.argument(0, "aggregation", "reduce_op")
     value = use.argument(1, "value", "value_destination_pairs")
     if operation is None or value is None:
-        return use.leave("its arguments are not spelled out",
-                         "strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None)")
+        return use.leave(
+            "its arguments are not spelled out",
+            "strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None)",
+        )
     dotted = use.tensorflow_name(operation.value) or ""
     family, _, member = dotted.rpartition(".")
     if use.name == "batch_reduce":
         return _batch(use, family, member, operation)
-    if use.argument(3, "axis") is not None or (
-            family != "VariableAggregation" and _has_axis(use)):
+    if use.argument(3, "axis") is not None or (family != "VariableAggregation" and _has_axis(use)):
         return None
     if family == "VariableAggregation" and member in _OPERATIONS:
         if not _OPERATIONS[member]:
@@ -42,26 +45,33 @@ def apply(use):
         return _reduce(use, operation, value, "distribute.ReduceOp." + member)
     if family == "distribute.ReduceOp" or _is_of_2(use):
         return _reduce(use, operation, value, None)
-    return use.leave("its first argument may be a VariableAggregation",
-                     "strategy.reduce(tf.distribute.ReduceOp.SUM or MEAN, value, axis=None)")
+    return use.leave(
+        "its first argument may be a VariableAggregation",
+        "strategy.reduce(tf.distribute.ReduceOp.SUM or MEAN, value, axis=None)",
+    )
 
 
 def _is_of_2(use):
     """Whether the call has no destinations, which those of contrib must have."""
-    return len(use.call.args) == 2 and not use.has_stars and use.argument(
-        0, "aggregation") is use.argument(0, "reduce_op")
+    return (
+        len(use.call.args) == 2
+        and not use.has_stars
+        and use.argument(0, "aggregation") is use.argument(0, "reduce_op")
+    )
 
 
 def _has_axis(use):
     third = use.argument(2, "axis")
     return third is not None and not isinstance(
-        third.value, (cst.SimpleString, cst.FormattedString))
+        third.value, (cst.SimpleString, cst.FormattedString)
+    )
 
 
 def _is_device(use, destination):
     node = destination.value
     return isinstance(node, (cst.SimpleString, cst.FormattedString)) or (
-        isinstance(node, cst.Name) and node.value == "None")
+        isinstance(node, cst.Name) and node.value == "None"
+    )
 
 
 def _reduce(use, operation, value, new):
@@ -75,8 +85,10 @@ def _reduce(use, operation, value, new):
         first, second = (updated.args[place] for place in places)
         if spelled is not None:
             first = first.with_changes(value=spelled)
-        return edits.with_arguments(updated, [
-            _positional(first), _positional(second), edits.keyword("axis", "None")])
+        return edits.with_arguments(
+            updated, [_positional(first), _positional(second), edits.keyword("axis", "None")]
+        )
+
     return use.rewrite(use.call, call, "reduce(..., axis=None)")
 
 
@@ -92,7 +104,9 @@ def _to(use, operation, new):
             first = first.with_changes(keyword=cst.Name("reduce_op"))
         arguments[place] = first
         return updated.with_changes(
-            func=use.renamed("extended.reduce_to", updated.func), args=arguments)
+            func=use.renamed("extended.reduce_to", updated.func), args=arguments
+        )
+
     return use.rewrite(use.call, call, "extended.reduce_to")
 
 
@@ -102,8 +116,10 @@ def _batch(use, family, member, operation):
     elif family == "distribute.ReduceOp":
         spelled = None
     else:
-        return use.leave("its first argument is no SUM or MEAN that can be read here",
-                         "strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)")
+        return use.leave(
+            "its first argument is no SUM or MEAN that can be read here",
+            "strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)",
+        )
     place = _index(use, operation)
 
     def call(updated):
@@ -111,10 +127,14 @@ def _batch(use, family, member, operation):
         if spelled is not None:
             arguments[place] = arguments[place].with_changes(value=spelled)
         return updated.with_changes(
-            func=use.renamed("extended.batch_reduce_to", updated.func), args=arguments)
+            func=use.renamed("extended.batch_reduce_to", updated.func), args=arguments
+        )
+
     if place != 0:
-        return use.leave("its keywords are not in the page's order",
-                         "strategy.extended.batch_reduce_to(reduce_op, pairs)")
+        return use.leave(
+            "its keywords are not in the page's order",
+            "strategy.extended.batch_reduce_to(reduce_op, pairs)",
+        )
     return use.rewrite(use.call, call, "extended.batch_reduce_to")
 
 
@@ -124,8 +144,10 @@ def _first(use, value):
     def call(updated):
         inner = updated.with_changes(
             func=use.renamed("experimental_local_results", updated.func),
-            args=[cst.Arg(updated.args[place].value)])
+            args=[cst.Arg(updated.args[place].value)],
+        )
         return cst.Subscript(inner, [cst.SubscriptElement(cst.Index(cst.Integer("0")))])
+
     return use.rewrite(use.call, call, "experimental_local_results(...)[0]")
 
 

@@ -3,10 +3,15 @@
 from tpudist import surfaces
 
 STEP = "2.0"
-NOTE = ("https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/"
-        "cluster_resolver/TPUClusterResolver")
-_NAMES = {old: new for old, new in surfaces.NAMES["v2_0"].items()
-          if old.startswith("contrib.cluster_resolver.")}
+NOTE = (
+    "https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/"
+    "cluster_resolver/TPUClusterResolver"
+)
+_NAMES = {
+    old: new
+    for old, new in surfaces.NAMES["v2_0"].items()
+    if old.startswith("contrib.cluster_resolver.")
+}
 USES = [("tf", name) for name in _NAMES] + [("resolver", "get_master")]
 
 

@@ -10,8 +10,10 @@ import libcst as cst
 from tpudist.migrate.module import last_word
 
 STEP = "2.0"
-NOTE = ("https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/"
-        "distribute/TPUStrategy.md#run_steps_on_dataset")
+NOTE = (
+    "https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/"
+    "distribute/TPUStrategy.md#run_steps_on_dataset"
+)
 USES = [("strategy", "run_steps_on_dataset")]
 
 #: Why a loop is left: what was seen, what to do.
@@ -19,26 +21,43 @@ _REASONS = {
     "session": (
         "the program runs in a Session",
         "session.run the op of one step n times; or make the program eager, then this rule "
-        "writes a tf.function; or keep this file as it was, with --level import"),
-    "used": ("it is part of a larger expression",
-             "a statement of its own: loop = strategy.run_steps_on_dataset(fn, iterator, n)"),
-    "arguments": ("it has initial_loop_values, or arguments that cannot be read here",
-                  "strategy.run_steps_on_dataset(fn, iterator, n)"),
-    "elsewhere": ("its function is not a def of this file",
-                  "def fn(context, x): ... beside the call"),
-    "parameters": ("the parameters of its function are not (context, inputs...)",
-                   "def fn(context, x, y): ..., without decorators, defaults and stars"),
-    "variables": ("its function makes variables, which a tf.function may do only once",
-                  "make them before the loop, under strategy.scope()"),
+        "writes a tf.function; or keep this file as it was, with --level import",
+    ),
+    "used": (
+        "it is part of a larger expression",
+        "a statement of its own: loop = strategy.run_steps_on_dataset(fn, iterator, n)",
+    ),
+    "arguments": (
+        "it has initial_loop_values, or arguments that cannot be read here",
+        "strategy.run_steps_on_dataset(fn, iterator, n)",
+    ),
+    "elsewhere": (
+        "its function is not a def of this file",
+        "def fn(context, x): ... beside the call",
+    ),
+    "parameters": (
+        "the parameters of its function are not (context, inputs...)",
+        "def fn(context, x, y): ..., without decorators, defaults and stars",
+    ),
+    "variables": (
+        "its function makes variables, which a tf.function may do only once",
+        "make them before the loop, under strategy.scope()",
+    ),
     "shared": ("its function is used elsewhere too", "a function of its own for the loop"),
-    "context": ("its context is used for more than set_last_step_output(name, value, how)",
-                "call it in the step function itself, not in the one that runs on each tower, "
-                "with a name in quotes that is an identifier"),
-    "aggregation": ("the aggregation of an output is not spelled out",
-                    "tf.VariableAggregation.SUM, MEAN or ONLY_FIRST_TOWER"),
+    "context": (
+        "its context is used for more than set_last_step_output(name, value, how)",
+        "call it in the step function itself, not in the one that runs on each tower, "
+        "with a name in quotes that is an identifier",
+    ),
+    "aggregation": (
+        "the aggregation of an output is not spelled out",
+        "tf.VariableAggregation.SUM, MEAN or ONLY_FIRST_TOWER",
+    ),
     "returns": ("its function returns in several places", "one return, at its end"),
-    "result": ("its result is read otherwise than by last_step_outputs",
-               "loop.last_step_outputs[name]; in eager code run_op is not needed"),
+    "result": (
+        "its result is read otherwise than by last_step_outputs",
+        "loop.last_step_outputs[name]; in eager code run_op is not needed",
+    ),
 }
 _OPERATIONS = ("SUM", "MEAN", "ONLY_FIRST_TOWER", "ONLY_FIRST_REPLICA")
 _MAKES_VARIABLES = ("get_variable", "Variable(", "layers.", "variable_scope")
@@ -82,13 +101,15 @@ class _Loop:
         self._line = use.line_of()
         parent = None if use.call is None else self._module.parent(use.call)
         targets = getattr(parent, "targets", ())
-        alone = isinstance(parent, cst.Expr) or isinstance(parent, cst.Assign) and (
-            len(targets) == 1 and isinstance(targets[0].target, cst.Name))
+        alone = (
+            isinstance(parent, cst.Expr)
+            or isinstance(parent, cst.Assign)
+            and (len(targets) == 1 and isinstance(targets[0].target, cst.Name))
+        )
         if not alone or len(self._line.body) != 1:
             return "used"
         self._target = targets[0].target if targets else None
-        parts = [use.argument(0, "fn"), use.argument(1, "iterator"),
-                 use.argument(2, "iterations")]
+        parts = [use.argument(0, "fn"), use.argument(1, "iterator"), use.argument(2, "iterations")]
         if use.has_stars or None in parts[:2] or use.argument(3, "initial_loop_values"):
             return "arguments"
         self._fn, self._iterator = parts[0].value, parts[1].value
@@ -96,15 +117,24 @@ class _Loop:
         return ""
 
     def _function(self):
-        found = [value for value in self._use.evaluator.values(self._module, self._fn)]
-        if len(found) != 1 or found[0][:2] != ("function", self._module) or not isinstance(
-                self._fn, cst.Name) or isinstance(found[0][2], cst.Lambda):
+        found = list(self._use.evaluator.values(self._module, self._fn))
+        if (
+            len(found) != 1
+            or found[0][:2] != ("function", self._module)
+            or not isinstance(self._fn, cst.Name)
+            or isinstance(found[0][2], cst.Lambda)
+        ):
             return "elsewhere"
         self._step = found[0][2]
         parameters = self._step.params
-        if (self._step.decorators or len(parameters.params) < 2 or parameters.kwonly_params
-                or any(each.default is not None for each in parameters.params)
-                or isinstance(parameters.star_arg, cst.Param) or parameters.star_kwarg):
+        if (
+            self._step.decorators
+            or len(parameters.params) < 2
+            or parameters.kwonly_params
+            or any(each.default is not None for each in parameters.params)
+            or isinstance(parameters.star_arg, cst.Param)
+            or parameters.star_kwarg
+        ):
             return "parameters"
         code = self._module.code(self._step)
         if any(word in code for word in _MAKES_VARIABLES):
@@ -121,10 +151,14 @@ class _Loop:
         for node in uses:
             call = self._module.parent(self._module.parent(node))
             line = self._module.around(node, cst.SimpleStatementLine)
-            if (not isinstance(call, cst.Call) or last_word(call.func) != "set_last_step_output"
-                    or line not in self._step.body.body or len(line.body) != 1
-                    or len(call.args) != 3 or not isinstance(call.args[0].value,
-                                                             cst.SimpleString)):
+            if (
+                not isinstance(call, cst.Call)
+                or last_word(call.func) != "set_last_step_output"
+                or line not in self._step.body.body
+                or len(line.body) != 1
+                or len(call.args) != 3
+                or not isinstance(call.args[0].value, cst.SimpleString)
+            ):
                 return "context"
             dotted = self._use.tensorflow_name(call.args[2].value) or ""
             family, _, operation = dotted.rpartition(".")
@@ -138,8 +172,12 @@ class _Loop:
         self._outputs.sort(key=lambda output: lines[output[0]])  # references have no order
         returns = self._module.nodes.returns.get(self._step, ())
         last = self._step.body.body[-1]
-        if len(returns) > 1 or (returns and not (isinstance(last, cst.SimpleStatementLine)
-                                                 and isinstance(last.body[-1], cst.Return))):
+        if len(returns) > 1 or (
+            returns
+            and not (
+                isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+            )
+        ):
             return "returns"
         return ""
 
@@ -150,8 +188,7 @@ class _Loop:
             return ""
         for access in [each for one in scope[self._target.value] for each in one.references]:
             parent = self._module.parent(access.node)
-            if not isinstance(parent, cst.Attribute) or (
-                    parent.attr.value != "last_step_outputs"):
+            if not isinstance(parent, cst.Attribute) or (parent.attr.value != "last_step_outputs"):
                 return "result"
             self._reads.append(parent)
         return ""
@@ -169,15 +206,20 @@ class _Loop:
             for before, after in zip(old, updated.body.body):
                 if before in statements:
                     body.append(_reduced(after, root, *statements[before]))
-                elif before is old[-1] and isinstance(before, cst.SimpleStatementLine) and (
-                        isinstance(before.body[-1], cst.Return)):
+                elif (
+                    before is old[-1]
+                    and isinstance(before, cst.SimpleStatementLine)
+                    and (isinstance(before.body[-1], cst.Return))
+                ):
                     body += _evaluated(after)
                 else:
                     body.append(after)
             body.append(cst.parse_statement("return {%s}" % names))
             parameters = updated.params.with_changes(params=updated.params.params[1:])
             return updated.with_changes(
-                params=parameters, body=updated.body.with_changes(body=body))
+                params=parameters, body=updated.body.with_changes(body=body)
+            )
+
         return step
 
     def _new_loop(self):
@@ -185,31 +227,42 @@ class _Loop:
         many = len(self._step.params.params) > 2
         inputs = "*next(iterator)" if many else "next(iterator)"
         steps = self._use.code(self._steps)
-        fewer = "%d" % (int(steps) - 1) if steps.isdigit() else "(%s) - 1" % steps if (
-            not steps.isidentifier()) else steps + " - 1"
+        fewer = (
+            "%d" % (int(steps) - 1)
+            if steps.isdigit()
+            else "(%s) - 1" % steps
+            if (not steps.isidentifier())
+            else steps + " - 1"
+        )
         name = function + "_loop"
         while name in self._module.scope(self._use.node):
             name += "_"
-        text = ("@{tf}.function\ndef {name}(iterator):\n    outputs = {fn}({inputs})\n"
-                "    for _ in {tf}.range({fewer}):\n        outputs = {fn}({inputs})\n"
-                "    return outputs\n").format(
-                    tf=root, name=name, fn=function, inputs=inputs, fewer=fewer)
+        text = (
+            "@{tf}.function\ndef {name}(iterator):\n    outputs = {fn}({inputs})\n"
+            "    for _ in {tf}.range({fewer}):\n        outputs = {fn}({inputs})\n"
+            "    return outputs\n"
+        ).format(tf=root, name=name, fn=function, inputs=inputs, fewer=fewer)
 
         def loop(updated):
             call = updated.body[0].value
             new = call.with_changes(func=cst.Name(name), args=[cst.Arg(call.args[1].value)])
             statement = updated.with_changes(
-                body=[updated.body[0].with_changes(value=new)], leading_lines=[])
+                body=[updated.body[0].with_changes(value=new)], leading_lines=[]
+            )
             made = cst.parse_statement(text).with_changes(leading_lines=updated.leading_lines)
             return cst.FlattenSentinel([made, statement])
+
         return loop
 
 
 def _reduced(line, root, name, operation):
     """``last_loss = tf.distribute.get_strategy().reduce(ReduceOp.MEAN, value, axis=None)``."""
     value = line.body[0].value.args[1].value
-    form = ("experimental_local_results(x)[0]" if operation.startswith("ONLY_FIRST") else
-            "reduce(%s.distribute.ReduceOp.%s, x, axis=None)" % (root, operation))
+    form = (
+        "experimental_local_results(x)[0]"
+        if operation.startswith("ONLY_FIRST")
+        else "reduce(%s.distribute.ReduceOp.%s, x, axis=None)" % (root, operation)
+    )
     made = cst.parse_statement("last_%s = %s.distribute.get_strategy().%s" % (name, root, form))
     return line.with_changes(body=[made.body[0].visit(_Put(value))])
 

@@ -6,8 +6,9 @@ code is a rewrite of the program. Said once a file.
 
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/guide/migrate"
-USES = [("tf", name) for name in ("Session", "InteractiveSession",
-                                  "train.MonitoredTrainingSession")]
+USES = [
+    ("tf", name) for name in ("Session", "InteractiveSession", "train.MonitoredTrainingSession")
+]
 
 
 def apply(use):
@@ -19,6 +20,8 @@ def apply(use):
     plan = use.plan
     if plan.facts.is_contrib(use.module.path) and not plan.session_seen:
         plan.session_seen = True
-        use.leave("sessions are out of scope, and kept through tf.compat.v1",
-                  "unless the program makes its own tf.Graph(), call "
-                  "tf.disable_v2_behavior() after the import")
+        use.leave(
+            "sessions are out of scope, and kept through tf.compat.v1",
+            "unless the program makes its own tf.Graph(), call "
+            "tf.disable_v2_behavior() after the import",
+        )

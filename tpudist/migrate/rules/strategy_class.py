@@ -39,6 +39,8 @@ def _keyword(use, assignment):
         old = arguments[place]
         arguments[place] = old.with_changes(
             keyword=cst.Name("experimental_device_assignment"),
-            equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")))
+            equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+        )
         return updated.with_changes(args=arguments)
+
     use.plan.replace(use.call, call)

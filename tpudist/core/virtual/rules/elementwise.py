@@ -1,9 +1,7 @@
 """Rules of ops that work element by element."""
 
 from tpudist.core.virtual import forms
-from tpudist.core.virtual.rules.node import LINEAR
-from tpudist.core.virtual.rules.node import PASSES
-from tpudist.core.virtual.rules.node import rule
+from tpudist.core.virtual.rules.node import LINEAR, PASSES, rule
 
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Elu Erf Exp
 Expm1 Floor Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p
@@ -41,12 +39,18 @@ def broadcast(node):
         return _totals(node)
     rank = len(node.shape())
     if rank and all(_joins_rows(node, i) for i in range(len(node.inputs))):
-        return node.rows(*[
-            value.value if isinstance(value, forms.Uniform) else value.rows()
-            for value in node.inputs])
-    return node.stacked(*[
-        value.value if isinstance(value, forms.Uniform)
-        else value.aligned(rank) for value in node.inputs])
+        return node.rows(
+            *[
+                value.value if isinstance(value, forms.Uniform) else value.rows()
+                for value in node.inputs
+            ]
+        )
+    return node.stacked(
+        *[
+            value.value if isinstance(value, forms.Uniform) else value.aligned(rank)
+            for value in node.inputs
+        ]
+    )
 
 
 def _joins_rows(node, index):
@@ -70,7 +74,7 @@ def same_shape(node):
 def _totals(node):
     """A linear op of sums over replicas."""
     if node.op.type not in LINEAR or any(
-            node.input_shape(i) != node.shape()
-            for i in range(len(node.inputs))):
+        node.input_shape(i) != node.shape() for i in range(len(node.inputs))
+    ):
         return None
     return [forms.Total(node.make(*[v.total() for v in node.inputs])[0])]

@@ -11,9 +11,15 @@ BiasAdd ResizeBilinear ResizeNearestNeighbor SpaceToDepth
 DepthToSpace""".split()
 
 #: How many inputs of these are examples; the others are parameters.
-_EXAMPLES = {"BiasAdd": 1, "Conv2D": 1, "Conv3D": 1,
-             "DepthwiseConv2dNative": 1, "InTopKV2": 2, "ResizeBilinear": 1,
-             "ResizeNearestNeighbor": 1}
+_EXAMPLES = {
+    "BiasAdd": 1,
+    "Conv2D": 1,
+    "Conv3D": 1,
+    "DepthwiseConv2dNative": 1,
+    "InTopKV2": 2,
+    "ResizeBilinear": 1,
+    "ResizeNearestNeighbor": 1,
+}
 
 
 @rule(*_ROWS)
@@ -24,8 +30,9 @@ def row_by_row(node):
     sizes = {node.input_shape(i)[0] for i in range(first)}
     if len(sizes) > 1 or not node.is_uniform(*fixed):
         return None
-    return node.rows(*([value.rows() for value in node.inputs[:first]]
-                       + [node.inputs[i].value for i in fixed]))
+    return node.rows(
+        *([value.rows() for value in node.inputs[:first]] + [node.inputs[i].value for i in fixed])
+    )
 
 
 @rule("Softmax", "LogSoftmax")
@@ -39,8 +46,7 @@ def convolution_input_gradient(node):
     """The gradient of a convolution for its examples."""
     if not (node.is_uniform(1) and node.is_batch(2)):
         return None
-    return node.rows(_sizes(node), node.inputs[1].value,
-                     node.inputs[2].rows())
+    return node.rows(_sizes(node), node.inputs[1].value, node.inputs[2].rows())
 
 
 @rule("AvgPoolGrad")
@@ -61,8 +67,7 @@ def convolution_filter_gradient(node):
     if not (node.summed and node.is_uniform(1)):
         return None
     images, sizes, gradients = node.inputs
-    return [forms.Total(node.make(
-        images.rows(), sizes.value, gradients.rows())[0])]
+    return [forms.Total(node.make(images.rows(), sizes.value, gradients.rows())[0])]
 
 
 @rule("BiasAddGrad")
@@ -79,8 +84,7 @@ def segment_sum(node):
     if not (node.summed and node.is_uniform(2) and node.input_shape(1)):
         return None
     values, segments, count = node.inputs
-    return [forms.Total(node.make(
-        values.rows(), segments.rows(), count.value)[0])]
+    return [forms.Total(node.make(values.rows(), segments.rows(), count.value)[0])]
 
 
 @rule("MatMul")
@@ -92,17 +96,18 @@ def product(node):
         return node.rows(left.rows(), right.value)
     if node.summed and flip == [True, False]:
         return [forms.Total(node.make(left.rows(), right.rows())[0])]
-    held = [v.value if isinstance(v, forms.Uniform) else v.stacked()
-            for v in node.inputs]
-    return node.found(tf.matmul(*held, transpose_a=flip[0],
-                                transpose_b=flip[1]))
+    held = [v.value if isinstance(v, forms.Uniform) else v.stacked() for v in node.inputs]
+    return node.found(tf.matmul(*held, transpose_a=flip[0], transpose_b=flip[1]))
 
 
 @rule("BatchMatMulV2", "BatchMatMul")
 def products(node):
     """Products of matrices with batch axes before them."""
     shapes = [node.input_shape(0), node.input_shape(1)]
-    if not node.is_batch(0, 1) or len(shapes[0]) != len(shapes[1]) or (
-            shapes[0][:-2] != shapes[1][:-2]):
+    if (
+        not node.is_batch(0, 1)
+        or len(shapes[0]) != len(shapes[1])
+        or (shapes[0][:-2] != shapes[1][:-2])
+    ):
         return None
     return node.stacked(*[value.stacked() for value in node.inputs])

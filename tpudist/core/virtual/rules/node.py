@@ -5,8 +5,6 @@ or None if it cannot say. Every rule gives for each replica what the op would
 have given that replica alone, up to the order of floating-point additions.
 """
 
-import tensorflow as tf
-
 from tpudist.core import functions
 from tpudist.core.virtual import forms
 
@@ -25,9 +23,11 @@ LINEAR = frozenset(PASSES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"))
 
 def rule(*types):
     """Makes the decorated function the rule of these op types."""
+
     def register(function):
         RULES.update((op_type, function) for op_type in types)
         return function
+
     return register
 
 
@@ -75,8 +75,10 @@ class Node:
 
     def rows(self, *inputs):
         """Adds the op on rows; the forms of its outputs."""
-        return [forms.Batch(self.count, self.shape(i), rows=made)
-                for i, made in enumerate(self.make(*inputs))]
+        return [
+            forms.Batch(self.count, self.shape(i), rows=made)
+            for i, made in enumerate(self.make(*inputs))
+        ]
 
     def stacked(self, *inputs):
         """Adds the op on stacked values; the form of its output."""

@@ -1,0 +1,114 @@
+"""Scripts as their era wrote them, on a virtual TPU."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tpudist.core import versions
+from tpudist.legacy import runner
+
+tf = pytest.importorskip("tensorflow")
+
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+second_generation = pytest.mark.skipif(
+    not versions.TF2, reason="TensorFlow 1 has the real tf.contrib"
+)
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """Writes a script and files beside it; returns the script's path."""
+    monkeypatch.delenv(runner.ENVIRONMENT, raising=False)
+
+    def write(source, **beside):
+        for name, text in dict(beside, script=source).items():
+            (tmp_path / (name + ".py")).write_text(textwrap.dedent(text))
+        return str(tmp_path / "script.py")
+
+    return write
+
+
+def in_a_process(*arguments):
+    """Runs `runner.run(*arguments)` in a Python of its own."""
+    code = "import sys\nfrom tpudist.legacy import runner\nsys.exit(runner.run(*%r))" % (arguments,)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
+    )
+
+
+# With the facades: scripts as their era wrote them.
+
+CONTRIB_TPU = """
+    from __future__ import print_function
+    import tensorflow as tf
+    from tensorflow.contrib.distribute.python import tpu_strategy
+
+    resolver = tf.contrib.cluster_resolver.TPUClusterResolver("grpc://10.0.0.2:8470")
+    strategy = tpu_strategy.TPUStrategy(resolver, steps_per_run=2)
+
+    def merge(distribution, value):
+      return tf.add_n(list(distribution.unwrap(value)))
+
+    def tower(three):
+      context = tf.get_tower_context()
+      return three + context.merge_call(merge, three + tf.to_int32(context.tower_id))
+
+    with strategy.scope():
+      merged = strategy.unwrap(strategy.call_for_each_tower(tower, 3))
+
+    with tf.Session() as session:
+      session.run(strategy.initialize())
+      print(strategy.num_towers, [int(v) for v in session.run(list(merged))])
+      session.run(strategy.finalize())
+    """
+
+V2_TPU = """
+    import tensorflow as tf
+
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.experimental.TPUStrategy(resolver)
+    assert isinstance(strategy, tf.distribute.experimental.TPUStrategy)
+
+    @tf.function
+    def step():
+      def replica():
+        return tf.distribute.get_replica_context().replica_id_in_sync_group + 1
+      return strategy.reduce("SUM", strategy.%s(replica), axis=None)
+
+    print(strategy.num_replicas_in_sync, step().numpy())
+    """
+
+
+def test_a_contrib_script_on_a_virtual_tpu(script, capsys):
+    assert runner.run(script(CONTRIB_TPU), tpu="virtual:4") == 0
+    out, err = capsys.readouterr()
+    assert out == "4 [21, 21, 21, 21]\n"
+    assert err.startswith("era: contrib (tf.contrib.distribute.python.tpu_strategy")
+
+
+@second_generation
+@pytest.mark.parametrize("era, method", [("v2_0", "experimental_run_v2"), ("v2_2", "run")])
+def test_a_2_script_on_a_virtual_tpu(script, capsys, era, method):
+    assert runner.run(script(V2_TPU % method), tpu="virtual:4") == 0
+    out, err = capsys.readouterr()
+    assert out == "4 10\n"
+    assert err.startswith("era: %s (.%s at script.py:14" % (era, method))
+
+
+@pytest.mark.parametrize("method", ["experimental_run_v2", "run"])
+def test_a_2_script_in_a_process_of_its_own(script, method):
+    process = in_a_process(script(V2_TPU % method), (), None, "virtual:2")
+    assert process.returncode == 0, process.stderr
+    assert process.stdout == "2 3\n"

@@ -1,0 +1,141 @@
+"""Imports of modules below a drop-in namespace."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from tpudist import surfaces
+from tpudist.core import versions
+
+native = pytest.importorskip("tensorflow")
+
+
+ERAS = surfaces.ERAS
+
+
+second_generation = pytest.mark.skipif(
+    not versions.TF2, reason="TensorFlow 1 has the real tf.contrib"
+)
+
+
+def drop_in(era):
+    return importlib.import_module("tpudist.%s.tensorflow" % era)
+
+
+@pytest.fixture(params=ERAS)
+def era(request):
+    return request.param
+
+
+@pytest.fixture
+def tf(era):
+    return drop_in(era)
+
+
+# Imports below a drop-in.
+
+
+@pytest.fixture
+def contrib():
+    return drop_in("contrib")
+
+
+def imported(statement, **names):
+    scope = {}
+    exec(statement.format(**names), scope)
+    return scope
+
+
+def test_import_of_a_native_module(era):
+    scope = imported("import tpudist.{era}.tensorflow.keras.layers as layers", era=era)
+    assert scope["layers"].Dense is drop_in(era).keras.layers.Dense
+    scope = imported("from tpudist.{era}.tensorflow.keras import layers", era=era)
+    assert scope["layers"].Dense is drop_in(era).keras.layers.Dense
+
+
+def test_import_makes_no_second_copy(era):
+    import tensorflow.keras  # Loaded by its own name, too.
+
+    before = tensorflow.keras.__spec__
+    imported("import tpudist.{era}.tensorflow.keras as keras", era=era)
+    assert tensorflow.keras.__spec__ is before
+    assert not [
+        name
+        for name, module in list(sys.modules.items())
+        if name.startswith("tpudist.%s.tensorflow.keras" % era)
+        and getattr(module, "__name__", "") == name
+    ]
+
+
+def test_import_of_overlaid_modules(contrib):
+    scope = imported("""
+from tpudist.contrib.tensorflow.contrib import distribute
+import tpudist.contrib.tensorflow.contrib.distribute as d
+from tpudist.contrib.tensorflow.contrib.distribute.python import tpu_strategy
+import tpudist.contrib.tensorflow.compat.v1 as v1
+""")
+    assert scope["d"] is scope["distribute"] is contrib.contrib.distribute
+    assert scope["tpu_strategy"] is contrib.contrib.distribute.python.tpu_strategy
+    assert scope["v1"] is contrib.compat.v1
+
+
+def test_import_of_a_private_module_is_tensorflows(era):
+    scope = imported("from tpudist.{era}.tensorflow.python.framework import ops", era=era)
+    assert scope["ops"].__name__.endswith("python.framework.ops")
+    assert scope["ops"].Graph is native.Graph
+
+
+def test_import_star(era):
+    scope = imported("from tpudist.{era}.tensorflow import *", era=era)
+    assert scope["float32"] is native.float32
+    assert scope["distribute"] is drop_in(era).distribute
+    assert ("placeholder" in scope) == (era == "contrib" or not versions.TF2)
+
+
+@second_generation
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import tpudist.contrib.tensorflow.contrib.slim as slim",
+        "from tpudist.contrib.tensorflow.contrib import slim",
+        "from tpudist.contrib.tensorflow.contrib.slim import nets",
+    ],
+)
+def test_import_of_a_gone_module_is_an_import_error_that_helps(statement):
+    with pytest.raises(ImportError, match="tf_slim"):
+        imported(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import tpudist.{era}.tensorflow.no_such_module",
+        "from tpudist.{era}.tensorflow import no_such_name",
+        "import tpudist.{era}.tensorflow.constant",
+        "import tpudist.{era}.tensorflow.distribute.experimental.TPUStrategy",
+    ],
+)
+def test_import_of_what_is_no_module(era, statement):
+    with pytest.raises(ImportError):
+        imported(statement, era=era)
+
+
+def test_importing_a_drop_in_imports_no_tensorflow(era):
+    code = (
+        "import sys\nfrom tpudist.%s import tensorflow as tf\n"
+        "assert 'tensorflow' not in sys.modules" % era
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_tensorflow_the_error_names_what_to_install(era):
+    code = (
+        "import sys\nsys.modules['tensorflow'] = None\n"
+        "from tpudist.%s import tensorflow as tf\n"
+        "try:\n  tf.float32\nexcept ImportError as error:\n"
+        "  assert 'tpudist[tensorflow]' in str(error), error\n"
+        "else:\n  raise SystemExit('no error')" % era
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

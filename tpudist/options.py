@@ -1,0 +1,262 @@
+"""What each verb of the command line takes. No TensorFlow, no numpy."""
+
+import argparse
+
+from tpudist import __version__
+
+ERAS = ("contrib", "2.0", "2.2")
+
+
+def parser(functions):
+    """The ``argparse`` parser of all verbs.
+
+    Args:
+      functions: {verb: what it does}; a function of the parsed options, which
+        have it as ``verb``.
+    """
+    top = argparse.ArgumentParser(
+        prog="tpudist",
+        description="Training code written for TensorFlow's TPU "
+        "strategies of 1.11, 2.0 and 2.2, on the TensorFlow installed here.",
+    )
+    top.add_argument("--version", action="version", version="tpudist " + __version__)
+    verbs = top.add_subparsers(dest="verb_name", metavar="VERB")
+    verbs.required = True
+    for name, add in _VERBS.items():
+        add(verbs).set_defaults(verb=functions[name])
+    return top
+
+
+def _add_run(verbs):
+    verb = verbs.add_parser(
+        "run",
+        help="run a legacy script, unmodified",
+        allow_abbrev=False,
+        usage="tpudist run [--era ERA] [--tpu NAME] [--compile SLICE] script.py [args...]",
+        description="Runs a script written for 'import tensorflow as tf' of its era. "
+        "Everything after the script belongs to the script.",
+    )
+    verb.add_argument(
+        "--era",
+        choices=ERAS,
+        help="the API the script was written for; found by reading it if left out",
+    )
+    verb.add_argument(
+        "--tpu",
+        metavar="NAME",
+        help="a TPU's name or address, or virtual:8; overrides what the script passes",
+    )
+    verb.add_argument(
+        "--compile",
+        metavar="SLICE",
+        help="compile every replica function that the script runs for this slice, "
+        "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
+        "code 1 if one does not compile",
+    )
+    _add_compiler(verb)
+    verb.add_argument("script", help="the script's path")
+    return verb
+
+
+def _add_compile(verbs):
+    verb = verbs.add_parser(
+        "compile",
+        help="compile a replica's step with the real TPU compiler, without a TPU",
+        allow_abbrev=False,
+        usage="tpudist compile [--topology v5e:2x4] [options] path/to/train.py:step_fn "
+        "--args 'f32[128,28,28,1],s32[128]'",
+        description="Lowers the step as one replica runs it and compiles it with libtpu: does "
+        "it compile, does it fit, what does it cost. Exit code 1 if it does not compile.",
+    )
+    verb.add_argument(
+        "target",
+        metavar="FILE:FUNCTION",
+        help="the replica function, as strategy.run gets it; the file is executed as a module",
+    )
+    verb.add_argument(
+        "--args",
+        metavar="SHAPES",
+        help="what one replica gets, such as "
+        "'f32[128,28,28,1],s32[128]', 'x=bf16[8,4]', '(f32[2],s32[])' or "
+        "'{image:f32[8,28,28,1],label:s32[8]}'",
+    )
+    verb.add_argument(
+        "--topology",
+        "--tpu",
+        metavar="SLICE",
+        default="v5e:2x4",
+        help="chips such as v5e:2x4 or v4:2x2x2, or a name such as v3-32, "
+        "v5litepod-8 or v6e-8; by default v5e:2x4",
+    )
+    verb.add_argument(
+        "--replicas", type=int, metavar="N", help="by default as many as the slice has room for"
+    )
+    verb.add_argument(
+        "--logical", type=int, metavar="N", help="logical devices of a replica; by default 1"
+    )
+    verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
+    verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
+    verb.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="end the compiler after that time; by default 1800",
+    )
+    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
+    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
+    _add_compiler(verb)
+    return verb
+
+
+def _add_compiler(verb):
+    """The options of whatever compiles."""
+    verb.add_argument(
+        "--fast", action="store_true", help="optimize little: a quick answer, with other figures"
+    )
+    verb.add_argument(
+        "--lower-with",
+        metavar="PYTHON",
+        help="the Python of an environment with TensorFlow 2.5 or newer; it "
+        "lowers what an older TensorFlow traces here",
+    )
+
+
+def _add_doctor(verbs):
+    verb = verbs.add_parser(
+        "doctor",
+        help="what is installed, what does not fit, what to type",
+        description="Reports TensorFlow, Keras, TPU and their mismatches. Exit code 1 "
+        "if there are problems. Asks no network.",
+    )
+    verb.add_argument("--json", action="store_true", help="one JSON object, for programs")
+    verb.add_argument(
+        "--runtime",
+        metavar="VERSION",
+        help="the TPU runtime's version, if you know it, to compare with",
+    )
+    return verb
+
+
+def _add_matrix(verbs):
+    verb = verbs.add_parser(
+        "matrix",
+        help="run a command on several TensorFlow releases",
+        allow_abbrev=False,
+        usage="tpudist matrix --releases 1.15,2.15 [options] -- pytest tests/",
+        description="Makes an environment per release, with your project, tpudist and "
+        "pytest in it, and runs the command in each on a virtual TPU. Environments are kept "
+        "and made anew when the release's row or your project's metadata changes. Exit code: "
+        "1 if the command failed on a release, 2 if a release could not be set up.",
+    )
+    verb.add_argument("--releases", metavar="LIST", help="such as 1.15,2.2,2.15; or all")
+    verb.add_argument(
+        "--project",
+        default=".",
+        metavar="DIR[EXTRAS]",
+        help='what is installed (editable), such as ".[test]"; by default "."',
+    )
+    verb.add_argument(
+        "--with",
+        dest="extra",
+        action="append",
+        default=[],
+        metavar="REQUIREMENT",
+        help="install this too; may be given again",
+    )
+    verb.add_argument(
+        "--tpu",
+        default="virtual:8",
+        metavar="NAME",
+        help="TPUDIST_TPU of the command; by default virtual:8",
+    )
+    verb.add_argument(
+        "--cache",
+        metavar="DIR",
+        help="where environments are kept; by default $TPUDIST_CACHE or the "
+        "platform's cache folder",
+    )
+    verb.add_argument(
+        "--fresh",
+        action="store_true",
+        help="make the environments anew, as after a change of compiled code",
+    )
+    verb.add_argument(
+        "--fail-fast",
+        action="store_true",
+        help="stop at the first release that fails; by default all are run",
+    )
+    verb.add_argument("--table", metavar="FILE", help="a table of releases of your own")
+    verb.add_argument("--list", action="store_true", help="show the table of releases")
+    _add_configurations(verb)
+    return verb
+
+
+def _add_configurations(verb):
+    form = verb.add_mutually_exclusive_group()
+    form.add_argument(
+        "--github",
+        action="store_true",
+        help="print a GitHub workflow that does the same, and run nothing",
+    )
+    form.add_argument(
+        "--shell",
+        action="store_true",
+        help="print a shell script for any other CI, and run nothing",
+    )
+
+
+def _add_pins(verbs):
+    verb = verbs.add_parser(
+        "pins",
+        help="values that tests recorded: compare releases, accept changes",
+        description="A test records values with the fixture 'pin' and compares them from "
+        "then on, on every TensorFlow release.",
+    )
+    actions = verb.add_subparsers(dest="action", metavar="ACTION")
+    actions.required = True
+    report = actions.add_parser(
+        "report", help="which releases agree", description="Exit code 1 if releases differ."
+    )
+    report.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="folders, test modules or pin files; by default this folder",
+    )
+    report.add_argument("--png", metavar="FILE", help="draw the curves of all releases")
+    report.add_argument("--html", metavar="FILE", help="write one page with all of it")
+    for name, what in (
+        ("update", "record anew the pins that differ"),
+        ("record", "record every pin anew, drop unused ones"),
+    ):
+        actions.add_parser(
+            name,
+            help=what + ", by running pytest with your arguments",
+            usage="tpudist pins %s [pytest arguments]" % name,
+        )
+    return verb
+
+
+def _add_migrate(verbs):
+    from tpudist.migrate import options
+
+    verb = verbs.add_parser(
+        "migrate",
+        help="rewrite a code base for the names of a later era",
+        allow_abbrev=False,
+        description="Rewrites code of one era for the next: names are resolved, not guessed. "
+        "Writes nothing without --write. Exit code 1 if a use is left (or, with --check, a file "
+        "would change), 2 if a file was refused.",
+    )
+    options.add(verb)
+    return verb
+
+
+_VERBS = {
+    "run": _add_run,
+    "compile": _add_compile,
+    "doctor": _add_doctor,
+    "matrix": _add_matrix,
+    "pins": _add_pins,
+    "migrate": _add_migrate,
+}
