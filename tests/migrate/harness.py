@@ -10,7 +10,7 @@ pytest.importorskip("libcst", reason='needs the extra "migrate"')
 
 from tpudist.migrate import codebase as codebases
 from tpudist.migrate import engine as engines
-from tpudist.migrate import facts as facts_lib
+from tpudist.migrate import survey as surveys
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 
@@ -27,11 +27,11 @@ def options(to, **changes):
 def results(folder, to, **changes):
     """{relative path: Result} of all files of a folder."""
     codebase = codebases.CodeBase([str(folder)])
-    facts = facts_lib.Facts(codebase, changes.get("origin", "auto"))
-    engine = engines.Engine(codebase, facts, options(to, **changes))
+    survey = surveys.Survey(codebase, changes.get("origin", "auto"))
+    engine = engines.Engine(codebase, survey, options(to, **changes))
     return {
         os.path.relpath(path, str(folder)).replace(os.sep, "/"): engine.migrate(path)
-        for path in facts.files
+        for path in survey.files
     }
 
 

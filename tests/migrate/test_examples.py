@@ -14,7 +14,7 @@ import pytest
 from tests.examples import running
 from tests.migrate import harness
 from tpudist import surfaces
-from tpudist.migrate import imports, names, relocation
+from tpudist.migrate import imports, relocation, tensorflow_names
 
 pytest.importorskip("tensorflow", minversion="2.4", reason="programs of 2.2 and latest")
 
@@ -136,7 +136,7 @@ def names_at_latest():
     """Every name below ``tf`` that code for today's TensorFlow may import."""
     for era in surfaces.ERAS:
         for name in surfaces.EXPORTS[era]:
-            below = names.below_tensorflow("tpudist.%s.%s" % (era, name))
+            below = tensorflow_names.below_tensorflow("tpudist.%s.%s" % (era, name))
             yield surfaces.NAMES["v2_0"].get(below, below)
     for era in ("v2_0", "latest"):
         yield from surfaces.NAMES[era].values()

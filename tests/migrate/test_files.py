@@ -9,7 +9,7 @@ import libcst
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import codebase, work
+from tpudist.migrate import codebase, file_runs
 
 BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
 AFTER = BEFORE.replace("v2_0", "v2_2")
@@ -185,7 +185,7 @@ def test_writing_keeps_the_mode_and_leaves_nothing_behind(tmp_path):
     path = tmp_path / "a.py"
     result = migrate(tmp_path, (BEFORE + USE).encode())
     path.chmod(0o754)
-    assert not work.write(result).refused
+    assert not file_runs.write(result).refused
     assert path.read_text() == AFTER + NEW
     if os.name != "nt":
         assert stat.S_IMODE(path.stat().st_mode) == 0o754
@@ -199,7 +199,7 @@ def test_a_write_that_fails_leaves_the_file(tmp_path, monkeypatch):
         raise OSError("the disk is full")
 
     monkeypatch.setattr(os, "replace", fail)
-    assert "the disk is full" in work.write(result).refused
+    assert "the disk is full" in file_runs.write(result).refused
     assert (tmp_path / "a.py").read_text() == BEFORE + USE
     assert os.listdir(str(tmp_path)) == ["a.py"]
 
@@ -209,7 +209,7 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.py").write_text(BEFORE + USE)
     (tmp_path / "a.py").symlink_to(tmp_path / "real" / "a.py")
-    work.write(harness.results(tmp_path, "2.2")["a.py"])
+    file_runs.write(harness.results(tmp_path, "2.2")["a.py"])
     assert (tmp_path / "a.py").is_symlink()
     assert (tmp_path / "real" / "a.py").read_text() == AFTER + NEW
 
@@ -228,7 +228,7 @@ def test_a_read_only_file_is_refused_and_untouched(tmp_path):
     found = migrate(tmp_path, (BEFORE + USE).encode())
     path = tmp_path / "a.py"
     path.chmod(0o444)
-    written = work.write(found)
+    written = file_runs.write(found)
     assert "read-only" in written.refused and not written.rewritten
     assert path.read_bytes() == (BEFORE + USE).encode()
     assert stat.S_IMODE(path.stat().st_mode) == 0o444
@@ -238,7 +238,7 @@ def test_a_read_only_file_is_refused_and_untouched(tmp_path):
 def test_permissions_survive(tmp_path, mode):
     found = migrate(tmp_path, (BEFORE + USE).encode())
     (tmp_path / "a.py").chmod(mode)
-    assert not work.write(found).refused
+    assert not file_runs.write(found).refused
     assert stat.S_IMODE((tmp_path / "a.py").stat().st_mode) == mode
     assert (tmp_path / "a.py").read_text() == AFTER + NEW
 
@@ -248,7 +248,7 @@ def test_odd_names_of_files(tmp_path, name):
     harness.put(tmp_path, {"d 1/é/" + name: BEFORE + USE})
     ((path, found),) = harness.results(tmp_path, "2.2").items()
     assert path == "d 1/é/" + name
-    assert not work.write(found).refused
+    assert not file_runs.write(found).refused
     assert (tmp_path / "d 1" / "é" / name).read_text() == AFTER + NEW
 
 

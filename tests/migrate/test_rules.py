@@ -7,7 +7,7 @@ import pytest
 
 from tests.migrate import harness
 from tpudist import surfaces
-from tpudist.migrate import codebase, names, rules
+from tpudist.migrate import codebase, rules, tensorflow_names
 
 EVERY = rules.load()
 FOLDER = os.path.dirname(rules.__file__)
@@ -93,7 +93,7 @@ def test_successors_are_names_of_the_era(era):
 def test_every_export_of_tpudist_is_a_name_of_tensorflow(era):
     for name in surfaces.EXPORTS[era]:
         if name != "MultiStepContext":  # of contrib alone; TensorFlow never exported it
-            dotted = names.below_tensorflow("tpudist.%s.%s" % (era, name))
+            dotted = tensorflow_names.below_tensorflow("tpudist.%s.%s" % (era, name))
             assert dotted and dotted.rpartition(".")[2] in (name, "experimental_" + name), name
 
 
@@ -117,7 +117,7 @@ def test_every_export_of_tpudist_is_a_name_of_tensorflow(era):
     ],
 )
 def test_below_tensorflow(full, dotted):
-    assert names.below_tensorflow(full) == dotted
+    assert tensorflow_names.below_tensorflow(full) == dotted
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_below_tensorflow(full, dotted):
     ],
 )
 def test_result_of(dotted, kind):
-    assert names.result_of(dotted) == kind
+    assert tensorflow_names.result_of(dotted) == kind
 
 
 @pytest.mark.parametrize(

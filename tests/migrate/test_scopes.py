@@ -8,7 +8,7 @@ from libcst import metadata
 
 from tests.migrate import harness
 from tests.migrate.test_programs import CASES
-from tpudist.migrate import scopes, walk
+from tpudist.migrate import scopes, syntax_trees
 
 TRICKY = """
 import a.b, c as d
@@ -79,10 +79,10 @@ def test_scopes_are_those_of_libcst(name):
     wrapper = metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
     expected, found = (
         wrapper.resolve(metadata.ScopeProvider),
-        scopes.scopes(tree, walk.parents(tree)),
+        scopes.scopes(tree, syntax_trees.parents(tree)),
     )
-    nodes = [node for node in walk.below(tree) if node in expected]
-    assert set(map(id, nodes)) == {id(node) for node in walk.below(tree) if node in found}
+    nodes = [node for node in syntax_trees.below(tree) if node in expected]
+    assert set(map(id, nodes)) == {id(node) for node in syntax_trees.below(tree) if node in found}
     for kind in (cst.Name, cst.Attribute, cst.FunctionDef, cst.Call):
         assert any(isinstance(node, kind) for node in nodes) or name != "tricky"
     for node in nodes:
@@ -95,8 +95,8 @@ def test_scopes_are_those_of_libcst(name):
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_children_are_those_of_libcst_in_the_order_of_the_source(name):
     # What is left out is layout, and names that are no expressions: no name is looked up there.
-    for node in walk.below(cst.parse_module(PROGRAMS[name])):
-        found = walk.children(node)
+    for node in syntax_trees.below(cst.parse_module(PROGRAMS[name])):
+        found = syntax_trees.children(node)
         assert found == [each for each in node.children if any(each is one for one in found)]
         assert not [
             each

@@ -29,10 +29,10 @@ def run(options):
             "tpudist migrate reads and writes code with it",
             'pip install "tpudist[migrate]"',
         ) from error
-    from tpudist.migrate import rules, text
+    from tpudist.migrate import console, rules
 
     if options.list_rules:
-        print(text.rules(rules.load()))
+        print(console.rules(rules.load()))
         return 0
     _check(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
     return _run(options)
@@ -61,9 +61,9 @@ def _check(options, known):
 
 
 def _run(options):
-    from tpudist.migrate import outcomes, report, text, work
+    from tpudist.migrate import console, file_runs, outcomes, report
 
-    results, looked = work.results(options)
+    results, looked = file_runs.results(options)
     if not looked:
         raise MigrateError(
             "no .py or .ipynb file below " + ", ".join(options.paths),
@@ -71,12 +71,12 @@ def _run(options):
             "a path that has some",
         )
     if options.write:
-        results = [work.write(result) for result in results]
+        results = [file_runs.write(result) for result in results]
     if options.diff:
         for result in results:
-            sys.stdout.write(text.diff(result))
+            sys.stdout.write(console.diff(result))
     page = sys.stderr if options.report or options.diff else sys.stdout
-    print(text.summary(results, looked, options), file=page)
+    print(console.summary(results, looked, options), file=page)
     if options.report:
         print(report.FORMS[options.report](results, looked, options))
     return outcomes.exit_code(results, options.check)

@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from tpudist.migrate import walk
+from tpudist.migrate import syntax_trees
 
 _EQUAL = cst.AssignEqual(
     whitespace_before=cst.SimpleWhitespace(""), whitespace_after=cst.SimpleWhitespace("")
@@ -55,7 +55,7 @@ def comments(node):
         node = todo.pop()
         if isinstance(node, cst.Comment):
             found.append(node)
-        todo.extend(reversed(walk.children(node, layout=True)))
+        todo.extend(reversed(syntax_trees.children(node, layout=True)))
     return found
 
 

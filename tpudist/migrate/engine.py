@@ -5,14 +5,14 @@ import libcst as cst
 from tpudist import surfaces
 from tpudist.migrate import (
     edits,
-    found,
     imports,
-    names,
+    legacy_uses,
+    original_lines,
     outcomes,
-    places,
     relocation,
     rules,
     sources,
+    tensorflow_names,
 )
 from tpudist.migrate.evaluate import Evaluator
 from tpudist.migrate.module import Module
@@ -38,13 +38,13 @@ class Engine:
 
     Args:
       codebase: a `CodeBase`.
-      facts: its `Facts`.
+      survey: its `Survey`.
       options: parsed ``to``, ``origin``, ``level``, ``only``, ``skip``
         and ``report``.
     """
 
-    def __init__(self, codebase, facts, options):
-        self._codebase, self._facts = codebase, facts
+    def __init__(self, codebase, survey, options):
+        self._codebase, self._survey = codebase, survey
         self._options = options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
 
@@ -76,7 +76,7 @@ class Engine:
         Returns:
           A `Result`; the file itself is not touched.
         """
-        raw, era = self._codebase.bytes[path], self._facts.eras.get(path, "")
+        raw, era = self._codebase.bytes[path], self._survey.eras.get(path, "")
         try:
             source = sources.read(path, raw)
             module = Module(path, source.text)
@@ -98,7 +98,7 @@ class Engine:
             if text != module.text:
                 module = Module(path, text)
             self._codebase.put(path, module)
-            place = places.Places(path, source, text)
+            place = original_lines.Places(path, source, text)
             plan, text = self._step(steps, path, module)
             done += [place.use(*record) for record in plan.rewritten]
             left += [place.use(*record) for record in plan.left]
@@ -108,7 +108,7 @@ class Engine:
         plan = Plan(
             module,
             Evaluator(self._codebase),
-            self._facts,
+            self._survey,
             steps,
             self._renames(steps),
             bool(self._options.report),
@@ -121,7 +121,9 @@ class Engine:
         if moved is not None and self.wanted(rules.IMPORTS):
             imports.plan(plan, moved)
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
-            imports.leave_gone(plan, self._facts.eras.get(path, "") if steps == ("import",) else "")
+            imports.leave_gone(
+                plan, self._survey.eras.get(path, "") if steps == ("import",) else ""
+            )
         if not plan.edits:
             return plan, module.text
         return plan, module.tree.visit(_Apply(module, plan.edits)).code
@@ -143,7 +145,7 @@ class Engine:
                 for key in rule.uses:
                     table.setdefault(key, rule)
         if table:
-            for kind, name, node, rule in found.uses(plan, table):
+            for kind, name, node, rule in legacy_uses.uses(plan, table):
                 rule.apply(Use(plan, rule.name, kind, name, node))
 
     def _relocation(self, plan, path):
@@ -152,13 +154,13 @@ class Engine:
         first = plan.steps[0] == "2.0"
         contrib = (
             first
-            and self._facts.is_contrib(path)
-            and bool(plan.rewritten or plan.left or self._facts.wants_v1(path))
+            and self._survey.is_contrib(path)
+            and bool(plan.rewritten or plan.left or self._survey.wants_v1(path))
         )
         plain = target != "latest" and (
             bool(plan.rewritten) or contrib or self._belongs(path, plan, target)
         )
-        v1 = first and self._facts.wants_v1(path)
+        v1 = first and self._survey.wants_v1(path)
         successors = {}
         for step in plan.steps:
             successors.update(surfaces.NAMES[STEPS[step]])
@@ -168,21 +170,22 @@ class Engine:
 
     def _belongs(self, path, plan, target):
         """Whether a file of plain TensorFlow makes what legacy files hand on."""
-        eras = {era for other, era in self._facts.eras.items() if other != path}
+        eras = {era for other, era in self._survey.eras.items() if other != path}
         earlier = set(surfaces.ERAS[: surfaces.ERAS.index(target)])
-        if self._facts.handed.get(path, set()) & earlier:
+        if self._survey.handed.get(path, set()) & earlier:
             return True
         return (
             bool(eras & earlier)
             and target != "v2_0"
             and any(
-                names.is_strategy_class(dotted) or (names.result_of(dotted) == "resolver")
-                for dotted in found.dotted_names(plan)
+                tensorflow_names.is_strategy_class(dotted)
+                or (tensorflow_names.result_of(dotted) == "resolver")
+                for dotted in legacy_uses.dotted_names(plan)
             )
         )
 
     def _import_level(self, path, plan):
-        era = self._facts.eras.get(path) or ("contrib" if path in self._facts.companions else "")
+        era = self._survey.eras.get(path) or ("contrib" if path in self._survey.companions else "")
         if self._options.to == "contrib" and era in ("v2_0", "v2_2"):
             plan.left.append(
                 (1, 1, rules.IMPORTS, "code of %s" % era, "migrations go forward: --level import")
@@ -190,7 +193,7 @@ class Engine:
             return None
         if not era:
             return None
-        for kind, name, node, rule in found.uses(plan, _gone_table(self._rules)):
+        for kind, name, node, rule in legacy_uses.uses(plan, _gone_table(self._rules)):
             if not imports.covered(name, era):
                 rule.apply(Use(plan, rule.name, kind, name, node))
         return relocation.Relocation(era, plain=True)

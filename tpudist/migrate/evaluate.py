@@ -3,7 +3,7 @@
 Values are small tuples, and an expression has a set of them:
 
     ("tf", "distribute.ReduceOp")      a name below ``tf``
-    ("is", "strategy")                 an object of a kind of `names.KINDS`
+    ("is", "strategy")                 an object of a kind of `tensorflow_names.KINDS`
     ("method", "strategy", "unwrap")   a method of such an object
     ("function", module, node, bound)  a function of the code base
     ("class", module, node)            a class of the code base
@@ -19,7 +19,7 @@ None is no value: ``strategy = None`` says nothing.
 import libcst as cst
 from libcst import metadata
 
-from tpudist.migrate import containers, members, names, parameters
+from tpudist.migrate import containers, members, parameters, tensorflow_names
 from tpudist.migrate.module import dotted_name, last_word
 
 OTHER = frozenset([("other",)])
@@ -239,7 +239,7 @@ class Evaluator:
 
     def of_dotted(self, module, full):
         """The values of the module that ``import full`` gives."""
-        below = names.below_tensorflow(full)
+        below = tensorflow_names.below_tensorflow(full)
         if below is not None:
             return frozenset([("tf", below)])
         if full.split(".")[0] == "tpudist":

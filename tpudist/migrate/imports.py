@@ -5,7 +5,7 @@ import re
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import names
+from tpudist.migrate import tensorflow_names
 from tpudist.migrate.module import dotted_name
 
 _RULE = "imports"
@@ -106,12 +106,12 @@ def _plan_star(plan_, node, relocation):
 
 
 def _moves(relocation, full):
-    return names.below_tensorflow(full) is not None and relocation.moves(full)
+    return tensorflow_names.below_tensorflow(full) is not None and relocation.moves(full)
 
 
 def _dropped(plan_, node, full, bound):
     """Whether an import of a module below contrib has no use left."""
-    below = names.below_tensorflow(full)
+    below = tensorflow_names.below_tensorflow(full)
     if not below or not below.startswith("contrib") or below in surfaces.NAMES["v2_0"]:
         return False
     scope = plan_.module.scope(node)
@@ -181,7 +181,7 @@ def _comes_from_v1(plan_, module, assignment, seen):
         else []
     )
     return any(
-        plan_.facts.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
+        plan_.survey.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
         for name in names_
         for each in other.global_scope()[name]
     )
@@ -196,7 +196,7 @@ def leave_gone(plan_, era):
     """
     for node in plan_.module.nodes.imports:
         for full, bound in _imported(node):
-            below = names.below_tensorflow(full) or ""
+            below = tensorflow_names.below_tensorflow(full) or ""
             stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
             if (
                 stays

@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from tpudist.migrate import names, walk
+from tpudist.migrate import syntax_trees, tensorflow_names
 from tpudist.migrate.module import last_word
 
 _OTHER = frozenset([("other",)])
@@ -22,12 +22,12 @@ def attribute(evaluator, value, name):
     """
     kind = value[0]
     if kind == "tf":
-        full = names.without_compat((value[1] + "." + name).strip("."))
+        full = tensorflow_names.without_compat((value[1] + "." + name).strip("."))
         return frozenset([("tf", full)])
     if kind == "tpudist":
         return evaluator.of_dotted(None, value[1] + "." + name)
     if kind == "is":
-        inner = names.attribute_of(value[1], name)
+        inner = tensorflow_names.attribute_of(value[1], name)
         return frozenset([("is", inner) if inner else ("method", value[1], name)])
     if kind == "module":
         return (
@@ -48,10 +48,10 @@ def result(evaluator, value):
     """The values of what calling a value returns, a frozenset."""
     kind = value[0]
     if kind == "tf":
-        found = names.result_of(value[1])
+        found = tensorflow_names.result_of(value[1])
         return frozenset([("is", found)]) if found else _OTHER
     if kind == "method":
-        found = names.method_result(value[1], value[2])
+        found = tensorflow_names.method_result(value[1], value[2])
         return frozenset([("is", found)]) if found else _OTHER
     if kind == "class":
         return frozenset([("object",) + value[1:]])
@@ -84,7 +84,7 @@ def _returned(evaluator, module, function):
 def is_strategy(evaluator, module, class_node):
     """Whether a class of the code base is below a strategy class of TensorFlow."""
     return any(
-        value[0] == "tf" and names.is_strategy_class(value[1])
+        value[0] == "tf" and tensorflow_names.is_strategy_class(value[1])
         for _, base in _lineage(evaluator, module, class_node)
         for value in base
     )
@@ -161,7 +161,7 @@ def _assignments(module, owner):
 
 def _collect(node, self_name, found):
     """Adds what a class body sets; `self_name` is that of the method around."""
-    for inner in walk.children(node):
+    for inner in syntax_trees.children(node):
         if isinstance(inner, cst.ClassDef):
             continue
         if isinstance(inner, cst.FunctionDef) and self_name is None:

@@ -3,7 +3,7 @@
 import libcst as cst
 from libcst import metadata
 
-from tpudist.migrate import scopes, walk
+from tpudist.migrate import scopes, syntax_trees
 
 
 class Module:
@@ -22,7 +22,7 @@ class Module:
         self.text = text
         self.tree = cst.parse_module(text)
         self._wrapper = metadata.MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        self._parents = walk.parents(self.tree)
+        self._parents = syntax_trees.parents(self.tree)
         self._scopes = scopes.scopes(self.tree, self._parents)
         self._positions = self._nodes = None
 
@@ -86,7 +86,7 @@ class Nodes:
             self._take(node, function)
             if isinstance(node, (cst.FunctionDef, cst.Lambda)):
                 function = node
-            todo.extend((each, function) for each in reversed(walk.children(node)))
+            todo.extend((each, function) for each in reversed(syntax_trees.children(node)))
 
     def _take(self, node, function):
         kind = type(node)

@@ -4,7 +4,7 @@ import os
 
 import libcst as cst
 
-from tpudist.migrate import names
+from tpudist.migrate import tensorflow_names
 from tpudist.migrate.module import last_word
 
 _UNKNOWN = frozenset([("unknown",)])
@@ -134,9 +134,9 @@ def _passed(evaluator, module, call, position, index):
     """What a function gets that is passed to a method of a strategy or context."""
     for value in evaluator.values(module, call.func):
         key = (value[1], value[2]) if value[0] == "method" else None
-        if key not in names.CALLBACKS or position != 0:
+        if key not in tensorflow_names.CALLBACKS or position != 0:
             continue
-        first = names.CALLBACKS[key]
+        first = tensorflow_names.CALLBACKS[key]
         if first and index == 0:
             yield None, frozenset([("is", first)])
         elif not first:

@@ -5,7 +5,7 @@ of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
 meaning.
 """
 
-from tpudist.migrate import names
+from tpudist.migrate import tensorflow_names
 
 _HOMES = {
     "contrib": "tpudist.contrib.tensorflow",
@@ -54,7 +54,7 @@ class Relocation:
         if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
             if parts[2:3] == ["tensorflow"]:
                 return self._home, ".".join(parts[3:])
-            below = names.below_tensorflow(full)
+            below = tensorflow_names.below_tensorflow(full)
             if below:
                 return self._home, below
         return None, ""

@@ -4,7 +4,7 @@ import collections
 import html
 import json
 
-from tpudist.migrate import text
+from tpudist.migrate import console
 
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;
@@ -137,7 +137,7 @@ def _left(results):
 def _files(results):
     parts = ["<h2>Files</h2>"]
     for result in results:
-        changes = text.diff(result)
+        changes = console.diff(result)
         parts.append(
             "<details%s><summary><code>%s</code> %s, %d rewritten, %d left</summary>%s"
             "</details>"

@@ -2,14 +2,14 @@
 
 libcst has a tree rebuilt, white space included, by every visitor that looks at
 it, and its metadata wrapper has it walked once more for each provider. Here is
-its own visitor of scopes, on the walk of `tpudist.migrate.walk`.
+its own visitor of scopes, on the walk of `tpudist.migrate.syntax_trees`.
 """
 
 import libcst as cst
 from libcst import metadata
 from libcst.metadata import scope_provider
 
-from tpudist.migrate import walk
+from tpudist.migrate import syntax_trees
 
 _IN_TARGET = (cst.Element, cst.StarredElement, cst.Tuple, cst.List)
 _WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For, cst.CompFor)
@@ -20,7 +20,7 @@ def scopes(tree, parents):
 
     Args:
       tree: a libcst Module.
-      parents: {node: the node around it}, as of `walk.parents`.
+      parents: {node: the node around it}, as of `syntax_trees.parents`.
 
     Returns:
       {node: libcst Scope}; nodes of layout (white space, commas) are not in it.
@@ -67,7 +67,7 @@ class _Scopes(scope_provider.ScopeVisitor):
             self._visits[kind] = getattr(self, "visit_" + kind.__name__, None)
         visit = self._visits[kind]
         if visit is None or visit(node) is not False:
-            for child in walk.children(node):
+            for child in syntax_trees.children(node):
                 self.on_visit(child)
                 self.on_leave(child)
         return False

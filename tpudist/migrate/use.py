@@ -14,16 +14,16 @@ class Plan:
     Args:
       module: the `Module`.
       evaluator: the `Evaluator` of its code base.
-      facts: what is known of the code base, a `Facts`.
+      survey: what is known of the code base, a `Survey`.
       steps: keys of `STEPS`, taken together.
       renames: {a strategy's member: its name after the last of the steps}, of
         the rules that are wanted.
       located: whether places of rewritten uses are wanted; they cost time.
     """
 
-    def __init__(self, module, evaluator, facts, steps, renames=(), located=True):
+    def __init__(self, module, evaluator, survey, steps, renames=(), located=True):
         self.module, self.evaluator = module, evaluator
-        self.facts, self.steps, self._renames = facts, steps, dict(renames)
+        self.survey, self.steps, self._renames = survey, steps, dict(renames)
         self._located, self.edits = located, {}
         self.rewritten, self.left = [], []
         self.respelled = set()

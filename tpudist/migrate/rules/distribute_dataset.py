@@ -51,7 +51,7 @@ def _call(use, call):
 
 
 def _one_shot(use):
-    if use.call is None or use.plan.facts.graph:
+    if use.call is None or use.plan.survey.graph:
         return use.leave(
             "distributed datasets of 2.x have no one-shot iterator in a graph",
             "dataset.make_initializable_iterator(), and run its initializer; or "

@@ -47,13 +47,13 @@ def apply(use):
 def _iterator(use, call):
     argument = call.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
     dataset = call.with_changes(func=use.renamed(_METHODS[use.name], call.func), args=[argument])
-    if use.plan.facts.graph:
+    if use.plan.survey.graph:
         return cst.Call(cst.Attribute(dataset, cst.Name("make_initializable_iterator")))
     return cst.Call(cst.Name("iter"), [cst.Arg(dataset)])
 
 
 def _initialize(use):
-    if use.plan.facts.graph:
+    if use.plan.survey.graph:
         return use.rewrite(
             use.call, lambda call: use.renamed("initializer", call.func), "initializer"
         )

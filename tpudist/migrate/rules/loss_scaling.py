@@ -19,17 +19,17 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    facts = use.plan.facts
-    if use.call is None or not facts.scales(use.module.path):
+    survey = use.plan.survey
+    if use.call is None or not survey.scales(use.module.path):
         return None
     loss = use.argument(0, "loss")
     if loss is not None and "num_replicas_in_sync" in use.code(loss.value):
         return None
-    if facts.sums_losses or loss is None or use.has_stars:
+    if survey.sums_losses or loss is None or use.has_stars:
         return use.leave(
             "up to 1.13 the optimizer divided a mean loss by the number of towers, and this "
             "code base has sums as well"
-            if facts.sums_losses
+            if survey.sums_losses
             else "up to 1.13 the optimizer divided this loss by the number of towers",
             "if the loss is a mean, divide it by tf.distribute.get_strategy().num_replicas_in_sync",
         )

@@ -18,7 +18,7 @@ def apply(use):
       use: the `Use`.
     """
     plan = use.plan
-    if plan.facts.is_contrib(use.module.path) and not plan.session_seen:
+    if plan.survey.is_contrib(use.module.path) and not plan.session_seen:
         plan.session_seen = True
         use.leave(
             "sessions are out of scope, and kept through tf.compat.v1",

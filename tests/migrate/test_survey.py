@@ -4,16 +4,16 @@ import pytest
 
 from tests.migrate import harness
 from tpudist.migrate import codebase as codebases
-from tpudist.migrate import facts as facts_lib
+from tpudist.migrate import survey as surveys
 
 TF = "import tensorflow as tf\n"
 CONTRIB = TF + "s = tf.contrib.distribute.TPUStrategy(r, 1)\n"
 
 
-def facts(folder, files, origin="auto"):
-    """The Facts of a code base, and a function from a name to its path."""
+def survey(folder, files, origin="auto"):
+    """The Survey of a code base, and a function from a name to its path."""
     harness.put(folder, files)
-    found = facts_lib.Facts(codebases.CodeBase([str(folder)]), origin)
+    found = surveys.Survey(codebases.CodeBase([str(folder)]), origin)
     return found, lambda name: str(folder / name)
 
 
@@ -37,7 +37,7 @@ def facts(folder, files, origin="auto"):
     ],
 )
 def test_era_of_a_file(tmp_path, text, era):
-    found, path = facts(tmp_path, {"a.py": text})
+    found, path = survey(tmp_path, {"a.py": text})
     assert found.eras.get(path("a.py"), "") == era
 
 
@@ -51,12 +51,12 @@ def test_era_of_a_file(tmp_path, text, era):
     ],
 )
 def test_graph_or_eager(tmp_path, text, graph):
-    assert facts(tmp_path, {"a.py": CONTRIB + text})[0].graph == graph
-    assert facts(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})[0].graph == graph
+    assert survey(tmp_path, {"a.py": CONTRIB + text})[0].graph == graph
+    assert survey(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})[0].graph == graph
 
 
 def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
-    found, path = facts(
+    found, path = survey(
         tmp_path,
         {
             "train.py": CONTRIB + "from lib import model\n",
@@ -95,7 +95,7 @@ def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
     ],
 )
 def test_who_divided_a_mean_loss(tmp_path, text, origin, divides):
-    found, path = facts(tmp_path, {"a.py": text}, origin)
+    found, path = survey(tmp_path, {"a.py": text}, origin)
     assert found.scales(path("a.py")) == divides
 
 
@@ -105,11 +105,11 @@ def test_who_divided_a_mean_loss(tmp_path, text, origin, divides):
 )
 def test_losses_that_are_sums(tmp_path, reduction, sums):
     text = CONTRIB + "tf.losses.log_loss(a, b, reduction=tf.losses.Reduction.%s)\n" % reduction
-    assert facts(tmp_path, {"a.py": text})[0].sums_losses == sums
+    assert survey(tmp_path, {"a.py": text})[0].sums_losses == sums
 
 
 def test_files_that_do_not_parse_have_no_facts(tmp_path):
-    found, path = facts(tmp_path, {"a.py": "print 'contrib'\n", "b.py": CONTRIB})
+    found, path = survey(tmp_path, {"a.py": "print 'contrib'\n", "b.py": CONTRIB})
     assert list(found.eras) == [path("b.py")]
     assert found.files == [path("a.py"), path("b.py")]
 

@@ -6,7 +6,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.legacy import evidence
-from tpudist.migrate import members, names, walk
+from tpudist.migrate import members, syntax_trees, tensorflow_names
 from tpudist.migrate.module import dotted_name, last_word
 from tpudist.migrate.use import STEPS, Use
 
@@ -45,7 +45,7 @@ def uses(plan, table):
     """
     module = plan.module
     owners, last = _names_of(frozenset(table))
-    skipped = {id(inner) for node in module.nodes.imports for inner in walk.below(node)}
+    skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
     taken = set()
     for node in module.nodes.attributes:
         if id(node) in skipped:
@@ -171,7 +171,7 @@ def dotted_names(plan):
             and not isinstance(node.names, cst.ImportStar)
         ):
             for alias in node.names:
-                below = names.below_tensorflow(
+                below = tensorflow_names.below_tensorflow(
                     dotted_name(node.module) + "." + dotted_name(alias.name)
                 )
                 if below:

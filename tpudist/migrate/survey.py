@@ -25,8 +25,8 @@ _TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
 _DROPIN = re.compile(r"\btpudist\.(contrib|v2_0|v2_2)\b")
 
 
-class Facts:
-    """Facts of a code base, small enough to be sent to other processes.
+class Survey:
+    """What is known of a code base, small enough to be sent to other processes.
 
     Args:
       codebase: a `CodeBase`.

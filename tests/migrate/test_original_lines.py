@@ -3,7 +3,7 @@
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import places, sources
+from tpudist.migrate import original_lines, sources
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
@@ -13,7 +13,7 @@ _PLAIN = sources.Source("", "utf-8", b"", None, None)
 
 def place(before, after, line):
     """The old line of a line of the new text."""
-    found = places.Places("a.py", _PLAIN._replace(text="\n".join(before)), "\n".join(after))
+    found = original_lines.Places("a.py", _PLAIN._replace(text="\n".join(before)), "\n".join(after))
     use = found.use(line, 1, "rule", "seen", "instead")
     assert (use.path, use.column, use.rule) == ("a.py", 1, "rule")
     return use.line

@@ -10,7 +10,7 @@ from tpudist import files
 from tpudist.migrate import outcomes, progress
 from tpudist.migrate.codebase import CodeBase
 from tpudist.migrate.engine import Engine
-from tpudist.migrate.facts import Facts
+from tpudist.migrate.survey import Survey
 
 _FEW = 8  # files that one process is quicker with
 _COLLECT = 20  # files after which a process frees what it can
@@ -28,34 +28,34 @@ def results(options):
       (a list of Result of the files that matter, how many files there are).
     """
     codebase = CodeBase(options.paths)
-    facts = Facts(codebase, options.origin)
+    survey = Survey(codebase, options.origin)
     refused = [
         outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
         for path, error in sorted(codebase.unreadable.items())
     ]
-    found = list(_migrated(codebase, facts, options))
+    found = list(_migrated(codebase, survey, options))
     return refused + found, len(codebase.files)
 
 
-def _migrated(codebase, facts, options):
-    jobs = min(options.jobs or os.cpu_count() or 1, len(facts.files))
-    if jobs < 2 or len(facts.files) < _FEW:
-        _start(codebase, facts, options)
-        yield from progress.bar(map(_one, facts.files), len(facts.files))
+def _migrated(codebase, survey, options):
+    jobs = min(options.jobs or os.cpu_count() or 1, len(survey.files))
+    if jobs < 2 or len(survey.files) < _FEW:
+        _start(codebase, survey, options)
+        yield from progress.bar(map(_one, survey.files), len(survey.files))
         return
     with concurrent.futures.ProcessPoolExecutor(
-        jobs, initializer=_start_process, initargs=(codebase, facts, options)
+        jobs, initializer=_start_process, initargs=(codebase, survey, options)
     ) as pool:
-        yield from progress.bar(pool.map(_one, facts.files), len(facts.files))
+        yield from progress.bar(pool.map(_one, survey.files), len(survey.files))
 
 
-def _start_process(codebase, facts, options):
+def _start_process(codebase, survey, options):
     gc.disable()  # trees are many small objects: a quarter of the time went there
-    _start(codebase, facts, options)
+    _start(codebase, survey, options)
 
 
-def _start(codebase, facts, options):
-    _state["engine"] = Engine(codebase, facts, options)
+def _start(codebase, survey, options):
+    _state["engine"] = Engine(codebase, survey, options)
     _state["codebase"] = codebase
 
 
