@@ -6,7 +6,7 @@ import types
 import pytest
 
 from tpudist import dropin, errors, surfaces
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 native = pytest.importorskip("tensorflow")
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tpudist import surfaces
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 native = pytest.importorskip("tensorflow")
 

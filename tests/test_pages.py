@@ -16,7 +16,7 @@ import sys
 import pytest
 
 from tests.pages import blocks, cases
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = ROOT.parent / "shared" / "reference"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.benchmarks import processes
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 #: One row of each kind that the table must have.
 EXPECTED = [

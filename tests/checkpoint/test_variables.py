@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.checkpoint import worlds
 from tests.checkpoint.worlds import MEAN, MOVES, NONE, ON_READ, SUM, World
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 may_differ = pytest.mark.skipif(
     not versions.ASSIGN_WITHOUT_AGGREGATION,

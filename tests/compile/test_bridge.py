@@ -16,10 +16,10 @@ import tensorflow as tf
 from tpudist import cli
 from tpudist.compile import bridge
 from tpudist.compile import step as steps
+from tpudist.compile.lowering import exporting, tracing
 from tpudist.contrib import tensorflow as contrib_tf
-from tpudist.core import versions
-from tpudist.core.compiler import exporting, tracing
 from tpudist.errors import CompileError
+from tpudist.tfcompat import versions
 from tpudist.v2_0 import tensorflow as v2_tf
 
 PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (

@@ -13,8 +13,8 @@ from tests.compile import harness
 from tpudist import cli
 from tpudist.compile import compiler as compilers
 from tpudist.compile import loading
-from tpudist.core import versions
 from tpudist.errors import CompileError, TopologyError
+from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,

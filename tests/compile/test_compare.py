@@ -71,7 +71,7 @@ def test_another_compiler_is_named_beside_what_differs():
 
 def test_one_more_reduction_of_a_real_program_is_one(compiled):
     pytest.importorskip("tensorflow", reason="programs are TensorFlow's")
-    from tpudist.core import versions
+    from tpudist.tfcompat import versions
 
     if not versions.LOWERS_TO_HLO:
         pytest.skip("TensorFlow before 2.5 gives no HLO")

@@ -7,8 +7,8 @@ import pytest
 
 from tests.compile import harness
 from tpudist.compile import hlo, optimized, process, report, shapes, topologies
-from tpudist.core import versions
 from tpudist.errors import CompileError, TopologyError
+from tpudist.tfcompat import versions
 
 if not versions.LOWERS_TO_HLO:
     pytest.skip("TensorFlow before 2.5 gives no HLO", allow_module_level=True)

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.compile import harness
 from tpudist.contrib import tensorflow as contrib_tf
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,

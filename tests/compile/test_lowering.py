@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from tests.compile import harness
-from tpudist.core import versions
 from tpudist.errors import CollectiveError, CompileError
+from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,

@@ -13,9 +13,9 @@ import tensorflow as tf
 import tpudist
 from tests.native import described
 from tpudist.compile import bridge
-from tpudist.core import versions
-from tpudist.core.compiler import native
+from tpudist.compile.lowering import native_programs
 from tpudist.errors import CompileError
+from tpudist.tfcompat import versions
 from tpudist.v2_0.strategy import TPUStrategy
 
 PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
@@ -65,7 +65,7 @@ def build(strategy, step, *args):
 
 def test_a_training_step(graph, strategy):
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
-    (message,) = native.messages(graph)
+    (message,) = native_programs.messages(graph)
     program = bridge.lower(message, PYTHON)
     assert (program.replicas, program.partitions) == (8, 1)
     assert sorted((each.kind == "variable", each.shape) for each in program.parameters) == [
@@ -98,7 +98,10 @@ def test_it_compiles(graph, strategy, compiler, answers, monkeypatch):
 def test_two_programs(graph, strategy):
     build(strategy, lambda x: x * 2.0, tf.zeros([4]))
     build(strategy, lambda x: x + 1.0, tf.zeros([5]))
-    assert [message["inputs"][0]["shape"] for message in native.messages(graph)] == [[4], [5]]
+    assert [message["inputs"][0]["shape"] for message in native_programs.messages(graph)] == [
+        [4],
+        [5],
+    ]
 
 
 def test_an_unsupported_op_is_named_by_its_line(graph, strategy):
@@ -106,7 +109,7 @@ def test_an_unsupported_op_is_named_by_its_line(graph, strategy):
         return tf.reshape(tf.compat.v1.py_func(lambda y: y, [x], tf.float32), [4])  # python
 
     build(strategy, step, tf.zeros([4]))
-    (message,) = native.messages(graph)
+    (message,) = native_programs.messages(graph)
     with pytest.raises(CompileError, match="no XLA kernel") as caught:
         bridge.lower(message, PYTHON)
     assert line("python") in str(caught.value)

@@ -11,9 +11,9 @@ import tensorflow as tf
 from tests.compile import harness
 from tpudist import cli
 from tpudist.compile import step
-from tpudist.core import versions
-from tpudist.core.compiler import recording
-from tpudist.core.virtual import replicate
+from tpudist.compile.lowering import recording
+from tpudist.tfcompat import versions
+from tpudist.virtual import replicate
 
 pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,

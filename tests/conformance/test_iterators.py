@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.conformance.modes import SUM
 from tests.conformance.test_input import GLOBAL, rows
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 
 def total(strategy, surface, batch):

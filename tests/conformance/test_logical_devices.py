@@ -5,8 +5,9 @@ import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import SUM, covers, number
-from tpudist.core import cluster, placement, versions
+from tpudist.core import cluster, placement
 from tpudist.errors import ShardingError, TopologyError
+from tpudist.tfcompat import versions
 
 ANNOTATIONS = {
     "split": lambda strategy, x: strategy.experimental_split_to_logical_devices(x, [1, 2]),

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import MEAN, SUM, covers, number, per_replica
-from tpudist.core import versions
 from tpudist.errors import CollectiveError
+from tpudist.tfcompat import versions
 
 ROWS = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
 

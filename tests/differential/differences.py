@@ -6,7 +6,7 @@ gone must leave this table (`test_differences.py`).
 
 import collections
 
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 #: reason: why the TPU, or the virtual TPU, is right to differ.
 #: expected, actual: how MirroredStrategy and the virtual TPU end a program:

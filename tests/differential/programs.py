@@ -16,7 +16,7 @@ replica's number, a float32 scalar, and on the variables; :mod:`replica` and
 
 from hypothesis import strategies as st
 
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 METHODS = ("assign", "assign_add", "assign_sub")
 FORMS = ("plain", "function", "twice", "loop")

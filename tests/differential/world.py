@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.differential.replica import LIMIT, Replica
-from tpudist.core import natives, versions
+from tpudist.tfcompat import distributed, versions
 
 SUM = tf.distribute.ReduceOp.SUM
 _v1 = tf.compat.v1
@@ -173,7 +173,7 @@ class World:
 
     def _per_replica(self, rows, sizes_are_known=True):
         shape = None if sizes_are_known else [None]
-        return natives.per_replica(
+        return distributed.per_replica(
             self.strategy.extended,
             [
                 _v1.placeholder_with_default(tf.constant(row, tf.float32), shape or [len(row)])

@@ -3,7 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core import cluster, versions
+from tpudist.core import cluster
+from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 
 keras = tf.keras

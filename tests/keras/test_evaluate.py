@@ -5,7 +5,7 @@ import pytest
 
 from tests.keras import harness
 from tests.keras.harness import keras
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 
 def sgd():

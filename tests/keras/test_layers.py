@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests.keras import harness
 from tests.keras.harness import keras
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 MOMENTUM = 0.9
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.keras import harness
 from tests.keras.harness import keras
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 
 #: Keras 3 writes one file; Keras 2 a TensorFlow checkpoint.
 NAME = "saved.weights.h5" if versions.KERAS_3 else "saved"

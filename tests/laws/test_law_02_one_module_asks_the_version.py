@@ -8,7 +8,7 @@ from tests.laws import source
 
 #: Files that may, and why.
 MAY = {
-    "tpudist/core/versions.py": "the one module that asks",
+    "tpudist/tfcompat/versions.py": "the one module that asks",
     "tpudist/doctor/releases.py": "compares installed distributions with each other, "
     "by their metadata; no behaviour follows from it",
     "tpudist/doctor/probe.py": "reports what a TensorFlow says of itself, in a process "

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tpudist import dropin
-from tpudist.core import versions
 from tpudist.errors import ScriptError
 from tpudist.legacy import behaviour
+from tpudist.tfcompat import versions
 
 tf = pytest.importorskip("tensorflow")
 v1 = tf.compat.v1

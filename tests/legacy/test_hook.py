@@ -132,7 +132,7 @@ def test_a_folder_whose_name_begins_alike_is_elsewhere(folder):
 
 def test_tpudist_is_nobodys_file():
     import tpudist
-    from tpudist.core import versions
+    from tpudist.tfcompat import versions
 
     checkout = versions.__file__.rsplit("tpudist", 1)[0]
     made = hook.Hook("contrib", checkout)

@@ -7,8 +7,8 @@ import textwrap
 
 import pytest
 
-from tpudist.core import versions
 from tpudist.legacy import runner
+from tpudist.tfcompat import versions
 
 tf = pytest.importorskip("tensorflow")
 

@@ -3,7 +3,7 @@
 from tensorflow.python.client import session
 
 from tpudist.core.cluster import tpu_system_metadata
-from tpudist.core.natives import tpu_strategy
+from tpudist.tfcompat.distributed import tpu_strategy
 
 
 class DescribedResolver:

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests.native import described
-from tpudist.core import versions
+from tpudist.tfcompat import versions
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
 from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy22
 

@@ -9,8 +9,8 @@ from tpudist.pins import fixture
 tf = pytest.importorskip("tensorflow", reason="programs are traced by TensorFlow")
 
 from tests.native import described  # noqa: E402
-from tpudist.core import collectives  # noqa: E402
 from tpudist.v2_0.strategy import TPUStrategy  # noqa: E402
+from tpudist.virtual import collectives  # noqa: E402
 
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
 

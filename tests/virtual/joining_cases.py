@@ -6,7 +6,7 @@ import inspect
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core.virtual.rules import elementwise
+from tpudist.virtual.batching_rules import elementwise
 
 
 def raw(op_type, *inputs, **attributes):

@@ -8,9 +8,10 @@ import pytest
 import tensorflow as tf
 
 from tests.virtual.joining_cases import CASES, SUMS, images, kernel, labels
-from tpudist.core import cluster, versions
-from tpudist.core.virtual import batching, rules
+from tpudist.core import cluster
+from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
+from tpudist.virtual import batching_rules, joining
 
 CORES = 4
 SUM = tf.distribute.ReduceOp.SUM
@@ -29,7 +30,7 @@ def strategy():
 @pytest.fixture
 def joined(monkeypatch):
     """The op types of the programs that were traced, with what they became."""
-    seen, join = [], batching.join
+    seen, join = [], joining.join
 
     def note(program, cut, known):
         found = join(program, cut, known)
@@ -37,7 +38,7 @@ def joined(monkeypatch):
         seen.append((found is not None, types))
         return found
 
-    monkeypatch.setattr(batching, "join", note)
+    monkeypatch.setattr(joining, "join", note)
     return seen
 
 
@@ -98,7 +99,7 @@ def test_every_rule_has_a_case(strategy, joined):
         )
     table = tf.Variable(kernel(6, 2))
     check(strategy, lambda x: tf.gather(table, labels(x)), shares(4, 6))
-    assert set(rules.RULES) - set().union(*[types for _, types in joined]) == (set())
+    assert set(batching_rules.RULES) - set().union(*[types for _, types in joined]) == (set())
 
 
 @pytest.mark.parametrize(

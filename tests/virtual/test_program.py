@@ -6,8 +6,9 @@ import weakref
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster, versions
+from tpudist.core import cluster
 from tpudist.errors import ContextError
+from tpudist.tfcompat import versions
 from tpudist.v2_0.strategy import TPUStrategy
 
 SUM = tf.distribute.ReduceOp.SUM

@@ -5,8 +5,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from tpudist.core.virtual import system
 from tpudist.errors import TPUNameError
+from tpudist.virtual import system
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster, versions
+from tpudist.core import cluster
 from tpudist.errors import ContextError
+from tpudist.tfcompat import versions
 from tpudist.v2_0.strategy import TPUStrategy
 
 NONE = tf.VariableAggregation.NONE

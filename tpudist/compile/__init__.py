@@ -2,7 +2,7 @@
 
 libtpu, which Cloud TPUs run, compiles for any slice on any x86-64 Linux
 machine. A replica's step is lowered to HLO by TensorFlow
-(:mod:`tpudist.core.compiler`) as a `program.Program`;
+(:mod:`tpudist.compile.lowering`) as a `program.Program`;
 :func:`tpudist.compile.compiler.compile_program` hands it to libtpu in a
 process of its own and returns a `report.Report`.
 

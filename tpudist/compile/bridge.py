@@ -34,7 +34,7 @@ def lower(message, python=None):
     """The `program.Program` of a step, lowered by another environment.
 
     Args:
-      message: of :func:`tpudist.core.compiler.exporting.message`.
+      message: of :func:`tpudist.compile.lowering.exporting.message`.
       python: path of that environment's Python; None for this environment.
 
     Returns:
@@ -113,12 +113,9 @@ def answer(source, target):
 
 def _lowered(message):
     """The program, of this environment's TensorFlow."""
-    from tpudist.core.compiler import (
-        graphs,  # They import TensorFlow.
-        importing,
-        lowering,
-    )
+    from tpudist.compile.lowering import importing, to_hlo
+    from tpudist.tfcompat import graphs
 
-    lowering.require()
+    to_hlo.require()
     with graphs.eager():
-        return lowering.lower(importing.step(message))
+        return to_hlo.lower(importing.step(message))

@@ -72,9 +72,9 @@ def report(program, slice_, options):
 
 def _check(strategy, options):
     """Refuses a strategy that is not what the command line says."""
-    from tpudist.core import sharding  # It imports TensorFlow.
+    from tpudist.core import logical_devices  # It imports TensorFlow.
 
-    found = (strategy.num_replicas_in_sync, sharding.logical_devices(strategy))
+    found = (strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy))
     wanted = (options.replicas or found[0], options.logical or found[1])
     if wanted != found:
         raise CompileError(

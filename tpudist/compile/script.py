@@ -57,7 +57,7 @@ def run(options):
 @contextlib.contextmanager
 def _recording(recorded, lower_with):
     """Adds what the block ran to a list of ``recording.Recorded``."""
-    from tpudist.core.compiler import recording  # It imports TensorFlow.
+    from tpudist.compile.lowering import recording  # It imports TensorFlow.
 
     with recording.Recorder() as recorder:
         yield

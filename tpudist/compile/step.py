@@ -90,10 +90,10 @@ def compile_graph(
         cannot be lowered, or there is no compiler.
       TopologyError: (a ValueError) as of :func:`compile_step`.
     """
-    from tpudist.core.compiler import native  # It imports TensorFlow.
+    from tpudist.compile.lowering import native_programs  # It imports TensorFlow.
 
     slice_ = topologies.topology(topology)
-    programs = [bridge.lower(message, lower_with) for message in native.messages(graph)]
+    programs = [bridge.lower(message, lower_with) for message in native_programs.messages(graph)]
     return [
         compiler.compile_program(
             each, slice_, fast=fast, timeout=timeout, progress=progress, cache=cache
@@ -115,10 +115,12 @@ def check(strategy, topology):
     Raises:
       TopologyError: (a ValueError) as of :func:`compile_step`.
     """
-    from tpudist.core import sharding  # It imports TensorFlow.
+    from tpudist.core import logical_devices  # It imports TensorFlow.
 
     found = topologies.topology(topology)
-    topologies.check(found, strategy.num_replicas_in_sync, sharding.logical_devices(strategy))
+    topologies.check(
+        found, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
+    )
     return found
 
 
@@ -131,10 +133,10 @@ def require_lowering(lower_with=None):
     Raises:
       CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
     """
-    from tpudist.core.compiler import lowering  # It imports TensorFlow.
+    from tpudist.compile.lowering import to_hlo  # It imports TensorFlow.
 
     if lower_with is None:
-        lowering.require()
+        to_hlo.require()
 
 
 def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
@@ -143,7 +145,7 @@ def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
     Raises:
       CompileError: (a RuntimeError) it cannot be lowered.
     """
-    from tpudist.core.compiler import tracing  # It imports TensorFlow.
+    from tpudist.compile.lowering import tracing  # It imports TensorFlow.
 
     return lower_traced(tracing.trace(strategy, step_fn, args, kwargs), lower_with)
 
@@ -152,17 +154,14 @@ def lower_traced(traced, lower_with=None):
     """The `program.Program` of a traced step.
 
     Args:
-      traced: a `tpudist.core.compiler.tracing.Step`.
+      traced: a `tpudist.compile.lowering.tracing.Step`.
       lower_with: as of :func:`compile_step`.
 
     Raises:
       CompileError: (a RuntimeError) it cannot be lowered.
     """
-    from tpudist.core.compiler import (
-        exporting,  # They import TensorFlow.
-        lowering,
-    )
+    from tpudist.compile.lowering import exporting, to_hlo
 
     if lower_with is None:
-        return lowering.lower(traced)
+        return to_hlo.lower(traced)
     return bridge.lower(exporting.message(traced), lower_with)

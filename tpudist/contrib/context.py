@@ -5,7 +5,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 
 import tensorflow as tf
 
-from tpudist.core import adapter, contexts, outputs
+from tpudist.core import adapter, contexts, step_outputs
 
 #: `tf.VariableAggregation` with NONE, SUM, MEAN and ONLY_FIRST_TOWER (r1.11);
 #: its members are the installed release's, which `tf.get_variable` takes.
@@ -91,7 +91,7 @@ class TowerContext:
         return contexts.merge_call(self._context, merge_fn, args, kwargs)
 
 
-class MultiStepContext(outputs.StepOutputs):
+class MultiStepContext(step_outputs.StepOutputs):
     """What the function of `run_steps_on_dataset` sets, and its results.
 
     Reference: https://github.com/tensorflow/tensorflow/blob/r1.12/tensorflow/contrib/distribute/python/values.py

@@ -3,10 +3,10 @@
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md
 """
 
-from tpudist.core import pipelines
+from tpudist.core import per_replica_datasets
 
 
-class PerDeviceDataset(pipelines.PerReplicaDataset):
+class PerDeviceDataset(per_replica_datasets.PerReplicaDataset):
     """A dataset of which every tower takes its own element per step (r1.11).
 
     `make_one_shot_iterator()` and `make_initializable_iterator()` (r1.11)

@@ -6,7 +6,7 @@ and the towers of a strategy on one, where TPUDIST_TPU names one, and after
 `tf.contrib.cluster_resolver.TPUClusterResolver` found one.
 """
 
-from tpudist.core import adapter, shard_optimizer, tpu_ops
+from tpudist.core import adapter, cross_shard_optimizer, tpu_ops
 
 
 @adapter.library
@@ -93,7 +93,7 @@ def bfloat16_scope():
     return tpu_ops.bfloat16_scope()
 
 
-class CrossShardOptimizer(shard_optimizer.CrossShardOptimizer):
+class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):
     """An optimizer that averages gradients across TPU shards (r1.11).
 
     Args:

@@ -10,24 +10,21 @@ import tensorflow as tf
 
 from tpudist.core import (
     contexts,
-    crossreplica,
-    functions,
+    cross_replica,
     labels,
     layout,
-    natives,
-    nests,
-    pipelines,
+    logical_devices,
+    loss_scaling,
+    per_replica_datasets,
     reductions,
-    scaling,
-    sharding,
+    run_steps,
     signatures,
-    splitting,
-    stepping,
+    split_datasets,
     strategies,
     tpu_ops,
-    versions,
 )
 from tpudist.errors import ContextError, EagerRunError
+from tpudist.tfcompat import distributed, functions, nests, versions
 
 #: Set to 1 to let ``run`` accept a plain function in eager mode, as
 #: TensorFlow 1.15 and 2.0 did: it is wrapped in a tf.function.
@@ -42,15 +39,15 @@ Words = contexts.Words
 # Operations that are documented where they are defined.
 batch_reduce = reductions.batch_reduce
 broadcast = reductions.broadcast
-colocate = crossreplica.colocate
-group = crossreplica.group
-map_over = crossreplica.map_over
-read = crossreplica.read
+colocate = cross_replica.colocate
+group = cross_replica.group
+map_over = cross_replica.map_over
+read = cross_replica.read
 reduce_to = reductions.reduce_to
 unwrap = reductions.unwrap
-update = crossreplica.update
-update_non_slot = crossreplica.update_non_slot
-value_container = crossreplica.value_container
+update = cross_replica.update
+update_non_slot = cross_replica.update_non_slot
+value_container = cross_replica.value_container
 between_graph = layout.between_graph
 configure = layout.configure
 finalize = layout.stop_system
@@ -67,12 +64,12 @@ should_save_summary = layout.should_save_summary
 start_system = layout.start_system
 steps_per_run = layout.steps_per_run
 worker_devices = layout.worker_devices
-run_steps = stepping.run_steps
-make_dataset_iterator = splitting.make_dataset_iterator
-make_input_fn_iterator = splitting.make_input_fn_iterator
+run_steps = run_steps.run_steps
+make_dataset_iterator = split_datasets.make_dataset_iterator
+make_input_fn_iterator = split_datasets.make_input_fn_iterator
 
 
-class ScalingStrategyBaseV1(scaling.ScalesMeanLoss, strategies.TPUStrategyBaseV1):
+class ScalingStrategyBaseV1(loss_scaling.ScalesMeanLoss, strategies.TPUStrategyBaseV1):
     """A strategy whose ``tf.train`` optimizers divide a mean loss."""
 
 
@@ -112,11 +109,11 @@ def run(strategy, fn, args=(), kwargs=None, options=None, refuse_eager=False):
         _refuse_eager(fn)
     if strategies.is_virtual(strategy):
         with labels.scope_if_needed(strategy):
-            return natives.as_per_replica(
+            return distributed.as_per_replica(
                 strategy.extended,
                 strategy.extended.call_for_each_replica(fn, args=args, kwargs=kwargs),
             )
-    return natives.run(strategy, fn, args, kwargs, options)
+    return distributed.run(strategy, fn, args, kwargs, options)
 
 
 def run_on_input(strategy, fn, iterator=None):
@@ -147,7 +144,7 @@ def replicate(strategy, fn, args, kwargs):
     kwargs = {name: value for name, value in kwargs.items() if name != "run_concurrently"}
     if strategies.is_virtual(strategy) or tpu_ops.in_computation():
         return strategy.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
-    return natives.run(strategy, fn, args, kwargs, None)
+    return distributed.run(strategy, fn, args, kwargs, None)
 
 
 def _refuse_eager(fn):
@@ -186,7 +183,7 @@ def local_results(strategy, value):
     Returns:
       A tuple; ``(value,)`` if `value` is not distributed.
     """
-    return strategies.native_call(strategy, natives.LOCAL_RESULTS, value)
+    return strategies.native_call(strategy, distributed.LOCAL_RESULTS, value)
 
 
 def reduce(strategy, reduce_op, value, axis):
@@ -210,20 +207,20 @@ def reduce(strategy, reduce_op, value, axis):
     """
     _require_cross_replica(strategy, "reduce")
     if axis is not None and strategies.is_virtual(strategy):
-        reduce_op = natives.reduce_op(reduce_op)
+        reduce_op = distributed.reduce_op(reduce_op)
         return nests.map_structure(
             lambda leaf: strategy.extended.reduce_along(reduce_op, leaf, axis), value
         )
-    reduce_op, options = natives.reduce_arguments(reduce_op, axis)
+    reduce_op, options = distributed.reduce_arguments(reduce_op, axis)
     with labels.scope_if_needed(strategy):
-        return natives.map_distributed(
+        return distributed.map_distributed(
             lambda leaf: strategies.native_call(strategy, "reduce", reduce_op, leaf, **options),
             value,
         )
 
 
-def per_replica_dataset(strategy, dataset_fn, dataset_class=pipelines.PerReplicaDataset):
-    """See :class:`tpudist.core.pipelines.PerReplicaDataset`."""
+def per_replica_dataset(strategy, dataset_fn, dataset_class=per_replica_datasets.PerReplicaDataset):
+    """See :class:`tpudist.core.per_replica_datasets.PerReplicaDataset`."""
     if not versions.HAS_INPUT_LIB and not strategies.is_virtual(strategy):
         return strategies.native_call(strategy, "distribute_dataset", dataset_fn)
     return dataset_class(strategy, dataset_fn)
@@ -240,10 +237,10 @@ def distribute_dataset(strategy, dataset, options=None):
     Raises:
       ArgumentError: (a ValueError) `dataset` is not batched: it has scalars.
     """
-    pipelines.require_batches(strategy, dataset)
+    per_replica_datasets.require_batches(strategy, dataset)
     return (
-        splitting.split_dataset(strategy, dataset)
-        or (pipelines.graph_dataset(strategy, dataset))
+        split_datasets.split_dataset(strategy, dataset)
+        or (per_replica_datasets.graph_dataset(strategy, dataset))
         or strategies.native_call(
             strategy, "experimental_distribute_dataset", dataset, **_input_options(options)
         )
@@ -265,15 +262,15 @@ def distribute_datasets_from_function(strategy, dataset_fn, options=None):
       A distributed dataset, which yields per-replica values.
     """
     if not versions.HAS_DATASETS_FROM_FUNCTION:
-        return splitting.FunctionDataset(strategy, dataset_fn)
+        return split_datasets.FunctionDataset(strategy, dataset_fn)
     name = (
         "distribute_datasets_from_function"
         if versions.DATASETS_FROM_FUNCTION_RENAMED
         else "experimental_distribute_datasets_from_function"
     )
-    return pipelines.graph_dataset_from_function(strategy, dataset_fn) or strategies.native_call(
-        strategy, name, dataset_fn, **_input_options(options)
-    )
+    return per_replica_datasets.graph_dataset_from_function(
+        strategy, dataset_fn
+    ) or strategies.native_call(strategy, name, dataset_fn, **_input_options(options))
 
 
 def _input_options(options):
@@ -296,7 +293,7 @@ def distribute_values(strategy, value_fn, context_class):
     """
     _require_cross_replica(strategy, "distribute_values_from_function")
     count = strategy.num_replicas_in_sync
-    return natives.per_replica(
+    return distributed.per_replica(
         strategy.extended, [value_fn(context_class(i, count)) for i in range(count)]
     )
 
@@ -313,7 +310,7 @@ def make_numpy_dataset(strategy, numpy_input, session=None):
       ContextError: (a RuntimeError) in a graph without a Session.
     """
     if session is None and not tf.executing_eagerly():
-        session = pipelines.default_session("experimental_make_numpy_dataset")
+        session = per_replica_datasets.default_session("experimental_make_numpy_dataset")
     if not versions.HAS_INPUT_LIB:
         return tf.data.Dataset.from_tensor_slices(numpy_input)
     with strategy.scope():
@@ -321,18 +318,18 @@ def make_numpy_dataset(strategy, numpy_input, session=None):
 
 
 def split_to_logical_devices(strategy, tensor, partition_dimensions):
-    """See :func:`tpudist.core.sharding.split`."""
-    return sharding.split(strategy, tensor, partition_dimensions)
+    """See :func:`tpudist.core.logical_devices.split`."""
+    return logical_devices.split(strategy, tensor, partition_dimensions)
 
 
 def replicate_to_logical_devices(strategy, tensor):
-    """See :func:`tpudist.core.sharding.replicate`."""
-    return sharding.replicate(strategy, tensor)
+    """See :func:`tpudist.core.logical_devices.replicate`."""
+    return logical_devices.replicate(strategy, tensor)
 
 
 def assign_to_logical_device(strategy, tensor, logical_device_id):
-    """See :func:`tpudist.core.sharding.assign`."""
-    return sharding.assign(strategy, tensor, logical_device_id)
+    """See :func:`tpudist.core.logical_devices.assign`."""
+    return logical_devices.assign(strategy, tensor, logical_device_id)
 
 
 def scope(strategy):

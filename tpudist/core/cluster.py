@@ -10,9 +10,10 @@ import tensorflow as tf
 from tensorflow.python.client import session
 from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver as NativeResolver
 
-from tpudist.core import placement, versions
-from tpudist.core.virtual import system as virtual_system
+from tpudist.core import placement
 from tpudist.errors import ArgumentTypeError, TPUNameError
+from tpudist.tfcompat import versions
+from tpudist.virtual import system as virtual_system
 
 try:
     from tensorflow.python.tpu import tpu_system_metadata

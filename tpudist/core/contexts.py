@@ -8,8 +8,8 @@ import collections
 import tensorflow as tf
 from tensorflow.python.distribute import device_util
 
-from tpudist.core import functions, nests
 from tpudist.errors import ContextError
+from tpudist.tfcompat import functions, nests
 
 #: What a surface calls things: the scope, the strategy class, a replica, the
 #: function that gives its context, and the method that starts replicas.

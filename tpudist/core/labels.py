@@ -8,7 +8,8 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import strategies, versions
+from tpudist.core import strategies
+from tpudist.tfcompat import versions
 
 
 @contextlib.contextmanager

@@ -3,8 +3,9 @@
 import tensorflow as tf
 from tensorflow.python.distribute import device_util
 
-from tpudist.core import cluster, contexts, natives, strategies, tpu_ops, versions
+from tpudist.core import cluster, contexts, strategies, tpu_ops
 from tpudist.errors import ArgumentError
+from tpudist.tfcompat import distributed, versions
 
 
 def worker_devices(strategy):
@@ -91,7 +92,7 @@ def replica_ids(strategy):
     ids = range(count)
     if tf.executing_eagerly():  # they become arguments of a tf.function
         ids = [tf.constant(i) for i in ids]
-    return natives.per_replica(strategy.extended, ids)
+    return distributed.per_replica(strategy.extended, ids)
 
 
 def between_graph(strategy):

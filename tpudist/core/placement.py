@@ -9,8 +9,8 @@ import collections
 
 import numpy as np
 
-from tpudist.core import versions
 from tpudist.errors import TopologyError
+from tpudist.tfcompat import versions
 
 try:
     from tensorflow.python.tpu import device_assignment as native

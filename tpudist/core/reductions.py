@@ -6,10 +6,11 @@ context, in a graph, a ``tf.function`` or eagerly.
 
 import tensorflow as tf
 
-from tpudist.core import contexts, natives, nests, strategies
-from tpudist.core.virtual import delivery
-from tpudist.core.virtual import reduction as one_device
+from tpudist.core import contexts, strategies
 from tpudist.errors import ArgumentError, ArgumentTypeError
+from tpudist.tfcompat import distributed, nests
+from tpudist.virtual import delivery
+from tpudist.virtual import reduce_once as one_device
 
 #: The reduction that keeps the first replica's value.
 FIRST = "FIRST"
@@ -42,7 +43,7 @@ def reduction(aggregation, none_allowed=False):
     """
     name = str(getattr(aggregation, "name", aggregation)).upper()
     if name in ("SUM", "MEAN"):
-        return natives.reduce_op(name)
+        return distributed.reduce_op(name)
     if name.startswith("ONLY_FIRST"):
         return FIRST
     if name == "NONE" and none_allowed:
@@ -67,9 +68,9 @@ def unwrap(strategy, value):
     """
     if isinstance(value, Mapped):
         return value.get()
-    if natives.is_distributed(value):
-        return list(natives.components(value))
-    if any(natives.is_distributed(leaf) for leaf in nests.flatten(value)):
+    if distributed.is_distributed(value):
+        return list(distributed.components(value))
+    if any(distributed.is_distributed(leaf) for leaf in nests.flatten(value)):
         return delivery.spread(strategy, value)
     return value if isinstance(value, list) else [value]
 
@@ -126,7 +127,7 @@ def _reduce_nest(strategy, operation, value, copies):
     if isinstance(value, Mapped):
         return _spread(strategy, _combine(operation, value.get()), copies)
     if is_list_of_replicas(strategy, value):
-        value = natives.per_replica(strategy.extended, value)
+        value = distributed.per_replica(strategy.extended, value)
     return nests.map_structure(
         lambda leaf: _spread(strategy, reduce_leaf(strategy, operation, leaf), copies), value
     )
@@ -143,9 +144,9 @@ def batch_reduce(strategy, aggregation, value_destination_pairs):
 def reduce_leaf(strategy, operation, value):
     """One tensor of one per-replica value; `operation` from :func:`reduction`."""
     if operation == FIRST:
-        return natives.components(value)[0]
+        return distributed.components(value)[0]
     reduced = strategy.extended.reduce_to(operation, value, destinations="/device:CPU:0")
-    return natives.components(reduced)[0]
+    return distributed.components(reduced)[0]
 
 
 def _combine(operation, values):
@@ -160,14 +161,14 @@ def is_list_of_replicas(strategy, value):
         isinstance(value, list)
         and len(value) == (strategy.num_replicas_in_sync)
         and len(value) > 1
-        and not any(natives.is_distributed(leaf) or nests.is_nested(leaf) for leaf in value)
+        and not any(distributed.is_distributed(leaf) or nests.is_nested(leaf) for leaf in value)
     )
 
 
 def _copies(destinations):
     """On how many devices a result is wanted."""
-    if natives.is_distributed(destinations):
-        return len(natives.components(destinations))
+    if distributed.is_distributed(destinations):
+        return len(distributed.components(destinations))
     if isinstance(destinations, (list, tuple)) and destinations:
         return len(destinations)
     if isinstance(destinations, (str, tf.Variable)) or nests.is_tensor(destinations):
@@ -183,7 +184,7 @@ def _spread(strategy, value, copies):
     if copies == 1 or not strategies.is_virtual(strategy):
         return value
     with strategy.extended.place():
-        return natives.mirrored(strategy.extended, one_device.copies(value, copies))
+        return distributed.mirrored(strategy.extended, one_device.copies(value, copies))
 
 
 def broadcast(strategy, tensor, destinations=None):

@@ -10,23 +10,24 @@ import os
 from tensorflow.python.client import device_lib
 from tensorflow.python.distribute import distribute_lib
 
-from tpudist.core import cluster, natives, placement, versions
-from tpudist.core.virtual.extended import VirtualExtended
+from tpudist.core import cluster, placement
 from tpudist.errors import ArgumentError
+from tpudist.tfcompat import distributed, versions
+from tpudist.virtual.extended import VirtualExtended
 
 #: Environment variable: the real device that computes for a virtual TPU,
 #: ``CPU:0`` (the default) or ``GPU:0``.
 DEVICE = "TPUDIST_DEVICE"
 
-_NATIVE = (natives.tpu_strategy.TPUStrategy,)
+_NATIVE = (distributed.tpu_strategy.TPUStrategy,)
 if versions.HAS_TPU_STRATEGY_V2:
-    _NATIVE = (natives.tpu_strategy.TPUStrategyV2,) + _NATIVE
+    _NATIVE = (distributed.tpu_strategy.TPUStrategyV2,) + _NATIVE
 
 if versions.HAS_FUNCTION:
-    _NATIVE_V1 = natives.tpu_strategy.TPUStrategyV1
+    _NATIVE_V1 = distributed.tpu_strategy.TPUStrategyV1
     _Strategy, _StrategyV1 = distribute_lib.Strategy, distribute_lib.StrategyV1
 else:
-    _NATIVE_V1 = natives.tpu_strategy.TPUStrategy
+    _NATIVE_V1 = distributed.tpu_strategy.TPUStrategy
     _Strategy = _StrategyV1 = distribute_lib.DistributionStrategy
 
 
@@ -93,12 +94,12 @@ def _real_device():
 
 def _native(strategy, resolver, steps_per_run, assignment, num_cores):
     if not versions.HAS_FUNCTION:
-        return natives.TPUExtended(strategy, resolver, steps_per_run or 1, num_cores)
+        return distributed.TPUExtended(strategy, resolver, steps_per_run or 1, num_cores)
     if num_cores is not None and assignment is None:
         assignment = placement.DeviceAssignment.build(
             cluster.initialize_tpu_system(resolver), num_replicas=num_cores
         )
-    return natives.TPUExtended(
+    return distributed.TPUExtended(
         strategy, resolver, steps_per_run=steps_per_run, device_assignment=assignment
     )
 

@@ -8,20 +8,11 @@ import os
 
 import tensorflow as tf
 
-from tpudist.core import (
-    cluster,
-    collectives,
-    contexts,
-    functions,
-    natives,
-    nests,
-    placement,
-    steps,
-    strategies,
-)
-from tpudist.core.virtual import delivery
-from tpudist.core.virtual import system as virtual_system
+from tpudist.core import cluster, contexts, device_loop, placement, strategies
 from tpudist.errors import ArgumentError, ContextError
+from tpudist.tfcompat import distributed, functions, nests
+from tpudist.virtual import collectives, delivery
+from tpudist.virtual import system as virtual_system
 
 try:
     from tensorflow.python.tpu import bfloat16, tpu, tpu_function
@@ -146,11 +137,11 @@ def _groups(group_assignment, count):
 def _sum_of_group(x, groups):
     @functions.library
     def merge(strategy, value):
-        parts = natives.components(value)
+        parts = distributed.components(value)
         parts = parts * (strategy.num_replicas_in_sync // len(parts))
         with collectives.named("AllReduce"):
             sums = {i: tf.add_n([parts[j] for j in group]) for group in groups for i in group}
-        return natives.per_replica(
+        return distributed.per_replica(
             strategy.extended, [tf.identity(sums[i]) for i in range(len(parts))]
         )
 
@@ -253,14 +244,14 @@ def _run(strategy, computation, inputs):
 
     def step():
         columns = [
-            natives.per_replica(strategy.extended, [tf.convert_to_tensor(x) for x in column])
+            distributed.per_replica(strategy.extended, [tf.convert_to_tensor(x) for x in column])
             for column in zip(*inputs)
         ]
         results = strategy.extended.call_for_each_replica(replica, args=tuple(columns))
         return delivery.spread(strategy, results)
 
     with strategy.scope():
-        results, done = steps.run_once(step)
+        results, done = device_loop.run_once(step)
     return results if nests.flatten(results) else [done] * len(inputs)
 
 

@@ -2,7 +2,7 @@
 
 The doctor's share of version comparisons: distributions are compared with
 each other, by their metadata. Which TensorFlow tpudist runs on, and what
-follows from it, is :mod:`tpudist.core.versions`' question alone.
+follows from it, is :mod:`tpudist.tfcompat.versions`' question alone.
 """
 
 import collections

@@ -31,7 +31,7 @@ def tensorflow():
     Raises:
       MissingTensorFlowError: there is none; says what to install.
     """
-    from tpudist.core import versions  # Raises if there is none.
+    from tpudist.tfcompat import versions  # Raises if there is none.
 
     del versions
     return importlib.import_module("tensorflow")

@@ -4,7 +4,7 @@ import os
 
 import tensorflow as tf
 
-from tpudist.core.virtual import system
+from tpudist.virtual import system
 
 
 def connect_to_host(remote_host=None, job_name="worker"):

@@ -166,7 +166,7 @@ def _bases(space):
 
 
 def _top_bases(space):
-    from tpudist.core import versions
+    from tpudist.tfcompat import versions
 
     tf = exports.tensorflow()
     if space._tpudist_root:

@@ -47,7 +47,7 @@ def of_era(era):
       ScriptError: a 2.x era on TensorFlow 1.x in a process that already has
         built a graph.
     """
-    from tpudist.core import versions
+    from tpudist.tfcompat import versions
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(_verbosity_restored())

@@ -99,7 +99,7 @@ def _prepare(script, era):
         found = detect.detect(script)
         print(detect.describe(found), file=sys.stderr)
         chosen = found.era
-    from tpudist.core import versions  # Raises if there is no TensorFlow.
+    from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
 
     del versions
     return compile(tree, os.path.abspath(script), "exec", dont_inherit=True), chosen

@@ -108,7 +108,7 @@ class Pin:
           PinError: as :meth:`check`.
         """
         __tracebackhide__ = True
-        from tpudist.core import collectives
+        from tpudist.virtual import collectives
 
         counts = collectives.traced(fn, args, kwargs or {})
         self._settle("collectives", name, counts, 0.0, 0.0)

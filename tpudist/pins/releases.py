@@ -13,7 +13,7 @@ _MINORS = {0: 13, 1: 16}
 def current():
     """The minor release of this process; asks the metadata if it imported none."""
     if "tensorflow" in sys.modules:
-        from tpudist.core import versions
+        from tpudist.tfcompat import versions
 
         return _minor(str(versions.TF))
     return _installed()

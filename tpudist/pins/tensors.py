@@ -5,8 +5,8 @@ Imported only where TensorFlow has been imported already.
 
 import tensorflow as tf
 
-from tpudist.core import natives
 from tpudist.errors import PinError
+from tpudist.tfcompat import distributed
 
 
 def opened(value, name):
@@ -23,13 +23,13 @@ def opened(value, name):
     Raises:
       PinError: a tensor of a graph, which has no value yet.
     """
-    if natives.is_mirrored(value) and not natives.is_variable(value):
-        return natives.components(value)[0]
+    if distributed.is_mirrored(value) and not distributed.is_variable(value):
+        return distributed.components(value)[0]
     if isinstance(value, tf.RaggedTensor):
         return value.to_list() if tf.executing_eagerly() else _refuse(value, name)
     if isinstance(value, tf.SparseTensor):
         return {"indices": value.indices, "values": value.values, "shape": value.dense_shape}
-    if isinstance(value, natives.IndexedSlices):
+    if isinstance(value, distributed.IndexedSlices):
         return {"indices": value.indices, "values": value.values}
     if is_tensor(value):
         return _number(value, name)
@@ -38,17 +38,17 @@ def opened(value, name):
 
 def is_tensor(value):
     """Whether something is a tensor or a variable of whatever kind."""
-    return natives.is_variable(value) or isinstance(value, tf.Variable) or tf.is_tensor(value)
+    return distributed.is_variable(value) or isinstance(value, tf.Variable) or tf.is_tensor(value)
 
 
 def replicas(value):
     """The components of a per-replica value, a list; None of any other value."""
     if (
-        natives.is_distributed(value)
-        and not natives.is_variable(value)
-        and (not natives.is_mirrored(value))
+        distributed.is_distributed(value)
+        and not distributed.is_variable(value)
+        and (not distributed.is_mirrored(value))
     ):
-        return list(natives.components(value))
+        return list(distributed.components(value))
     return None
 
 

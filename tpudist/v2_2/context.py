@@ -3,10 +3,10 @@
 Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribute/experimental/ValueContext
 """
 
-from tpudist.core import values
+from tpudist.core import value_context
 
 
-class ValueContext(values.ValueContext):
+class ValueContext(value_context.ValueContext):
     """What `value_fn` is told about the replica it makes a value for.
 
     Reference: tf.distribute.experimental.ValueContext, r2.2. The page's

@@ -1,0 +1,114 @@
+"""Replica functions that a program runs, noted to be compiled."""
+
+import collections
+import functools
+
+from tpudist.compile.lowering import graph_ops, tracing
+from tpudist.errors import CompileError
+from tpudist.tfcompat import functions, graphs
+from tpudist.virtual import replicate, variables
+
+#: A replica function: its name and place, and its `program.Program` or the
+#: `TpudistError` that says why there is none.
+Recorded = collections.namedtuple("Recorded", "name location program error")
+
+#: What AutoGraph's code calls itself, and the functions around a converted one.
+_AUTOGRAPH = "ag__"
+_FACTORY = "outer_factory.inner_factory."
+
+_Noted = collections.namedtuple("_Noted", "name location step error variables")
+
+
+class Recorder:
+    """Context manager: every replica function that runs inside is noted.
+
+    When its replicas have been traced (on every release once for each shape
+    of its arguments), the function is traced again for the compiler. It is
+    lowered when it is asked for: by then its variables have their values.
+    """
+
+    def __init__(self):
+        self._noted = collections.OrderedDict()
+
+    def __enter__(self):
+        replicate.observers.append(self._observe)
+        return self
+
+    def __exit__(self, *exception):
+        replicate.observers.remove(self._observe)
+
+    def programs(self, lower):
+        """A list of `Recorded`, one for each function and shapes.
+
+        Args:
+          lower: gives the `program.Program` of a `tracing.Step`.
+        """
+        return [_lowered(noted, lower) for noted in self._noted.values()]
+
+    def _observe(self, extended, fn, args, kwargs):
+        strategy = extended._container_strategy()
+        name, location = _of(fn)
+        try:
+            with graphs.collections_kept():
+                step = tracing.trace(strategy, fn, args, kwargs)
+        except Exception as error:  # the user's code ends in any way it likes
+            self._noted[(name, location, str(error))] = _Noted(
+                name, location, None, _as_ours(error), ()
+            )
+            return
+        shapes = tuple(
+            (entry[1].dtype, str(entry[1].shape)) for entry in step.inputs if entry[2] is None
+        )
+        used = [variables.of_handle(entry[2]) for entry in step.inputs]
+        self._noted[(name, location, id(strategy), shapes)] = _Noted(
+            name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)
+        )
+
+
+def _as_ours(error):
+    if isinstance(error, CompileError):
+        return error
+    return CompileError(
+        "%s: %s" % (type(error).__name__, error),
+        "the function failed when it was traced once for all replicas, as on a TPU",
+        "write it so that it runs with a replica id that is a tensor",
+    )
+
+
+def _lowered(noted, lower):
+    if noted.error is not None:
+        return Recorded(noted.name, noted.location, None, noted.error)
+    try:
+        found = lower(noted.step)
+    except CompileError as error:
+        return Recorded(noted.name, noted.location, None, error)
+    return Recorded(noted.name, noted.location, found, None)
+
+
+def _of(fn):
+    """(name, "file:line") of a function, also of one that wraps it.
+
+    Of one in a function that AutoGraph converted, the place is "": its code
+    is in a file of AutoGraph's.
+    """
+    while True:
+        if functions.is_function(fn):
+            fn = fn.python_function
+        elif isinstance(fn, functools.partial):
+            fn = fn.func
+        elif hasattr(fn, "__wrapped__"):
+            fn = fn.__wrapped__
+        else:
+            break
+    code = getattr(fn, "__code__", None)
+    name = getattr(fn, "__qualname__", type(fn).__name__)
+    name = name.replace("<locals>.", "").replace(_FACTORY, "")
+    if code is None or _AUTOGRAPH in code.co_freevars + code.co_names:
+        return name.replace("tf__", ""), ""
+    return name, "%s:%d" % (code.co_filename, code.co_firstlineno)
+
+
+def _first_line(graph):
+    """The user's line that the first op of a graph comes from."""
+    lines = (graph_ops.location(graph, op.name, op) for op in graph.get_operations())
+    return next(filter(None, lines), "")

@@ -1,0 +1,131 @@
+"""Lowers a traced step to HLO."""
+
+import tensorflow as tf
+
+from tpudist.compile import hlo_proto, program
+from tpudist.compile.lowering import annotations, graph_ops, handles, unsupported
+from tpudist.errors import CompileError
+from tpudist.tfcompat import functions, graphs, versions
+
+
+def require():
+    """Refuses a release that lowers nothing.
+
+    Raises:
+      CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
+    """
+    if not versions.LOWERS_TO_HLO:
+        raise CompileError(
+            "TensorFlow %s" % versions.TF,
+            "it cannot give a step's HLO; 2.5 and newer can",
+            "--lower-with PYTHON (lower_with= in Python): the Python of an "
+            "environment with a newer TensorFlow",
+        )
+
+
+def lower(step):
+    """The `program.Program` of a traced step.
+
+    Context: eager or graph; the step is not traced again.
+
+    Args:
+      step: a `tracing.Step`.
+
+    Raises:
+      CompileError: (a RuntimeError) XLA cannot compile an op of it, or this
+        release of TensorFlow lowers nothing.
+    """
+    require()
+    unsupported.refuse(step.graph)
+    with graphs.eager():
+        parameters, hlo = _lowered(step)
+    module = hlo_proto.Module.FromString(hlo)
+    return program.Program(
+        hlo=hlo,
+        replicas=step.replicas,
+        partitions=step.partitions,
+        parameters=tuple(parameters),
+        updated=_updated(module),
+        outputs=tuple(
+            program.Output(name, tensor.dtype.name, tuple(tensor.shape.as_list()))
+            for name, tensor in step.outputs
+        ),
+        collectives=annotations.collectives(step.graph),
+        shardings=annotations.shardings(step),
+        warnings=(),
+        locations=_locations(step.graph, module),
+        tensorflow=str(versions.TF),
+    )
+
+
+def _lowered(step):
+    """([`program.Parameter`], the HLO module as bytes)."""
+    function = functions.make(step.graph, noinline=False)
+    arguments = [entry for entry in step.inputs if entry[1].dtype != tf.resource]
+    variables = [entry for entry in step.inputs if entry[1].dtype == tf.resource]
+    stored = {id(held): handles.of(name, held, outer) for name, held, outer in variables}
+
+    @tf.function(jit_compile=True, autograph=False)
+    def call(*tensors):
+        given = dict(zip((id(held) for _, held, _ in arguments), tensors))
+        given.update((key, handle.tensor) for key, handle in stored.items())
+        results = functions.call_flat(function, [given[id(held)] for held in step.graph.inputs])
+        return list(results or ())
+
+    values = [_value(held, outer) for _, held, outer in arguments]
+    try:
+        hlo = call.experimental_get_compiler_ir(*values)(stage="hlo_serialized")
+    except (tf.errors.OpError, ValueError, TypeError) as error:
+        raise unsupported.explained(step.graph, error) from error
+    order = functions.captures(call.get_concrete_function(*values).graph)
+    found = {id(handle.tensor): handle for handle in stored.values()}
+    return _parameters(arguments) + [found[id(outer)].parameter for outer, _ in order], hlo
+
+
+def _parameters(arguments):
+    return [
+        program.Parameter(
+            name or "captured_%d" % i,
+            program.ARGUMENT if outer is None else program.CAPTURE,
+            held.dtype.name,
+            tuple(held.shape.as_list()),
+        )
+        for i, (name, held, outer) in enumerate(arguments)
+    ]
+
+
+def _value(held, outer):
+    if outer is not None and graphs.is_eager(outer):
+        return outer
+    return tf.zeros(held.shape, held.dtype)
+
+
+def _updated(module):
+    """Indices of updated parameters, in the order of the root tuple."""
+    pairs = [
+        (list(entry.output_shape_index), entry.parameter_number)
+        for entry in module.input_output_alias.entries
+    ]
+    return tuple(parameter for _, parameter in sorted(pairs))
+
+
+def _locations(graph, module):
+    """{op_name of the module: "file:line"}."""
+    ops = {}
+    for path, op in graph_ops.ops(graph):
+        ops.setdefault(path, op)
+    names = {
+        instruction.metadata.op_name
+        for computation in module.computations
+        for instruction in computation.instructions
+    }
+    found = ((name, _path(name, ops)) for name in sorted(names))
+    places = ((name, path and graph_ops.location(graph, path, ops[path])) for name, path in found)
+    return {name: place for name, place in places if place}
+
+
+def _path(name, ops):
+    """The path that ends an HLO name, which the calling ops' names begin."""
+    while name and name not in ops:
+        name = name.partition("/")[2]
+    return name

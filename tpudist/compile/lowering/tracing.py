@@ -1,0 +1,184 @@
+"""Traces one replica's step into a function graph."""
+
+import collections
+import inspect
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.framework.tensor_spec import TensorSpec
+
+from tpudist.compile.arguments import Spec
+from tpudist.compile.lowering import symbolic_replicas, unsupported
+from tpudist.errors import CompileError, TpudistError
+from tpudist.tfcompat import distributed, functions, graphs, nests
+from tpudist.virtual import function_graphs, variables
+
+#: A finished graph and what its inputs and outputs are: `inputs` has
+#: (name, placeholder, outer tensor or None) and `outputs` (name, tensor).
+Step = collections.namedtuple("Step", "graph inputs outputs replicas partitions")
+
+
+class _StepTrace(function_graphs.LiftingTrace):
+    """A step; the values that it hands out are outputs of the program."""
+
+    def __init__(self):
+        super().__init__("replica_step")
+        self.handed_out = []
+
+
+def trace(strategy, fn, args=(), kwargs=None):
+    """Traces `fn` once, as a real TPU does, for all replicas of `strategy`.
+
+    Context: cross-replica, eager or in a graph. Variables that `fn` creates
+    are created where they would be by a run.
+
+    Args:
+      strategy: a strategy on the virtual TPU.
+      fn: the replica function, or a ``tf.function`` of it.
+      args, kwargs: what one replica gets. Arrays, tensors and ``tf.TensorSpec``
+        become parameters of the program, per-replica values by their first
+        component; everything else is passed to `fn` as it is.
+
+    Returns:
+      A `Step`.
+
+    Raises:
+      CompileError: (a RuntimeError) an argument of unknown shape, or what
+        `fn` raised.
+    """
+    call = graphs.converted(fn)
+    step, given = _StepTrace(), []
+    with symbolic_replicas.symbolic(
+        strategy
+    ) as extended, strategy.scope(), graphs.variables_reused():
+        with step.ordered() as order, graphs.for_xla():
+            args, kwargs = _placeholders(fn, args, kwargs or {}, given)
+            results = _called(extended, call, args, kwargs, step.graph)
+            outputs = _outputs(results, step.handed_out, order)
+    graph = step.finish([tensor for _, tensor in outputs], [held for _, held, _ in given])
+    captured = [(_name_of(outer, graph), held, outer) for outer, held in functions.captures(graph)]
+    return Step(
+        graph,
+        given + captured,
+        outputs,
+        strategy.num_replicas_in_sync,
+        extended.placement.logical_devices,
+    )
+
+
+def _called(extended, fn, args, kwargs, graph):
+    try:
+        return extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+    except TpudistError:
+        raise
+    except Exception as error:
+        raise unsupported.stopped(graph, error) from error
+
+
+def _placeholders(fn, args, kwargs, given):
+    """The arguments with a placeholder in place of each tensor."""
+
+    def enter(path, leaf):
+        if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
+            leaf = distributed.components(leaf)[0]
+        if not _is_data(leaf):
+            return leaf
+        return distributed.pack(
+            leaf, [_placeholder(path, part, given) for part in distributed.flatten(leaf)]
+        )
+
+    def enter_all(name, value):
+        flat = [enter(_joined(name, path), leaf) for path, leaf in _with_paths(value)]
+        return nests.pack_sequence_as(value, flat)
+
+    names = _argument_names(fn, args)
+    return (
+        tuple(enter_all(*pair) for pair in zip(names, args)),
+        {name: enter_all(name, kwargs[name]) for name in sorted(kwargs)},
+    )
+
+
+def _is_data(leaf):
+    if isinstance(leaf, tf.Variable) or distributed.is_variable(leaf):
+        return False
+    return isinstance(leaf, (np.ndarray, np.generic, TensorSpec, Spec)) or (
+        distributed.is_tensor_like(leaf)
+    )
+
+
+def _placeholder(name, value, given):
+    if not isinstance(value, (TensorSpec, Spec)) and not nests.is_tensor(value):
+        value = np.asarray(value)
+    shape = tf.TensorShape(value.shape)
+    if not shape.is_fully_defined():
+        raise CompileError(
+            "argument %s of shape %s" % (name, shape),
+            "a TPU program is compiled for one shape",
+            "all dimensions of one replica's batch, such as f32[128,28,28,1]; "
+            "drop_remainder=True on the dataset's batch",
+        )
+    held = tf.compat.v1.placeholder(tf.as_dtype(value.dtype), shape)
+    given.append((name, held, None))
+    return held
+
+
+def _argument_names(fn, args):
+    function = fn.python_function if functions.is_function(fn) else fn
+    names = ["argument_%d" % i for i in range(len(args))]
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a builtin
+        return names
+    for i, parameter in enumerate(parameters[: len(args)]):
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            return names[:i] + ["%s_%d" % (parameter.name, j) for j in range(len(args) - i)]
+        names[i] = parameter.name
+    return names
+
+
+def _outputs(results, handed_out, order):
+    """[(name, tensor)]: what the step returned, and what it handed out."""
+    named = [(_joined("output", path), leaf) for path, leaf in _with_paths(results)]
+    named += [
+        (_joined("set", path), leaf) for value in handed_out for path, leaf in _with_paths(value)
+    ]
+    return [
+        (name, order.mark_as_return(tf.identity(part)))
+        for name, leaf in named
+        if _is_result(leaf)
+        for part in distributed.flatten(_value(leaf))
+    ]
+
+
+def _is_result(leaf):
+    return (
+        distributed.is_distributed(leaf)
+        or isinstance(leaf, tf.Variable)
+        or (distributed.is_tensor_like(leaf))
+    )
+
+
+def _value(leaf):
+    leaf = distributed.components(leaf)[0]
+    return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
+
+
+def _with_paths(structure):
+    return nests.flatten_with_paths(structure)
+
+
+def _joined(name, path):
+    return name + "/" + path if path else name
+
+
+def _name_of(outer, graph):
+    """The name of what a trace captured: a variable's, if it is one."""
+    variable = variables.of_handle(outer)
+    found = (
+        [variable]
+        if variable is not None
+        else [each for each in graph.variables if each.handle is outer]
+    )
+    if found:
+        return found[0].name.split(":")[0]
+    return "" if graphs.is_eager(outer) else outer.op.name

@@ -1,0 +1,126 @@
+"""Variables in cross-replica context: updated, read, placed.
+
+Every function takes the strategy first and works in a graph, a
+``tf.function`` or eagerly.
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.core import contexts, reductions
+from tpudist.errors import ArgumentError, PerReplicaError
+from tpudist.tfcompat import distributed, nests
+
+
+def update(strategy, variable, fn, args, kwargs):
+    """Calls ``fn(component, *args, **kwargs)`` for every copy of a variable.
+
+    Args:
+      strategy: the strategy.
+      variable: the variable to update.
+      fn: takes a component of it.
+      args, kwargs: mirrored values among them are taken apart; the keyword
+        ``grouped`` (True) is not passed on.
+
+    Returns:
+      The merged results, which run all updates; or with ``grouped=False``
+      the list of results.
+
+    Raises:
+      PerReplicaError: (a ValueError) a per-replica value among the arguments.
+    """
+    contexts.require_cross_replica(strategy, "update(...)")
+    kwargs, group = _grouped(kwargs)
+    _require_mirrored(args, kwargs)
+    return _listed(
+        strategy.extended.update(variable, fn, args=tuple(args), kwargs=kwargs, group=group)
+    )
+
+
+def update_non_slot(strategy, colocate_with, fn, args, kwargs):
+    """Calls ``fn(*args, **kwargs)`` on devices; see :func:`update`."""
+    contexts.require_cross_replica(strategy, "update_non_slot(...)")
+    kwargs, group = _grouped(kwargs)
+    _require_mirrored(args, kwargs)
+    if isinstance(colocate_with, list):
+        colocate_with = colocate_with[0] if len(colocate_with) == 1 else tuple(colocate_with)
+    return _listed(
+        strategy.extended.update_non_slot(
+            colocate_with, fn, args=tuple(args), kwargs=kwargs, group=group
+        )
+    )
+
+
+def _grouped(kwargs):
+    kwargs = dict(kwargs)
+    return kwargs, kwargs.pop("grouped", True)
+
+
+def _listed(result):
+    return list(result) if type(result) is tuple else result
+
+
+def _require_mirrored(args, kwargs):
+    for leaf in nests.flatten((args, kwargs)):
+        if distributed.is_distributed(leaf) and not (
+            distributed.is_mirrored(leaf) or distributed.is_variable(leaf)
+        ):
+            raise PerReplicaError(
+                "update(...) was given the per-replica value %r" % (leaf,),
+                "the copies of a variable get equal values, and these may "
+                "differ from replica to replica",
+                "update(variable, fn, strategy.reduce(aggregation, value, destinations=variable))",
+            )
+
+
+def read(strategy, variable):
+    """The value of a variable, aggregated if replicas keep their own."""
+    if distributed.is_variable(variable):
+        return strategy.extended.read_var(variable)
+    return tf.identity(variable)
+
+
+def value_container(strategy, value):
+    """The distributed value that `value` is a component of, else `value`."""
+    if distributed.is_variable(value):
+        return value
+    return strategy.extended.value_container(value)
+
+
+def colocate(strategy, variable):
+    """Context manager: new variables live where `variable` does.
+
+    Args:
+      strategy: the strategy, in whose scope this is called.
+      variable: a variable of the scope, or a list of the devices for
+        variables that are no slots.
+    """
+    contexts.require_scope(strategy, "colocate_vars_with(...)")
+    if isinstance(variable, (str, list, tuple)):
+        return contextlib.nullcontext()
+    if not distributed.is_variable(variable):
+        raise ArgumentError(
+            "colocate_vars_with(%r)" % (variable,),
+            "it is not a variable that this strategy's scope created",
+            "a variable created under strategy.scope(), or what non_slot_devices(...) returns",
+        )
+    return strategy.extended.colocate_vars_with(variable)
+
+
+def group(strategy, value, name=None):
+    """One op that runs all values of `value`; None in eager mode."""
+    values = nests.flatten(reductions.unwrap(strategy, value))
+    if len(values) != 1 or name is not None:
+        return tf.group(*values, name=name)
+    return values[0].op if hasattr(values[0], "op") and (not tf.executing_eagerly()) else values[0]
+
+
+def map_over(strategy, items, fn, args, kwargs):
+    """Calls ``fn(item, *args, **kwargs)`` for each item.
+
+    Returns:
+      A `reductions.Mapped`, which can be unwrapped and reduced.
+    """
+    contexts.require_cross_replica(strategy, "map(...)")
+    return reductions.Mapped(fn(item, *args, **kwargs) for item in items)

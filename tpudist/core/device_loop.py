@@ -1,0 +1,226 @@
+"""Several steps in one device-side loop.
+
+Reference: ``run_steps_on_dataset`` (contrib) and
+``extended.experimental_run_steps_on_iterator``.
+"""
+
+import math
+import numbers
+
+import tensorflow as tf
+
+from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
+from tpudist.tfcompat import functions, nests
+from tpudist.virtual import function_graphs
+
+
+class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
+    """The dataset ended before all steps had run (eager mode)."""
+
+    def __init__(self, error):
+        tf.errors.OutOfRangeError.__init__(self, error.node_def, error.op, error.message)
+        TpudistError.__init__(
+            self,
+            "the dataset ended inside a loop of steps (%s)" % _last_line(error.message),
+            "every step takes one batch (per replica), and a TPU cannot stop "
+            "inside its loop; the steps before it have taken effect",
+            "dataset.repeat(), or fewer iterations",
+        )
+
+
+def _last_line(message):
+    """The line of a runtime message that names the cause."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return ([line for line in lines if "End of" in line] or lines)[-1]
+
+
+def check_iterations(iterations):
+    """`iterations` as a positive integer or integer tensor.
+
+    Raises:
+      ArgumentTypeError: it is neither.
+      ArgumentError: it is NaN, infinite, fractional or less than 1.
+    """
+    if nests.is_tensor(iterations):
+        if not iterations.dtype.is_integer:
+            raise _bad_type(iterations)
+        return iterations
+    if isinstance(iterations, bool) or not isinstance(iterations, numbers.Number):
+        raise _bad_type(iterations)
+    if not math.isfinite(iterations) or iterations != int(iterations) or (iterations < 1):
+        raise ArgumentError(
+            "iterations=%r" % (iterations,),
+            "the loop runs a whole number of steps, at least one",
+            "iterations=100",
+        )
+    return int(iterations)
+
+
+def _bad_type(iterations):
+    return ArgumentTypeError(
+        "iterations=%r" % (iterations,),
+        "the number of steps is an integer or a scalar integer tensor",
+        "iterations=100",
+    )
+
+
+def run(step, iterations, start=None):
+    """Runs `step` `iterations` times in one loop on the device.
+
+    Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
+
+    Args:
+      step: ``step() -> nest of tensors``, traced once. Its stateful ops run
+        even if no result depends on them, as in a TPU computation.
+      iterations: number of steps, at least 1.
+      start: ``start(nest) -> flat list``: what the results are before the
+        first step, for the nest of tensors that `step` returned; None for
+        zeros.
+
+    Returns:
+      ``(nest, op)``: the nest that the last step returned, and in a graph an
+      op that runs the loop, else None. Evaluating any tensor of the nest runs
+      the loop, and it is the same loop for all of them and the op.
+
+    Raises:
+      DatasetEndError: (eager) an iterator ended before the last step.
+    """
+    iterations = check_iterations(iterations)
+    if not tf.executing_eagerly():
+        return _Loop(step, start).build(iterations)
+    return run_traced(traced(step, start), iterations), None
+
+
+def traced(step, start=None):
+    """The loop around `step` as a function of the number of steps.
+
+    The step is traced when it is first called; to be run by
+    :func:`run_traced`.
+    """
+    return _EagerFunction(lambda iterations: _Loop(step, start).build(iterations))
+
+
+def run_traced(loop, iterations):
+    """Runs what :func:`traced` returned, in eager mode; returns the nest.
+
+    Raises:
+      DatasetEndError: an iterator ended before the last step.
+    """
+    try:
+        return loop(tf.convert_to_tensor(iterations))
+    except tf.errors.OutOfRangeError as error:
+        raise DatasetEndError(error) from error
+
+
+def run_once(step):
+    """Runs `step` once, as one computation; see :func:`run`.
+
+    Returns:
+      ``(nest, op)`` as :func:`run`; all stateful ops of the step run with it.
+    """
+    if not tf.executing_eagerly():
+        return _Loop(step).call()
+    return _EagerFunction(lambda: _Loop(step).call())(), None
+
+
+class _EagerFunction:
+    """A function of tensors for eager mode, traced exactly once.
+
+    A ``tf.function`` traces twice if variables are created in the first trace.
+    """
+
+    def __init__(self, body):
+        self._body = body
+        self._dtypes = None
+
+    def __call__(self, *tensors):
+        if self._dtypes != [tensor.dtype for tensor in tensors]:
+            self._trace(tensors)
+        results = functions.call(
+            self._function, list(tensors) + self._captured, self._graph.outputs
+        )
+        return nests.pack_sequence_as(
+            self._structure, results[: len(nests.flatten(self._structure))]
+        )
+
+    def _trace(self, tensors):
+        trace = function_graphs.LiftingTrace("steps")
+        with trace.ordered() as order:
+            given = [functions.placeholder_like(tensor) for tensor in tensors]
+            self._structure, run = self._body(*given)
+            flat = [order.mark_as_return(leaf) for leaf in nests.flatten(self._structure)]
+            with tf.control_dependencies([run]):
+                done = order.mark_as_return(tf.constant(0))
+        self._graph = trace.finish(flat or [done], given)
+        self._function = functions.make(self._graph, noinline=False)
+        self._captured = [outer for outer, _ in functions.captures(self._graph)]
+        self._dtypes = [tensor.dtype for tensor in tensors]
+
+
+class _Loop:
+    """The loop around one traced step."""
+
+    def __init__(self, step, start=None):
+        self._structure = None
+        self._start = start or (
+            lambda structure: [zeros(tensor) for tensor in nests.flatten(structure)]
+        )
+        self._graph = self._trace(step)
+        self._function = functions.make(self._graph, noinline=False)
+        self._captured = [outer for outer, _ in functions.captures(self._graph)]
+
+    def _trace(self, step):
+        trace = function_graphs.LiftingTrace("step")
+        with trace.ordered() as order:
+            self._structure = step()
+            flat = [
+                order.mark_as_return(tf.convert_to_tensor(leaf))
+                for leaf in nests.flatten(self._structure)
+            ]
+            done = order.mark_as_return(tf.constant(0))
+        self._count = len(flat)
+        return trace.finish(flat or [done])
+
+    def build(self, iterations):
+        """Adds the loop to the current graph."""
+
+        def again(i, *unused):
+            return i < iterations
+
+        def body(i, *unused):
+            results = functions.call(self._function, self._captured, self._graph.outputs)
+            with tf.control_dependencies([results[0].op]):
+                return [i + 1] + results[: self._count]
+
+        outputs = self._graph.outputs[: self._count]
+        start = [tf.cast(0, _counter_type(iterations))]
+        start += self._start(self._pack(outputs))
+        shapes = [start[0].shape] + [tensor.shape for tensor in outputs]
+        looped = nests.flatten(
+            tf.while_loop(again, body, start, shape_invariants=shapes, parallel_iterations=1)
+        )
+        done, results = looped[0], looped[1:]
+        with tf.control_dependencies([done]):
+            results = [tf.identity(tensor) for tensor in results]
+            return self._pack(results), tf.no_op()
+
+    def call(self):
+        """Calls the step once in the current graph."""
+        results = functions.call(self._function, self._captured, self._graph.outputs)
+        with tf.control_dependencies([results[0].op]):
+            return self._pack(
+                [tf.identity(tensor) for tensor in results[: self._count]]
+            ), tf.no_op()
+
+    def _pack(self, flat):
+        return nests.pack_sequence_as(self._structure, flat)
+
+
+def _counter_type(iterations):
+    return iterations.dtype if nests.is_tensor(iterations) else tf.int32
+
+
+def zeros(tensor):
+    """A start value for `tensor`: zeros, of no elements if the size is unknown."""
+    dims = tensor.shape.as_list() if tensor.shape.rank is not None else []
+    return tf.zeros([dim or 0 for dim in dims], tensor.dtype)

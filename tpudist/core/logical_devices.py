@@ -1,0 +1,120 @@
+"""Logical devices: split, replicate and assign tensors within a replica.
+
+Reference: the ``experimental_*_to_logical_device(s)`` methods of TPUStrategy
+(TensorFlow 2.2 API page). A virtual TPU computes on one device, so the
+annotation changes no value; it is put into the program all the same.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.core import strategies
+from tpudist.errors import ShardingError
+from tpudist.tfcompat import distributed, functions, versions
+
+
+def split(strategy, tensor, partition_dimensions):
+    """`tensor`, annotated to be split among a replica's logical devices.
+
+    Context: replica, or cross-replica in a ``tf.function``.
+
+    Args:
+      strategy: the strategy.
+      tensor: a tensor of rank r.
+      partition_dimensions: r integers; `tensor` is cut into that many parts
+        along each dimension. Their product is the number of logical devices.
+
+    Returns:
+      A tensor of the same value.
+
+    Raises:
+      ShardingError: (a ValueError) a wrong number of entries, a product that
+        is not the number of logical devices, or a known dimension that is
+        not divisible.
+    """
+    parts = _check_split(strategy, tensor, partition_dimensions)
+    tiles = np.arange(int(np.prod(parts))).reshape(parts)
+    return _annotate(strategy, tensor, "tile", tiles)
+
+
+def replicate(strategy, tensor):
+    """`tensor`, annotated to be held by all logical devices of a replica.
+
+    Context and errors as :func:`split`.
+    """
+    logical_devices(strategy)
+    return _annotate(strategy, tensor, "replicate")
+
+
+def assign(strategy, tensor, logical_device_id):
+    """`tensor`, annotated to be computed on one logical device.
+
+    Args:
+      strategy: the strategy.
+      tensor: any tensor.
+      logical_device_id: 0 to the number of logical devices - 1.
+
+    Returns:
+      A tensor of the same value.
+
+    Raises:
+      ShardingError: (a ValueError) there is no such logical device.
+    """
+    count = logical_devices(strategy)
+    if (
+        isinstance(logical_device_id, bool)
+        or not isinstance(logical_device_id, (int, np.integer))
+        or not (0 <= logical_device_id < count)
+    ):
+        raise ShardingError(
+            "logical_device_id=%r" % (logical_device_id,),
+            "the device assignment gives each replica %d logical device(s)" % count,
+            "an integer from 0 to %d" % (count - 1),
+        )
+    return _annotate(strategy, tensor, "assign_device", int(logical_device_id))
+
+
+def logical_devices(strategy):
+    """Number of logical devices of each replica."""
+    if strategies.is_virtual(strategy):
+        return strategy.extended.placement.logical_devices
+    devices = np.asarray(strategy.extended._tpu_devices)
+    return devices.shape[1] if devices.ndim == 2 else 1
+
+
+def _check_split(strategy, tensor, partition_dimensions):
+    count = logical_devices(strategy)
+    parts = [int(p) for p in partition_dimensions]
+    shape = getattr(tensor, "shape", tf.TensorShape(None))
+    if shape.rank is not None and shape.rank != len(parts):
+        raise ShardingError(
+            "partition_dimensions=%s for a tensor of shape %s" % (parts, shape),
+            "it needs one entry per dimension",
+            "%d entries" % shape.rank,
+        )
+    sizes = [None] * len(parts) if shape.rank is None else shape.as_list()
+    for axis, (size, part) in enumerate(zip(sizes, parts)):
+        if part < 1 or (size is not None and size % part):
+            raise ShardingError(
+                "partition_dimensions=%s for a tensor of shape %s" % (parts, shape),
+                "dimension %d is not divisible by %d" % (axis, part),
+                "a divisor, or pad the dimension",
+            )
+    if int(np.prod(parts)) != count:
+        raise ShardingError(
+            "partition_dimensions=%s, %d parts" % (parts, np.prod(parts)),
+            "each replica has %d logical device(s)" % count,
+            "parts whose product is %d" % count,
+        )
+    return parts
+
+
+def _annotate(strategy, tensor, annotation, *arguments):
+    """The annotated tensor, or an identity where this release cannot run it."""
+    if not functions.in_graph():
+        return tf.identity(tensor)
+    as_op = functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
+    if strategies.is_virtual(strategy):
+        as_op = as_op or strategy.extended.annotates_with_ops
+    with tf.name_scope("logical_devices"):
+        return distributed.shard(annotation, tf.identity(tensor), *arguments, use_sharding_op=as_op)

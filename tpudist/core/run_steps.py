@@ -1,0 +1,229 @@
+"""Running a loop of steps on either backend.
+
+Reference: ``run_steps_on_dataset``.
+"""
+
+import collections
+import weakref
+
+import tensorflow as tf
+
+from tpudist.core import contexts, device_loop, per_replica_datasets, reductions, strategies
+from tpudist.errors import ArgumentError, ArgumentTypeError
+from tpudist.tfcompat import distributed, functions, nests
+
+
+def run_steps(strategy, fn, iterator, iterations, initial_values, outputs):
+    """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
+
+    Context: cross-replica; graph, ``tf.function``, or eager, where it runs at
+    once.
+
+    Args:
+      strategy: the strategy.
+      fn: the step, traced once; it starts the replicas itself.
+      iterator: has ``get_next()``; a tuple from it is unpacked.
+      iterations: number of steps, at least 1.
+      initial_values: None; or values of the outputs before the first step, by
+        name or flat in the order of the sorted names.
+      outputs: an `outputs.StepOutputs`.
+
+    Returns:
+      `outputs`.
+
+    Raises:
+      ArgumentError: (a ValueError) a bad number of steps or initial value.
+      DatasetEndError: (eager) the dataset ended before the last step.
+    """
+    contexts.require_cross_replica(strategy, "the loop of steps")
+    iterations = device_loop.check_iterations(iterations)
+    if not callable(getattr(iterator, "get_next", None)):
+        raise ArgumentTypeError(
+            "iterator=%r" % (iterator,),
+            "each step takes its input from iterator.get_next()",
+            "dataset.make_one_shot_iterator(), or iter(dataset) in eager mode",
+        )
+    if not strategies.is_virtual(strategy):
+        return _run_native(strategy, fn, iterator, iterations, initial_values, outputs)
+    outputs.begin(strategy)
+    if tf.executing_eagerly() and initial_values is None:
+        loop = _eager_loop(strategy, fn, iterator, type(outputs))
+        outputs.finish(device_loop.run_traced(loop.function, iterations), None)
+        outputs.others.update(loop.outputs.others)
+        return outputs
+    start = None if initial_values is None else (lambda found: start_values(initial_values, found))
+    found, run_op = device_loop.run(lambda: _step(outputs, fn, iterator), iterations, start)
+    outputs.finish(found, run_op)
+    return outputs
+
+
+def _step(outputs, fn, iterator):
+    """One step; returns what it set.
+
+    Nothing of it runs before its input is there: a step for which there is no
+    input does not happen.
+    """
+    inputs = iterator.get_next()
+    with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
+        fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
+    return outputs.tensors
+
+
+def _tensors_of(inputs):
+    parts = [part for leaf in nests.flatten(inputs) for part in distributed.components(leaf)]
+    return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
+
+
+#: The loop's function, and the `outputs.StepOutputs` of its trace.
+_EagerLoop = collections.namedtuple("_EagerLoop", "function outputs")
+
+#: {function: {owner of a bound method: {strategy: {iterator: _EagerLoop}}}}
+_loops = weakref.WeakKeyDictionary()
+
+
+def _eager_loop(strategy, fn, iterator, outputs_class):
+    """The loop around `fn`; of the same function and iterator the same one."""
+    keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn), strategy, iterator]
+    if not _is_data(iterator):
+        return _traced_loop(strategy, fn, iterator, outputs_class)
+    try:
+        loops = _loops
+        for key in keys[:-1]:
+            loops = loops.setdefault(key, weakref.WeakKeyDictionary())
+        if iterator not in loops:
+            loops[iterator] = _traced_loop(strategy, fn, iterator, outputs_class)
+        return loops[iterator]
+    except TypeError:  # neither hashable nor weakly referable
+        return _traced_loop(strategy, fn, iterator, outputs_class)
+
+
+def _traced_loop(strategy, fn, iterator, outputs_class):
+    """A new loop; it keeps nothing alive that it is found by."""
+    targets = [
+        weakref.ref(strategy),
+        weakref.ref(iterator),
+        weakref.WeakMethod(fn) if hasattr(fn, "__func__") else weakref.ref(fn),
+    ]
+    outputs = outputs_class()
+
+    def step():
+        own_strategy, own_iterator, own_fn = [target() for target in targets]
+        outputs.begin(own_strategy)
+        found = _step(outputs, own_fn, own_iterator)
+        outputs.begin(None)
+        return found
+
+    return _EagerLoop(device_loop.traced(step), outputs)
+
+
+def _is_data(iterator):
+    return isinstance(iterator, per_replica_datasets.PerReplicaIterator) or (
+        type(iterator).__module__.startswith("tensorflow")
+    )
+
+
+def _run_native(strategy, fn, iterator, iterations, initial_values, outputs):
+    """The native loop; it counts steps only where it is told of several."""
+
+    def step(context, inputs):
+        outputs.begin(strategy, context)
+        done = fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
+        ops = [
+            op
+            for op in nests.flatten(reductions.unwrap(strategy, done))
+            if isinstance(op, (tf.Operation, tf.Tensor))
+        ]
+        return tf.group(*ops)
+
+    extended = strategy.extended
+    per_run, extended.steps_per_run = extended.steps_per_run, None
+    try:
+        done = extended.experimental_run_steps_on_iterator(
+            step, iterator, iterations, initial_values
+        )
+    finally:
+        extended.steps_per_run = per_run
+    outputs.others.update(done.non_tensor_outputs)
+    outputs.finish(
+        {
+            name: reductions.unwrap(strategy, value) if distributed.is_distributed(value) else value
+            for name, value in done.last_step_outputs.items()
+        },
+        done.run_op,
+    )
+    return outputs
+
+
+def start_values(values, found):
+    """Flat start values for a loop whose outputs are `found`.
+
+    Args:
+      values: ``{name: value}``, or a flat list in the order of sorted names;
+        one value may stand for all leaves (replicas) of an output.
+      found: ``{name: nest of tensors}``.
+
+    Returns:
+      One tensor for each leaf of `found`; zeros where there is no value.
+
+    Raises:
+      ArgumentError: (a ValueError) an unknown name, or a wrong number, dtype
+        or shape of values.
+    """
+    names = sorted(found)
+    if not isinstance(values, dict):
+        values = _by_name(nests.flatten(values), names, found)
+    unknown = sorted(set(values) - set(names))
+    if unknown:
+        raise ArgumentError(
+            "initial_loop_values for %s" % ", ".join(map(repr, unknown)),
+            "the step sets no output of that name, only %s" % names,
+            "a dictionary of these names",
+        )
+    return [tensor for name in names for tensor in _start_of(name, values.get(name), found[name])]
+
+
+def _by_name(flat, names, found):
+    leaves = {name: nests.flatten(found[name]) for name in names}
+    if len(flat) == len(names):
+        return dict(zip(names, flat))
+    if len(flat) != sum(map(len, leaves.values())):
+        raise ArgumentError(
+            "%d initial_loop_values" % len(flat),
+            "the step sets %d output(s): %s" % (len(names), names),
+            "one value per output, or a dictionary by name",
+        )
+    flat = iter(flat)
+    return {name: [next(flat) for _ in leaves[name]] for name in names}
+
+
+def _start_of(name, value, output):
+    leaves = nests.flatten(output)
+    if value is None:
+        return [device_loop.zeros(leaf) for leaf in leaves]
+    flat = nests.flatten(value)
+    flat = flat * len(leaves) if len(flat) == 1 else flat
+    if len(flat) != len(leaves):
+        raise ArgumentError(
+            "initial_loop_values[%r] of %d values" % (name, len(flat)),
+            "the output has %d" % len(leaves),
+            "one value, or one for each",
+        )
+    return [_converted(name, *pair) for pair in zip(flat, leaves)]
+
+
+def _converted(name, value, leaf):
+    try:
+        made = tf.convert_to_tensor(value, dtype=leaf.dtype)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            "initial_loop_values[%r]=%r" % (name, value),
+            "the output is of dtype %s" % leaf.dtype.name,
+            "a value of that dtype",
+        ) from error
+    if not leaf.shape.is_compatible_with(made.shape):
+        raise ArgumentError(
+            "initial_loop_values[%r] of shape %s" % (name, made.shape),
+            "the output has shape %s" % leaf.shape,
+            "a value of that shape",
+        )
+    return made

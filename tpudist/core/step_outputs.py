@@ -1,0 +1,128 @@
+"""What a loop of steps gives back.
+
+Reference: ``MultiStepContext`` of ``run_steps_on_dataset``.
+"""
+
+import tensorflow as tf
+
+from tpudist.core import reductions
+from tpudist.errors import ArgumentError
+from tpudist.tfcompat import distributed, functions, nests
+from tpudist.virtual import delivery
+
+
+class StepOutputs:
+    """What the function of a step sets, and the loop's results afterwards.
+
+    Attributes:
+      run_op: op that runs the loop; None before, and in eager mode.
+    """
+
+    def __init__(self):
+        self._strategy = None
+        self._native = None
+        self._tensors = {}
+        self._others = {}
+        self._firsts = set()
+        self.run_op = None
+
+    @property
+    def tensors(self):
+        """The tensors of the last step by name."""
+        return self._tensors
+
+    @property
+    def others(self):
+        """Whatever else the function set, by name."""
+        return self._others
+
+    def begin(self, strategy, native=None):
+        """Starts to collect the outputs of `strategy`'s step.
+
+        Args:
+          strategy: the strategy.
+          native: TensorFlow's own context of a native TPU's loop, or None.
+        """
+        self._strategy, self._native = strategy, native
+
+    def finish(self, tensors, run_op):
+        """Takes the loop's results; from now on nothing can be set."""
+        self.begin(None)
+        self._tensors = {
+            name: value[0] if name in self._firsts else value for name, value in tensors.items()
+        }
+        self.run_op = run_op
+
+    def set_tensor(self, name, output, aggregation):
+        """Gives `output` back from the last step.
+
+        Context: replica or cross-replica, inside the step.
+
+        Args:
+          name: its key in the results.
+          output: a tensor, or in cross-replica context a value per replica.
+          aggregation: NONE for a list with each replica's value, or what
+            :func:`reductions.reduction` takes for one tensor.
+        """
+        self._require_step(name)
+        reduction = reductions.reduction(aggregation, none_allowed=True)
+        if self._native is not None:
+            self._firsts |= {name} if reduction == reductions.FIRST else set()
+            _set_native(self._native, name, output, reduction)
+            return
+        if tf.distribute.get_replica_context() is not None:
+            output = nests.map_structure(_as_tensor, output)
+        delivery.deliver(output, lambda value: self._keep(name, value, reduction))
+
+    def set_other(self, name, output):
+        """Gives back something that is not a tensor; context as above."""
+        self._require_step(name)
+        if tf.distribute.get_replica_context() is None:
+            self._others[name] = output
+            return
+        delivery.deliver(
+            output,
+            lambda value: self._others.__setitem__(name, reductions.unwrap(self._strategy, value)),
+        )
+
+    def _require_step(self, name):
+        if self._strategy is None:
+            raise ArgumentError(
+                "an output named %r was set outside of a step" % (name,),
+                "it is given back by the loop that runs the step",
+                "set it in the function that the loop runs, or in a replica function called there",
+            )
+
+    def _keep(self, name, value, reduction):
+        strategy = self._strategy
+        if reduction is None:
+            self._tensors[name] = _per_replica_list(strategy, value)
+        else:
+            self._tensors[name] = nests.map_structure(
+                lambda leaf: reductions.reduce_leaf(strategy, reduction, leaf), value
+            )
+
+
+def _as_tensor(leaf):
+    return leaf if distributed.is_tensor_like(leaf) else tf.convert_to_tensor(leaf)
+
+
+def _per_replica_list(strategy, value):
+    if reductions.is_list_of_replicas(strategy, value):
+        return value
+    return delivery.spread(strategy, value)
+
+
+def _set_native(context, name, output, reduction):
+    """Sets an output of TensorFlow's own context, also without reduction."""
+
+    @functions.library
+    def outside(unused_strategy, value):
+        context.set_last_step_output(name, value)
+
+    if reduction not in (None, reductions.FIRST):
+        context.set_last_step_output(name, output, reduction)
+    elif tf.distribute.get_replica_context() is None:
+        outside(None, output)
+    else:
+        tf.distribute.get_replica_context().merge_call(outside, (output,))

@@ -1,6 +1,0 @@
-"""The rules by which the replicas of a program are joined; see :mod:`node`."""
-
-from tpudist.core.virtual.rules import axes, elementwise, examples  # noqa: F401 (they register)
-from tpudist.core.virtual.rules.node import LINEAR, RESHAPES, RULES, Node
-
-__all__ = ["LINEAR", "RESHAPES", "RULES", "Node"]

@@ -1,0 +1,5 @@
+"""The compatibility layer: what a TensorFlow release is and hides.
+
+Only :mod:`tpudist.tfcompat.versions` asks which TensorFlow is installed, and only this
+package (and :mod:`tpudist.virtual`, where it subclasses) imports TensorFlow's private modules.
+"""

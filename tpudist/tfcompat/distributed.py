@@ -1,0 +1,340 @@
+"""TensorFlow's own distribution machinery, under one name per thing.
+
+The private modules moved and their constructors gained and lost arguments
+from release to release; :mod:`tpudist.tfcompat.versions` says which form this
+release has, and the functions here hide it. No semantics live here.
+"""
+
+import tensorflow as tf
+from tensorflow.python.distribute import (
+    cross_device_ops,
+    cross_device_utils,
+    distribute_lib,
+    mirrored_strategy,
+    values,
+)
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import resource_variable_ops
+from tensorflow.python.util import nest
+
+from tpudist.errors import CollectiveError
+from tpudist.tfcompat import nests, versions
+
+try:
+    from tensorflow.python.distribute import tpu_strategy
+except ImportError:
+    from tensorflow.contrib.distribute.python import tpu_strategy
+
+if versions.BY_DEVICE:
+    from tpudist.tfcompat import distributed_before_2_2
+
+if versions.HAS_INPUT_LIB:
+    from tensorflow.python.distribute import numpy_dataset
+
+if versions.HAS_COMPOSITES:
+    from tensorflow.python.framework.composite_tensor import CompositeTensor
+else:
+    CompositeTensor = (ops.IndexedSlices, tf.SparseTensor)
+
+try:
+    from tensorflow.python.distribute import distribute_utils
+except ImportError:
+    distribute_utils = values
+
+try:
+    from tensorflow.python.distribute import distribution_strategy_context as strategy_context
+except ImportError:
+    strategy_context = distribute_lib
+
+try:
+    from tensorflow.python.compiler.xla.experimental import xla_sharding
+except ImportError:
+    from tensorflow.compiler.xla.experimental.xla_sharding import xla_sharding
+
+try:
+    from tensorflow.python.framework.indexed_slices import IndexedSlices
+except ImportError:
+    IndexedSlices = ops.IndexedSlices
+
+try:
+    from tensorflow.python.distribute.mirrored_run import (
+        _MirroredReplicaContext as MirroredReplicaContext,
+    )
+except ImportError:
+    MirroredReplicaContext = mirrored_strategy.MirroredReplicaContext
+
+MirroredExtended = mirrored_strategy.MirroredExtended
+ResourceVariable = resource_variable_ops.ResourceVariable
+DistributedValues = values.DistributedValues
+ReplicaContext = distribute_lib.ReplicaContext
+DistributedVariable = values.DistributedVariable
+MirroredVariable = values.MirroredVariable
+SyncOnReadVariable = (
+    values.SyncOnReadVariable if versions.HAS_INPUT_LIB else values.ReplicaLocalVariable
+)
+TPUExtended = tpu_strategy.TPUExtended
+LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE else "unwrap"
+
+
+def per_replica(extended, components):
+    """A ``PerReplica`` of one component per replica."""
+    return _distributed(values.PerReplica, extended, components)
+
+
+def mirrored(extended, components):
+    """A ``Mirrored`` of one component per replica."""
+    return _distributed(values.Mirrored, extended, components)
+
+
+def _distributed(cls, extended, components):
+    if versions.BY_DEVICE:
+        return distributed_before_2_2.distributed(cls, extended, components)
+    return cls(tuple(components))
+
+
+def components(value):
+    """The per-replica components of a distributed value, else ``(value,)``."""
+    if not is_distributed(value):
+        return (value,)
+    if versions.BY_DEVICE:
+        return distributed_before_2_2.components(value)
+    return tuple(value._values)
+
+
+def map_distributed(fn, value):
+    """`fn` of each leaf if there is a distributed one, else of `value`."""
+    if any(is_distributed(leaf) for leaf in nests.flatten(value)):
+        return nests.map_structure(fn, value)
+    return fn(value)
+
+
+def as_per_replica(extended, results):
+    """`results` with N aliases of a tensor that is one object for N replicas.
+
+    A TPU returns N values of it too; to a reduction it is not a plain tensor.
+    """
+    count = extended._num_replicas_in_sync
+    return nests.map_structure(
+        lambda leaf: (
+            per_replica(extended, [leaf] + [tf.identity(leaf) for _ in range(count - 1)])
+            if nests.is_tensor(leaf)
+            and not is_distributed(leaf)
+            and not isinstance(leaf, tf.Variable)
+            and not is_assignment(leaf)
+            and not tf.executing_eagerly()
+            and count > 1
+            else leaf
+        ),
+        results,
+    )
+
+
+def is_distributed(value):
+    """Whether `value` holds one component per replica."""
+    return isinstance(value, DistributedValues)
+
+
+def is_variable(value):
+    """Whether `value` is a variable created under a strategy."""
+    return isinstance(value, DistributedVariable)
+
+
+def is_assignment(value):
+    """Whether `value` is what assigning a variable in a graph returns."""
+    return isinstance(value, resource_variable_ops._UnreadVariable)
+
+
+def is_mirrored(value):
+    """Whether the components of `value` are kept equal."""
+    if not versions.HAS_VARIABLE_POLICIES:
+        return isinstance(value, values.Mirrored)
+    return distribute_utils.is_mirrored(value)
+
+
+def select(extended, replica_id, structure):
+    """Replica `replica_id`'s component of every distributed value."""
+    return distribute_utils.select_replica(replica_id, structure)
+
+
+def select_mirrored(extended, replica_id, structure):
+    """The same for the arguments of an update, which are mirrored."""
+    if versions.BY_DEVICE:
+        return distributed_before_2_2.select_mirrored(extended, replica_id, structure)
+    return distribute_utils.select_replica(replica_id, structure)
+
+
+def regroup(extended, per_replica_results):
+    """One structure of distributed values from one structure per replica."""
+    results = tuple(per_replica_results)
+    if versions.BY_DEVICE:
+        return distributed_before_2_2.regroup(extended, results)
+    return distribute_utils.regroup(results)
+
+
+def update_regroup(extended, updates, group):
+    """Regroups what an update function returned for each component."""
+    if versions.BY_DEVICE:
+        return distributed_before_2_2.update_regroup(extended, updates, group)
+    return distribute_utils.update_regroup(extended, tuple(updates), group)
+
+
+def update_context(extended, replica_id):
+    """The context in which an update function sees one component."""
+    if versions.BY_DEVICE:
+        return distributed_before_2_2.update_context(extended, replica_id)
+    return distribute_lib.UpdateContext(replica_id)
+
+
+def reduce_plain(extended, reduce_op, value, destinations):
+    """Reduces a value that is the same in every replica (a constant, say).
+
+    Raises:
+      CollectiveError: only MEAN, and the sum of 0, are known without asking
+        the replicas.
+    """
+    try:
+        if versions.BY_DEVICE:
+            return distributed_before_2_2.reduce_plain(extended, reduce_op, value, destinations)
+        return cross_device_ops.reduce_non_distributed_value(
+            reduce_op, value, destinations, extended._num_replicas_in_sync
+        )
+    except ValueError as error:
+        raise CollectiveError(
+            "%s of %r" % (reduce_op, value),
+            "A non-DistributedValues value cannot be reduced: it is not known "
+            "to differ per replica",
+            "a value that run() or call_for_each_replica() returned",
+        ) from error
+
+
+def reduce_op(name):
+    """The ``tf.distribute.ReduceOp`` of that name, or `name` if it is one."""
+    if isinstance(name, str):
+        return tf.distribute.ReduceOp(name.upper())
+    return name
+
+
+def reduce_arguments(reduce_op, axis):
+    """What the native ``reduce`` takes besides the value: operation, keywords."""
+    if versions.WORKS_OUTSIDE_SCOPE:
+        return reduce_op, {"axis": axis}
+    return tf.distribute.ReduceOp(getattr(reduce_op, "value", reduce_op)), {}
+
+
+def device_count(destinations):
+    """On how many devices a reduction's result is wanted."""
+    return len(cross_device_ops.get_devices_from(destinations))
+
+
+def aggregate(tensors, add):
+    """Sum of tensors by `add`, or the concatenation of IndexedSlices."""
+    return cross_device_utils.aggregate_tensors_or_indexed_slices(list(tensors), add)
+
+
+def divide(tensor, count):
+    """`tensor` (or IndexedSlices) divided by `count`."""
+    return cross_device_utils.divide_by_n_tensors_or_indexed_slices(tensor, count)
+
+
+def create_distributed_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
+    """Wraps the variables of `creator` into one distributed variable.
+
+    Args:
+      extended: the strategy's extended object.
+      creator: ``creator(**kwargs) -> [variable per replica]``.
+      mirrored_class, sync_on_read_class: the classes to wrap in.
+      kwargs: the creation arguments, as ``tf.Variable`` got them.
+
+    Returns:
+      The distributed variable, added to the graph's collections.
+    """
+    strategy = extended._container_strategy()
+    if versions.BY_DEVICE:
+        return distributed_before_2_2.create_variable(
+            extended, creator, mirrored_class, sync_on_read_class, kwargs
+        )
+    if versions.TRACE_ONCE:
+        classes = dict(distribute_utils.VARIABLE_CLASS_MAPPING)
+        for key, cls in classes.items():
+            if cls is MirroredVariable:
+                classes[key] = mirrored_class
+            elif cls is SyncOnReadVariable:
+                classes[key] = sync_on_read_class
+        return distribute_utils.create_mirrored_variable(
+            strategy, creator, classes, distribute_utils.VARIABLE_POLICY_MAPPING, **kwargs
+        )
+    return distribute_utils.create_mirrored_variable(
+        strategy, creator, mirrored_class, sync_on_read_class, **kwargs
+    )
+
+
+def run(strategy, fn, args, kwargs, options):
+    """TensorFlow's own ``run`` of a native TPU strategy."""
+    if not versions.WORKS_OUTSIDE_SCOPE:
+        return distributed_before_2_2.run_natively(strategy, fn, args, kwargs or {})
+    native = (
+        tpu_strategy.TPUStrategyV1
+        if isinstance(strategy, tpu_strategy.TPUStrategyV1)
+        else tpu_strategy.TPUStrategy
+    )
+    if not versions.HAS_RUN:
+        return native.experimental_run_v2(strategy, fn, args, kwargs)
+    return native.run(strategy, fn, args, kwargs, options)
+
+
+def cross_replica(strategy):
+    """Context manager: the current graph is in `strategy`'s cross-replica
+    context."""
+    return _ThreadMode(strategy_context._CrossReplicaThreadMode(strategy))
+
+
+class _ThreadMode:
+    def __init__(self, mode):
+        self._mode = mode
+
+    def __enter__(self):
+        strategy_context._push_per_thread_mode(self._mode)
+
+    def __exit__(self, *unused):
+        strategy_context._pop_per_thread_mode()
+
+
+def flatten(structure):
+    """Leaves of a nest; composite tensors are split into their tensors."""
+    if not versions.HAS_COMPOSITES:
+        return nest.flatten(structure)
+    return nest.flatten(structure, expand_composites=True)
+
+
+def pack(structure, flat):
+    """The inverse of :func:`flatten`."""
+    if not versions.HAS_COMPOSITES:
+        return nest.pack_sequence_as(structure, flat)
+    return nest.pack_sequence_as(structure, flat, expand_composites=True)
+
+
+def is_single_device(value):
+    """Whether `value` is the place of a numpy dataset, not a variable."""
+    return versions.HAS_INPUT_LIB and isinstance(value, numpy_dataset.SingleDevice)
+
+
+def is_tensor_like(value):
+    """Whether `value` is a tensor or is made of tensors (IndexedSlices...)."""
+    return isinstance(value, tf.Tensor) or isinstance(value, CompositeTensor)
+
+
+def shard(annotation, tensor, *arguments, **options):
+    """`tensor` with a sharding annotation.
+
+    Args:
+      annotation: ``"tile"``, ``"replicate"`` or ``"assign_device"`` (renamed
+        ``single_device`` in 2.22).
+      tensor: a tensor of a graph.
+      *arguments: what the annotation takes after the tensor.
+      **options: ``use_sharding_op``, where the release has it.
+    """
+    if annotation == "assign_device" and versions.ASSIGN_DEVICE_RENAMED:
+        annotation = "single_device"
+    if not versions.HAS_SHARDING_OP:
+        options = {}
+    return getattr(xla_sharding, annotation)(tensor, *arguments, **options)

@@ -1,0 +1,197 @@
+"""Distributed values of releases that find a component by its device.
+
+In 1.13 a value is a dictionary from device to component; from 1.14 to 2.1 it
+is a tuple with a device map. :mod:`natives` hides this, and from 2.2 on there
+is nothing to hide.
+"""
+
+import tensorflow as tf
+from tensorflow.python.distribute import (
+    cross_device_ops,
+    device_util,
+    distribute_lib,
+    mirrored_strategy,
+    values,
+)
+from tensorflow.python.util import nest
+
+from tpudist.tfcompat import nests, versions
+
+if not versions.DEVICE_MAP:
+    from tensorflow.contrib.tpu.python.tpu import tpu
+
+_MORE = "/job:localhost/replica:0/task:0/device:TPU:%d"
+
+
+def distributed(cls, extended, components):
+    """A value of class `cls` with one component per replica."""
+    if versions.DEVICE_MAP:
+        return cls(extended._device_map, tuple(components))
+    return cls(_index(extended, components))
+
+
+def _index(extended, components):
+    """{device: component}, also of a wrong number of components."""
+    devices = list(extended.worker_devices)
+    devices += [_MORE % i for i in range(len(devices), len(components))]
+    return dict(zip(devices, components))
+
+
+def components(value):
+    """The components of a distributed value, in the order of the replicas."""
+    if versions.DEVICE_MAP:
+        return tuple(value._values)
+    return tuple(value._index.values())
+
+
+def select_mirrored(extended, replica_id, structure):
+    """Replica `replica_id`'s component of every mirrored value."""
+    device = extended.worker_devices[replica_id]
+    return values.select_device_mirrored(device, structure)
+
+
+def regroup(extended, results, wrap_class=values.PerReplica):
+    """One structure of distributed values from one structure per replica."""
+    if versions.DEVICE_MAP:
+        return values.regroup(extended._device_map, results, wrap_class)
+    if wrap_class is not values.PerReplica:
+
+        def wrap(index):
+            return wrap_class(extended, list(index.values()))
+
+        return values.regroup(_index(extended, results), wrap)
+    return values.regroup(_index(extended, results), wrap_class)
+
+
+def update_regroup(extended, updates, group):
+    """Regroups what an update function returned for each component."""
+    wrap = _grouped_on_one_device if group else _mirrored
+    if versions.DEVICE_MAP:
+        regrouped = values.regroup(
+            extended._device_map, tuple(updates), lambda _, parts: wrap(extended, parts)
+        )
+    else:
+        regrouped = regroup(extended, tuple(updates), wrap)
+    if group:
+        return regrouped
+    unwrap = extended._local_results if versions.DEVICE_MAP else extended._unwrap
+    return nest.map_structure(unwrap, regrouped)
+
+
+def _mirrored(extended, parts):
+    return distributed(values.Mirrored, extended, parts)
+
+
+def _grouped_on_one_device(extended, parts):
+    """The native grouping puts its identities on the replicas' labels."""
+    everything = tf.group(*parts)
+    if not all(nests.is_tensor(part) for part in parts):
+        return everything
+    with extended.place(), tf.control_dependencies([everything]):
+        return _mirrored(extended, [tf.identity(part) for part in parts])
+
+
+def update_context(extended, replica_id):
+    """The context in which an update function sees one component."""
+    return distribute_lib.UpdateContext(extended.worker_devices[replica_id])
+
+
+def reduce_plain(extended, reduce_op, value, destinations):
+    """Reduces a value that is the same in every replica."""
+    if versions.DEVICE_MAP:
+        return cross_device_ops.reduce_non_distributed_value(
+            reduce_op, extended._device_map, value, destinations
+        )
+    return cross_device_ops.reduce_non_distributed_value(extended, reduce_op, value, destinations)
+
+
+def run_natively(strategy, fn, args, kwargs):
+    """Runs `fn` on every core of a real TPU, as one computation (1.13)."""
+    extended = strategy.extended
+    flat = nest.flatten((args, kwargs))
+    is_split = [
+        isinstance(leaf, values.DistributedValues)
+        and not isinstance(leaf, values.DistributedVariable)
+        for leaf in flat
+    ]
+    inputs = [
+        [components(leaf)[i] for leaf, split in zip(flat, is_split) if split]
+        for i in range(extended._num_replicas_in_sync)
+    ]
+    structure = []
+
+    def replica(*tensors):
+        tensors = iter(tensors)
+        own_args, own_kwargs = nest.pack_sequence_as(
+            (args, kwargs),
+            [next(tensors) if split else leaf for leaf, split in zip(flat, is_split)],
+        )
+        result = extended.call_for_each_replica(fn, own_args, own_kwargs)
+        structure[:] = [result]
+        return [
+            tf.convert_to_tensor(leaf)
+            for leaf in nest.flatten(result)
+            if leaf is not None and not isinstance(leaf, tf.Operation)
+        ]
+
+    with strategy.scope():
+        outputs = tpu.replicate(replica, inputs)
+    if not isinstance(outputs[0], list):
+        return tf.group(*outputs)
+    return regroup(extended, [_packed(structure[0], each) for each in outputs])
+
+
+def _packed(structure, tensors):
+    tensors = iter(tensors)
+    return nest.map_structure(
+        lambda leaf: None if leaf is None or isinstance(leaf, tf.Operation) else next(tensors),
+        structure,
+    )
+
+
+if not versions.DEVICE_MAP:
+
+    class _Labelled:
+        """What lives on the real device is the updated replica's, or the first's."""
+
+        def get(self, device=None):
+            """The component for a device, the current one by default."""
+            known = device is not None and (device_util.canonicalize(device) in self._index)
+            if device is None and tf.distribute.has_strategy() or known:
+                return super().get(device)
+            return super().get(distribute_lib.get_update_device() or next(iter(self._index)))
+
+    class _Mirrored(_Labelled, values.MirroredVariable):
+        pass
+
+    class _ReplicaLocal(_Labelled, values.ReplicaLocalVariable):
+        pass
+
+
+def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
+    """See :func:`natives.create_distributed_variable`."""
+    if not versions.DEVICE_MAP:
+        made = mirrored_strategy._create_mirrored_variable(
+            extended.worker_devices,
+            lambda devices, *a, **k: dict(zip(devices, creator(**k))),
+            **kwargs,
+        )
+        made.__class__ = _Mirrored if isinstance(made, values.MirroredVariable) else _ReplicaLocal
+        return made
+    return _create_with_device_map()(
+        extended._container_strategy(),
+        extended._device_map,
+        0,
+        lambda devices, *a, **k: creator(**k),
+        mirrored_class,
+        sync_on_read_class,
+        **kwargs,
+    )
+
+
+def _create_with_device_map():
+    if versions.VALUES_CREATE_MIRRORED:
+        return values.create_mirrored_variable
+    if versions.CREATES_MIRRORED_PUBLICLY:
+        return distribute_lib.create_mirrored_variable
+    return mirrored_strategy._create_mirrored_variable

@@ -1,0 +1,285 @@
+"""TensorFlow functions and graphs, under one name per thing.
+
+Like :mod:`natives`, this hides how the releases build function graphs; no
+semantics live here.
+"""
+
+import contextlib
+
+import tensorflow as tf
+from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.eager import context, def_function, lift_to_graph
+from tensorflow.python.framework import auto_control_deps, func_graph, ops, tensor_util
+from tensorflow.python.ops import variable_scope
+
+from tpudist.errors import TpudistError
+from tpudist.tfcompat import nests, versions
+
+if versions.AUTOGRAPH_HIDES_ERRORS:
+    TpudistError.ag_pass_through = True
+
+if versions.RUN_CONVERTS:
+    from tensorflow.python.autograph.core import ag_ctx
+    from tensorflow.python.autograph.impl import api as autograph
+
+try:
+    from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+except ImportError:
+    from tensorflow.python.eager import function as _function
+
+    ConcreteFunction = _function.ConcreteFunction if versions.HAS_FUNCTION else _function.Function
+
+try:
+    from tensorflow.python.ops import control_flow_v2_func_graphs as control_flow
+except ImportError:
+    from tensorflow.python.ops import control_flow_util_v2 as control_flow
+
+try:
+    from tensorflow.python.ops.handle_data_util import copy_handle_data
+except ImportError:
+    from tensorflow.python.ops.custom_gradient import copy_handle_data
+
+FuncGraph = func_graph.FuncGraph
+Function = def_function.Function if versions.HAS_FUNCTION else def_function.PolymorphicFunction
+_BRANCHES_AND_LOOPS = (
+    control_flow.CondBranchFuncGraph,
+    control_flow.WhileCondFuncGraph,
+    control_flow.WhileBodyFuncGraph,
+)
+AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
+_NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
+
+
+def is_function(fn):
+    """Whether `fn` is what ``tf.function`` returns."""
+    return isinstance(fn, Function)
+
+
+def is_traceable(fn):
+    """Whether `fn` runs as a traced function when called eagerly."""
+    return isinstance(fn, (Function, ConcreteFunction)) or is_function(
+        getattr(fn, "__call__", None)  # noqa: B004 (a tf.function as a method)
+    )
+
+
+def in_function():
+    """Whether a ``tf.function`` is being traced."""
+    return ops.get_default_graph().building_function
+
+
+def in_graph():
+    """Whether ops are being added to a graph rather than executed."""
+    return not tf.executing_eagerly()
+
+
+def library(method):
+    """Marks our own code as not to be converted when user code is.
+
+    Unlike ``do_not_convert`` it leaves AutoGraph on for what `method` calls
+    back: the user's replica functions.
+    """
+    method.autograph_info__ = {}
+    return method
+
+
+def clone(function, python_function):
+    """`function` (a ``tf.function``) with another body, same options."""
+    if versions.HAS_FUNCTION_CLONE:
+        return function._clone(python_function=python_function)
+    signature = (
+        function._function_spec.input_signature
+        if versions.HAS_FUNCTION
+        else function.input_signature
+    )
+    return def_function.function(
+        python_function, autograph=function._autograph, input_signature=signature
+    )
+
+
+def convert(fn):
+    """`fn` converted by AutoGraph if the calling code is being converted."""
+    if not versions.RUN_CONVERTS:
+        return fn
+    return autograph.tf_convert(fn, ag_ctx.control_status_ctx())
+
+
+def do_not_convert(fn):
+    """`fn`, shielded from AutoGraph."""
+    return autograph.do_not_convert(fn) if versions.RUN_CONVERTS else fn
+
+
+@contextlib.contextmanager
+def unconverted():
+    """Shields what is called in the block from AutoGraph."""
+    if versions.RUN_CONVERTS:
+        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
+            yield
+    else:
+        yield
+
+
+@contextlib.contextmanager
+def eager_device(name):
+    """Sets the eager context's device only; the graph's stack is untouched."""
+    with context.device(name):
+        yield
+
+
+def initializable_iterator(dataset, shared_name):
+    """An iterator of a ``tf.data.Dataset`` that a Session initialises."""
+    if versions.HAS_INPUT_LIB:
+        return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
+    return dataset.make_initializable_iterator(shared_name)
+
+
+def control_flow_context():
+    """The branch or loop of TensorFlow 1 that ops are being added to, or None."""
+    return ops.get_default_graph()._get_control_flow_context()
+
+
+def variable_names():
+    """{scope: count}: what ``tf.get_variable`` and layers count names by."""
+    return dict(variable_scope.get_variable_scope_store().variable_scopes_count)
+
+
+@contextlib.contextmanager
+def variable_names_as(names):
+    """Inside the block names are counted from `names`; then on as before."""
+    store = variable_scope.get_variable_scope_store()
+    before, store.variable_scopes_count = (store.variable_scopes_count, dict(names))
+    try:
+        yield
+    finally:
+        store.variable_scopes_count = before
+
+
+def static_value(tensor):
+    """The value of a constant tensor, else None."""
+    return tensor_util.constant_value(tensor)
+
+
+def placeholder_like(tensor, shape=None):
+    """A placeholder of the current graph for values such as `tensor`."""
+    made = tf.compat.v1.placeholder(tensor.dtype, tensor.shape if shape is None else shape)
+    if tensor.dtype in (tf.resource, tf.variant):
+        copy_handle_data(tensor, made)
+    return made
+
+
+def copy_op(op, inputs):
+    """A copy of `op` in the current graph, with other inputs.
+
+    The inputs may have other shapes; the shapes of the outputs follow.
+    """
+    attributes = {
+        name: value
+        for name, value in op.node_def.attr.items()
+        if name not in ("_class", "_output_shapes")
+    }
+    return ops.get_default_graph().create_op(
+        op.type,
+        list(inputs),
+        [tensor.dtype for tensor in op.outputs],
+        name=op.name.split("/")[-1],
+        attrs=attributes,
+        op_def=op.op_def,
+    )
+
+
+def is_stateful(op):
+    """Whether `op` reads or changes something besides its inputs."""
+    return op.op_def.is_stateful
+
+
+def add_library(source, target):
+    """Makes the functions that `source`'s ops call known to `target`."""
+    for function in source._functions.values():
+        if versions.GRAPHS_ADD_FUNCTIONS:
+            target._add_function_recursive(function)
+        else:
+            function.add_to_graph(target)
+
+
+def in_function_inside(home):
+    """Whether a tf.function is being traced that is called in `home`.
+
+    Args:
+      home: a FuncGraph; the current graph is `home` or inside it. Branches
+        and loops are graphs inside it too, but no functions.
+    """
+    graph = ops.get_default_graph()
+    while isinstance(graph, _BRANCHES_AND_LOOPS):
+        graph = graph.outer_graph
+    return graph is not home and isinstance(graph, FuncGraph)
+
+
+def is_traced(value):
+    """Whether `value` is a tensor of a function graph."""
+    graph = None if isinstance(value, ops.EagerTensor) else getattr(value, "graph", None)
+    return nests.is_tensor(value) and isinstance(graph, FuncGraph)
+
+
+def lift(tensor):
+    """A copy, in the current context, of a tensor computed from nothing."""
+    if not tf.executing_eagerly():
+        return lift_to_graph.lift_to_graph(_liftable(tensor), ops.get_default_graph())[tensor]
+    graph = FuncGraph("lifted")
+    graph.outputs = [lift_to_graph.lift_to_graph(_liftable(tensor), graph)[tensor]]
+    return call_flat(make(graph, noinline=False), [])[0]
+
+
+def _liftable(tensor):
+    return [tensor] if versions.HAS_FUNCTION else tensor
+
+
+def make(graph, noinline):
+    """A callable TensorFlow function of a finished FuncGraph.
+
+    Args:
+      graph: a FuncGraph whose ``inputs``, ``outputs`` and
+        ``control_outputs`` are set.
+      noinline: keep one optimised body however often it is called.
+    """
+    attributes = dict(_NOINLINE) if noinline else {}
+    graph.structured_outputs = list(graph.outputs)
+    if versions.CONCRETE_FROM_GRAPH:
+        return ConcreteFunction.from_func_graph(graph, None, attributes)
+    made = ConcreteFunction(graph, attributes)
+    if versions.CAPTURES_ARE_A_DICT:
+        made._captured_inputs = []  # `call` is given them with the inputs
+    return made
+
+
+def captures(graph):
+    """[(outer tensor, placeholder)] of what `graph` captured, in order."""
+    if versions.CAPTURES_ARE_A_DICT:
+        return list(graph.captures.items())
+    return list(graph.captures)
+
+
+def call_flat(function, inputs):
+    """Calls what :func:`make` returned; a list of tensors, or None."""
+    if versions.CAPTURES_ARE_A_DICT:
+        return function._call_flat(inputs)
+    return function._call_flat(inputs, [])
+
+
+def call(function, inputs, like):
+    """Calls `function` in the current graph.
+
+    Args:
+      function: what :func:`make` returned.
+      inputs: one tensor per input of the function's graph.
+      like: one tensor per output, whose static shape the results get.
+
+    Returns:
+      A list of tensors.
+    """
+    results = call_flat(function, list(inputs))
+    results = list(results) if results is not None else []
+    for result, expected in zip(results, like):
+        if expected.dtype in (tf.resource, tf.variant):
+            copy_handle_data(expected, result)
+        else:
+            result.set_shape(expected.shape)
+    return results

@@ -1,0 +1,137 @@
+"""How TensorFlow builds, keeps and marks function graphs that XLA compiles.
+
+Like :mod:`tpudist.tfcompat.functions` it hides TensorFlow's forms; no semantics
+live here.
+"""
+
+import contextlib
+
+import tensorflow as tf
+from tensorflow.python.eager import context
+from tensorflow.python.framework import function_def_to_graph, ops
+from tensorflow.python.ops import control_flow_ops, resource_variable_ops
+
+from tpudist.tfcompat import functions, versions
+
+if versions.RUN_CONVERTS:
+    from tensorflow.python.autograph.core import ag_ctx
+    from tensorflow.python.autograph.impl import api as autograph
+
+#: Contexts of :func:`for_xla`. TensorFlow tells functions that were traced in
+#: one from others by its id, so none may have that of an earlier one.
+_entered = []
+
+
+class _ForXla(control_flow_ops.XLAControlFlowContext):
+    """Marks what is traced as compiled by XLA; functions are traced anew."""
+
+    def RequiresUniqueFunctionRetracing(self):
+        return True
+
+
+@contextlib.contextmanager
+def for_xla():
+    """What is traced in the block will be compiled by XLA.
+
+    Loops then have gradients of fixed size, and functions that are traced
+    here are not used elsewhere.
+    """
+    flow = _ForXla()
+    _entered.append(flow)
+    flow.Enter()
+    try:
+        yield
+    finally:
+        flow.Exit()
+
+
+@contextlib.contextmanager
+def eager():
+    """Executes what is called in the block, also in a program of graphs."""
+    with context.eager_mode():
+        yield
+
+
+@contextlib.contextmanager
+def variables_reused():
+    """``tf.get_variable`` finds what it made before under the same name.
+
+    In eager mode, where it never does, nothing is changed.
+    """
+    if tf.executing_eagerly():
+        yield
+        return
+    current = tf.compat.v1.get_variable_scope()
+    with tf.compat.v1.variable_scope(current, reuse=tf.compat.v1.AUTO_REUSE):
+        yield
+
+
+@contextlib.contextmanager
+def collections_kept():
+    """What the block adds to collections of a TF 1 graph is taken out again."""
+    if tf.executing_eagerly():
+        yield
+        return
+    graph = tf.compat.v1.get_default_graph()
+    before = {key: graph.get_collection(key) for key in graph.get_all_collection_keys()}
+    try:
+        yield
+    finally:
+        for key in graph.get_all_collection_keys():
+            graph.get_collection_ref(key)[:] = before.get(key, [])
+
+
+def converted(fn):
+    """`fn` converted by AutoGraph, as the body of a ``tf.function`` is.
+
+    In a TF 1 graph, where AutoGraph is asked for by name, it is left alone.
+
+    Args:
+      fn: a function, or a ``tf.function``, whose own choice is kept.
+    """
+    if functions.is_function(fn):
+        wanted, fn = fn._autograph, fn.python_function
+        if not wanted:
+            return functions.do_not_convert(fn)
+    if not versions.RUN_CONVERTS or not (tf.executing_eagerly() or functions.in_function()):
+        return fn
+    return autograph.tf_convert(fn, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))
+
+
+def is_eager(tensor):
+    """Whether `tensor` has a value now, and is of no graph."""
+    return isinstance(tensor, ops.EagerTensor)
+
+
+def stored_in(handle):
+    """(shape, dtype) of the variable behind a resource; (None, None) of others."""
+    data = (
+        resource_variable_ops.get_eager_safe_handle_data
+        if versions.HAS_FUNCTION
+        else resource_variable_ops.get_resource_handle_data
+    )(handle)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return None, None
+    stored = data.shape_and_type[0]
+    return tf.TensorShape(stored.shape), tf.as_dtype(stored.dtype)
+
+
+def called(graph, name):
+    """The FuncGraph of a function that ops of `graph` call by name.
+
+    None if `graph` does not know it.
+    """
+    found = graph._get_function(name)
+    traced = getattr(found, "graph", None)
+    return (
+        traced
+        if traced is not None or found is None
+        else (function_def_to_graph.function_def_to_graph(_definition(found)))
+    )
+
+
+def _definition(function):
+    """The ``FunctionDef`` of a function that was imported."""
+    if hasattr(function, "function_def"):
+        return function.function_def
+    return function.definition

@@ -1,0 +1,203 @@
+"""Which TensorFlow is this? The only module that asks.
+
+Every difference between releases that tpudist depends on is one named flag
+with the release it starts at. Code elsewhere reads the flag, never the
+version. The figures come from running the installed wheels of each release
+(see ``compat/``).
+"""
+
+from packaging.version import Version
+
+try:
+    import tensorflow as _tf
+
+    TF = Version(_tf.version.VERSION if hasattr(_tf, "version") else _tf.VERSION)
+except Exception as error:  # a broken install raises what it likes
+    from tpudist.errors import MissingTensorFlowError
+
+    raise MissingTensorFlowError(
+        "TensorFlow cannot be imported: %s" % error,
+        "tpudist drives TensorFlow's own runtime and ships none",
+        'pip install "tpudist[tensorflow]", or tpudist doctor if it is installed',
+    ) from error
+
+OLDEST = "1.13"
+
+
+def _since(release):
+    return TF.release >= Version(release).release
+
+
+if not _since(OLDEST):
+    from tpudist.errors import MissingTensorFlowError
+
+    raise MissingTensorFlowError(
+        "TensorFlow %s" % TF,
+        "tpudist needs TensorFlow %s or newer" % OLDEST,
+        'pip install "tpudist[tensorflow]"',
+    )
+
+#: TensorFlow 2: eager execution and resource variables by default.
+TF2 = _since("2.0")
+
+#: ``tf.keras`` is Keras 3 (tensorflow 2.16 release notes), unless the user
+#: asked for ``tf_keras`` with TF_USE_LEGACY_KERAS.
+KERAS_3 = _since("2.16")
+
+#: Distributed values find a component by its device and refuse duplicate
+#: devices (until 2.1; in 2.2 values became plain tuples).
+BY_DEVICE = not _since("2.2")
+
+#: They do so with a device map (1.14 to 2.1); in 1.13 they are dictionaries.
+DEVICE_MAP = BY_DEVICE and _since("1.14")
+
+#: What makes a mirrored variable is public in ``distribute_lib`` (1.15), and
+#: then in ``values`` (2.1).
+CREATES_MIRRORED_PUBLICLY = _since("1.15")
+VALUES_CREATE_MIRRORED = _since("2.1")
+
+#: ``tf.compat.v2`` exists (1.14).
+HAS_COMPAT_V2 = _since("1.14")
+
+#: ``tf.nest`` and ``tf.is_tensor`` are public (1.14).
+HAS_NEST = _since("1.14")
+
+#: Tensors made of tensors have a common class, and nests can expand them (1.14).
+HAS_COMPOSITES = _since("1.14")
+
+#: ``distribute.numpy_dataset``, ``distribute.input_lib`` and
+#: ``values.SyncOnReadVariable`` exist (1.14, which moved the TPU strategy and
+#: all of contrib's TPU code below ``tensorflow.python``).
+HAS_INPUT_LIB = _since("1.14")
+
+#: ``tf.function`` is public, and its classes have their names (1.14).
+HAS_FUNCTION = _since("1.14")
+
+#: A function graph has control outputs, which run with it (1.14); before, what
+#: is returned depends on what must run.
+HAS_CONTROL_OUTPUTS = _since("1.14")
+
+#: Replicas can be run and values reduced outside of the scope, ``reduce`` has
+#: an axis, and ``unwrap`` is called ``experimental_local_results`` (1.14).
+WORKS_OUTSIDE_SCOPE = _since("1.14")
+
+#: ``ReplicaContext.all_reduce`` exists (1.14); before, only ``merge_call``.
+HAS_ALL_REDUCE = _since("1.14")
+
+#: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
+HAS_RUN = _since("2.2")
+
+#: ``experimental_run_v2`` is gone (deprecated in 2.2, removed in 2.4).
+HAS_RUN_V2 = _since("1.14") and not _since("2.4")
+
+#: AutoGraph turns errors it does not know into a StagingError, and leaves those
+#: alone that have ``ag_pass_through`` (autograph/impl/api.py of 1.14).
+AUTOGRAPH_HIDES_ERRORS = not _since("1.15")
+
+#: ``strategy.run`` converts the replica function with AutoGraph (from 1.15).
+RUN_CONVERTS = _since("1.15")
+
+#: Topology has a z axis: mesh and computation shapes have 4 entries (2.3).
+TOPOLOGY_RANK = 4 if _since("2.3") else 3
+
+#: The resolver answers ``get_tpu_system_metadata()`` itself; before, a module
+#: function of tpu_strategy does (2.3).
+RESOLVER_HAS_METADATA = _since("2.3")
+
+#: A mirrored variable without aggregation may be assigned in replica context
+#: (2.3); before, that is a ValueError on TPUs and GPUs alike.
+ASSIGN_WITHOUT_AGGREGATION = _since("2.3")
+
+#: Replica contexts carry a static local id next to the (possibly symbolic) id
+#: in the sync group, so that one trace can serve every replica (2.4).
+TRACE_ONCE = _since("2.4")
+
+#: Whether a variable is mirrored is asked of its policy (2.4); before, that is
+#: its class.
+HAS_VARIABLE_POLICIES = _since("2.4")
+
+#: Collectives take ``options`` (2.4); 2.2 and 2.3 call them hints.
+HAS_OPTIONS = _since("2.4")
+HAS_HINTS = _since("2.2") and not HAS_OPTIONS
+
+#: ``InputReplicationMode`` and InputOptions reach the strategy (2.3 and 2.4).
+HAS_INPUT_OPTIONS = _since("2.3")
+
+#: ``experimental_distribute_datasets_from_function`` exists, and distributed
+#: datasets feed several hosts on one machine (1.15).
+HAS_DATASETS_FROM_FUNCTION = _since("1.15")
+
+#: A batch that the replicas cannot share evenly ends a distributed dataset in
+#: a graph (2.0; seen as an OutOfRangeError, without the last batch).
+GRAPHS_NEED_EVEN_BATCHES = TF2 and not _since("2.1")
+
+#: Who destroys a ``tf.data`` iterator waits for the thread that tunes it, up to
+#: a minute (2.5; see :mod:`tpudist.virtual.iterators`).
+ITERATORS_END_SLOWLY = _since("2.5")
+
+#: ``tf.data.Options.autotune`` (2.7); before, ``experimental_optimization``.
+HAS_AUTOTUNE_OPTIONS = _since("2.7")
+
+#: ``tf.data.Dataset.element_spec`` exists (1.15).
+HAS_ELEMENT_SPEC = _since("1.15")
+
+#: ``tf.compat.v1.data.get_output_shapes`` exists (1.14); before, datasets of
+#: either version have ``output_shapes``.
+HAS_OUTPUT_SHAPES = _since("1.14")
+
+#: A dataset distributed to one replica is split too (until 2.10).
+ONE_REPLICA_NEEDS_BATCHES = not _since("2.11")
+
+#: ``experimental_distribute_datasets_from_function`` lost its prefix (2.4).
+DATASETS_FROM_FUNCTION_RENAMED = _since("2.4")
+
+#: The native TPU strategies trace and annotate logical devices (2.2).
+HAS_LOGICAL_DEVICES = _since("2.2")
+
+#: Sharding annotations may be an op of their own, not only an attribute (2.2).
+HAS_SHARDING_OP = _since("2.2")
+
+#: The XlaSharding op kills the process when a CPU runs it (2.2 to 2.8; seen
+#: as a segmentation fault), later it is an identity.
+XLA_SHARDING_CRASHES_CPU = _since("2.2") and not _since("2.12")
+
+#: A second native class, ``tf.distribute.TPUStrategy``, besides the
+#: experimental one (2.3).
+HAS_TPU_STRATEGY_V2 = _since("2.3")
+
+#: ``xla_sharding.assign_device`` is called ``single_device`` (2.22).
+ASSIGN_DEVICE_RENAMED = _since("2.22")
+
+#: ``DeviceAssignment.build`` became public (1.14).
+HAS_ASSIGNMENT_BUILD = _since("1.14")
+
+#: A ``tf.function`` can be copied with another body (2.2).
+HAS_FUNCTION_CLONE = _since("2.2")
+
+#: A function graph keeps its captures in a dictionary, and a concrete function
+#: appends them to the inputs itself (until 1.14; see eager/function.py there).
+CAPTURES_ARE_A_DICT = not _since("1.15")
+
+#: Concrete functions are made by ``from_func_graph`` (2.14).
+CONCRETE_FROM_GRAPH = _since("2.14")
+
+#: Optimizers of ``tf.train`` scale a mean loss by the number of replicas
+#: (1.13 and before); from 1.14 only Estimator does.
+SCALES_LOSS = not _since("1.14")
+
+#: A variable made in a function is put on the innermost device that is given by
+#: name, past all device functions: on a replica's label, where replicas are
+#: traced one by one (``ops.init_scope``; seen on 1.14, 1.15 and 2.2, on the
+#: latter two only without soft placement).
+INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
+
+#: A graph adds a function with all that it calls (2.13); before, the function
+#: adds itself to a graph.
+GRAPHS_ADD_FUNCTIONS = _since("2.13")
+
+#: Outputs of ``local_results`` are nested per replica (2.6).
+NESTED_LOCAL_RESULTS = _since("2.6")
+
+#: A function's HLO can be had as a serialized module, and XLA has a kernel that
+#: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).
+LOWERS_TO_HLO = _since("2.5")

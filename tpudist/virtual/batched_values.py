@@ -1,0 +1,187 @@
+"""How one tensor of a replica trace is held for all N replicas at once.
+
+A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
+
+* `Uniform`: one tensor ``[b, ...]``, the same for every replica;
+* `Batch`: one tensor ``[N * b, ...]`` (its rows) or ``[N, b, ...]`` (stacked),
+  replica after replica: the same memory under two shapes;
+* `Total`: one tensor ``[b, ...]``, the sum over the replicas;
+* `Each`: N tensors.
+
+Conversions add ops to the current graph, once. A form without tensors is an
+outline, from which :meth:`held` makes placeholders.
+"""
+
+import functools
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions
+from tpudist.virtual import reduce_once
+
+
+class Uniform:
+    """The same `tensor` for each of `count` replicas."""
+
+    def __init__(self, count, tensor=None):
+        self.value = tensor
+        self._count = count
+
+    def tensors(self):
+        """The tensors that hold this form."""
+        return [self.value]
+
+    def like(self, tensors):
+        """The same form, held by other tensors."""
+        return Uniform(self._count, *tensors)
+
+    def held(self, tensor):
+        """The same form of `tensor` (of the trace), in placeholders."""
+        return self.like([functions.placeholder_like(tensor)])
+
+    def each(self):
+        """One tensor per replica."""
+        return [self.value] * self._count
+
+    def rows(self):
+        """The value repeated along its first axis, as of a `Batch`."""
+        return tf.concat(self.each(), 0)
+
+    def stacked(self):
+        """The value repeated along a new first axis, as of a `Batch`."""
+        return tf.stack(self.each())
+
+    def total(self, leaf=""):
+        """The sum over the replicas; `leaf` is its name in errors."""
+        return self.value * tf.cast(self._count, self.value.dtype)
+
+
+class Each:
+    """One of `count` tensors per replica."""
+
+    def __init__(self, count, tensors=()):
+        self._count = count
+        self._tensors = list(tensors)
+
+    def tensors(self):
+        """The tensors that hold this form."""
+        return self._tensors
+
+    def like(self, tensors):
+        """The same form, held by other tensors."""
+        return Each(self._count, tensors)
+
+    def held(self, tensor):
+        """The same form of `tensor` (of the trace), in placeholders."""
+        return self.like([functions.placeholder_like(tensor) for _ in range(self._count)])
+
+    def each(self):
+        """One tensor per replica."""
+        return self._tensors
+
+    def total(self, leaf=""):
+        """The sum over the replicas; `leaf` is its name in errors."""
+        return functools.reduce(
+            lambda total, part: reduce_once.add(total, part, leaf), self._tensors
+        )
+
+
+class Total:
+    """The sum over all replicas, which alone is wanted."""
+
+    def __init__(self, tensor):
+        self.value = tensor
+
+    def tensors(self):
+        """The tensors that hold this form."""
+        return [self.value]
+
+    def like(self, tensors):
+        """The same form, held by other tensors."""
+        return Total(*tensors)
+
+    def total(self, leaf=""):
+        """The sum over the replicas; `leaf` is its name in errors."""
+        return self.value
+
+
+class Batch:
+    """The values of all replicas in one tensor.
+
+    Args:
+      count: number of replicas.
+      shape: the shape of one replica's value, a list of ints.
+      rows: the tensor ``[count * shape[0]] + shape[1:]``; or
+      stacked: the tensor ``[count] + shape``; or
+      parts: one tensor per replica.
+    """
+
+    def __init__(self, count, shape, rows=None, stacked=None, parts=None):
+        self._count = count
+        self.shape = list(shape)
+        self._rows = rows
+        self._stacked = stacked
+        self._parts = parts
+
+    def rows(self):
+        """The replicas' values one after the other along their first axis."""
+        if self._rows is None:
+            if self._stacked is None:
+                self._rows = tf.concat(self._parts, 0)
+            else:
+                self._rows = tf.reshape(
+                    self._stacked, [self._count * self.shape[0]] + self.shape[1:]
+                )
+        return self._rows
+
+    def stacked(self):
+        """The replicas' values along a new first axis."""
+        if self._stacked is None:
+            if self._rows is None and self._parts is not None and (not self.shape):
+                self._stacked = tf.stack(self._parts)
+            else:
+                self._stacked = tf.reshape(self.rows(), [self._count] + self.shape)
+        return self._stacked
+
+    def aligned(self, rank):
+        """`stacked()` with ones after the first axis, up to `rank` others."""
+        missing = rank - len(self.shape)
+        if not missing:
+            return self.stacked()
+        return tf.reshape(self.stacked(), [self._count] + [1] * missing + self.shape)
+
+    def tensors(self):
+        """The tensors that hold this form."""
+        return [self.rows() if self.shape else self.stacked()]
+
+    def like(self, tensors):
+        """The same form, held by other tensors."""
+        kind = "rows" if self.shape else "stacked"
+        return Batch(self._count, self.shape, **{kind: tensors[0]})
+
+    def held(self, tensor):
+        """The same form of `tensor` (of the trace), in placeholders."""
+        rows = [self._count * n for n in self.shape[:1]] or [self._count]
+        return self.like([functions.placeholder_like(tensor, rows + self.shape[1:])])
+
+    def each(self):
+        """One tensor per replica."""
+        if self._parts is None:
+            self._parts = tf.unstack(self.stacked())
+        return self._parts
+
+    def total(self, leaf=""):
+        """The sum over the replicas; `leaf` is its name in errors."""
+        return tf.reduce_sum(self.stacked(), 0)
+
+
+def of_parts(tensors, tensor):
+    """The form of N tensors that stand for `tensor` of the trace."""
+    if all(part is tensors[0] for part in tensors):
+        return Uniform(len(tensors), tensors[0])
+    if tensor.dtype in (tf.resource, tf.variant) or any(
+        not part.shape.is_fully_defined() or part.shape.as_list() != tensor.shape.as_list()
+        for part in tensors
+    ):
+        return Each(len(tensors), tensors)
+    return Batch(len(tensors), tensor.shape.as_list(), parts=list(tensors))

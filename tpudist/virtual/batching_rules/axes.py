@@ -1,0 +1,221 @@
+"""Rules of ops along axes, and of other shapes."""
+
+import tensorflow as tf
+
+from tpudist.virtual import batched_values
+from tpudist.virtual.batching_rules.node import RESHAPES, rule
+
+_REDUCTIONS = ("All", "Any", "ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "Sum")
+
+
+@rule(*_REDUCTIONS)
+def reduction(node):
+    """A reduction over axes that are known."""
+    axes = node.constant(1)
+    if axes is None:
+        return None
+    value, rank = node.inputs[0], len(node.input_shape())
+    axes = axes.reshape([-1]) % max(rank, 1) if axes.size else axes
+    if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
+        return [batched_values.Total(node.make(value.rows(), node.inputs[1].value)[0])]
+    shifted = (axes + 1).reshape(node.input_shape(1))
+    return node.stacked(value.stacked(), tf.constant(shifted))
+
+
+@rule(*RESHAPES)
+def reshape(node):
+    """The same values under another shape."""
+    value = node.inputs[0]
+    if isinstance(value, batched_values.Total):
+        return [batched_values.Total(tf.reshape(value.value, node.shape()))]
+    held = value.tensors()[0]
+    return (
+        node.found(tf.reshape(held, [node.count] + node.shape()))
+        if (not node.shape())
+        else [
+            batched_values.Batch(
+                node.count,
+                node.shape(),
+                rows=tf.reshape(held, [node.count * node.shape()[0]] + node.shape()[1:]),
+            )
+        ]
+    )
+
+
+@rule("Transpose")
+def transpose(node):
+    """Axes in another order."""
+    order = node.constant(1)
+    if order is None:
+        return None
+    return node.stacked(
+        node.inputs[0].stacked(), tf.constant([0] + [axis + 1 for axis in order], order.dtype)
+    )
+
+
+@rule("Tile")
+def tile(node):
+    """Repeated along axes."""
+    times = node.constant(1)
+    if times is None:
+        return None
+    return node.stacked(node.inputs[0].stacked(), tf.constant([1] + list(times), times.dtype))
+
+
+@rule("BroadcastTo")
+def broadcast_to(node):
+    """Broadcast to a shape that is known."""
+    return node.found(
+        tf.broadcast_to(node.inputs[0].aligned(len(node.shape())), [node.count] + node.shape())
+    )
+
+
+@rule("Pad", "PadV2", "MirrorPad")
+def pad(node):
+    """Padded by widths that are known."""
+    widths = node.constant(1)
+    if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
+        return None
+    return node.stacked(
+        node.inputs[0].stacked(),
+        tf.constant([[0, 0]] + widths.tolist(), widths.dtype),
+        *[value.value for value in node.inputs[2:]],
+    )
+
+
+@rule("ConcatV2")
+def concatenate(node):
+    """Joined along an axis that is known."""
+    axis = node.constant(len(node.inputs) - 1)
+    if axis is None:
+        return None
+    return node.found(
+        tf.concat([value.stacked() for value in node.inputs[:-1]], axis % len(node.shape()) + 1)
+    )
+
+
+@rule("Pack")
+def pack(node):
+    """Joined along a new axis."""
+    return node.found(
+        tf.stack(
+            [value.stacked() for value in node.inputs],
+            node.op.get_attr("axis") % len(node.shape()) + 1,
+        )
+    )
+
+
+@rule("GatherV2", "ResourceGather")
+def gather(node):
+    """Rows of one table, as in an embedding."""
+    if not (node.is_uniform(0) and node.is_batch(1)) or (node.op.get_attr("batch_dims")):
+        return None
+    if len(node.inputs) > 2 and node.constant(2) != 0:
+        return None
+    rest = [value.value for value in node.inputs[2:]]
+    (made,) = node.make(node.inputs[0].value, node.inputs[1].tensors()[0], *rest)
+    kind = "rows" if node.input_shape(1) else "stacked"
+    return [batched_values.Batch(node.count, node.shape(), **{kind: made})]
+
+
+@rule("OneHot")
+def one_hot(node):
+    """One-hot vectors along the last axis."""
+    if (
+        not node.is_batch(0)
+        or not node.is_uniform(1, 2, 3)
+        or (node.op.get_attr("axis") not in (-1, len(node.shape()) - 1))
+    ):
+        return None
+    return node.found(
+        tf.one_hot(
+            node.inputs[0].stacked(),
+            *[v.value for v in node.inputs[1:]],
+            dtype=node.op.outputs[0].dtype,
+        )
+    )
+
+
+@rule("StridedSlice")
+def strided_slice(node):
+    """A slice whose bounds are known."""
+    bounds = [node.constant(i) for i in (1, 2, 3)]
+    if any(bound is None for bound in bounds):
+        return None
+    return node.found(
+        tf.raw_ops.StridedSlice(input=node.inputs[0].stacked(), **_bounds(node.op, bounds))
+    )
+
+
+@rule("StridedSliceGrad")
+def strided_slice_gradient(node):
+    """The gradient of a slice whose bounds are known."""
+    shape, *bounds = [node.constant(i) for i in range(4)]
+    if shape is None or any(bound is None for bound in bounds):
+        return None
+    return node.found(
+        tf.raw_ops.StridedSliceGrad(
+            shape=tf.constant([node.count] + shape.tolist(), shape.dtype),
+            dy=node.inputs[4].stacked(),
+            **_bounds(node.op, bounds),
+        )
+    )
+
+
+def _bounds(op, bounds):
+    """The arguments of a slice with a whole first axis before its own."""
+    made = {
+        name: tf.constant([first] + bound.tolist(), bound.dtype)
+        for name, first, bound in zip(("begin", "end", "strides"), (0, 0, 1), bounds)
+    }
+    for name, first in (
+        ("begin_mask", 1),
+        ("end_mask", 1),
+        ("ellipsis_mask", 0),
+        ("new_axis_mask", 0),
+        ("shrink_axis_mask", 0),
+    ):
+        made[name] = op.get_attr(name) << 1 | first
+    return made
+
+
+@rule("Slice")
+def slice_(node):
+    """A slice that begins at the same place for every replica."""
+    if not node.is_uniform(1):
+        return None
+    begin = node.inputs[1].value
+    size = [node.count] + node.shape()
+    return node.stacked(
+        node.inputs[0].stacked(),
+        tf.concat([tf.zeros([1], begin.dtype), begin], 0),
+        tf.constant(size, begin.dtype),
+    )
+
+
+@rule("Split")
+def split(node):
+    """Equal parts along a known axis."""
+    axis = node.constant(0)
+    if axis is None:
+        return None
+    return _parts(
+        node,
+        tf.split(
+            node.inputs[1].stacked(), len(node.op.outputs), int(axis) % len(node.input_shape(1)) + 1
+        ),
+    )
+
+
+@rule("Unpack")
+def unpack(node):
+    """Parts along an axis, which goes."""
+    axis = node.op.get_attr("axis") % len(node.input_shape())
+    return _parts(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))
+
+
+def _parts(node, tensors):
+    return [
+        batched_values.Batch(node.count, node.shape(i), stacked=tensor)
+        for i, tensor in enumerate(tensors)
+    ]

@@ -1,0 +1,80 @@
+"""Rules of ops that work element by element."""
+
+from tpudist.virtual import batched_values
+from tpudist.virtual.batching_rules.node import LINEAR, PASSES, rule
+
+UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Elu Erf Exp
+Expm1 Floor Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p
+LogicalNot Neg OnesLike Reciprocal Relu Relu6 Rint Round Rsqrt Selu Sigmoid
+Sign Sin Sinh Softplus Softsign Sqrt Square Tan Tanh ZerosLike""".split()
+
+BROADCAST = """Add AddV2 Atan2 BitwiseAnd BitwiseOr Div DivNoNan Equal FloorDiv
+FloorMod Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr Maximum
+Minimum Mod Mul MulNoNan NotEqual Pow RealDiv SelectV2 SquaredDifference Sub
+TruncateDiv Xdivy Xlogy""".split()
+
+SAME_SHAPE = """AddN EluGrad InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad
+ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad
+TanhGrad""".split()
+
+
+@rule(*PASSES)
+def passed(node):
+    """An op that gives what it gets."""
+    return node.inputs
+
+
+@rule(*UNARY)
+def unary(node):
+    """Element by element, of one input."""
+    if isinstance(node.inputs[0], batched_values.Total):
+        return _totals(node)
+    return [node.inputs[0].like(node.make(*node.inputs[0].tensors()))]
+
+
+@rule(*BROADCAST)
+def broadcast(node):
+    """Element by element, of inputs that are broadcast."""
+    if any(isinstance(value, batched_values.Total) for value in node.inputs):
+        return _totals(node)
+    rank = len(node.shape())
+    if rank and all(_joins_rows(node, i) for i in range(len(node.inputs))):
+        return node.rows(
+            *[
+                value.value if isinstance(value, batched_values.Uniform) else value.rows()
+                for value in node.inputs
+            ]
+        )
+    return node.stacked(
+        *[
+            value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)
+            for value in node.inputs
+        ]
+    )
+
+
+def _joins_rows(node, index):
+    """Whether an input broadcasts the same way when rows are joined."""
+    shape, out = node.input_shape(index), node.shape()
+    if node.is_uniform(index):
+        return len(shape) < len(out) or shape[0] == 1
+    return len(shape) == len(out) and shape[0] == out[0]
+
+
+@rule(*SAME_SHAPE)
+def same_shape(node):
+    """Element by element, of inputs of one shape."""
+    if any(isinstance(value, batched_values.Total) for value in node.inputs):
+        return _totals(node)
+    if not node.shape():
+        return node.stacked(*[value.stacked() for value in node.inputs])
+    return node.rows(*[value.rows() for value in node.inputs])
+
+
+def _totals(node):
+    """A linear op of sums over replicas."""
+    if node.op.type not in LINEAR or any(
+        node.input_shape(i) != node.shape() for i in range(len(node.inputs))
+    ):
+        return None
+    return [batched_values.Total(node.make(*[v.total() for v in node.inputs])[0])]

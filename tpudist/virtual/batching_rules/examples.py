@@ -1,0 +1,113 @@
+"""Rules of ops on examples: the first axis is the batch."""
+
+import tensorflow as tf
+
+from tpudist.virtual import batched_values
+from tpudist.virtual.batching_rules.node import rule
+
+_ROWS = """AvgPool Conv2D Conv3D DepthwiseConv2dNative InTopKV2 MaxPool
+MaxPoolGrad SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+BiasAdd ResizeBilinear ResizeNearestNeighbor SpaceToDepth
+DepthToSpace""".split()
+
+#: How many inputs of these are examples; the others are parameters.
+_EXAMPLES = {
+    "BiasAdd": 1,
+    "Conv2D": 1,
+    "Conv3D": 1,
+    "DepthwiseConv2dNative": 1,
+    "InTopKV2": 2,
+    "ResizeBilinear": 1,
+    "ResizeNearestNeighbor": 1,
+}
+
+
+@rule(*_ROWS)
+def row_by_row(node):
+    """Ops that take examples along their first axis, and parameters."""
+    first = _EXAMPLES.get(node.op.type, len(node.inputs))
+    fixed = range(first, len(node.inputs))
+    sizes = {node.input_shape(i)[0] for i in range(first)}
+    if len(sizes) > 1 or not node.is_uniform(*fixed):
+        return None
+    return node.rows(
+        *([value.rows() for value in node.inputs[:first]] + [node.inputs[i].value for i in fixed])
+    )
+
+
+@rule("Softmax", "LogSoftmax")
+def last_axis(node):
+    """Along the last axis of any number."""
+    return node.stacked(node.inputs[0].stacked())
+
+
+@rule("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput")
+def convolution_input_gradient(node):
+    """The gradient of a convolution for its examples."""
+    if not (node.is_uniform(1) and node.is_batch(2)):
+        return None
+    return node.rows(_sizes(node), node.inputs[1].value, node.inputs[2].rows())
+
+
+@rule("AvgPoolGrad")
+def average_gradient(node):
+    """The gradient of an average pool."""
+    return node.rows(_sizes(node), node.inputs[1].rows())
+
+
+def _sizes(node):
+    """Input 0: the shape of the output, which is the gradient of all rows."""
+    size, *others = node.shape()
+    return tf.constant([size * node.count] + others, node.op.inputs[0].dtype)
+
+
+@rule("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
+def convolution_filter_gradient(node):
+    """The gradient of a convolution for its filter, a sum over examples."""
+    if not (node.summed and node.is_uniform(1)):
+        return None
+    images, sizes, gradients = node.inputs
+    return [batched_values.Total(node.make(images.rows(), sizes.value, gradients.rows())[0])]
+
+
+@rule("BiasAddGrad")
+def bias_gradient(node):
+    """The gradient of a bias, a sum over examples."""
+    if not node.summed:
+        return None
+    return [batched_values.Total(node.make(node.inputs[0].rows())[0])]
+
+
+@rule("UnsortedSegmentSum")
+def segment_sum(node):
+    """The gradient of an embedding, a sum over examples."""
+    if not (node.summed and node.is_uniform(2) and node.input_shape(1)):
+        return None
+    values, segments, count = node.inputs
+    return [batched_values.Total(node.make(values.rows(), segments.rows(), count.value)[0])]
+
+
+@rule("MatMul")
+def product(node):
+    """A product of matrices: of examples and weights, or of their gradients."""
+    left, right = node.inputs
+    flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
+    if node.is_batch(0) and node.is_uniform(1) and not flip[0]:
+        return node.rows(left.rows(), right.value)
+    if node.summed and flip == [True, False]:
+        return [batched_values.Total(node.make(left.rows(), right.rows())[0])]
+    held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
+    return node.found(tf.matmul(*held, transpose_a=flip[0], transpose_b=flip[1]))
+
+
+@rule("BatchMatMulV2", "BatchMatMul")
+def products(node):
+    """Products of matrices with batch axes before them."""
+    shapes = [node.input_shape(0), node.input_shape(1)]
+    if (
+        not node.is_batch(0, 1)
+        or len(shapes[0]) != len(shapes[1])
+        or (shapes[0][:-2] != shapes[1][:-2])
+    ):
+        return None
+    return node.stacked(*[value.stacked() for value in node.inputs])

@@ -1,0 +1,89 @@
+"""What an op of a replica trace becomes when all replicas' batches are one.
+
+A rule is a function of a `Node` that returns the forms of the op's outputs,
+or None if it cannot say. Every rule gives for each replica what the op would
+have given that replica alone, up to the order of floating-point additions.
+"""
+
+from tpudist.tfcompat import functions
+from tpudist.virtual import batched_values
+
+#: {op type: rule}
+RULES = {}
+
+#: Ops that give the same values another shape.
+RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
+
+#: Ops that give what they get.
+PASSES = ("Identity", "PreventGradient", "Snapshot", "StopGradient")
+
+#: Ops through which a sum over replicas may be taken.
+LINEAR = frozenset(PASSES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"))
+
+
+def rule(*types):
+    """Makes the decorated function the rule of these op types."""
+
+    def register(function):
+        RULES.update((op_type, function) for op_type in types)
+        return function
+
+    return register
+
+
+class Node:
+    """An op of the trace whose inputs are known.
+
+    Attributes:
+      op: the op of the trace.
+      inputs: the form of each input.
+      count: number of replicas.
+      summed: whether only the sum over the replicas of output 0 is wanted.
+    """
+
+    def __init__(self, op, inputs, count, summed):
+        self.op = op
+        self.inputs = inputs
+        self.count = count
+        self.summed = summed
+
+    def shape(self, index=0):
+        """The static shape of an output for one replica, or None."""
+        shape = self.op.outputs[index].shape
+        return shape.as_list() if shape.is_fully_defined() else None
+
+    def input_shape(self, index=0):
+        """The static shape of an input for one replica, or None."""
+        shape = self.op.inputs[index].shape
+        return shape.as_list() if shape.is_fully_defined() else None
+
+    def constant(self, index):
+        """The value of an input if it is known while tracing, or None."""
+        return functions.static_value(self.op.inputs[index])
+
+    def is_batch(self, *indices):
+        """Whether these inputs hold a value per replica in one tensor."""
+        return all(isinstance(self.inputs[i], batched_values.Batch) for i in indices)
+
+    def is_uniform(self, *indices):
+        """Whether these inputs are the same for every replica."""
+        return all(isinstance(self.inputs[i], batched_values.Uniform) for i in indices)
+
+    def make(self, *inputs):
+        """Adds the op with other inputs; returns its outputs."""
+        return functions.copy_op(self.op, inputs).outputs
+
+    def rows(self, *inputs):
+        """Adds the op on rows; the forms of its outputs."""
+        return [
+            batched_values.Batch(self.count, self.shape(i), rows=made)
+            for i, made in enumerate(self.make(*inputs))
+        ]
+
+    def stacked(self, *inputs):
+        """Adds the op on stacked values; the form of its output."""
+        return self.found(self.make(*inputs)[0])
+
+    def found(self, tensor):
+        """The form of output 0, given stacked."""
+        return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]

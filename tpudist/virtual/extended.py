@@ -1,0 +1,273 @@
+"""The virtual TPU's ``StrategyExtended``: N replicas on one real device.
+
+It is TensorFlow's mirrored strategy with the device taken out: replicas are
+named ``/device:TPU:0..N-1`` and every op is placed on one real device, a
+mirrored variable is stored once, and a reduction or an update is done once.
+"""
+
+import contextlib
+import re
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, nests
+from tpudist.virtual import (
+    collectives,
+    inputs,
+    keras_loops,
+    merge,
+    reduce_once,
+    replicate,
+    variables,
+)
+
+_LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
+_OTHER_TASK = re.compile(r"/task:[1-9]")
+_HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class VirtualExtended(distributed.MirroredExtended):
+    """Replicas of one virtual slice.
+
+    Args:
+      strategy: the container strategy.
+      system: the `VirtualSystem`.
+      placement: the `placement.Placement`: number of replicas, logical
+        devices per replica, hosts.
+      device: the real device that computes; None for the first CPU.
+    """
+
+    #: Whether a replica function that assigns a variable without aggregation
+    #: gives each replica a copy of it.
+    splits_variables = True
+
+    #: Whether annotations for logical devices are ops, though no CPU runs them.
+    annotates_with_ops = False
+
+    def __init__(self, strategy, system, placement, device=None):
+        self.system = system
+        self.placement = placement
+        self.steps_per_run = 1
+        self._real_device = device or _HOST
+        self.updates_parts = False
+        self.replica_ids = None
+        labels = tuple(_LABEL % i for i in range(placement.num_replicas))
+        strategy._collective_key_base = 0  # the native constructor reads it
+        super().__init__(strategy, devices=labels)
+
+    # Set-up. The three methods below are called by the native constructor.
+
+    def _initialize_strategy(self, devices, *unused_args, **unused_kwargs):
+        inputs.set_devices(self, devices, _HOST)
+
+    def _use_merge_call(self):
+        return True
+
+    def _input_workers_with_options(self, options=None):
+        return inputs.workers(self, options)
+
+    def _experimental_distribute_dataset(self, dataset, *options):
+        return inputs.distributed(self, super()._experimental_distribute_dataset(dataset, *options))
+
+    def _distribute_datasets_from_function(self, dataset_fn, *options):
+        return inputs.distributed(
+            self, super()._distribute_datasets_from_function(dataset_fn, *options)
+        )
+
+    def _experimental_distribute_datasets_from_function(self, dataset_fn, *options):
+        return inputs.distributed(
+            self, super()._experimental_distribute_datasets_from_function(dataset_fn, *options)
+        )  # its name until 2.3
+
+    def _make_dataset_iterator(self, dataset):
+        return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
+
+    def _make_input_fn_iterator(self, input_fn, *unused_mode, **unused_options):
+        return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, input_fn)
+
+    # What is where.
+
+    @property
+    def num_hosts(self):
+        """Number of hosts that feed the replicas."""
+        return self.placement.num_hosts
+
+    @property
+    def num_replicas_per_host(self):
+        """Number of replicas that one host feeds."""
+        return self.placement.num_replicas // self.placement.num_hosts
+
+    @property
+    def real_device(self):
+        """The device that all replicas compute on."""
+        return self._real_device
+
+    def get_host(self, host_id):
+        """The device string of host `host_id`, 0 to ``num_hosts - 1``."""
+        return "/job:localhost/replica:0/task:%d" % host_id
+
+    def get_host_cpu_device(self, host_id):
+        """The CPU device string of host `host_id`."""
+        return self.get_host(host_id) + "/device:CPU:0"
+
+    @contextlib.contextmanager
+    def place(self):
+        """Places ops on the real device, whatever replica label is current.
+
+        Inside a graph only the graph's device stack changes: the eager
+        context keeps the replica's label, by which old releases cache nested
+        functions.
+        """
+        if tf.executing_eagerly():
+            with tf.device(self._real_device):
+                yield
+        else:
+            graph = tf.compat.v1.get_default_graph()
+            with graph.device(self._place_op):
+                yield
+
+    def _place_op(self, op):
+        return self.rename_device(op) or self._real_device
+
+    def rename_device(self, op):
+        """The real device of an op that is pinned to a core or a host.
+
+        A device function (see ``tf.Graph.device``).
+        """
+        if "device:TPU:" in op.device:
+            return self._real_device
+        return self._host if _OTHER_TASK.search(op.device) else op.device
+
+    # Replica context.
+
+    def _call_for_each_replica(self, fn, args, kwargs):
+        keras_loops.refuse(fn)
+        return replicate.call_for_each_replica(self, fn, args, kwargs or {})
+
+    def tpu_run(self, fn, args, kwargs, unused_options=None):
+        """What the native ``TPUStrategy.run`` calls on its extended object."""
+        return self.call_for_each_replica(fn, args=args, kwargs=kwargs)
+
+    # Variables.
+
+    def _create_variable(self, next_creator, *args, **kwargs):
+        return variables.create(self, next_creator, kwargs)
+
+    # Cross-replica context.
+
+    def _reduce_to(self, reduce_op, value, destinations, *unused_options, **unused_hints):
+        if distributed.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
+            return value
+        if not distributed.is_distributed(value):
+            if self._num_replicas_in_sync == 1:
+                return value  # TensorFlow would copy it to the TPU's label
+            return distributed.reduce_plain(self, reduce_op, value, destinations)
+        with self.place():
+            reduced = merge.combine(reduce_op, value)
+            return reduce_once.spread(self, reduced, destinations)
+
+    def reduce_along(self, reduce_op, value, axis):
+        """`value` reduced over replicas and along `axis`; see `Strategy`."""
+        count = self._num_replicas_in_sync
+        parts = (
+            distributed.components(value) if distributed.is_distributed(value) else [value] * count
+        )
+        with self.place():
+            return reduce_once.combine_along(
+                reduce_op, [tf.convert_to_tensor(part) for part in parts], axis
+            )
+
+    def _batch_reduce_to(self, reduce_op, value_destination_pairs, *unused_options, **unused_hints):
+        return [
+            self._reduce_to(reduce_op, value, destinations)
+            for value, destinations in value_destination_pairs
+        ]
+
+    def _broadcast_to(self, tensor, destinations):
+        if isinstance(tensor, (float, int)):
+            return tensor
+        with self.place():
+            return reduce_once.mirror(
+                self, tf.convert_to_tensor(tensor), self._num_replicas_in_sync
+            )
+
+    def _gather_to_implementation(self, value, destinations, axis, *unused):
+        if not distributed.is_distributed(value):
+            return value
+        with self.place(), collectives.named("AllGather"):
+            gathered = tf.concat(distributed.components(value), axis)
+            return reduce_once.spread(self, gathered, destinations)
+
+    def _update(self, var, fn, args, kwargs, group):
+        if not distributed.is_distributed(var):
+            return self._update_single(var, fn, args, kwargs, group)
+        parts = [(part,) for part in distributed.components(var)]
+        once = variables.is_stored_once(var)
+        if once:
+            merge.note_update(var)
+        return self._update_parts(parts, once, fn, args, kwargs, group)
+
+    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+        parts = [() for _ in range(self._num_replicas_in_sync)]
+        return self._update_parts(parts, True, fn, args, kwargs, group)
+
+    def _update_single(self, var, fn, args, kwargs, group):
+        """Updates a variable that no strategy created."""
+        with distributed.update_context(self, 0), self.place():
+            result = fn(
+                var,
+                *distributed.select_mirrored(self, 0, args),
+                **distributed.select_mirrored(self, 0, kwargs),
+            )
+        return result if group else (result,)
+
+    def _update_parts(self, parts, once, fn, args, kwargs, group):
+        updates = []
+        for i, part in enumerate(parts[:1] if once else parts):
+            with distributed.update_context(self, i), self.place(), self._updating(
+                once
+            ), tf.name_scope("update_%d" % i):
+                updates.append(
+                    fn(
+                        *(part + tuple(distributed.select_mirrored(self, i, args))),
+                        **distributed.select_mirrored(self, i, kwargs),
+                    )
+                )
+        if once and group:
+            with self.place():
+                return nests.map_structure(
+                    lambda leaf: self._mirror_update(leaf, len(parts)), updates[0]
+                )
+        if once:
+            with self.place():
+                updates = _repeat(updates[0], len(parts))
+        return distributed.update_regroup(self, updates, group)
+
+    def _mirror_update(self, leaf, count):
+        if not _is_value(leaf):
+            return leaf
+        return reduce_once.mirror(self, tf.identity(leaf), count)
+
+    @contextlib.contextmanager
+    def _updating(self, once):
+        """Tells variables whether an update is done once for each part."""
+        before, self.updates_parts = self.updates_parts, not once
+        try:
+            yield
+        finally:
+            self.updates_parts = before
+
+
+def _repeat(result, count):
+    """One result per component of an update that ran once."""
+    flat = [
+        reduce_once.copies(leaf, count) if _is_value(leaf) else [leaf] * count
+        for leaf in nests.flatten(result)
+    ]
+    return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat]) for i in range(count)]
+
+
+def _is_value(leaf):
+    return distributed.is_assignment(leaf) or (
+        nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)
+    )

@@ -1,0 +1,109 @@
+"""Function graphs that tpudist itself traces, and the way out of them.
+
+A variable outlives the trace in which it is first used, so its creation
+leaves the trace (and every trace around it).
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, versions
+
+
+class Trace:
+    """A FuncGraph under construction.
+
+    Attributes:
+      graph: the FuncGraph.
+      outer: the graph it is called from.
+      must_run: the stateful ops of the graph, once it is traced.
+      regroups: whether distributed values made here are regrouped by
+        TensorFlow, which takes N times one object for an undistributed value.
+      handed_out: a list if the values that replica functions hand out (see
+        :mod:`tpudist.virtual.delivery`) are only collected, else None.
+    """
+
+    regroups = True
+    handed_out = None
+
+    def __init__(self, name, outer=None):
+        self.outer = outer or tf.compat.v1.get_default_graph()
+        with self.outer.as_default():
+            self.graph = functions.FuncGraph(name)
+        self.graph._tpudist_trace = self
+        self.must_run = []
+
+    @contextlib.contextmanager
+    def ordered(self):
+        """Traces the block; its stateful ops keep their order and run."""
+        with self.graph.as_default():
+            with functions.AutomaticControlDependencies() as order:
+                yield order
+            if versions.HAS_CONTROL_OUTPUTS:
+                self.must_run = list(order.ops_which_must_run)
+
+    def finish(self, outputs, inputs=()):
+        """The graph, ready to become a function.
+
+        Args:
+          outputs: its tensors that the function returns.
+          inputs: its placeholders that the function takes, before what it
+            captures.
+        """
+        self.graph.inputs = list(inputs)
+        self.graph.inputs += [inner for _, inner in functions.captures(self.graph)]
+        self.graph.outputs = list(outputs)
+        self.graph.control_outputs = self.must_run
+        return self.graph
+
+    @contextlib.contextmanager
+    def outside(self, kwargs):
+        """Leaves the trace; `kwargs` are the arguments of a new variable."""
+        with self.outer.as_default(), tf.control_dependencies(None):
+            with outside(kwargs):
+                yield
+
+
+class LiftingTrace(Trace):
+    """A trace whose variables live where no function is being traced."""
+
+    @contextlib.contextmanager
+    def outside(self, kwargs):
+        """Leaves all functions; see `tf.init_scope`."""
+        with tf.init_scope():
+            yield _lift(kwargs)
+
+
+@contextlib.contextmanager
+def outside(kwargs):
+    """Leaves the traces around the current graph to create a variable.
+
+    Args:
+      kwargs: the creation arguments; an initial value that a trace computes
+        is computed outside instead.
+    """
+    trace = current()
+    if trace is None:
+        _lift(kwargs)
+        yield
+    else:
+        with trace.outside(kwargs):
+            yield
+
+
+def current():
+    """The innermost `Trace` around the current graph, or None."""
+    graph = tf.compat.v1.get_default_graph()
+    while isinstance(graph, functions.FuncGraph):
+        if hasattr(graph, "_tpudist_trace"):
+            return graph._tpudist_trace
+        graph = graph.outer_graph
+    return None
+
+
+def _lift(kwargs):
+    initial = kwargs.get("initial_value")
+    graph = None if tf.executing_eagerly() else (tf.compat.v1.get_default_graph())
+    if functions.is_traced(initial) and initial.graph is not graph:
+        kwargs["initial_value"] = functions.lift(initial)

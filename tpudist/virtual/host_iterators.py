@@ -1,0 +1,53 @@
+"""One iterator per host, from which the replicas of the host take in turn."""
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, versions
+
+
+def take(get_next, count):
+    """`count` results of ``get_next()``, taken in turn also in a graph.
+
+    Args:
+      get_next: takes the next element (or optional) of an iterator.
+      count: number of replicas that the host feeds.
+
+    Returns:
+      A list.
+    """
+    elements, before = [], []
+    for _ in range(count):
+        with tf.control_dependencies(before):
+            elements.append(get_next())
+        if not tf.executing_eagerly():
+            before = [distributed.flatten(elements[-1])[0].op]
+    return elements
+
+
+def untuned(datasets):
+    """`datasets` of the hosts, for hosts that are all on this machine.
+
+    Several do not get a thread each that tunes them for a machine of their
+    own, and for which the end of their iterators waits. What is to be tuned
+    (``tf.data.AUTOTUNE``) has TensorFlow's default instead.
+    """
+    if len(datasets) == 1 or not versions.ITERATORS_END_SLOWLY:
+        return datasets
+    options = tf.data.Options()
+    if versions.HAS_AUTOTUNE_OPTIONS:
+        options.autotune.enabled = False
+    else:
+        options.experimental_optimization.autotune = False
+    return [dataset.with_options(options) for dataset in datasets]
+
+
+def iterated_in_a_graph():
+    """The error of a loop over the elements of a distributed dataset."""
+    return ContextError(
+        "a distributed dataset was iterated over in a graph",
+        "__iter__() is only supported inside of tf.function or when eager execution is enabled",
+        "iterator = tf.compat.v1.data.make_initializable_iterator(dataset)"
+        "; session.run(iterator.initializer); iterator.get_next(). For "
+        "Keras, tf.compat.v1.enable_v2_behavior()",
+    )

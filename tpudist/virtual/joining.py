@@ -1,0 +1,205 @@
+"""One call of a stage for all replicas, their batches joined.
+
+The replicas of a slice run one program on equal shares of a batch. On one
+device the same program on the whole batch gives each replica the same values
+and keeps the device busy with a few large operations instead of many small
+ones. :mod:`rules` says how; an op without a rule is done once per replica
+between the others. Where an op has an effect that only a call of the whole
+program per replica can give (random numbers, say), or a shape is known only
+when the program runs, its stages are called once per replica (:mod:`emit`).
+"""
+
+import collections
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.tfcompat import functions
+from tpudist.virtual import batched_values, batching_rules, segments
+
+#: Ops that only read a resource.
+_READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
+
+#: Ops with an effect that every replica may do for itself.
+_VARIABLES = ("ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+
+#: Ops with an output whose shape is the kernel's choice.
+_RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
+
+_SHAPES = ("Rank", "Shape", "ShapeN", "Size")
+
+#: A function, the tensors of the trace that it takes, and
+#: [(tensor of the trace, form)] that it gives.
+Joined = collections.namedtuple("Joined", "function inputs outputs")
+
+
+def join(program, cut, known):
+    """The stages of a program, each for all replicas at once.
+
+    Args:
+      program: the traced `Program`.
+      cut: its `stages.Stage` objects, None for an empty one.
+      known: {id of a tensor of the trace: form}: what goes into the program.
+
+    Returns:
+      A list of `Joined`, or None if the program cannot be joined.
+    """
+    outlines, made = dict(known), []
+    for stage, merge in zip(cut, program.merges + [None]):
+        joined = stage and _Joining(program, stage, outlines).joined()
+        if stage is not None and joined is None:
+            return None
+        made.append(joined)
+        outlines.update((id(tensor), form) for tensor, form in (joined.outputs if joined else ()))
+        for held, tensors in merge.results if merge else ():
+            outlines[id(held)] = batched_values.of_parts(
+                tensors * (program.num_replicas // len(tensors)), held
+            )
+    return made
+
+
+class _Joining:
+    """The construction of one `Joined`."""
+
+    def __init__(self, program, stage, outlines):
+        self._program = program
+        self._stage = stage
+        self._count = program.num_replicas
+        self._outlines = outlines
+        self._made = {}
+        self._forms = {}
+        self._summed = _summed(stage)
+
+    def joined(self):
+        """The `Joined`, or None if an op cannot be joined."""
+        program, stage = self._program, self._stage
+        with program.outer.as_default():
+            graph = functions.FuncGraph("replicas_stage")
+        functions.add_library(program.graph, graph)
+        with graph.as_default(), program.extended.place():
+            for tensor in stage.inputs:
+                form = self._outlines[id(tensor)].held(tensor)
+                self._forms[id(tensor)] = form
+                graph.inputs += form.tensors()
+            if not all(self._copy(op) for op in stage.body):
+                return None
+            outputs = [
+                (tensor, self._canonical(self._forms[id(tensor)])) for tensor in stage.outputs
+            ]
+            graph.outputs = [held for _, form in outputs for held in form.tensors()] or [
+                tf.constant(0)
+            ]
+        graph.control_outputs = [made for op in stage.must_run for made in self._made[op]]
+        return Joined(functions.make(graph, noinline=False), stage.inputs, outputs)
+
+    @staticmethod
+    def _canonical(form):
+        return form.like(form.tensors())
+
+    def _copy(self, op):
+        """Adds what `op` is for all replicas; returns whether it could."""
+        before = [made for control in op.control_inputs for made in self._made.get(control, ())]
+        with tf.control_dependencies(before):
+            found = self._found(op)
+        if found is None:
+            return False
+        self._forms.update((id(tensor), form) for tensor, form in zip(op.outputs, found))
+        self._made.setdefault(op, [tensor.op for form in found for tensor in form.tensors()])
+        return True
+
+    def _found(self, op):
+        """The forms of the outputs of `op`; None if it cannot be joined."""
+        inputs = [id(tensor) for tensor in segments.inputs_of(op)]
+        if any(tensor not in self._forms for tensor in inputs):
+            return None  # the backward edge of a loop
+        given = [self._forms[tensor] for tensor in inputs]
+        if op.type in _SHAPES:
+            return _shapes(op, self._count)
+        uniform = all(isinstance(form, batched_values.Uniform) for form in given)
+        if uniform and (op.type in _READS or not functions.is_stateful(op)):
+            return self._once(op, [form.value for form in given])
+        if op.type in _VARIABLES:
+            return self._for_each(op, given)
+        if functions.is_stateful(op) and op.type not in _READS or (not _is_known(op)):
+            return None
+        return self._by_rule(op, given) or self._for_each(op, given)
+
+    def _by_rule(self, op, given):
+        if op.type not in batching_rules.RULES or any(
+            isinstance(form, batched_values.Each) for form in given
+        ):
+            return None
+        summed = id(op.outputs[0]) in self._summed
+        return batching_rules.RULES[op.type](batching_rules.Node(op, given, self._count, summed))
+
+    def _once(self, op, inputs):
+        made = functions.copy_op(op, inputs)
+        self._made[op] = [made]
+        return [batched_values.Uniform(self._count, tensor) for tensor in made.outputs]
+
+    def _for_each(self, op, given):
+        """One op per replica; those with an effect one after the other."""
+        made = []
+        for inputs in zip(*[form.each() for form in given]):
+            before = made[-1:] if functions.is_stateful(op) else []
+            with tf.control_dependencies(before):
+                made.append(functions.copy_op(op, inputs))
+        self._made[op] = made
+        columns = zip(*[copy.outputs for copy in made])
+        return [
+            batched_values.of_parts(list(column), tensor)
+            for column, tensor in zip(columns, op.outputs)
+        ]
+
+
+def _is_known(op):
+    """Whether all shapes around `op` are known while tracing."""
+    return op.type in _RESERVING or all(
+        tensor.shape.is_fully_defined() for tensor in list(op.inputs) + list(op.outputs)
+    )
+
+
+def _shapes(op, count):
+    """An op that asks for shapes which are known while tracing."""
+    if not all(tensor.shape.is_fully_defined() for tensor in op.inputs):
+        return None
+    ask = {"Rank": len, "Size": np.prod}.get(op.type, list)
+    return [
+        batched_values.Uniform(
+            count, tf.constant(ask(value.shape.as_list()), tensor.dtype, tensor.shape)
+        )
+        for value, tensor in zip(op.inputs, op.outputs)
+    ]
+
+
+def _summed(stage):
+    """Ids of the tensors of which only the sum over the replicas is wanted."""
+    consumers = collections.defaultdict(list)
+    for op in stage.body:
+        for tensor in segments.inputs_of(op):
+            consumers[id(tensor)].append(op)
+    summed = set()
+    for op in reversed(stage.body):
+        for tensor in op.outputs:
+            if id(tensor) in stage.each:
+                continue
+            used = consumers[id(tensor)]
+            if (used or id(tensor) in stage.summed) and all(
+                _is_linear(consumer) and id(consumer.outputs[0]) in summed for consumer in used
+            ):
+                summed.add(id(tensor))
+    return summed
+
+
+def _is_linear(op):
+    """Whether a sum of outputs of `op` is its output for sums of inputs."""
+    return (
+        op.type in batching_rules.LINEAR
+        and len(op.outputs) == 1
+        and all(
+            op.type in batching_rules.RESHAPES
+            or tensor.shape.is_fully_defined()
+            and tensor.shape == op.outputs[0].shape
+            for tensor in op.inputs
+        )
+    )

@@ -1,0 +1,107 @@
+"""Replicas traced one by one, in threads that meet at every merge_call.
+
+This is the mirrored strategy's own engine; what is added is that a replica's
+ops go to the one real device instead of to the replica's label.
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.virtual import collectives, merge, trace_arguments
+
+
+def run(extended, fn, args, kwargs):
+    """Traces `fn` once per replica into the current graph.
+
+    Context: cross-replica, in a graph or a ``tf.function``.
+    """
+    trace_arguments.check_lengths(extended, (args, kwargs))
+
+    def on_the_device(*replica_args, **replica_kwargs):
+        with _label(extended), extended.place(), _replica(extended):
+            return fn(*replica_args, **replica_kwargs)
+
+    return distributed.MirroredExtended._call_for_each_replica(
+        extended, functions.do_not_convert(on_the_device), args, kwargs
+    )
+
+
+class Replica(distributed.MirroredReplicaContext):
+    """The context of one of the replicas that are traced one by one."""
+
+    def __init__(self, strategy, replica_id):
+        super().__init__(strategy, replica_id)
+        self._flow = functions.control_flow_context()
+
+    def _merge_call(self, merge_fn, args, kwargs):
+        if functions.control_flow_context() is not self._flow:
+            raise merge.refusal("a branch or loop")
+
+        @functions.library
+        def meet(*merge_args, **merge_kwargs):
+            with collectives.meeting():
+                return merge_fn(*merge_args, **merge_kwargs)
+
+        return super()._merge_call(meet, args, kwargs)
+
+    @functions.library
+    def all_reduce(self, reduce_op, value, *options, **named_options):
+        """Sums or averages a nest over the replicas; see ``ReplicaContext``.
+
+        TensorFlow looks for variables in the graph behind a result that has a
+        gradient of its own. Here it would come through the reduction to the
+        other replicas' variables and refuse them, so the reduction is fed
+        what it does not look behind.
+        """
+        native = super().all_reduce if versions.HAS_ALL_REDUCE else self._merge_and_reduce
+        flat = nests.flatten(value)
+        if any(isinstance(leaf, distributed.IndexedSlices) for leaf in flat):
+            return native(reduce_op, value, *options, **named_options)
+
+        @tf.custom_gradient
+        def reduced(*tensors):
+            totals = native(reduce_op, [_behind(t) for t in tensors], *options, **named_options)
+            return totals, lambda *gradients: self.all_reduce(
+                reduce_op, list(gradients), *options, **named_options
+            )
+
+        return nests.pack_sequence_as(value, reduced(*flat))
+
+    def _merge_and_reduce(self, reduce_op, value):
+        """``all_reduce`` of a nest, for releases that have none."""
+
+        def merge(strategy, *merged):
+            return strategy.extended.batch_reduce_to(reduce_op, [(leaf, leaf) for leaf in merged])
+
+        flat = self.merge_call(functions.library(merge), args=tuple(nests.flatten(value)))
+        return nests.pack_sequence_as(value, flat)
+
+
+def _behind(tensor):
+    """`tensor` without its past; its name is kept for error messages."""
+    name = getattr(getattr(tensor, "op", None), "name", "value")
+    return tf.stop_gradient(tensor, name=name.split("/")[-1])
+
+
+def _replica(extended):
+    current = tf.distribute.get_replica_context()
+    return Replica(extended._container_strategy(), current._replica_id_in_sync_group)
+
+
+@contextlib.contextmanager
+def _label(extended):
+    """Keeps the replica's label current where the release looks for it.
+
+    With a device map, nested functions are cached and variables are found by
+    the eager context's device.
+    """
+    if not versions.DEVICE_MAP or tf.executing_eagerly():
+        yield
+        return
+    replica_id = functions.static_value(
+        tf.distribute.get_replica_context().replica_id_in_sync_group
+    )
+    with functions.eager_device(extended.worker_devices[replica_id]):
+        yield

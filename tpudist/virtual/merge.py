@@ -1,0 +1,199 @@
+"""One ``merge_call`` of a trace: replicas meet, cross-replica code runs once."""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions
+from tpudist.virtual import collectives, function_graphs, reduce_once, variables
+
+
+class Merge(function_graphs.Trace):
+    """The merge function of one ``merge_call``, traced into its own graph.
+
+    Attributes:
+      position: number of ops in the replica trace when the merge happened.
+      sources: the tensors of the replica trace that it is given.
+      inputs: [(placeholder in `graph`, source, replica id)]: what each
+        placeholder stands for; replica id "sum" is the sum over replicas.
+      results: [(placeholder in the replica trace, [tensor of `graph`])], one
+        tensor per replica or one for all.
+      updated: the variables that are updated once for all replicas.
+    """
+
+    regroups = False
+    is_meeting = True
+
+    def __init__(self, program):
+        super().__init__("merge_function", program.outer)
+        self._program = program
+        self._strategy = program.extended._container_strategy()
+        self.position = None
+        self.inputs = []
+        self.results = []
+        self.updated = []
+        self._sums = {}
+        self._given = {}
+
+    def run(self, merge_fn, args, kwargs):
+        """Traces `merge_fn`; returns its result as the replica sees it."""
+        with self.ordered(), self._program.extended.place(), distributed.cross_replica(
+            self._strategy
+        ):
+            args, kwargs = self._give((args, kwargs))
+            self.position = len(self._program.graph.get_operations())
+            result = merge_fn(self._strategy, *args, **kwargs)
+        return self.hand_back(result)
+
+    # Into the merge.
+
+    def _give(self, structure):
+        return tf.nest.map_structure(self._give_leaf, structure)
+
+    def _give_leaf(self, leaf):
+        if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
+            return leaf
+        inside = self._inside(leaf)
+        flat = distributed.flatten(inside)
+        parts = [
+            distributed.pack(inside, [self._input(t, i) for t in flat])
+            for i in range(self._program.num_replicas)
+        ]
+        value = distributed.per_replica(self._program.extended, parts)
+        if len(flat) == 1 and self._is_inside(inside):
+            self._given[id(value)] = (value, inside)
+        return value
+
+    def _inside(self, leaf):
+        """`leaf` as tensors of the replica trace.
+
+        A tensor that the replicas only captured is every replica's own value
+        all the same: its sum over N replicas is N times it, as on a TPU.
+        """
+        flat = distributed.flatten(leaf)
+        if all(self._is_inside(tensor) for tensor in flat):
+            return leaf
+        with self._program.graph.as_default():
+            return distributed.pack(
+                leaf,
+                [tensor if self._is_inside(tensor) else tf.identity(tensor) for tensor in flat],
+            )
+
+    def _is_inside(self, tensor):
+        return getattr(tensor, "graph", None) is self._program.graph
+
+    def _input(self, tensor, replica_id):
+        with tf.control_dependencies(None), contextlib.ExitStack() as stack:
+            if replica_id == "sum":
+                stack.enter_context(collectives.named("AllReduce"))
+            held = functions.placeholder_like(tensor)
+        self.inputs.append((held, tensor, replica_id))
+        return held
+
+    def reduced(self, reduce_op, value):
+        """`value` reduced where the replicas are called, if it was given.
+
+        The sum is then taken addend by addend as the replicas finish, instead
+        of handing N values to the merge function.
+        """
+        if id(value) not in self._given:
+            return None
+        source = self._given[id(value)][1]
+        if id(source) not in self._sums:
+            self._sums[id(source)] = self._input(source, "sum")
+        total = self._sums[id(source)]
+        if reduce_op == tf.distribute.ReduceOp.MEAN:
+            return distributed.divide(total, self._program.num_replicas)
+        return total
+
+    def used(self):
+        """The `inputs` that something depends on, once it is traced."""
+        returned = {id(t) for _, tensors in self.results for t in tensors}
+        return [
+            (held, source, replica)
+            for held, source, replica in self.inputs
+            if held.consumers() or id(held) in returned
+        ]
+
+    def captured(self):
+        """Tensors of the replica trace that the merge function captured."""
+        return [outer for outer, _ in self.graph.captures if self._is_inside(outer)]
+
+    # Back to the replica.
+
+    @property
+    def program(self):
+        """The `Program` whose replicas meet here."""
+        return self._program
+
+    def hand_back(self, result):
+        """`result`, a nest of this merge, as the replica trace sees it."""
+        with self._program.graph.as_default():
+            return tf.nest.map_structure(self._hand_back_leaf, result)
+
+    def _hand_back_leaf(self, leaf):
+        if isinstance(leaf, tf.Operation):
+            return tf.no_op() if leaf.graph is self.graph else leaf
+        if distributed.is_variable(leaf) or not (
+            distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
+        ):
+            return leaf
+        parts = distributed.components(leaf)
+        columns = list(zip(*[distributed.flatten(part) for part in parts]))
+        return distributed.pack(parts[0], [self._result(c) for c in columns])
+
+    def _result(self, tensors):
+        if all(getattr(t, "graph", None) is not self.graph for t in tensors):
+            if len({id(t) for t in tensors}) == 1:
+                return tensors[0]
+        if all(t is tensors[0] for t in tensors):
+            tensors = tensors[:1]
+        with self.graph.as_default():
+            tensors = [tf.identity(t) for t in tensors]
+        with tf.control_dependencies(None):
+            held = functions.placeholder_like(tensors[0])
+        self.results.append((held, tensors))
+        return held
+
+
+def check_place(graph):
+    """Refuses a merge from where the trace cannot be cut.
+
+    Raises:
+      ContextError: `merge_call` in a nested tf.function, loop or branch.
+    """
+    current = tf.compat.v1.get_default_graph()
+    if current is not graph:
+        raise refusal(getattr(current, "name", current))
+
+
+def refusal(place):
+    """The error of a merge in a graph, branch or loop inside of a replica."""
+    return ContextError(
+        "`merge_call` called while defining a new graph or a tf.function "
+        "(%s), inside the function passed to `run`" % place,
+        "all replicas meet in a merge_call (an all_reduce, an optimizer's "
+        "apply_gradients, an assignment that aggregates), and the virtual TPU "
+        "cannot meet inside a nested @tf.function, tf.cond or tf.while_loop",
+        "take the @tf.function off the nested function, or move the call out "
+        "of the branch or loop; loop over steps outside of `run`",
+    )
+
+
+def note_update(variable):
+    """Notes that `variable` is updated as one value for all replicas."""
+    trace = function_graphs.current()
+    if isinstance(trace, Merge):
+        trace.updated.append(variable)
+    elif not tf.executing_eagerly():
+        variables.assume_equal(variable)
+
+
+def combine(reduce_op, value):
+    """Reduces a per-replica `value`, in the caller of a merge if it can be."""
+    trace = function_graphs.current()
+    reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None
+    if reduced is not None:
+        return reduced
+    return reduce_once.combine(reduce_op, distributed.components(value))

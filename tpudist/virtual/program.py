@@ -1,0 +1,118 @@
+"""One replica function, traced once for all replicas.
+
+A real TPU traces the replica function once, with a symbolic replica id, and
+runs the compiled program on every core. So does the virtual TPU in a
+``tf.function``: the trace is one FuncGraph. Where the function leaves replica
+context (``merge_call``, and with it every all-reduce and every assignment
+that aggregates) the trace notes a merge. When it ends, :mod:`stages` cuts it
+at the merges, :mod:`batching` joins the replicas of a stage where it can, and
+:mod:`emit` calls every stage (else once per replica) and every merge once.
+"""
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions
+from tpudist.virtual import function_graphs, merge, segment_calls, trace_arguments, variables
+
+
+def run(extended, fn, args, kwargs):
+    """Traces `fn` once and runs it once per replica.
+
+    Context: cross-replica, while a ``tf.function`` is being traced.
+
+    Args:
+      extended: the `VirtualExtended`.
+      fn: the replica function.
+      args, kwargs: its arguments; distributed values are taken apart.
+
+    Returns:
+      What `fn` returned, a ``PerReplica`` in place of each tensor.
+    """
+    while True:
+        program = Program(extended)
+        results = program.trace(functions.convert(fn), args, kwargs)
+        if not program.is_outdated():
+            return segment_calls.emit(program, results)
+
+
+class Program(function_graphs.Trace):
+    """The trace of one replica function.
+
+    Attributes:
+      extended: the `VirtualExtended`.
+      arguments: [(placeholder in `graph`, [N tensors of `outer`])].
+      merges: the `merge.Merge` objects in program order.
+      deliveries: [(nest, receive)]: values that leave the function without
+        being returned; see :mod:`delivery`.
+    """
+
+    def __init__(self, extended):
+        super().__init__("replica_function")
+        self.extended = extended
+        self.arguments = []
+        self.merges = []
+        self.deliveries = []
+        self._replica_id = None
+
+    @property
+    def num_replicas(self):
+        """Number of replicas the program runs on."""
+        return self.extended._num_replicas_in_sync
+
+    def trace(self, fn, args, kwargs):
+        """Calls `fn` in replica context; returns what it returned."""
+        with self.graph.as_default():
+            args, kwargs = trace_arguments.enter(self, (args, kwargs))
+        with self.ordered(), self.extended.place(), TracedReplica(self):
+            return fn(*args, **kwargs)
+
+    def is_outdated(self):
+        """Whether a variable was split after a merge had updated it as one.
+
+        The trace is then made again, with one update per component.
+        """
+        return not all(
+            variables.is_stored_once(variable) for made in self.merges for variable in made.updated
+        )
+
+    def replica_id(self):
+        """The replica's id, an int32 scalar that only the run knows."""
+        if self._replica_id is None:
+            with self.graph.as_default(), tf.control_dependencies(None):
+                self._replica_id = tf.compat.v1.placeholder(
+                    tf.int32, [], "replica_id_in_sync_group"
+                )
+            with self.outer.as_default(), tf.control_dependencies(None):
+                ids = [tf.constant(i) for i in range(self.num_replicas)]
+            self.arguments.append((self._replica_id, ids))
+        return self._replica_id
+
+    def merge(self, merge_fn, args, kwargs):
+        """Runs `merge_fn` once, in cross-replica context."""
+        merge.check_place(self.graph)
+        made = merge.Merge(self)
+        self.merges.append(made)
+        return made.run(merge_fn, args, kwargs)
+
+
+class TracedReplica(distributed.ReplicaContext):
+    """The replica context of a trace that stands for every replica.
+
+    Variables see replica 0; user code sees a symbolic id.
+    """
+
+    def __init__(self, program):
+        super().__init__(program.extended._container_strategy(), 0)
+        self._program = program
+
+    @property
+    def replica_id_in_sync_group(self):
+        """The replica's id, an int32 scalar tensor."""
+        if functions.in_function_inside(self._program.graph):
+            stored = variables.replica_id(self._program.extended)
+            if stored is not None:
+                return stored
+        return self._program.replica_id()
+
+    def _merge_call(self, merge_fn, args, kwargs):
+        return self._program.merge(merge_fn, args, kwargs)

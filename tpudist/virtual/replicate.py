@@ -1,0 +1,91 @@
+"""``call_for_each_replica`` of the virtual TPU.
+
+In a ``tf.function`` the replica function is traced once, as on a real TPU
+(:mod:`program`). In a TF 1 graph, and on releases whose replica contexts need
+a static id, it is traced once per replica in lockstep (:mod:`lockstep`):
+legacy graph code keeps tensors and ops of the replica function in Python and
+fetches them from the Session.
+"""
+
+import weakref
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.virtual import lockstep, program
+
+#: {extended: {function: {owner of a bound method, or function: wrapper}}}
+_wrappers = weakref.WeakKeyDictionary()
+
+
+#: What is called with the arguments of :func:`call_for_each_replica`, once the
+#: replicas of a function have been traced or executed.
+observers = []
+
+
+def call_for_each_replica(extended, fn, args, kwargs):
+    """Runs `fn` once per replica; see ``StrategyExtended``.
+
+    Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the
+    replicas run inside one ``tf.function``, because a TPU has no eager mode;
+    in 1.13, whose functions return no distributed values, they run op by op.
+
+    Returns:
+      What `fn` returned, with a distributed value for each leaf.
+    """
+    if versions.HAS_FUNCTION and (functions.is_function(fn) or tf.executing_eagerly()):
+        return _wrapper(extended, fn)(*args, **kwargs)
+    engine = program if versions.TRACE_ONCE and functions.in_function() else (lockstep)
+    names = functions.variable_names() if observers else None
+    results = engine.run(extended, fn, args, kwargs)
+    for observe in observers:
+        with functions.variable_names_as(names):
+            observe(extended, fn, args, kwargs)
+    return results
+
+
+def _wrapper(extended, fn):
+    """A ``tf.function`` with the replicas of `fn` in it.
+
+    It is the same one for the same `fn`, so that `fn` is traced once, and it
+    does not keep `fn` alive.
+    """
+    owner = getattr(fn, "__self__", None)
+    function = getattr(fn, "__func__", fn)
+    try:
+        wrappers = _wrappers.setdefault(extended, weakref.WeakKeyDictionary()).setdefault(
+            function, weakref.WeakKeyDictionary()
+        )
+        key = function if owner is None else owner
+        if key not in wrappers:
+            wrappers[key] = _wrap(extended, fn)
+        return wrappers[key]
+    except TypeError:  # neither hashable nor weakly referable
+        return _wrap(extended, fn)
+
+
+def _wrap(extended, fn):
+    target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (weakref.ref(fn))
+    target_extended = weakref.ref(extended)
+
+    def for_each_replica(*args, **kwargs):
+        replica_function = target()
+        if functions.is_function(replica_function):
+            replica_function = replica_function.python_function
+        return _without_ops(
+            target_extended().call_for_each_replica(
+                functions.convert(replica_function), args, kwargs
+            )
+        )
+
+    if functions.is_function(fn):
+        return functions.clone(fn, for_each_replica)
+    return tf.function(for_each_replica)
+
+
+def _without_ops(results):
+    """`results` with None for ops: they run with the function."""
+    return nests.map_structure(
+        lambda leaf: None if isinstance(distributed.components(leaf)[0], tf.Operation) else leaf,
+        results,
+    )

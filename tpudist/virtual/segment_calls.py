@@ -1,0 +1,176 @@
+"""Calls the stages of a traced program, and its merges between them."""
+
+import functools
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions
+from tpudist.virtual import batched_values, joining, reduce_once, segments, variables
+
+
+def emit(program, results):
+    """Puts the program into the graph that called ``run``.
+
+    Args:
+      program: the traced `Program`.
+      results: what the replica function returned.
+
+    Returns:
+      The same nest, a ``PerReplica`` in place of each tensor.
+    """
+    return _Emission(program, results).emit()
+
+
+class _Emission:
+    """What is known of each tensor of the trace, while stages are called."""
+
+    def __init__(self, program, results):
+        self._program = program
+        self._count = program.num_replicas
+        self._results = results
+        self._known = {}
+        self._sums = {}
+        self._last = []
+
+    def emit(self):
+        """Calls all stages and merges; returns the results."""
+        program = self._program
+        with program.outer.as_default(), program.extended.place():
+            self._learn_inputs()
+            cut = segments.cut(program, self._leaving())
+            for call, merge in zip(self._calls(cut), program.merges + [None]):
+                call()
+                if merge is not None:
+                    self._call_merge(merge)
+                    for variable in merge.updated:
+                        variables.assume_equal(variable)
+            for value, receive in program.deliveries:
+                receive(tf.nest.map_structure(self._leave, value))
+            return tf.nest.map_structure(self._leave, self._results)
+
+    def _learn_inputs(self):
+        for held, tensors in self._program.arguments:
+            self._known[id(held)] = batched_values.of_parts(tensors, held)
+        for external, held in self._program.graph.captures:
+            self._known[id(held)] = batched_values.of_parts(self._captured(external), held)
+
+    def _captured(self, external):
+        handles = variables.replica_handles(external)
+        if handles is None:
+            variables.assume_equal(variables.of_handle(external))
+            return [external] * self._count
+        return handles
+
+    def _form(self, tensor):
+        return self._known[id(segments.origin(tensor))]
+
+    def _is_inside(self, tensor):
+        return getattr(tensor, "graph", None) is self._program.graph
+
+    def _leaving(self):
+        leaving = [self._results]
+        leaving += [value for value, _ in self._program.deliveries]
+        return [
+            segments.origin(t)
+            for t in distributed.flatten(leaving)
+            if self._is_inside(t) and not isinstance(t, tf.Operation)
+        ]
+
+    # Stages.
+
+    def _calls(self, cut):
+        """What to call for each stage: once for all replicas if it can be."""
+        program = self._program
+        joined = joining.join(program, cut, self._known) if (self._count > 1) else None
+        if joined is not None:
+            return [functools.partial(self._call_joined, j) for j in joined]
+        shared = segments.is_large(program, cut)
+        return [functools.partial(self._call_stage, stage, shared) for stage in cut]
+
+    def _call_joined(self, joined):
+        if joined is None:
+            return
+        given = [t for tensor in joined.inputs for t in self._known[id(tensor)].tensors()]
+        outlines = [form.tensors() for _, form in joined.outputs]
+        with tf.control_dependencies(self._last):
+            found = functions.call(joined.function, given, sum(outlines, []))
+        self._last = [found[0].op]
+        for (tensor, form), outline in zip(joined.outputs, outlines):
+            self._known[id(tensor)] = form.like(found[: len(outline)])
+            found = found[len(outline) :]
+
+    def _call_stage(self, stage, shared):
+        """One call per replica, one after the other.
+
+        The ops of a call use all cores of the device; in sequence, a
+        replica's intermediate values are gone before the next one's come.
+        """
+        if stage is None:
+            return
+        function = segments.function(self._program, stage, shared)
+        columns = []
+        given = [self._known[id(t)].each() for t in stage.inputs]
+        for inputs in zip(*given) if given else [()] * self._count:
+            with tf.control_dependencies(self._last):
+                columns.append(functions.call(function, inputs, stage.outputs))
+            self._last = [columns[-1][0].op]
+            self._add(stage, columns[-1])
+        for tensor, parts in zip(stage.outputs, zip(*columns)):
+            self._known[id(tensor)] = batched_values.of_parts(parts, tensor)
+
+    def _add(self, stage, found):
+        for tensor, value in zip(stage.outputs, found):
+            if id(tensor) in stage.summed:
+                total = self._sums.get(id(tensor))
+                self._sums[id(tensor)] = (
+                    value if total is None else reduce_once.add(total, value, tensor.op.name)
+                )
+
+    # Merges.
+
+    def _call_merge(self, merge):
+        graph, used = merge.graph, merge.used()
+        graph.inputs = [held for held, _, _ in used]
+        graph.inputs += [held for _, held in graph.captures]
+        graph.outputs = [t for _, tensors in merge.results for t in tensors]
+        graph.control_outputs = merge.must_run
+        if not graph.outputs:
+            with graph.as_default():
+                graph.outputs = [tf.constant(0)]
+        given = [self._source(source, replica) for _, source, replica in used]
+        given += [
+            self._form(outer).each()[0] if self._is_inside(outer) else outer
+            for outer, _ in graph.captures
+        ]
+        with tf.control_dependencies(self._last):
+            found = functions.call(functions.make(graph, noinline=False), given, graph.outputs)
+        self._last = [found[0].op]
+        for held, tensors in merge.results:
+            parts, found = found[: len(tensors)], found[len(tensors) :]
+            self._known[id(held)] = batched_values.of_parts(
+                parts * (self._count // len(parts)), held
+            )
+
+    def _source(self, source, replica):
+        form = self._form(source)
+        if replica != "sum":
+            return form.each()[replica]
+        key = id(segments.origin(source))
+        if key not in self._sums:
+            self._sums[key] = form.total(source.op.name)
+        return self._sums[key]
+
+    # Results.
+
+    def _leave(self, leaf):
+        if isinstance(leaf, tf.Operation):
+            with tf.control_dependencies(self._last):
+                return tf.no_op()
+        if distributed.is_variable(leaf) or not distributed.is_tensor_like(leaf):
+            return leaf
+        flat = distributed.flatten(leaf)
+        if not any(self._is_inside(t) for t in flat):
+            return leaf
+        columns = [self._form(t).each() if self._is_inside(t) else [t] * self._count for t in flat]
+        parts = [distributed.pack(leaf, row) for row in zip(*columns)]
+        return distributed.per_replica(self._program.extended, parts)

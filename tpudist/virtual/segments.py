@@ -1,0 +1,197 @@
+"""Cuts the trace of a replica function into stages, at its merges."""
+
+import bisect
+import collections
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions
+
+#: A program of at most so many ops, over all replicas, is inlined: calling a
+#: function costs more than optimising a few ops once per replica. A larger one
+#: keeps one body per stage, which is optimised once for all replicas.
+_INLINED_OPS = 4096
+
+#: A part of a trace: its ops in program order; the tensors of the trace that
+#: it takes and gives; its stateful ops; the ids of the outputs of which the
+#: sum over the replicas is wanted, and of those that are wanted per replica.
+Stage = collections.namedtuple("Stage", "body inputs outputs must_run summed each")
+
+
+def cut(program, results):
+    """The stages of a trace, one before each merge and one after the last.
+
+    Args:
+      program: the traced `Program`.
+      results: tensors of the trace that leave it.
+
+    Returns:
+      A list of ``len(program.merges) + 1`` `Stage`, None for an empty one.
+    """
+    stage_of = _assign(program)
+    summed, each = _wanted(program, results)
+    live = _live(program, stage_of, list(summed.values()) + list(each.values()))
+    bodies = [[] for _ in range(len(program.merges) + 1)]
+    for op, stage in stage_of.items():
+        if op in live:
+            bodies[stage].append(op)
+    given = _inputs_of_trace(program)
+    each = set(each) | _used_in_other_stages(stage_of, live)
+    return [_stage(program, ops, given, set(summed), each) if ops else None for ops in bodies]
+
+
+def origin(tensor):
+    """The tensor that `tensor` is, if an IdentityN only passed it on.
+
+    Custom gradients pass all their gradients through one such op. Taken as
+    one op it would need all of them where a single one is needed.
+    """
+    while getattr(tensor, "op", None) is not None and (tensor.op.type == "IdentityN"):
+        tensor = tensor.op.inputs[tensor.value_index]
+    return tensor
+
+
+def inputs_of(op):
+    """The tensors that `op` takes, where they come from."""
+    return [origin(tensor) for tensor in op.inputs]
+
+
+def _wanted(program, results):
+    """{id: tensor} of what is wanted as a sum over replicas, and of each."""
+    summed, each = {}, {id(tensor): tensor for tensor in results}
+    for merge in program.merges:
+        for _, source, replica in merge.used():
+            source = origin(source)
+            (summed if replica == "sum" else each)[id(source)] = source
+        each.update((id(outer), outer) for outer in map(origin, merge.captured()))
+    return summed, each
+
+
+def _live(program, stage_of, wanted):
+    """The set of ops that have to run."""
+    live = set()
+    pending = [tensor.op for tensor in wanted] + list(program.must_run)
+    while pending:
+        op = pending.pop()
+        if op in live or op not in stage_of:
+            continue
+        live.add(op)
+        pending += [tensor.op for tensor in inputs_of(op)]
+        pending += op.control_inputs
+    return live
+
+
+def _assign(program):
+    """{op: stage}, by program order; inputs of the trace are in no stage."""
+    placeholders = _inputs_of_trace(program)
+    positions = [merge.position for merge in program.merges]
+    operations = [
+        op
+        for op in program.graph.get_operations()
+        if op.type != "IdentityN"
+        and (op.type != "Placeholder" or id(op.outputs[0]) not in placeholders)
+    ]
+    indices = {op: i for i, op in enumerate(program.graph.get_operations())}
+    stage_of = collections.OrderedDict(
+        (op, bisect.bisect_right(positions, indices[op])) for op in operations
+    )
+    _pull_forward(stage_of)
+    return stage_of
+
+
+def _pull_forward(stage_of):
+    """Moves an op before its consumers.
+
+    Gradients of loops add ops late and give them to the early loop.
+    """
+    pending = list(stage_of)
+    while pending:
+        op = pending.pop()
+        for tensor in inputs_of(op):
+            producer = tensor.op
+            if stage_of.get(producer, -1) > stage_of[op]:
+                stage_of[producer] = stage_of[op]
+                pending.append(producer)
+
+
+def _inputs_of_trace(program):
+    held = [placeholder for placeholder, _ in program.arguments]
+    held += [inner for _, inner in program.graph.captures]
+    held += [inner for merge in program.merges for inner, _ in merge.results]
+    return {id(tensor): tensor for tensor in held}
+
+
+def _used_in_other_stages(stage_of, live):
+    used = set()
+    for op in live:
+        for tensor in inputs_of(op):
+            if stage_of.get(tensor.op, stage_of[op]) != stage_of[op]:
+                used.add(id(tensor))
+    return used
+
+
+def _stage(program, body, given, summed, each):
+    inside = set(body)
+    inputs = collections.OrderedDict()
+    for op in body:
+        for tensor in inputs_of(op):
+            if id(tensor) in given or tensor.op not in inside:
+                inputs[id(tensor)] = tensor
+    outputs = [
+        tensor for op in body for tensor in op.outputs if id(tensor) in summed or id(tensor) in each
+    ]
+    must_run = [op for op in program.must_run if op in inside]
+    return Stage(body, list(inputs.values()), outputs, must_run, summed, each)
+
+
+def function(program, stage, shared):
+    """The function of a stage, for one replica.
+
+    Args:
+      program: the traced `Program`.
+      stage: one of its stages.
+      shared: keep one body for all replicas; see `is_large`.
+    """
+    graph = _copy(program, stage)
+    return functions.make(graph, noinline=shared)
+
+
+def is_large(program, stages):
+    """Whether the ops of a program are too many to be inlined."""
+    ops = sum(len(stage.body) for stage in stages if stage)
+    return ops * program.num_replicas > _INLINED_OPS
+
+
+def _copy(program, stage):
+    """A FuncGraph with copies of the ops of `stage`."""
+    graph_def = tf.compat.v1.GraphDef()
+    graph_def.versions.CopyFrom(program.graph.graph_def_versions)
+    names = {op.name for op in stage.body}
+    for op in stage.body:
+        graph_def.node.add().CopyFrom(_detached(op, names))
+    with program.outer.as_default():
+        graph = functions.FuncGraph("replica_stage")
+    functions.add_library(program.graph, graph)
+    with graph.as_default():
+        held = [functions.placeholder_like(tensor) for tensor in stage.inputs]
+        found = tf.graph_util.import_graph_def(
+            graph_def,
+            name="",
+            input_map=dict(zip([t.name for t in stage.inputs], held)),
+            return_elements=[t.name for t in stage.outputs] + [op.name for op in stage.must_run],
+        )
+        graph.inputs = held
+        graph.outputs = found[: len(stage.outputs)] or [tf.constant(0)]
+        graph.control_outputs = found[len(stage.outputs) :]
+    return graph
+
+
+def _detached(op, names):
+    """The node of `op` without ties to nodes outside of `names`."""
+    node = op.node_def
+    del node.input[:]
+    node.input.extend(tensor.name for tensor in inputs_of(op))
+    node.input.extend("^" + control.name for control in op.control_inputs if control.name in names)
+    if "_class" in node.attr:
+        del node.attr["_class"]
+    return node

@@ -1,0 +1,92 @@
+"""Values on their way into and out of a trace."""
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.errors import PerReplicaError
+from tpudist.tfcompat import distributed, functions, nests
+
+
+def enter(program, structure):
+    """The arguments as the traced function sees them.
+
+    Args:
+      program: the `Program`; gets an argument for each distributed tensor.
+      structure: a nest with distributed values among its leaves.
+
+    Returns:
+      The same nest with one placeholder in place of each distributed tensor.
+
+    Raises:
+      PerReplicaError: a distributed value has not one component per replica,
+        or components that no tensor can hold.
+    """
+    return nests.map_structure(lambda leaf: _enter_leaf(program, leaf), structure)
+
+
+def _enter_leaf(program, leaf):
+    if not distributed.is_distributed(leaf) or distributed.is_variable(leaf):
+        return leaf
+    return _stack(program, _components(leaf, program.num_replicas))
+
+
+def check_lengths(extended, structure):
+    """Refuses distributed values that are not of one component per replica.
+
+    Raises:
+      PerReplicaError: (a ValueError) there is one in the nest `structure`.
+    """
+    for leaf in nests.flatten(structure):
+        if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
+            _components(leaf, extended._num_replicas_in_sync)
+
+
+def _components(leaf, count):
+    parts = distributed.components(leaf)
+    if len(parts) == count:
+        return parts
+    raise PerReplicaError(
+        "a per-replica value of %d components" % len(parts),
+        "there are %d replicas" % count,
+        "one component per replica, as strategy."
+        "experimental_distribute_values_from_function(fn) makes them",
+    )
+
+
+def _stack(program, parts):
+    """One placeholder (or composite of them) that stands for all `parts`."""
+    if all(part is parts[0] for part in parts) and not nests.is_tensor(parts[0]):
+        return parts[0]
+    with program.outer.as_default():
+        parts = [_convert(part) for part in parts]
+    flat = [distributed.flatten(part) for part in parts]
+    made = []
+    for tensors in zip(*flat):
+        shape = _common_shape([tensor.shape for tensor in tensors])
+        held = functions.placeholder_like(tensors[0], shape)
+        program.arguments.append((held, list(tensors)))
+        made.append(held)
+    return distributed.pack(parts[0], made)
+
+
+def _convert(part):
+    if distributed.is_tensor_like(part):
+        return part
+    if isinstance(part, tf.Variable):
+        return tf.convert_to_tensor(part)
+    if isinstance(part, (bool, int, float, np.ndarray, np.generic)):
+        return tf.convert_to_tensor(part)
+    raise PerReplicaError(
+        "a per-replica value holds %r" % (part,),
+        "replicas run one traced program, so their values must be tensors or numbers",
+        "a tensor, or the same Python object for every replica",
+    )
+
+
+def _common_shape(shapes):
+    """The most specific shape that all `shapes` have in common."""
+    first = shapes[0]
+    if any(s.rank is None or s.rank != first.rank for s in shapes):
+        return tf.TensorShape(None)
+    lists = [shape.as_list() for shape in shapes]
+    return tf.TensorShape([dims[0] if len(set(dims)) == 1 else None for dims in zip(*lists)])

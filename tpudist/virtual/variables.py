@@ -1,0 +1,274 @@
+"""How the virtual TPU stores variables.
+
+A mirrored variable is one variable that every replica reads. A sync-on-read
+variable is one variable per replica. A mirrored variable without aggregation
+starts as one, and becomes one per replica when a replica function first
+assigns it, because from then on the copies of a real TPU may differ.
+"""
+
+import contextlib
+import functools
+import weakref
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, versions
+from tpudist.virtual import function_graphs
+
+NONE = tf.VariableAggregation.NONE
+
+
+def is_stored_once(variable):
+    """Whether all replicas of `variable` read one stored value."""
+    parts = distributed.components(variable)
+    return len(parts) > 1 and parts[0] is parts[1]
+
+
+def of_handle(handle):
+    """The distributed variable of which `handle` is the first, or None."""
+    return getattr(handle, "_tpudist_variable", lambda: None)()
+
+
+def replica_handles(handle):
+    """The handles per replica behind the one that a trace captured, if any."""
+    variable = of_handle(handle)
+    if variable is None or is_stored_once(variable):
+        return None
+    parts = distributed.components(variable)
+    if len(parts) == 1 or handle is not parts[0].handle:
+        return None
+    return [part.handle for part in parts]
+
+
+def link(variable):
+    """Lets :func:`replica_handles` find `variable` from its first handle."""
+    distributed.components(variable)[0].handle._tpudist_variable = weakref.ref(variable)
+
+
+class StoredOnce(distributed.MirroredVariable):
+    """A mirrored variable whose components are the same stored variable."""
+
+    _assumed_equal = False
+
+    @property
+    def handle(self):
+        """The resource of the current replica's component."""
+        if self._updates_parts():
+            _split(self)
+        return super().handle
+
+    def _get_replica(self, replica_id):
+        if self._updates_parts() and not self._assumed_equal:
+            _split(self)
+        elif replica_id and not tf.executing_eagerly():
+            assume_equal(self)
+        return super()._get_replica(replica_id)
+
+    def _update(self, update_fn, value, **kwargs):
+        if self._updates_parts():
+            _split(self)
+        return super()._update(update_fn, value, **kwargs)
+
+    def _updates_parts(self):
+        """Whether it is used, as a slot, to update a variable that was split.
+
+        It must then be split too, or it would be updated once per part.
+        """
+        extended = self._distribute_strategy.extended
+        return extended.updates_parts and is_stored_once(self)
+
+    def _update_replica(self, update_fn, value, **kwargs):
+        if (
+            self.aggregation == NONE
+            and is_stored_once(self)
+            and (self._distribute_strategy.extended.splits_variables)
+        ):
+            _split(self)
+        return super()._update_replica(update_fn, value, **kwargs)
+
+
+def assume_equal(variable):
+    """Notes that a graph relies on `variable` being stored once, if it is."""
+    if isinstance(variable, StoredOnce) and is_stored_once(variable):
+        variable._assumed_equal = True
+
+
+def _split(variable):
+    """Gives every replica its own copy of a variable without aggregation."""
+    if variable._assumed_equal:
+        raise ContextError(
+            "variable %r (aggregation NONE) is assigned in a replica function" % variable.name,
+            "a graph built earlier uses it as one value for all replicas, "
+            "and from this assignment on the replicas' values may differ",
+            "create it with aggregation=tf.VariableAggregation."
+            "ONLY_FIRST_REPLICA (or SUM, MEAN), or call the function that "
+            "assigns it before the ones that only read it",
+        )
+    first = distributed.components(variable)[0]
+    extended = variable._distribute_strategy.extended
+    count = len(distributed.components(variable))
+    with function_graphs.outside({}), extended.place():
+        make = _makers_of_siblings().get(id(first), functools.partial(_copy_of, first))
+        rest = [make(i) for i in range(1, count)]
+    variable._values = (first,) + tuple(rest)
+    for part in rest:
+        part._distributed_container = weakref.ref(variable)
+        part.handle._distributed_container = weakref.ref(variable)
+
+
+def _copy_of(variable, replica_id):
+    """A variable of the value that `variable` has now."""
+    with tf.init_scope():
+        initial = variable.read_value() if tf.executing_eagerly() else variable.initial_value
+        made = distributed.ResourceVariable(
+            tf.identity(initial),
+            trainable=variable.trainable,
+            aggregation=NONE,
+            name=_replica_name(variable, replica_id),
+        )
+        _leave_collections([made])
+    return made
+
+
+def _replica_name(variable, replica_id):
+    return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
+
+
+def _makers_of_siblings():
+    """{id(variable): make} of the variables that the current function made.
+
+    Such a variable has no value to copy: TensorFlow initialises it when the
+    function has been traced. Elsewhere, what is put in is not kept.
+    """
+    if not functions.in_function():
+        return {}
+    graph = tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_tpudist_makers"):
+        graph._tpudist_makers = {}
+    return graph._tpudist_makers
+
+
+def _leave_collections(parts):
+    """Takes `parts` out of the graph's collections: their container is in."""
+    graph = tf.compat.v1.get_default_graph()
+    for key in (
+        tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
+        tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES,
+    ):
+        collection = graph.get_collection_ref(key)
+        collection[:] = [found for found in collection if not any(found is part for part in parts)]
+
+
+def replica_id(extended):
+    """The replica's id, read from a variable that holds it.
+
+    A tf.function in the replica function may outlive the trace it is first
+    called in, in its cache, so it can use no tensor of that trace; but like
+    any function it can use a variable.
+
+    Returns:
+      An int32 scalar; None where a variable would need a Session.
+    """
+    with tf.init_scope():
+        if not tf.executing_eagerly():
+            return None
+        if extended.replica_ids is None:
+            with extended.place():
+                extended.replica_ids = distributed.per_replica(
+                    extended,
+                    [
+                        distributed.ResourceVariable(i, trainable=False)
+                        for i in range(extended._num_replicas_in_sync)
+                    ],
+                )
+            link(extended.replica_ids)
+    return distributed.components(extended.replica_ids)[0].read_value()
+
+
+def classes():
+    """The classes that mirrored and sync-on-read variables are wrapped in."""
+    mirrored = StoredOnce if versions.ASSIGN_WITHOUT_AGGREGATION else distributed.MirroredVariable
+    return mirrored, distributed.SyncOnReadVariable
+
+
+def create(extended, next_creator, kwargs):
+    """Creates one distributed variable; see ``tf.distribute``'s scope.
+
+    Args:
+      extended: the `VirtualExtended`.
+      next_creator: the next variable creator of the scope.
+      kwargs: the creation arguments.
+
+    Returns:
+      The distributed variable: one stored variable if it is mirrored, one
+      per replica if it is synchronised on read.
+    """
+    colocate_with = kwargs.pop("colocate_with", None)
+    if hasattr(colocate_with, "device") and distributed.is_single_device(colocate_with):
+        with tf.device(colocate_with.device):
+            return next_creator(**kwargs)
+    count = extended._num_replicas_in_sync
+    if kwargs.get("trainable", True) is None:
+        # TensorFlow asks what was said, not what follows from it, when it puts
+        # a variable of a graph among the trainable ones in place of its copies.
+        kwargs["trainable"] = kwargs.get("synchronization") != (tf.VariableSynchronization.ON_READ)
+
+    def per_replica(**kwargs):
+        with extended.place(), _eager_place(extended):
+            first = next_creator(**kwargs)
+            make = functools.partial(_sibling, first, next_creator, kwargs)
+            if _starts_apart(kwargs, colocate_with):
+                return [first] + [make(i) for i in range(1, count)]
+            _makers_of_siblings()[id(first)] = make
+            return [first] * count
+
+    with function_graphs.outside(kwargs):
+        variable = distributed.create_distributed_variable(
+            extended, per_replica, classes()[0], classes()[1], kwargs
+        )
+    link(variable)
+    return variable
+
+
+@contextlib.contextmanager
+def _eager_place(extended):
+    """Takes a replica's label off variables that leave a function."""
+    if versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and functions.in_function():
+        with tf.device(extended.real_device):
+            yield
+    else:
+        yield
+
+
+def _starts_apart(kwargs, colocate_with):
+    """Whether a new variable is stored once per replica from the start.
+
+    So are the slots of a variable that is. And a TF 1 graph cannot be traced
+    again when a variable is split, so what a replica function may well assign
+    starts apart there: what is neither trained nor an optimizer's (which is
+    created beside a variable).
+    """
+    if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:
+        return True
+    if isinstance(colocate_with, StoredOnce) and (not is_stored_once(colocate_with)):
+        return True
+    return (
+        versions.ASSIGN_WITHOUT_AGGREGATION
+        and colocate_with is None
+        and kwargs.get("aggregation", NONE) == NONE
+        and kwargs.get("trainable") is False
+        and not tf.executing_eagerly()
+        and not functions.in_function()
+    )
+
+
+def _sibling(first, next_creator, kwargs, replica_id):
+    def initial_value():
+        if tf.executing_eagerly() or functions.in_function():
+            return tf.identity(first.value())
+        return tf.identity(first.initial_value)
+
+    return next_creator(
+        **dict(kwargs, initial_value=initial_value, name=_replica_name(first, replica_id))
+    )
