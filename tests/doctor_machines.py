@@ -98,6 +98,12 @@ CASES = {
         "tensorflow_missing",
         'pip install "tpudist[tensorflow]"',
     ),
+    "a virtual slice that there is not": (
+        machine("2.20.0", variables={"TPUDIST_TPU": "virtual:v3-16"}),
+        "problem",
+        "virtual_name",
+        "one of v3-8, v3-32",
+    ),
     "no TensorFlow, Python too new": (
         machine(None, python="3.14.0"),
         "problem",

@@ -1,7 +1,8 @@
 """Programs and reports made by hand."""
 
 from tests.compile import modules
-from tpudist.compile import hlo_proto, libtpu, program, summary, topologies
+from tpudist import slices
+from tpudist.compile import hlo_proto, libtpu, program, summary
 
 
 def a_program(**changes):
@@ -94,7 +95,7 @@ def summarized(answer, given=None, topology="v5e:2x4", fast=False):
     """
     return summary.make(
         given or a_program(),
-        topologies.topology(topology),
+        slices.find(topology),
         fast,
         libtpu.Libtpu("/libtpu.so", "0.0.52"),
         answer,

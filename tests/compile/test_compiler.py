@@ -6,6 +6,7 @@ import json
 import pytest
 
 from tests.compile import harness
+from tpudist import slices
 from tpudist.compile import hlo, optimized, process, report, shapes, topologies
 from tpudist.errors import CompileError, TopologyError
 from tpudist.tfcompat import versions
@@ -21,8 +22,9 @@ SIZE = nets.INPUTS * nets.OUTPUTS * 4
 SLICES = [
     ("v3-8", 8),
     ("v3:8x16", 256),
-    ("v4-8", 8),
-    ("v4:4x4x8", 256),
+    ("v4-16", 8),
+    ("v4:4x8x8", 256),
+    ("v5p-16", 8),
     ("v5litepod-8", 8),
     ("v5e:16x16", 256),
     ("v6e-8", 8),
@@ -161,12 +163,12 @@ def test_logical_devices(compiled, annotate, partitions, images, weight, replica
 def test_a_reduction_is_across_replicas_and_not_logical_devices(compiler):
     """In the compiled program too: over more devices it would be a multiple of the sum."""
     program = nets.dense(4, 2, batch(2, 1))
-    found = topologies.topology("v5e:2x4")
+    found = slices.find("v5e:2x4")
     answer = process.ask(
         {
             "libtpu": compiler.path,
             "topology": found.name,
-            "options": found.options(),
+            "options": topologies.options(found),
             "level": 9,
             "hlo": base64.b64encode(hlo.normalized(program.hlo, 4, 2)).decode(),
             "replicas": 4,

@@ -153,6 +153,14 @@ def test_one_line_of_code_is_one_hot_line():
     ]
 
 
+@pytest.mark.parametrize(
+    "topology, fused", [("v3-32", False), ("v4-16", True), ("v5p-16", True), ("v5e:2x4", False)]
+)
+def test_two_cores_that_are_one_device_are_told(topology, fused):
+    found = records.summarized(records.kept(), topology=topology)
+    assert any("megacore" in each for each in found.warnings) == fused
+
+
 @pytest.mark.parametrize("topology, limit", [("v5e:2x4", 100), ("v4:2x2x1", 100)])
 def test_the_smaller_limit_counts(topology, limit):
     found = records.summarized(records.kept(hbm=limit), topology=topology)

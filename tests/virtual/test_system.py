@@ -18,7 +18,7 @@ from tpudist.virtual import system
         ("virtual:8", 8, 1, (2, 2, 1, 2)),
         ("virtual:v2-8", 8, 1, (2, 2, 1, 2)),
         ("virtual:v3-32", 32, 4, (4, 4, 1, 2)),
-        ("virtual:v5litepod-8", 8, 1, (4, 2, 1, 1)),
+        ("virtual:v5litepod-8", 8, 1, (2, 4, 1, 1)),
         ("virtual:v5litepod-16", 16, 4, (4, 4, 1, 1)),
         ("virtual:v6e-256", 256, 64, (16, 16, 1, 1)),
     ],

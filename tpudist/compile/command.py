@@ -3,7 +3,7 @@
 import json
 import sys
 
-from tpudist import files
+from tpudist import files, slices
 from tpudist.compile import arguments, compiler, loading, page, step, terminal, topologies
 from tpudist.errors import CompileError
 
@@ -22,7 +22,7 @@ def run(options):
     Raises:
       TpudistError: the command line does not fit the file or the slice.
     """
-    slice_ = topologies.topology(options.topology)
+    slice_ = slices.find(options.topology)
     logical = options.logical or 1
     replicas = options.replicas or slice_.devices // logical
     topologies.check(slice_, replicas, logical)
@@ -48,7 +48,7 @@ def report(program, slice_, options):
 
     Args:
       program: a `program.Program`.
-      slice_: a `topologies.Topology`.
+      slice_: a `slices.Slice`.
       options: parsed ``fast``, ``timeout``, ``json`` and ``html``.
 
     Returns:

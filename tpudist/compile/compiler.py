@@ -2,6 +2,7 @@
 
 import base64
 
+from tpudist import slices
 from tpudist.compile import answers, hlo, libtpu, process, summary, topologies
 from tpudist.compile import cache as kept_answers
 from tpudist.errors import CompileError
@@ -20,7 +21,7 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
 
     Args:
       program: a `program.Program`.
-      topology: a name (``"v5e:2x4"``, ``"v5litepod-8"``) or a `topologies.Topology`.
+      topology: a name (``"v5e:2x4"``, ``"v5litepod-8"``) or a `slices.Slice`.
       fast: optimize little, for an answer in seconds; memory and cost are then
         those of a slower program.
       timeout: in seconds.
@@ -36,13 +37,13 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
       CompileError: libtpu is missing, too old, or cannot be loaded.
     """
     if isinstance(topology, str):
-        topology = topologies.topology(topology)
+        topology = slices.find(topology)
     topologies.check(topology, program.replicas, program.partitions)
     compiler = libtpu.find()
     text = hlo.normalized(program.hlo, program.replicas, program.partitions)
     request = {
         "topology": topology.name,
-        "options": topology.options(),
+        "options": topologies.options(topology),
         "replicas": program.replicas,
         "partitions": program.partitions,
         "level": _FAST if fast else _OPTIMIZED,

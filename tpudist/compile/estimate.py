@@ -14,7 +14,7 @@ import math
 PEAKS = {
     "v2": (23e12, 350e9),
     "v3": (61e12, 450e9),
-    "v4": (137e12, 614e9),
+    "v4": (275e12, 1200e9),
     "v5e": (197e12, 819e9),
     "v5p": (459e12, 2765e9),
     "v6e": (918e12, 1640e9),
@@ -35,7 +35,7 @@ def seconds(optimal, flops, bytes_accessed, generation):
     Args:
       optimal: the compiler's ``optimal_seconds``, or None.
       flops, bytes_accessed: its other two numbers, or None.
-      generation: a key of ``topologies.GENERATIONS``.
+      generation: a key of ``slices.GENERATIONS``.
     """
     if optimal is None or optimal >= 0 or flops is None or bytes_accessed is None:
         return optimal if optimal is None or optimal >= 0 else None

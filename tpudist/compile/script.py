@@ -5,7 +5,8 @@ import functools
 import os
 import sys
 
-from tpudist.compile import compiler, step, terminal, topologies
+from tpudist import slices
+from tpudist.compile import compiler, step, terminal
 from tpudist.errors import TpudistError
 
 
@@ -28,7 +29,7 @@ def run(options):
     """
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
 
-    slice_ = topologies.topology(options.compile)
+    slice_ = slices.find(options.compile)
     step.require_lowering(options.lower_with)
     tpu = options.tpu
     if tpu is None and not os.environ.get(runner.ENVIRONMENT):

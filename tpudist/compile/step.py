@@ -1,5 +1,6 @@
 """``tpudist.compile_step``: a replica's step through the real TPU compiler."""
 
+from tpudist import slices
 from tpudist.compile import bridge, compiler, topologies
 
 
@@ -92,7 +93,7 @@ def compile_graph(
     """
     from tpudist.compile.lowering import native_programs  # It imports TensorFlow.
 
-    slice_ = topologies.topology(topology)
+    slice_ = slices.find(topology)
     programs = [bridge.lower(message, lower_with) for message in native_programs.messages(graph)]
     return [
         compiler.compile_program(
@@ -110,14 +111,14 @@ def check(strategy, topology):
       topology: likewise.
 
     Returns:
-      A `topologies.Topology`.
+      A `slices.Slice`.
 
     Raises:
       TopologyError: (a ValueError) as of :func:`compile_step`.
     """
     from tpudist.core import logical_devices  # It imports TensorFlow.
 
-    found = topologies.topology(topology)
+    found = slices.find(topology)
     topologies.check(
         found, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
     )

@@ -21,7 +21,7 @@ def make(program, topology, fast, compiler, kept, cached):
 
     Args:
       program: a `program.Program`.
-      topology: a `topologies.Topology`.
+      topology: a `slices.Slice`.
       fast: whether it was optimized little.
       compiler: a `libtpu.Libtpu`.
       kept: what ``answers.digest`` returned.
@@ -55,7 +55,8 @@ def make(program, topology, fast, compiler, kept, cached):
 
 
 def _target(program, topology, fast, kept):
-    hbm = min(topology.hbm, kept["hbm"] or topology.hbm)
+    hbm = topology.about.hbm
+    hbm = min(hbm, kept["hbm"] or hbm)
     return report.Target(
         topology.name,
         kept["kind"] or "",
@@ -174,8 +175,10 @@ def _warnings(program, topology, kept):
     used = program.replicas * program.partitions
     if used < topology.devices:
         made.append("%d of the %d devices of %s are used" % (used, topology.devices, topology.name))
-    if topology.generation == "v4":
-        made.append("a v4 chip's two cores are compiled as two devices, not as one (megacore)")
+    if topology.devices < topology.cores:
+        made.append(
+            "a chip's two TensorCores are compiled as one device (megacore): one replica a chip"
+        )
     if kept.get("loops"):
         made.append(
             "FLOPs, bytes and time count the body of each of %d while loops once" % kept["loops"]

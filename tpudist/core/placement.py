@@ -33,13 +33,18 @@ class Placement(collections.namedtuple("Placement", "num_replicas num_hosts logi
 
 
 def topology(system):
-    """The `Topology` of a virtual slice: x runs fastest, cores innermost."""
+    """The `Topology` of a virtual slice: x runs fastest, cores innermost.
+
+    Releases whose topologies are flat see the layers of a cube beside each other.
+    """
     x, y, z, cores = system.mesh
+    if versions.TOPOLOGY_RANK == 3:
+        y, z = y * z, 1
     places = [
         (i, j, k, c) for k in range(z) for j in range(y) for i in range(x) for c in range(cores)
     ]
     coordinates = np.array(places, dtype=np.int32)
-    mesh = list(system.mesh)
+    mesh = [x, y, z, cores]
     if versions.TOPOLOGY_RANK == 3:
         coordinates, mesh = coordinates[:, [0, 1, 3]], [x, y, cores]
     shape = (system.hosts, system.cores_per_host, versions.TOPOLOGY_RANK)

@@ -9,6 +9,8 @@ import collections
 import os
 
 from tpudist.doctor import releases, tpus
+from tpudist.errors import TPUNameError
+from tpudist.virtual import system
 
 #: ``check`` is the name of the function that found it; stable, as in ``--json``.
 Finding = collections.namedtuple("Finding", "level check seen why instead")
@@ -212,6 +214,16 @@ def chip_without_kernels(env):
     )
 
 
+def virtual_name(env):
+    """TPUDIST_TPU names a virtual slice that does not exist."""
+    name = tpus.virtual(env)
+    try:
+        if name:
+            system.parse(name)
+    except TPUNameError as error:
+        yield PROBLEM, "TPUDIST_TPU: " + error.seen, error.why, error.instead
+
+
 def runtime_does_not_match(env):
     """A remote TPU's runtime has to be of the client's minor release."""
     target = tpus.runtime_for(env.tensorflow)
@@ -275,6 +287,7 @@ CHECKS = [
     legacy_keras_missing,
     keras_slots,
     chip_without_kernels,
+    virtual_name,
     runtime_does_not_match,
     resolver_cannot_ask,
 ]

@@ -1,31 +1,15 @@
-"""The described slice: cores, hosts and mesh of a virtual TPU. No TensorFlow.
-
-Figures of the generations: cloud.google.com/tpu/docs (system architecture).
-"""
+"""The described slice: cores, hosts and mesh of a virtual TPU. No TensorFlow."""
 
 import collections
 import re
 
-from tpudist.errors import TPUNameError
+from tpudist import slices
+from tpudist.errors import TopologyError, TPUNameError
 
 #: Environment variable that overrides whatever TPU name a script passes.
 ENVIRONMENT = "TPUDIST_TPU"
 
-#: cores_per_chip; whether the number in the name counts cores or chips;
-#: cores on one host of a slice that spans several hosts, and the largest
-#: slice that is served by one host.
-_Generation = collections.namedtuple(
-    "_Generation", "cores_per_chip counts_cores cores_per_host single_host"
-)
-_GENERATIONS = {
-    "v2": _Generation(2, True, 8, 8),
-    "v3": _Generation(2, True, 8, 8),
-    "v4": _Generation(2, True, 8, 8),
-    "v5p": _Generation(2, True, 8, 8),
-    "v5litepod": _Generation(1, False, 4, 8),
-    "v5e": _Generation(1, False, 4, 8),
-    "v6e": _Generation(1, False, 4, 8),
-}
+#: The most cores of a virtual TPU that is no slice.
 _LARGEST = 4096
 
 
@@ -34,7 +18,8 @@ class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts me
 
     Attributes:
       name: the name it was asked for by, e.g. ``"virtual:v3-32"``.
-      cores: number of cores in all.
+      cores: number of cores in all, as TensorFlow counts them: the devices of
+        a slice (a chip of v4 or v5p is one).
       hosts: number of hosts; each serves ``cores // hosts`` cores.
       mesh: (x, y, z, cores per chip); its product is `cores`.
     """
@@ -57,7 +42,8 @@ def parse(name):
 
     Args:
       name: ``"virtual"`` (8 cores), ``"virtual:N"`` (N cores on one host) or
-        ``"virtual:TYPE-N"`` with an accelerator type such as ``v3-32``.
+        ``"virtual:NAME"`` with the name of a slice, such as ``v3-32`` or
+        ``v5e:2x4`` (see :func:`tpudist.slices.find`).
 
     Returns:
       A `VirtualSystem`.
@@ -70,27 +56,18 @@ def parse(name):
         return _plain(name, 8)
     if re.match(r"^[0-9]+$", size):
         return _plain(name, int(size))
-    match = re.match(r"^(v[0-9][a-z]*)-([0-9]+)$", size)
-    if not match or match.group(1) not in _GENERATIONS:
-        raise _unknown(name)
-    return _slice(name, _GENERATIONS[match.group(1)], int(match.group(2)))
+    try:
+        found = slices.find(size)
+    except TopologyError as error:
+        raise _unknown(name, "%s; %s" % (error.seen, error.why), error.instead) from error
+    return VirtualSystem(name, found.devices, found.hosts, found.mesh)
 
 
 def _plain(name, cores):
     if not 1 <= cores <= _LARGEST:
-        raise _unknown(name)
+        raise _unknown(name, "a plain number is a core count from 1 to %d" % _LARGEST, "")
     per_chip = 2 if cores % 2 == 0 else 1
     return VirtualSystem(name, cores, 1, _mesh(cores // per_chip, per_chip))
-
-
-def _slice(name, generation, number):
-    cores = number if generation.counts_cores else (number * generation.cores_per_chip)
-    hosts = 1 if cores <= generation.single_host else (cores // generation.cores_per_host)
-    fits = 1 <= cores <= _LARGEST and cores % generation.cores_per_chip == 0 and cores % hosts == 0
-    if not fits or number & (number - 1):
-        raise _unknown(name)
-    chips = cores // generation.cores_per_chip
-    return VirtualSystem(name, cores, hosts, _mesh(chips, generation.cores_per_chip))
 
 
 def _mesh(chips, cores_per_chip):
@@ -99,10 +76,8 @@ def _mesh(chips, cores_per_chip):
     return (chips // y, y, 1, cores_per_chip)
 
 
-def _unknown(name):
+def _unknown(name, why, instead):
+    names = "'virtual:8', or 'virtual:v3-32', a slice"
     return TPUNameError(
-        "TPU name %r" % (name,),
-        "no slice has that name; a plain number is a core count from 1 to %d "
-        "and a type is one of %s with a power of two" % (_LARGEST, ", ".join(sorted(_GENERATIONS))),
-        "'virtual', 'virtual:8' or 'virtual:v3-32'",
+        "TPU name %r" % (name,), why, "%s; of slices %s" % (names, instead) if instead else names
     )

@@ -173,7 +173,7 @@ class Topology:
     Args:
       api: an `Api`.
       name: such as ``"v5e:2x4"``.
-      options: {name: int, or list of int}.
+      options: {name: int, text, or list of int}.
 
     Raises:
       PjrtError: there is no such slice.
@@ -293,6 +293,10 @@ def _named_values(options):
             kept.append((ctypes.c_int64 * len(given))(*given))
             value.kind, value.value_size = _INTEGERS, len(given)
             value.value.integers = ctypes.cast(kept[-1], ctypes.POINTER(ctypes.c_int64))
+        elif isinstance(given, str):
+            kept.append(ctypes.create_string_buffer(given.encode()))
+            value.kind, value.value_size = _TEXT, len(given)
+            value.value.text = ctypes.addressof(kept[-1])
         else:
             value.kind, value.value.integer = _INTEGER, given
     return values, kept
