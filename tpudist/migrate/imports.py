@@ -1,15 +1,13 @@
 """The imports of a file after a step: which TensorFlow its ``tf`` is."""
 
-import re
-
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import tensorflow_names
+from tpudist.migrate import import_origins, tensorflow_names
+from tpudist.migrate import relocation as relocation_lib
 from tpudist.migrate.module import dotted_name
 
 _RULE = "imports"
-_V1 = re.compile(r"(tpudist\.\w+\.)?tensorflow\.compat\.v1(\.|$)")
 
 
 def statement(full, bound):
@@ -46,7 +44,10 @@ def _plan_import(plan_, node, relocation):
         full = dotted_name(alias.name)
         bound = dotted_name(alias.asname.name) if alias.asname else full.split(".")[0]
         start = full if alias.asname else bound
-        if not _moves(relocation, full):
+        if alias.asname is None and _is_own_code(full):
+            kept.append(alias)
+            made += _beside_own_code(plan_, node, full, relocation)
+        elif not _moves(relocation, full):
             kept.append(alias)
         elif _dropped(plan_, node, full, bound):
             made.append(None)
@@ -62,6 +63,39 @@ def _plan_import(plan_, node, relocation):
             made.append(statement(relocation(start), bound))
     if made:
         _replace(plan_, node, kept, made)
+
+
+def _is_own_code(full):
+    first, _, below = full.partition(".")
+    return first == "tensorflow" and relocation_lib.is_own_code(below)
+
+
+def _beside_own_code(plan_, node, full, relocation):
+    """What ``tensorflow`` is bound to after ``import tensorflow.python.x``, if other names use it.
+
+    The import itself stays: ``tf.compat.v1`` and the drop-ins have no module of that name.
+    """
+    if not relocation.moves("tensorflow"):
+        return []
+    module = plan_.module
+    assignments = module.scope(node).assignments
+    uses = {
+        _whole_name(module, access.node)
+        for each in assignments
+        if each.name.partition(".")[0] == "tensorflow"
+        for access in each.references
+    }
+    own = [_is_own_code(dotted_name(use)) for use in uses]
+    if uses and not any(own):
+        return [statement(relocation("tensorflow"), "tensorflow")]
+    if not all(own):
+        plan_.leave(
+            node,
+            _RULE,
+            "import %s: tensorflow is used for more than that" % full,
+            "import %s as a name of its own, and import tensorflow" % full,
+        )
+    return []
 
 
 def _plan_from(plan_, node, relocation):
@@ -118,7 +152,9 @@ def _dropped(plan_, node, full, bound):
     uses = [access.node for assignment in scope[bound] for access in assignment.references]
     if not uses or not plan_.respelled:
         return False
-    return all(_first(use) in plan_.respelled for use in uses) and not _exported(plan_, bound)
+    return all(import_origins.first_name(use) in plan_.respelled for use in uses) and not _exported(
+        plan_, bound
+    )
 
 
 def covered(name, era):
@@ -129,64 +165,6 @@ def covered(name, era):
     ) or (name in ("contrib.distribute.MirroredStrategy", "contrib.distribute.OneDeviceStrategy"))
 
 
-def is_v1(module):
-    """Whether what a file imports of TensorFlow is ``tf.compat.v1``'s."""
-    return any(_V1.match(full) for node in module.nodes.imports for full, _ in _imported(node))
-
-
-def is_v1_name(plan_, module, node, seen=()):
-    """Whether a name below ``tf`` is one of ``tf.compat.v1``, wherever it comes from.
-
-    Args:
-      plan_: the `Plan`.
-      module: the `Module` of the name.
-      node: a libcst Name or Attribute.
-
-    Returns:
-      True if its own spelling, or an import that it comes from, says so.
-    """
-    if ".compat.v1." in dotted_name(node):
-        return True
-    name = _first(node)
-    if not isinstance(name, cst.Name) or (module.path, name.value) in seen:
-        return False
-    seen += ((module.path, name.value),)
-    return any(
-        _comes_from_v1(plan_, module, assignment, seen)
-        for assignment in module.scope(name)[name.value]
-    )
-
-
-def _comes_from_v1(plan_, module, assignment, seen):
-    node = assignment.node
-    if isinstance(node, cst.Name) and isinstance(module.parent(node), cst.AssignTarget):
-        return is_v1_name(plan_, module, module.parent(module.parent(node)).value, seen)
-    if not isinstance(node, (cst.Import, cst.ImportFrom)):
-        return False
-    if any(_V1.match(full) for full, bound in _imported(node) if bound == assignment.name):
-        return True
-    base = dotted_name(node.module) if isinstance(node, cst.ImportFrom) and node.module else ""
-    codebase = plan_.evaluator.codebase
-    path = isinstance(node, cst.ImportFrom) and codebase.find_module(
-        base, len(node.relative), module.path
-    )
-    other = codebase.module(path) if path else None
-    names_ = (
-        [
-            dotted_name(alias.name)
-            for alias in node.names
-            if alias.evaluated_alias in (None, assignment.name)
-        ]
-        if other
-        else []
-    )
-    return any(
-        plan_.survey.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
-        for name in names_
-        for each in other.global_scope()[name]
-    )
-
-
 def leave_gone(plan_, era):
     """Notes imports of contrib modules that stay, which no later TensorFlow has.
 
@@ -195,7 +173,7 @@ def leave_gone(plan_, era):
       era: the era whose drop-in namespace the file uses afterwards; "" for none.
     """
     for node in plan_.module.nodes.imports:
-        for full, bound in _imported(node):
+        for full, bound in import_origins.imported(node):
             below = tensorflow_names.below_tensorflow(full) or ""
             stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
             if (
@@ -211,24 +189,10 @@ def leave_gone(plan_, era):
                 )
 
 
-def _imported(node):
-    """(full name, bound name) of what an import statement binds."""
-    if isinstance(node, cst.Import):
-        for alias in node.names:
-            full = dotted_name(alias.name)
-            yield full, dotted_name(alias.asname.name) if alias.asname else full.split(".")[0]
-    elif not node.relative and not isinstance(node.names, cst.ImportStar):
-        for alias in node.names:
-            name = dotted_name(alias.name)
-            yield (
-                dotted_name(node.module) + "." + name,
-                dotted_name(alias.asname.name) if alias.asname else name,
-            )
-
-
-def _first(node):
-    while isinstance(node, cst.Attribute):
-        node = node.value
+def _whole_name(module, node):
+    """The longest ``a.b.c`` that a Name begins, or is part of."""
+    while isinstance(module.parent(node), cst.Attribute):
+        node = module.parent(node)
     return node
 
 

@@ -5,6 +5,7 @@ of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
 meaning.
 """
 
+from tpudist import surfaces
 from tpudist.migrate import tensorflow_names
 
 _HOMES = {
@@ -13,7 +14,13 @@ _HOMES = {
     "v2_2": "tpudist.v2_2.tensorflow",
     "latest": "tensorflow",
 }
-_NOT_IN_V1 = ("python", "compat", "contrib")
+#: Folders of TensorFlow's own code: packages of ``tensorflow``, of no ``compat.v1``.
+_OWN_CODE = frozenset(
+    ("_api", "autodiff", "compiler", "core", "dtensor", "examples", "include", "python")
+    + ("security", "stream_executor", "tools", "tsl")
+)
+#: Modules that ``compat.v1`` has as attributes only: no import goes below them since 2.16.
+_NOT_BELOW_V1 = ("keras.",)
 
 
 class Relocation:
@@ -29,6 +36,7 @@ class Relocation:
 
     def __init__(self, target, sources=(), plain=False, v1=False, successors=()):
         self._home, self._sources = _HOMES[target], tuple(sources)
+        self._dropins = surfaces.DROPINS.get(target, ())
         self._plain, self._v1 = plain, v1
         self._successors = dict(successors)
 
@@ -39,13 +47,22 @@ class Relocation:
             return full
         compat, inner = _compat(rest)
         new = self._successors.get(inner, inner)
-        if not compat and self._v1 and inner.partition(".")[0] not in _NOT_IN_V1[:2]:
+        if is_own_code(new):
+            return self._own_code(new)
+        if not compat and self._v1:
             compat = "" if new.partition(".")[0] == "contrib" else "compat.v1"
         if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
             new = inner
+        if compat == "compat.v1" and home == "tensorflow" and inner.startswith(_NOT_BELOW_V1):
+            compat = ""
         if home == "tensorflow" and not compat and new.startswith("distribute."):
             compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
         return ".".join(part for part in (home, compat, new) if part)
+
+    def _own_code(self, inner):
+        """Modules of TensorFlow's own code stay, but for what an era answers for."""
+        covered = any((key + ".").startswith(inner + ".") for key in self._dropins)
+        return "%s.%s" % (self._home if covered else "tensorflow", inner)
 
     def _split(self, full):
         parts = full.split(".")
@@ -67,6 +84,11 @@ class Relocation:
     def moves(self, full):
         """Whether an imported name moves."""
         return self(full) != full
+
+
+def is_own_code(dotted):
+    """Whether a dotted name below ``tensorflow`` is of its own code, no public name."""
+    return dotted.partition(".")[0] in _OWN_CODE
 
 
 def _compat(rest):

@@ -5,7 +5,7 @@ and the old one is that of its strategy.
 """
 
 from tpudist import surfaces
-from tpudist.migrate import imports
+from tpudist.migrate import import_origins
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.4.0"
@@ -18,6 +18,6 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if imports.is_v1(use.module):
+    if import_origins.is_v1(use.module):
         return None
     return use.rename(surfaces.MEMBERS["latest"][use.kind, use.name])

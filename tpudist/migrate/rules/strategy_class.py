@@ -6,7 +6,7 @@ Below ``tf.compat.v1`` there is only the experimental one, which stays.
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import imports
+from tpudist.migrate import import_origins
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.3.0"
@@ -20,7 +20,7 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if imports.is_v1_name(use.plan, use.module, use.node):
+    if import_origins.is_v1_name(use.plan, use.module, use.node):
         return None
     if use.call is not None:
         if use.has_stars:
