@@ -10,6 +10,9 @@ import pytest
 from tests import differences
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# Of the caller's environment no variable decides how tpudist behaves here.
+for _name in ("TPUDIST_TPU", "TPUDIST_ALLOW_EAGER_RUN", "TPUDIST_DEVICE"):
+    os.environ.pop(_name, None)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

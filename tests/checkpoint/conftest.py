@@ -3,9 +3,4 @@
 Keras' fit in a pure TensorFlow 1 graph is an exception of compat/README.md.
 """
 
-import tensorflow as tf
-
-from tpudist.tfcompat import versions
-
-if not versions.TF2:
-    tf.compat.v1.enable_v2_behavior()
+from tests import v2_behavior  # noqa: F401 (it switches)

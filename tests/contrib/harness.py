@@ -3,12 +3,11 @@
 import contextlib
 
 import numpy as np
-import pytest
 import tensorflow as tf
 from tensorflow.python.eager import context as eager_context
-from tensorflow.python.ops import control_flow_util, variable_scope
 from tensorflow.python.util import nest
 
+from tests.generations import first_generation_switches
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import TPUStrategy
 
@@ -54,29 +53,11 @@ def _value(leaf):
 
 
 @contextlib.contextmanager
-def first_generation():
-    """The control flow and the variables of TensorFlow 1 in a graph."""
-    # The public functions that do and tell this came with 1.14 and 1.15.
-    flow = control_flow_util.ENABLE_CONTROL_FLOW_V2
-    resources = getattr(
-        tf1, "resource_variables_enabled", lambda: variable_scope._DEFAULT_USE_RESOURCE
-    )()
-    control_flow_util.ENABLE_CONTROL_FLOW_V2 = False
-    tf1.disable_resource_variables()
-    try:
-        yield
-    finally:
-        control_flow_util.ENABLE_CONTROL_FLOW_V2 = flow
-        if resources:
-            tf1.enable_resource_variables()
-
-
-@contextlib.contextmanager
 def enter(name):
     """The mode "graph", "graph_v1" or "eager" as a context manager."""
     with contextlib.ExitStack() as stack:
         if name == "graph_v1":
-            stack.enter_context(first_generation())
+            stack.enter_context(first_generation_switches())
         if name == "eager":
             stack.enter_context(eager_context.eager_mode())
             mode = Eager()
@@ -90,27 +71,6 @@ def enter(name):
 MODES = ["graph", "graph_v1", "eager"]
 
 
-@pytest.fixture(params=MODES)
-def mode(request):
-    """Each of the modes in turn."""
-    with enter(request.param) as entered:
-        yield entered
-
-
-@pytest.fixture(params=["graph", "graph_v1"])
-def graph(request):
-    """Each of the graph modes in turn."""
-    with enter(request.param) as entered:
-        yield entered
-
-
-@pytest.fixture
-def eager():
-    """Eager mode."""
-    with enter("eager") as entered:
-        yield entered
-
-
 def strategy_of(towers=8, **kwargs):
     """A strategy on a virtual TPU of that many cores, or of that name."""
     name = towers if isinstance(towers, str) else "virtual:%d" % towers
@@ -120,6 +80,19 @@ def strategy_of(towers=8, **kwargs):
 def numbers(count):
     """A dataset_fn: 0., 1., 2., ..."""
     return lambda: tf.data.Dataset.range(count).map(lambda x: tf.cast(x, tf.float32))
+
+
+def data(distribution, dataset_fn=None):
+    """A one-shot iterator over what each tower takes; numbers if nothing else is given."""
+    dataset = distribution.distribute_dataset(dataset_fn or numbers(1000))
+    return dataset.make_one_shot_iterator()
+
+
+def counter(name, **kwargs):
+    """A variable that starts at zero and is not trained."""
+    return tf1.get_variable(
+        name, [], initializer=tf1.zeros_initializer(), trainable=False, **kwargs
+    )
 
 
 def close(actual, expected, rtol=1e-5):

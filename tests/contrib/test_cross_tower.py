@@ -4,20 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import close, graph, mode, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import close, strategy_of, tf1
 from tpudist.contrib.distribute import VariableAggregation, get_tower_context
 from tpudist.errors import ArgumentError, ArgumentTypeError, CollectiveError, PerReplicaError
 
 SUM, MEAN = VariableAggregation.SUM, VariableAggregation.MEAN
 FIRST = VariableAggregation.ONLY_FIRST_TOWER
-
-
-@pytest.fixture
-def scope():
-    """A strategy of four towers, and its scope."""
-    distribution = strategy_of(4)
-    with distribution.scope():
-        yield distribution
 
 
 def tens(distribution, offset=0.0):
@@ -49,7 +41,7 @@ def local(name):
     ],
 )
 @pytest.mark.parametrize("where", ["variable", "value", "device", "devices", "one device"])
-def test_reduce(mode, aggregation, expected, where):  # noqa: F811
+def test_reduce(mode, aggregation, expected, where):
     distribution = strategy_of(4)
     with distribution.scope():
         value = tens(distribution)
@@ -65,14 +57,14 @@ def test_reduce(mode, aggregation, expected, where):  # noqa: F811
     close(found, [expected] * copies)
 
 
-def test_reduce_without_destinations_is_a_tensor(mode, scope):  # noqa: F811
+def test_reduce_without_destinations_is_a_tensor(mode, scope):
     value = tens(scope)
     assert mode.run(scope.reduce(SUM, value)) == 60.0
     assert mode.run(scope.reduce(tf.distribute.ReduceOp.MEAN, value)) == 15.0
     assert mode.run(scope.reduce(reduce_op=tf.distribute.ReduceOp.SUM, value=value)) == 60.0
 
 
-def test_reduce_outside_of_the_scope(mode):  # noqa: F811
+def test_reduce_outside_of_the_scope(mode):
     distribution = strategy_of(4)
     with distribution.scope():
         value = tens(distribution)
@@ -80,7 +72,7 @@ def test_reduce_outside_of_the_scope(mode):  # noqa: F811
 
 
 @pytest.mark.parametrize("aggregation, expected", [(SUM, 42.0), (MEAN, 42.0 / 12)])
-def test_reduce_along_an_axis(mode, scope, aggregation, expected):  # noqa: F811
+def test_reduce_along_an_axis(mode, scope, aggregation, expected):
     value = scope.call_for_each_tower(
         lambda i: tf.fill([3], tf.cast(i, tf.float32) + 2.0), scope.worker_device_index
     )
@@ -92,18 +84,18 @@ def test_reduce_along_an_axis(mode, scope, aggregation, expected):  # noqa: F811
     )
 
 
-def test_reduce_of_a_list_with_one_value_per_tower(mode, scope):  # noqa: F811
+def test_reduce_of_a_list_with_one_value_per_tower(mode, scope):
     values = scope.unwrap(tens(scope))
     assert mode.run(scope.reduce(MEAN, values, "/device:CPU:0")) == 15.0
     assert mode.run(scope.reduce(FIRST, values, "/device:CPU:0")) == 0.0
 
 
-def test_reduce_of_a_nest(mode, scope):  # noqa: F811
+def test_reduce_of_a_nest(mode, scope):
     value = {"a": tens(scope), "b": tens(scope, 1.0)}
     assert mode.run(scope.reduce(SUM, value)) == {"a": 60.0, "b": 64.0}
 
 
-def test_reduce_of_sparse_gradients(mode, scope):  # noqa: F811
+def test_reduce_of_sparse_gradients(mode, scope):
     value = scope.call_for_each_tower(
         lambda i: tf.IndexedSlices(
             tf.reshape(tf.cast(i, tf.float32), [1]), tf.constant([1]), tf.constant([3])
@@ -114,7 +106,7 @@ def test_reduce_of_sparse_gradients(mode, scope):  # noqa: F811
     assert mode.run(tf.convert_to_tensor(reduced)).tolist() == [0.0, 6.0, 0.0]
 
 
-def test_reduce_in_a_merge(mode, scope):  # noqa: F811
+def test_reduce_in_a_merge(mode, scope):
     def merge_fn(distribution, x):
         return [distribution.reduce(each, x, destinations=x) for each in (SUM, MEAN, FIRST)]
 
@@ -126,7 +118,7 @@ def test_reduce_in_a_merge(mode, scope):  # noqa: F811
     assert found == [[10.0] * 4, [2.5] * 4, [1.0] * 4]
 
 
-def test_batch_reduce(mode, scope):  # noqa: F811
+def test_batch_reduce(mode, scope):
     v = variable("v")
     pairs = [(tens(scope), v), (tens(scope, 1.0), "/device:CPU:0")]
     first, second = scope.batch_reduce(SUM, pairs)
@@ -134,7 +126,7 @@ def test_batch_reduce(mode, scope):  # noqa: F811
     assert mode.run(scope.unwrap(second)) == [64.0]
 
 
-def test_broadcast(mode, scope):  # noqa: F811
+def test_broadcast(mode, scope):
     v = variable("v")
     for destinations, copies in [
         (None, 4),
@@ -147,7 +139,7 @@ def test_broadcast(mode, scope):  # noqa: F811
     assert mode.run(scope.unwrap(scope.broadcast(2))) == [2] * 4
 
 
-def test_update_runs_once_per_copy(mode, scope):  # noqa: F811
+def test_update_runs_once_per_copy(mode, scope):
     v = variable("v", initializer=tf1.ones_initializer())
     reduced = scope.reduce(SUM, tens(scope), destinations=v)
     done = scope.update(v, lambda copy, by, scale: copy.assign_add(by * scale), reduced, scale=2.0)
@@ -155,7 +147,7 @@ def test_update_runs_once_per_copy(mode, scope):  # noqa: F811
     assert mode.run(scope.read_var(v)) == 121.0
 
 
-def test_update_with_variables(mode, scope):  # noqa: F811
+def test_update_with_variables(mode, scope):
     var1 = variable("var1")
     with scope.colocate_vars_with(var1):
         var2 = variable("var2", initializer=tf1.ones_initializer())
@@ -165,21 +157,21 @@ def test_update_with_variables(mode, scope):  # noqa: F811
     assert mode.run(scope.read_var(var1)) == 3.0
 
 
-def test_update_ungrouped_returns_a_list(mode, scope):  # noqa: F811
+def test_update_ungrouped_returns_a_list(mode, scope):
     v = variable("v")
     done = scope.update(v, lambda copy: copy.assign_add(3.0), grouped=False)
     assert isinstance(done, list)
     assert mode.run([tf.identity(each) for each in done][:1]) == [3.0]
 
 
-def test_update_of_a_tower_local_variable(mode, scope):  # noqa: F811
+def test_update_of_a_tower_local_variable(mode, scope):
     v = local("v")
     done = scope.update(v, lambda copy: copy.assign_add(3.0))
     mode.run(scope.unwrap(done))
     assert mode.run(scope.read_var(v)) == 12.0
 
 
-def test_update_of_another_variable(mode):  # noqa: F811
+def test_update_of_another_variable(mode):
     distribution = strategy_of(4)
     v = variable("plain")
     with distribution.scope():
@@ -188,13 +180,13 @@ def test_update_of_another_variable(mode):  # noqa: F811
     assert mode.run(distribution.read_var(v)) == 5.0
 
 
-def test_update_refuses_per_device_values(mode, scope):  # noqa: F811
+def test_update_refuses_per_device_values(mode, scope):
     v = variable("v")
     with pytest.raises(PerReplicaError, match="reduce"):
         scope.update(v, lambda copy, by: copy.assign_add(by), tens(scope))
 
 
-def test_read_var_aggregates(mode, scope):  # noqa: F811
+def test_read_var_aggregates(mode, scope):
     total, mirrored = local("total"), variable("mirrored")
     done = scope.call_for_each_tower(
         lambda i: total.assign_add(tf.cast(i, tf.float32) + 1.0), scope.worker_device_index
@@ -204,7 +196,7 @@ def test_read_var_aggregates(mode, scope):  # noqa: F811
     assert mode.run(scope.read_var(mirrored)) == 0.0
 
 
-def test_non_slot_variables(mode, scope):  # noqa: F811
+def test_non_slot_variables(mode, scope):
     v = variable("v")
     devices = scope.non_slot_devices([v])
     assert isinstance(devices, list) and devices
@@ -215,7 +207,7 @@ def test_non_slot_variables(mode, scope):  # noqa: F811
     assert mode.run(scope.read_var(beta)) == 0.5
 
 
-def test_colocate_vars_with_a_variable(mode, scope):  # noqa: F811
+def test_colocate_vars_with_a_variable(mode, scope):
     v = variable("v")
     with scope.colocate_vars_with(v):
         slot = variable("slot", shape=[2])
@@ -224,7 +216,7 @@ def test_colocate_vars_with_a_variable(mode, scope):  # noqa: F811
         scope.colocate_vars_with(3)
 
 
-def test_unwrap(mode, scope):  # noqa: F811
+def test_unwrap(mode, scope):
     v = variable("v")
     assert len(scope.unwrap(v)) == 4
     assert len(scope.unwrap(local("local"))) == 4
@@ -235,7 +227,7 @@ def test_unwrap(mode, scope):  # noqa: F811
     assert mode.run(scope.unwrap(pair)) == [(0.0, 1.0), (10.0, 11.0), (20.0, 21.0), (30.0, 31.0)]
 
 
-def test_value_container(mode, scope):  # noqa: F811
+def test_value_container(mode, scope):
     v = local("v")
     for part in scope.unwrap(v):
         container = scope.value_container(part)
@@ -247,7 +239,7 @@ def test_value_container(mode, scope):  # noqa: F811
     assert scope.value_container(scope.unwrap(mirrored)[0]) is mirrored
 
 
-def test_group_runs_every_tower(graph, scope):  # noqa: F811
+def test_group_runs_every_tower(graph, scope):
     v = local("v")
     done = scope.call_for_each_tower(lambda: v.assign_add(1.0).op)
     op = scope.group(done, name="all")
@@ -256,12 +248,12 @@ def test_group_runs_every_tower(graph, scope):  # noqa: F811
     assert graph.run(scope.read_var(v)) == 4.0
 
 
-def test_group_of_one_value(graph, scope):  # noqa: F811
+def test_group_of_one_value(graph, scope):
     x = tf.constant(1.0)
     assert scope.group(x) is x.op
 
 
-def test_map(mode, scope):  # noqa: F811
+def test_map(mode, scope):
     results = scope.map([1.0, 2.0, 4.0], lambda item, by: by * tf.constant(item), 3.0)
     assert mode.run(results.get()) == [3.0, 6.0, 12.0]
     assert mode.run(scope.unwrap(results)) == [3.0, 6.0, 12.0]
@@ -269,24 +261,24 @@ def test_map(mode, scope):  # noqa: F811
 
 
 @pytest.mark.parametrize("aggregation", [VariableAggregation.NONE, "median", None, 7])
-def test_unknown_aggregation(graph, scope, aggregation):  # noqa: F811
+def test_unknown_aggregation(graph, scope, aggregation):
     with pytest.raises(ArgumentError, match="SUM, MEAN"):
         scope.reduce(aggregation, tens(scope), "/device:CPU:0")
 
 
 @pytest.mark.parametrize("destinations", [3.5, [], {"a": 1}])
-def test_unknown_destinations(graph, scope, destinations):  # noqa: F811
+def test_unknown_destinations(graph, scope, destinations):
     with pytest.raises(ArgumentTypeError, match="device string"):
         scope.reduce(SUM, tens(scope), destinations)
 
 
-def test_sum_of_a_single_value(graph, scope):  # noqa: F811
+def test_sum_of_a_single_value(graph, scope):
     with pytest.raises(CollectiveError, match="Instead: .*call_for_each_replica"):
         scope.reduce(SUM, tf.constant(1.0), "/device:CPU:0")
     assert graph.run(scope.reduce(MEAN, tf.constant(1.0), "/device:CPU:0")) == 1.0
 
 
-def test_towers_of_different_shapes(graph, scope):  # noqa: F811
+def test_towers_of_different_shapes(graph, scope):
     value = scope.call_for_each_tower(lambda: tf.zeros([1 + get_tower_context().tower_id]))
     with pytest.raises(CollectiveError, match="shapes.*axis=0"):
         scope.reduce(SUM, value, "/device:CPU:0")

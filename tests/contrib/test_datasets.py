@@ -3,13 +3,13 @@
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import eager, graph, mode, numbers, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import numbers, strategy_of
 from tpudist.contrib.distribute import VariableAggregation
 from tpudist.contrib.inputs import PerDeviceDataset
 from tpudist.errors import ArgumentTypeError
 
 
-def take(mode, distribution, iterator, steps):  # noqa: F811
+def take(mode, distribution, iterator, steps):
     """The per-tower values of some steps."""
     if mode.eager:
         return [mode.run(distribution.unwrap(iterator.get_next())) for _ in range(steps)]
@@ -18,7 +18,7 @@ def take(mode, distribution, iterator, steps):  # noqa: F811
 
 
 @pytest.mark.parametrize("kind", ["make_one_shot_iterator", "make_initializable_iterator"])
-def test_towers_take_elements_in_turn(mode, kind):  # noqa: F811
+def test_towers_take_elements_in_turn(mode, kind):
     distribution = strategy_of(4)
     with distribution.scope():
         dataset = distribution.distribute_dataset(numbers(12))
@@ -30,7 +30,7 @@ def test_towers_take_elements_in_turn(mode, kind):  # noqa: F811
     assert found == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
 
 
-def test_example_of_the_page(mode):  # noqa: F811
+def test_example_of_the_page(mode):
     distribution = strategy_of(8)
 
     def dataset_fn():
@@ -44,7 +44,7 @@ def test_example_of_the_page(mode):  # noqa: F811
     assert [value.tolist() for value in found] == [[[2.0]]] * 8
 
 
-def test_structures(mode):  # noqa: F811
+def test_structures(mode):
     distribution = strategy_of(2)
     with distribution.scope():
         iterator = distribution.distribute_dataset(
@@ -59,14 +59,14 @@ def test_structures(mode):  # noqa: F811
     ]
 
 
-def test_single_tower(mode):  # noqa: F811
+def test_single_tower(mode):
     distribution = strategy_of(1)
     with distribution.scope():
         iterator = distribution.distribute_dataset(numbers(3)).make_one_shot_iterator()
         assert take(mode, distribution, iterator, 2) == [[0.0], [1.0]]
 
 
-def test_initializer_restarts(graph):  # noqa: F811
+def test_initializer_restarts(graph):
     distribution = strategy_of(2)
     iterator = distribution.distribute_dataset(numbers(100)).make_initializable_iterator()
     following = distribution.unwrap(iterator.get_next())
@@ -76,7 +76,7 @@ def test_initializer_restarts(graph):  # noqa: F811
         assert graph.run(following) == [2.0, 3.0]
 
 
-def test_iteration_in_python(eager):  # noqa: F811
+def test_iteration_in_python(eager):
     distribution = strategy_of(2)
     dataset = distribution.distribute_dataset(numbers(5))
     for _ in range(2):
@@ -90,14 +90,14 @@ def test_iteration_in_python(eager):  # noqa: F811
         next(iterator)
 
 
-def test_end_of_the_data(mode):  # noqa: F811
+def test_end_of_the_data(mode):
     distribution = strategy_of(4)
     iterator = distribution.distribute_dataset(numbers(6)).make_one_shot_iterator()
     with pytest.raises(tf.errors.OutOfRangeError):
         take(mode, distribution, iterator, 2)
 
 
-def test_every_host_has_its_own_dataset(mode):  # noqa: F811
+def test_every_host_has_its_own_dataset(mode):
     distribution, calls = strategy_of("virtual:v3-32"), []
 
     def dataset_fn():
@@ -113,12 +113,12 @@ def test_every_host_has_its_own_dataset(mode):  # noqa: F811
 
 
 @pytest.mark.parametrize("result", [None, [1, 2], tf.zeros])
-def test_dataset_fn_returns_no_dataset(graph, result):  # noqa: F811
+def test_dataset_fn_returns_no_dataset(graph, result):
     with pytest.raises(ArgumentTypeError, match="must return a tf.data.Dataset"):
         strategy_of(2).distribute_dataset(lambda: result)
 
 
-def test_a_step_of_eight_towers_takes_eight_elements(mode):  # noqa: F811
+def test_a_step_of_eight_towers_takes_eight_elements(mode):
     distribution = strategy_of(8)
     with distribution.scope():
         iterator = distribution.distribute_dataset(numbers(100)).make_one_shot_iterator()

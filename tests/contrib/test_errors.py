@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import graph, mode, numbers, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import numbers, strategy_of, tf1
 from tpudist.contrib.distribute import VariableAggregation, get_tower_context
 from tpudist.errors import ContextError
 
@@ -27,7 +27,7 @@ CROSS_TOWER = {
 
 
 @pytest.mark.parametrize("name", sorted(CROSS_TOWER))
-def test_outside_of_the_scope(graph, name):  # noqa: F811
+def test_outside_of_the_scope(graph, name):
     distribution = strategy_of(2)
     with pytest.raises(ContextError) as caught:
         CROSS_TOWER[name](distribution)
@@ -37,7 +37,7 @@ def test_outside_of_the_scope(graph, name):  # noqa: F811
 
 
 @pytest.mark.parametrize("name", sorted(CROSS_TOWER))
-def test_in_the_scope_of_another_strategy(graph, name):  # noqa: F811
+def test_in_the_scope_of_another_strategy(graph, name):
     distribution, other = strategy_of(2), strategy_of(2)
     with other.scope():
         with pytest.raises(ContextError, match=("Mixing different DistributionStrategy objects")):
@@ -45,7 +45,7 @@ def test_in_the_scope_of_another_strategy(graph, name):  # noqa: F811
 
 
 @pytest.mark.parametrize("name", sorted(CROSS_TOWER))
-def test_in_a_tower(graph, name):  # noqa: F811
+def test_in_a_tower(graph, name):
     distribution = strategy_of(2)
     with distribution.scope():
         with pytest.raises(ContextError) as caught:
@@ -55,14 +55,14 @@ def test_in_a_tower(graph, name):  # noqa: F811
     ) in str(caught.value)
 
 
-def test_reduce_of_1_14_in_a_tower(mode):  # noqa: F811
+def test_reduce_of_1_14_in_a_tower(mode):
     distribution = strategy_of(2)
     with distribution.scope():
         with pytest.raises(RuntimeError, match="cross-tower context"):
             distribution.call_for_each_tower(lambda: distribution.reduce(SUM, tf.constant(1.0)))
 
 
-def test_colocate_vars_with_outside_of_the_scope(graph):  # noqa: F811
+def test_colocate_vars_with_outside_of_the_scope(graph):
     distribution = strategy_of(2)
     with distribution.scope():
         v = tf1.get_variable("v", [])
@@ -70,7 +70,7 @@ def test_colocate_vars_with_outside_of_the_scope(graph):  # noqa: F811
         distribution.colocate_vars_with(v)
 
 
-def test_these_need_no_context(graph):  # noqa: F811
+def test_these_need_no_context(graph):
     distribution = strategy_of(2)
     with distribution.scope():
         v = tf1.get_variable("v", [], initializer=tf1.ones_initializer())
@@ -81,7 +81,7 @@ def test_these_need_no_context(graph):  # noqa: F811
     assert distribution.group(tf.constant(1.0)) is not None
 
 
-def test_context_of_another_tower(graph):  # noqa: F811
+def test_context_of_another_tower(graph):
     distribution, contexts = strategy_of(2), []
 
     def tower():

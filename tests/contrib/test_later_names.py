@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import eager, graph, mode, numbers, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import numbers, strategy_of, tf1
 
 SUM = tf.distribute.ReduceOp.SUM
 
@@ -19,13 +19,13 @@ def batches():
     return tf.data.Dataset.range(80).batch(8, drop_remainder=True)
 
 
-def start(mode, iterator):  # noqa: F811
+def start(mode, iterator):
     done = iterator.initialize()
     if not mode.eager:
         mode.run(done)
 
 
-def test_experimental_run(mode, strategy):  # noqa: F811
+def test_experimental_run(mode, strategy):
     iterator = strategy.make_dataset_iterator(batches())
     start(mode, iterator)
     found = strategy.experimental_run(lambda x: 2 * x, iterator)
@@ -39,7 +39,7 @@ def test_experimental_run(mode, strategy):  # noqa: F811
     assert mode.run(strategy.experimental_local_results(without)) == (1.0,) * 4
 
 
-def test_make_input_fn_iterator(mode, strategy):  # noqa: F811
+def test_make_input_fn_iterator(mode, strategy):
     contexts = []
 
     def input_fn(context):
@@ -59,7 +59,7 @@ def test_make_input_fn_iterator(mode, strategy):  # noqa: F811
     assert mode.run(strategy.experimental_local_results(found)) == (1, 5, 9, 13)
 
 
-def test_make_input_fn_iterator_with_a_mode(graph, strategy):  # noqa: F811
+def test_make_input_fn_iterator_with_a_mode(graph, strategy):
     iterator = strategy.make_input_fn_iterator(
         lambda context: tf.data.Dataset.range(80).batch(2),
         tf.distribute.InputReplicationMode.PER_WORKER,
@@ -67,14 +67,14 @@ def test_make_input_fn_iterator_with_a_mode(graph, strategy):  # noqa: F811
     assert iterator.initialize() is not None
 
 
-def test_experimental_run_v2(mode, strategy):  # noqa: F811
+def test_experimental_run_v2(mode, strategy):
     found = strategy.experimental_run_v2(
         lambda x, y: x + y, args=(tf.constant(1.0),), kwargs={"y": 2.0}
     )
     assert mode.run(strategy.experimental_local_results(found)) == (3.0,) * 4
 
 
-def test_call_for_each_replica(mode, strategy):  # noqa: F811
+def test_call_for_each_replica(mode, strategy):
     with strategy.scope():
         for found in (
             strategy.call_for_each_replica(lambda x: x + 1.0, tf.constant(1.0)),
@@ -83,7 +83,7 @@ def test_call_for_each_replica(mode, strategy):  # noqa: F811
             assert mode.run(strategy.experimental_local_results(found)) == (2.0,) * 4
 
 
-def test_all_reduce_in_a_replica(mode, strategy):  # noqa: F811
+def test_all_reduce_in_a_replica(mode, strategy):
     def replica(i):
         return tf.distribute.get_replica_context().all_reduce(SUM, tf.cast(i, tf.float32))
 
@@ -92,7 +92,7 @@ def test_all_reduce_in_a_replica(mode, strategy):  # noqa: F811
         assert mode.run(strategy.experimental_local_results(found)) == (6.0,) * 4
 
 
-def test_distributed_dataset(eager, strategy):  # noqa: F811
+def test_distributed_dataset(eager, strategy):
     dataset = strategy.experimental_distribute_dataset(batches())
     for step, x in enumerate(dataset):
         found = strategy.experimental_run_v2(lambda x: tf.reduce_sum(x), args=(x,))
@@ -102,7 +102,7 @@ def test_distributed_dataset(eager, strategy):  # noqa: F811
     assert step == 9
 
 
-def test_distributed_dataset_in_a_graph(graph, strategy):  # noqa: F811
+def test_distributed_dataset_in_a_graph(graph, strategy):
     dataset = tf1.data.Dataset.range(80).batch(8, drop_remainder=True)
     iterator = strategy.experimental_distribute_dataset(dataset).make_initializable_iterator()
     start(graph, iterator)
@@ -110,7 +110,7 @@ def test_distributed_dataset_in_a_graph(graph, strategy):  # noqa: F811
     assert graph.run(strategy.reduce(SUM, found)) == 28
 
 
-def test_datasets_from_function(mode, strategy):  # noqa: F811
+def test_datasets_from_function(mode, strategy):
     dataset = strategy.experimental_distribute_datasets_from_function(
         lambda context: tf1.data.Dataset.range(80).batch(context.get_per_replica_batch_size(8))
     )
@@ -124,7 +124,7 @@ def test_datasets_from_function(mode, strategy):  # noqa: F811
     assert mode.run(strategy.experimental_local_results(found)) == (1, 5, 9, 13)
 
 
-def test_numpy_dataset_in_a_graph(graph, strategy):  # noqa: F811
+def test_numpy_dataset_in_a_graph(graph, strategy):
     with tf1.Session() as session:
         dataset = strategy.experimental_make_numpy_dataset(
             np.arange(8.0).reshape(4, 2), session=session
@@ -134,7 +134,7 @@ def test_numpy_dataset_in_a_graph(graph, strategy):  # noqa: F811
         assert session.run(following.get_next()).tolist() == [0.0, 1.0]
 
 
-def test_numpy_dataset(eager, strategy):  # noqa: F811
+def test_numpy_dataset(eager, strategy):
     dataset = strategy.experimental_make_numpy_dataset(np.arange(8.0).reshape(4, 2))
     assert [row.numpy().tolist() for row in dataset] == [
         [0.0, 1.0],
@@ -144,7 +144,7 @@ def test_numpy_dataset(eager, strategy):  # noqa: F811
     ]
 
 
-def test_extended_run_steps(graph, strategy):  # noqa: F811
+def test_extended_run_steps(graph, strategy):
     with strategy.scope():
         iterator = strategy.distribute_dataset(numbers(100)).make_one_shot_iterator()
 
@@ -160,7 +160,7 @@ def test_extended_run_steps(graph, strategy):  # noqa: F811
     assert found == 2.0 * (8 + 9 + 10 + 11)
 
 
-def test_in_a_function(eager, strategy):  # noqa: F811
+def test_in_a_function(eager, strategy):
     v = None
     with strategy.scope():
         v = tf.Variable(1.0)

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import eager, graph, mode, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import strategy_of, tf1
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import TPUStrategy, TPUStrategyV1, get_tower_context
 from tpudist.core.cluster import initialize_tpu_system
@@ -11,7 +11,7 @@ from tpudist.core.placement import DeviceAssignment
 from tpudist.errors import ArgumentError, TopologyError, TPUNameError
 
 
-def test_towers_and_devices(mode):  # noqa: F811
+def test_towers_and_devices(mode):
     distribution = strategy_of(8)
     assert distribution.num_towers == distribution.num_replicas == 8
     assert distribution.num_replicas_in_sync == 8
@@ -27,7 +27,7 @@ def test_towers_and_devices(mode):  # noqa: F811
 @pytest.mark.parametrize(
     "name, towers, hosts", [("virtual", 8, 1), ("virtual:1", 1, 1), ("virtual:v3-32", 32, 4)]
 )
-def test_hosts(graph, name, towers, hosts):  # noqa: F811
+def test_hosts(graph, name, towers, hosts):
     distribution = strategy_of(name)
     assert (distribution.num_towers, distribution.num_hosts) == (towers, hosts)
     assert distribution.num_towers_per_host == towers // hosts
@@ -40,7 +40,7 @@ def test_hosts(graph, name, towers, hosts):  # noqa: F811
             distribution.get_host_cpu_device(host_id)
 
 
-def test_flags(graph):  # noqa: F811
+def test_flags(graph):
     distribution = strategy_of(2)
     assert distribution.between_graph is False
     assert distribution.should_init is True
@@ -49,19 +49,19 @@ def test_flags(graph):  # noqa: F811
     assert distribution.steps_per_run == 2
 
 
-def test_initialize_and_finalize_in_a_graph(graph):  # noqa: F811
+def test_initialize_and_finalize_in_a_graph(graph):
     distribution = strategy_of(2)
     assert distribution.initialize() == []
     assert distribution.finalize() == []
 
 
-def test_initialize_and_finalize_in_eager_mode(eager):  # noqa: F811
+def test_initialize_and_finalize_in_eager_mode(eager):
     distribution = strategy_of(2)
     assert distribution.initialize() is None
     assert distribution.finalize() is None
 
 
-def test_configure(graph):  # noqa: F811
+def test_configure(graph):
     config = tf1.ConfigProto(inter_op_parallelism_threads=3)
     strategy_of(2).configure(
         session_config=config, cluster_spec=None, task_type="worker", task_id=0
@@ -71,7 +71,7 @@ def test_configure(graph):  # noqa: F811
     assert strategy_of(2).configure() is None
 
 
-def test_two_strategies_on_one_slice(mode):  # noqa: F811
+def test_two_strategies_on_one_slice(mode):
     resolver = TPUClusterResolver("virtual:8")
     for towers in (2, 8):
         distribution = TPUStrategy(resolver, 1, num_cores=towers)
@@ -81,12 +81,12 @@ def test_two_strategies_on_one_slice(mode):  # noqa: F811
 
 
 @pytest.mark.parametrize("cores", [0, 9, "2", 2.5])
-def test_wrong_number_of_cores(graph, cores):  # noqa: F811
+def test_wrong_number_of_cores(graph, cores):
     with pytest.raises(TopologyError, match="num_cores="):
         strategy_of(8, num_cores=cores)
 
 
-def test_constructor_of_1_15(graph):  # noqa: F811
+def test_constructor_of_1_15(graph):
     resolver = TPUClusterResolver("virtual:8")
     topology = initialize_tpu_system(resolver)
     assignment = DeviceAssignment.build(topology, num_replicas=2)
@@ -97,7 +97,7 @@ def test_constructor_of_1_15(graph):  # noqa: F811
     assert TPUStrategy(resolver).steps_per_run == 1
 
 
-def test_resolver(graph, monkeypatch):  # noqa: F811
+def test_resolver(graph, monkeypatch):
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
     resolver = TPUClusterResolver(["virtual:v3-32"])
     assert resolver.num_accelerators() == {"TPU": 8}
@@ -108,7 +108,7 @@ def test_resolver(graph, monkeypatch):  # noqa: F811
     assert strategy_of("a-name-of-another-tpu").num_towers == 2
 
 
-def test_it_is_a_strategy_of_tensorflow(graph):  # noqa: F811
+def test_it_is_a_strategy_of_tensorflow(graph):
     distribution = strategy_of(2)
     assert isinstance(distribution, tf1.distribute.Strategy)
     assert isinstance(distribution, tf1.distribute.experimental.TPUStrategy)
@@ -117,7 +117,7 @@ def test_it_is_a_strategy_of_tensorflow(graph):  # noqa: F811
         assert tf.distribute.get_strategy() is distribution
 
 
-def test_ops_pinned_to_devices_of_the_strategy(graph):  # noqa: F811
+def test_ops_pinned_to_devices_of_the_strategy(graph):
     distribution = strategy_of("virtual:v3-32")
 
     def tower():

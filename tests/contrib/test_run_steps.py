@@ -5,7 +5,7 @@ import collections
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import close, eager, graph, mode, numbers, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import counter, data
 from tpudist.contrib.distribute import MultiStepContext, VariableAggregation, get_tower_context
 
 NONE, SUM = VariableAggregation.NONE, VariableAggregation.SUM
@@ -13,26 +13,7 @@ MEAN = VariableAggregation.MEAN
 FIRST = VariableAggregation.ONLY_FIRST_TOWER
 
 
-@pytest.fixture
-def scope():
-    """A strategy of four towers, and its scope."""
-    distribution = strategy_of(4)
-    with distribution.scope():
-        yield distribution
-
-
-def data(distribution, count=1000, towers_data=None):
-    dataset = distribution.distribute_dataset(towers_data or numbers(count))
-    return dataset.make_one_shot_iterator()
-
-
-def counter(name, **kwargs):
-    return tf1.get_variable(
-        name, [], initializer=tf1.zeros_initializer(), trainable=False, **kwargs
-    )
-
-
-def test_every_kind_of_output(mode, scope):  # noqa: F811
+def test_every_kind_of_output(mode, scope):
     def step(context, x):
         def tower(x):
             context.set_last_step_output("list", x)
@@ -70,7 +51,7 @@ def test_every_kind_of_output(mode, scope):  # noqa: F811
     }
 
 
-def test_outputs_set_in_a_merge(mode, scope):  # noqa: F811
+def test_outputs_set_in_a_merge(mode, scope):
     def step(context, x):
         def merge_fn(distribution, x):
             context.set_last_step_output("list", x)
@@ -88,7 +69,7 @@ def test_outputs_set_in_a_merge(mode, scope):  # noqa: F811
     assert context.non_tensor_outputs == {"name": 4}
 
 
-def test_outputs_set_under_later_names(mode, scope):  # noqa: F811
+def test_outputs_set_under_later_names(mode, scope):
     def step(context, x):
         def replica(x):
             context.set_last_step_output("sum", x, tf.distribute.ReduceOp.SUM)
@@ -99,7 +80,7 @@ def test_outputs_set_under_later_names(mode, scope):  # noqa: F811
     assert mode.run(context.last_step_outputs) == {"sum": 22.0}
 
 
-def test_non_tensor_outputs(mode, scope):  # noqa: F811
+def test_non_tensor_outputs(mode, scope):
     thing = object()
 
     def step(context, x):
@@ -115,10 +96,9 @@ def test_non_tensor_outputs(mode, scope):  # noqa: F811
     assert context.last_step_outputs == {}
 
 
-def test_a_tuple_is_unpacked(mode, scope):  # noqa: F811
+def test_a_tuple_is_unpacked(mode, scope):
     iterator = data(
-        scope,
-        towers_data=lambda: tf.data.Dataset.range(40).map(lambda x: (x, (x + 1, {"a": x + 2}))),
+        scope, lambda: tf.data.Dataset.range(40).map(lambda x: (x, (x + 1, {"a": x + 2})))
     )
 
     def step(context, x, rest):
@@ -130,8 +110,8 @@ def test_a_tuple_is_unpacked(mode, scope):  # noqa: F811
 
 
 @pytest.mark.parametrize("make, given", [(lambda x: {"a": x}, dict), (lambda x: x, None)])
-def test_other_structures_are_one_argument(mode, scope, make, given):  # noqa: F811
-    iterator = data(scope, towers_data=lambda: tf.data.Dataset.range(40).map(make))
+def test_other_structures_are_one_argument(mode, scope, make, given):
+    iterator = data(scope, lambda: tf.data.Dataset.range(40).map(make))
     seen = []
 
     def step(context, x):
@@ -143,7 +123,7 @@ def test_other_structures_are_one_argument(mode, scope, make, given):  # noqa: F
     assert given is None or isinstance(seen[0], given)
 
 
-def test_the_step_is_traced_once_and_runs_often(mode, scope):  # noqa: F811
+def test_the_step_is_traced_once_and_runs_often(mode, scope):
     traced = collections.Counter()
     v = counter("v", aggregation=SUM)
 
@@ -163,7 +143,7 @@ def test_the_step_is_traced_once_and_runs_often(mode, scope):  # noqa: F811
     assert traced["step"] == 1 and traced["tower"] <= 4
 
 
-def test_run_op_and_outputs_are_one_loop(graph, scope):  # noqa: F811
+def test_run_op_and_outputs_are_one_loop(graph, scope):
     v = counter("v", aggregation=MEAN)
 
     def step(context, x):
@@ -182,7 +162,7 @@ def test_run_op_and_outputs_are_one_loop(graph, scope):  # noqa: F811
     assert graph.run(scope.read_var(v)) == 15.0
 
 
-def test_eager_mode_runs_at_once_and_again(eager, scope):  # noqa: F811
+def test_eager_mode_runs_at_once_and_again(eager, scope):
     v, iterator, traced = counter("v", aggregation=MEAN), data(scope), []
 
     def step(context, x):
@@ -202,7 +182,7 @@ def test_eager_mode_runs_at_once_and_again(eager, scope):  # noqa: F811
     assert len(traced) == 1
 
 
-def test_a_loop_in_a_function(eager, scope):  # noqa: F811
+def test_a_loop_in_a_function(eager, scope):
     v, iterator = counter("v", aggregation=MEAN), data(scope)
 
     @tf.function(autograph=False)

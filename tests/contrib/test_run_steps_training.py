@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import close, eager, graph, mode, numbers, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import close, counter, data, numbers, tf1
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import TPUStrategy, VariableAggregation
 
@@ -15,26 +15,7 @@ MEAN = VariableAggregation.MEAN
 FIRST = VariableAggregation.ONLY_FIRST_TOWER
 
 
-@pytest.fixture
-def scope():
-    """A strategy of four towers, and its scope."""
-    distribution = strategy_of(4)
-    with distribution.scope():
-        yield distribution
-
-
-def data(distribution, count=1000, towers_data=None):
-    dataset = distribution.distribute_dataset(towers_data or numbers(count))
-    return dataset.make_one_shot_iterator()
-
-
-def counter(name, **kwargs):
-    return tf1.get_variable(
-        name, [], initializer=tf1.zeros_initializer(), trainable=False, **kwargs
-    )
-
-
-def test_variables_are_created_inside(mode, scope):  # noqa: F811
+def test_variables_are_created_inside(mode, scope):
     made = []
 
     def step(context, x):
@@ -64,7 +45,7 @@ def test_variables_are_created_inside(mode, scope):  # noqa: F811
     ],
     ids=["get_variable", "Variable"],
 )
-def test_a_model_and_an_optimizer(graph, scope, make):  # noqa: F811
+def test_a_model_and_an_optimizer(graph, scope, make):
     def step(context, x):
         def tower(x):
             step_number = tf1.train.get_or_create_global_step()
@@ -84,7 +65,7 @@ def test_a_model_and_an_optimizer(graph, scope, make):  # noqa: F811
     close(values["w"], 1.0 - 0.1 * 1.5 - 0.1 * (0.9 * 1.5 + 5.5))
 
 
-def test_towers_keep_their_own_variables(mode, scope):  # noqa: F811
+def test_towers_keep_their_own_variables(mode, scope):
     v = counter("v", synchronization=tf.VariableSynchronization.ON_READ, aggregation=SUM)
 
     def step(context, x):
@@ -98,7 +79,7 @@ def test_towers_keep_their_own_variables(mode, scope):  # noqa: F811
         assert mode.run(parts) == [12.0, 15.0, 18.0, 21.0]
 
 
-def test_iterators_of_tf_data_go_to_every_tower(mode, scope):  # noqa: F811
+def test_iterators_of_tf_data_go_to_every_tower(mode, scope):
     iterator = tf1.data.make_one_shot_iterator(numbers(10)())
 
     def step(context, x):
@@ -109,7 +90,7 @@ def test_iterators_of_tf_data_go_to_every_tower(mode, scope):  # noqa: F811
     assert mode.run(context.last_step_outputs)["x"] == [2.0] * 4
 
 
-def test_iterators_of_the_strategy(mode, scope):  # noqa: F811
+def test_iterators_of_the_strategy(mode, scope):
     iterator = scope.make_dataset_iterator(tf.data.Dataset.range(80).batch(8, drop_remainder=True))
     start = iterator.initialize()
     if not mode.eager:
@@ -123,7 +104,7 @@ def test_iterators_of_the_strategy(mode, scope):  # noqa: F811
     assert np.array(found).tolist() == [[8, 9], [10, 11], [12, 13], [14, 15]]
 
 
-def test_distributed_iterators(eager, scope):  # noqa: F811
+def test_distributed_iterators(eager, scope):
     dataset = tf.data.Dataset.range(80).batch(8, drop_remainder=True)
     iterator = iter(scope.experimental_distribute_dataset(dataset))
 
@@ -136,8 +117,8 @@ def test_distributed_iterators(eager, scope):  # noqa: F811
         assert found.ravel().tolist() == list(range(first, first + 8))
 
 
-def test_dataset_that_ends_in_the_loop(mode, scope):  # noqa: F811
-    v, iterator = counter("v", aggregation=MEAN), data(scope, 10)
+def test_dataset_that_ends_in_the_loop(mode, scope):
+    v, iterator = counter("v", aggregation=MEAN), data(scope, numbers(10))
 
     def step(context, x):
         scope.call_for_each_tower(lambda x: v.assign_add(1.0), x)
@@ -151,7 +132,7 @@ def test_dataset_that_ends_in_the_loop(mode, scope):  # noqa: F811
     assert mode.run(scope.read_var(v)) == 2.0
 
 
-def test_steps_per_run_does_not_matter(mode):  # noqa: F811
+def test_steps_per_run_does_not_matter(mode):
     for steps_per_run in (1, 100):
         distribution = TPUStrategy(TPUClusterResolver("virtual:2"), steps_per_run)
         with distribution.scope():
@@ -164,7 +145,7 @@ def test_steps_per_run_does_not_matter(mode):  # noqa: F811
         assert distribution.steps_per_run == steps_per_run
 
 
-def test_several_loops_on_one_iterator(graph, scope):  # noqa: F811
+def test_several_loops_on_one_iterator(graph, scope):
     iterator = data(scope)
 
     def step(context, x):

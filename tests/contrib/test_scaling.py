@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import close, enter, graph, mode, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import close, enter, strategy_of, tf1
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import TPUStrategyV1, VariableAggregation, get_loss_reduction
 
@@ -31,7 +31,7 @@ def one_device(optimizer, kind, steps=2):
         return alone.run(w)
 
 
-def on_towers(mode, distribution, optimizer, kind, steps=2):  # noqa: F811
+def on_towers(mode, distribution, optimizer, kind, steps=2):
     """The weights after training with a part of the batch on each tower."""
     per_tower = 16 // distribution.num_towers
     with distribution.scope():
@@ -66,12 +66,12 @@ def adam():
 
 @pytest.mark.parametrize("towers", [1, 2, 8])
 @pytest.mark.parametrize("kind", ["reduce_mean", "losses.mean", "losses.sum"])
-def test_equals_one_device_on_the_global_batch(mode, towers, kind):  # noqa: F811
+def test_equals_one_device_on_the_global_batch(mode, towers, kind):
     found = on_towers(mode, strategy_of(towers), descent, kind)
     close(found, one_device(descent, kind), rtol=1e-4)
 
 
-def test_adam_equals_one_device(mode):  # noqa: F811
+def test_adam_equals_one_device(mode):
     close(
         on_towers(mode, strategy_of(4), adam, "losses.mean", 3),
         one_device(adam, "losses.mean", 3),
@@ -79,7 +79,7 @@ def test_adam_equals_one_device(mode):  # noqa: F811
     )
 
 
-def test_outside_of_a_loop_of_steps(graph):  # noqa: F811
+def test_outside_of_a_loop_of_steps(graph):
     distribution = strategy_of(8)
     with distribution.scope():
         w = tf1.get_variable("w", [3, 1], initializer=tf1.zeros_initializer())
@@ -100,7 +100,7 @@ def test_outside_of_a_loop_of_steps(graph):  # noqa: F811
         close(graph.run(distribution.read_var(w)), one_device(descent, "losses.mean"), rtol=1e-4)
 
 
-def test_strategy_of_1_14_leaves_the_loss_to_the_user(mode):  # noqa: F811
+def test_strategy_of_1_14_leaves_the_loss_to_the_user(mode):
     newer = TPUStrategyV1(TPUClusterResolver("virtual:4"))
     found = on_towers(
         mode, newer, lambda: tf1.train.GradientDescentOptimizer(0.5 / 4), "reduce_mean"
@@ -108,7 +108,7 @@ def test_strategy_of_1_14_leaves_the_loss_to_the_user(mode):  # noqa: F811
     close(found, one_device(descent, "reduce_mean"), rtol=1e-4)
 
 
-def test_estimator_still_switches_it_on(graph):  # noqa: F811
+def test_estimator_still_switches_it_on(graph):
     newer = TPUStrategyV1(TPUClusterResolver("virtual:4"))
     assert not newer._scale_loss_for_estimator
     with newer._scale_loss_for_estimator_enabled():
@@ -120,13 +120,13 @@ def test_estimator_still_switches_it_on(graph):  # noqa: F811
     assert older._scale_loss_for_estimator
 
 
-def test_losses_that_keras_divides_are_not_divided_again(graph):  # noqa: F811
+def test_losses_that_keras_divides_are_not_divided_again(graph):
     distribution = strategy_of(4)
     tf1.get_default_graph()._last_loss_reduction = "sum_over_batch_size"
     assert not distribution._scale_loss_for_estimator
 
 
-def test_loss_reduction(graph):  # noqa: F811
+def test_loss_reduction(graph):
     assert get_loss_reduction() is VariableAggregation.MEAN
     ones = tf.ones([2])
     tf1.losses.mean_squared_error(ones, ones, reduction=tf1.losses.Reduction.SUM)

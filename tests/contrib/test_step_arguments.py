@@ -4,26 +4,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import graph, mode, numbers, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import data, numbers, tf1
 from tpudist.contrib.distribute import MultiStepContext, VariableAggregation
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError
 
 SUM = VariableAggregation.SUM
 
 
-@pytest.fixture
-def scope():
-    """A strategy of four towers, and its scope."""
-    distribution = strategy_of(4)
-    with distribution.scope():
-        yield distribution
-
-
-def data(distribution):
-    return distribution.distribute_dataset(numbers(1000)).make_one_shot_iterator()
-
-
-def test_iterations_as_a_tensor(graph, scope):  # noqa: F811
+def test_iterations_as_a_tensor(graph, scope):
     for dtype in (tf.int32, tf.int64):
         iterations = tf1.placeholder(dtype, [])
         context = scope.run_steps_on_dataset(
@@ -42,7 +30,7 @@ def test_iterations_as_a_tensor(graph, scope):  # noqa: F811
         [7.0, [1, 2], [1, 2], [1, 2], [1, 2]],
     ],
 )
-def test_initial_loop_values(graph, scope, initial):  # noqa: F811
+def test_initial_loop_values(graph, scope, initial):
     iterations = tf1.placeholder(tf.int32, [])
 
     def step(context, x):
@@ -73,7 +61,7 @@ def test_initial_loop_values(graph, scope, initial):  # noqa: F811
         ({"a": tf.zeros}, "a"),
     ],
 )
-def test_bad_initial_loop_values(graph, scope, initial, seen):  # noqa: F811
+def test_bad_initial_loop_values(graph, scope, initial, seen):
     with pytest.raises(ArgumentError, match=seen):
         scope.run_steps_on_dataset(
             lambda context, x: context.set_last_step_output("a", x, SUM),
@@ -94,25 +82,25 @@ def test_bad_initial_loop_values(graph, scope, initial, seen):  # noqa: F811
         (True, ArgumentTypeError),
     ],
 )
-def test_bad_iterations(graph, scope, iterations, error):  # noqa: F811
+def test_bad_iterations(graph, scope, iterations, error):
     with pytest.raises(error, match="iterations="):
         scope.run_steps_on_dataset(lambda context, x: None, data(scope), iterations)
 
 
 @pytest.mark.parametrize("iterator", [None, [1, 2], numbers(3)])
-def test_bad_iterator(graph, scope, iterator):  # noqa: F811
+def test_bad_iterator(graph, scope, iterator):
     with pytest.raises(ArgumentTypeError, match="get_next"):
         scope.run_steps_on_dataset(lambda context, x: None, iterator)
 
 
-def test_outputs_outside_of_a_step(graph, scope):  # noqa: F811
+def test_outputs_outside_of_a_step(graph, scope):
     with pytest.raises(ArgumentError, match="outside of a step"):
         MultiStepContext().set_last_step_output("x", tf.constant(1.0))
     with pytest.raises(ArgumentError, match="outside of a step"):
         MultiStepContext().set_non_tensor_output("x", 1)
 
 
-def test_outputs_in_a_branch_of_a_tower(graph, scope):  # noqa: F811
+def test_outputs_in_a_branch_of_a_tower(graph, scope):
     def step(context, x):
         def branch(x):
             context.set_last_step_output("x", x, SUM)
@@ -124,7 +112,7 @@ def test_outputs_in_a_branch_of_a_tower(graph, scope):  # noqa: F811
         scope.run_steps_on_dataset(step, data(scope))
 
 
-def test_initial_loop_values_change_no_result(mode, scope):  # noqa: F811
+def test_initial_loop_values_change_no_result(mode, scope):
     context = scope.run_steps_on_dataset(
         lambda context, x: context.set_last_step_output("a", x, SUM),
         data(scope),
@@ -140,7 +128,7 @@ def test_initial_loop_values_change_no_result(mode, scope):  # noqa: F811
     )
 
 
-def test_context_ends_with_the_loop(mode, scope):  # noqa: F811
+def test_context_ends_with_the_loop(mode, scope):
     context = scope.run_steps_on_dataset(
         lambda context, x: context.set_last_step_output("a", x, SUM), data(scope)
     )

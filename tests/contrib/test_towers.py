@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import close, eager, graph, mode, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import close, strategy_of, tf1
 from tpudist.contrib.distribute import (
     TowerContext,
     VariableAggregation,
@@ -29,7 +29,7 @@ def page_fn(three):
 @pytest.mark.parametrize(
     "towers, expected", [(8, [55, 56, 57, 58, 59, 60, 61, 62]), (2, [10, 11]), (1, [6])]
 )
-def test_example_of_the_page(mode, towers, expected):  # noqa: F811
+def test_example_of_the_page(mode, towers, expected):
     distribution = strategy_of(towers)
     with distribution.scope():
         merged = distribution.call_for_each_tower(page_fn, 3)
@@ -41,7 +41,7 @@ def test_example_of_the_page(mode, towers, expected):  # noqa: F811
         assert mode.run(results) == expected
 
 
-def test_example_of_the_page_in_a_function(eager):  # noqa: F811
+def test_example_of_the_page_in_a_function(eager):
     distribution = strategy_of(8)
 
     @tf.function
@@ -52,7 +52,7 @@ def test_example_of_the_page_in_a_function(eager):  # noqa: F811
     assert eager.run(run()) == [55, 56, 57, 58, 59, 60, 61, 62]
 
 
-def test_each_tower_gets_its_part_of_the_arguments(mode):  # noqa: F811
+def test_each_tower_gets_its_part_of_the_arguments(mode):
     distribution = strategy_of(4)
     with distribution.scope():
         index = distribution.worker_device_index
@@ -66,7 +66,7 @@ def test_each_tower_gets_its_part_of_the_arguments(mode):  # noqa: F811
         close(mode.run(distribution.unwrap(result)), [100, 110, 120, 130])
 
 
-def test_structures_come_back(mode):  # noqa: F811
+def test_structures_come_back(mode):
     distribution = strategy_of(2)
 
     def tower(i):
@@ -79,7 +79,7 @@ def test_structures_come_back(mode):  # noqa: F811
     assert found == [{"a": 0.0, "b": (1.0, [2.0])}, {"a": 1.0, "b": (2.0, [3.0])}]
 
 
-def test_tower_context_in_a_graph(graph):  # noqa: F811
+def test_tower_context_in_a_graph(graph):
     distribution, seen = strategy_of(2), []
 
     def tower():
@@ -99,7 +99,7 @@ def test_tower_context_in_a_graph(graph):  # noqa: F811
     assert all(type(number) is int for number, _, _, _ in seen)
 
 
-def test_tower_context_in_eager_mode(eager):  # noqa: F811
+def test_tower_context_in_eager_mode(eager):
     distribution = strategy_of(2)
 
     def tower():
@@ -114,7 +114,7 @@ def test_tower_context_in_eager_mode(eager):  # noqa: F811
         assert eager.run(distribution.unwrap(result)) == [0, 1]
 
 
-def test_a_training_op_comes_back(mode):  # noqa: F811
+def test_a_training_op_comes_back(mode):
     distribution = strategy_of(4)
     with distribution.scope():
         w = tf1.get_variable("w", [], initializer=tf1.ones_initializer())
@@ -136,7 +136,7 @@ def test_a_training_op_comes_back(mode):  # noqa: F811
         assert mode.run(distribution.unwrap(two)) == [2.0] * 4
 
 
-def test_ops_of_each_tower_come_back(mode):  # noqa: F811
+def test_ops_of_each_tower_come_back(mode):
     distribution = strategy_of(4)
     with distribution.scope():
         v = tf1.get_variable(
@@ -160,7 +160,7 @@ def test_ops_of_each_tower_come_back(mode):  # noqa: F811
         assert mode.run(distribution.read_var(v)) == 6.0
 
 
-def test_single_tower(mode):  # noqa: F811
+def test_single_tower(mode):
     distribution = strategy_of(1)
     with distribution.scope():
         assert distribution.worker_device_index == 0
@@ -171,7 +171,7 @@ def test_single_tower(mode):  # noqa: F811
         assert distribution.is_single_tower
 
 
-def test_contexts_of_different_towers_differ(graph):  # noqa: F811
+def test_contexts_of_different_towers_differ(graph):
     contexts = []
     distribution = strategy_of(2)
     with distribution.scope():
@@ -180,7 +180,7 @@ def test_contexts_of_different_towers_differ(graph):  # noqa: F811
     assert contexts[0] != "another thing"
 
 
-def test_contexts_outside_of_towers(mode):  # noqa: F811
+def test_contexts_outside_of_towers(mode):
     distribution = strategy_of(2)
     assert not has_distribution_strategy()
     assert get_tower_context().num_towers == 1
@@ -195,7 +195,7 @@ def test_contexts_outside_of_towers(mode):  # noqa: F811
         assert get_tower_context() is None
 
 
-def test_merge_call_passes_keywords_and_unwraps(mode):  # noqa: F811
+def test_merge_call_passes_keywords_and_unwraps(mode):
     distribution = strategy_of(3)
 
     def merge_fn(merged_distribution, x, scale):
@@ -216,14 +216,14 @@ def test_merge_call_passes_keywords_and_unwraps(mode):  # noqa: F811
         close(mode.run(distribution.unwrap(result)), [31.0, 32.0, 33.0])
 
 
-def test_merge_call_without_a_strategy(mode):  # noqa: F811
+def test_merge_call_without_a_strategy(mode):
     result = get_tower_context().merge_call(
         lambda distribution, x: x + distribution.num_replicas_in_sync, tf.constant(4)
     )
     assert mode.run(result) == 5
 
 
-def test_old_context_is_refused(graph):  # noqa: F811
+def test_old_context_is_refused(graph):
     contexts = []
     distribution = strategy_of(2)
     with distribution.scope():
@@ -234,7 +234,7 @@ def test_old_context_is_refused(graph):  # noqa: F811
             contexts[0].merge_call(lambda distribution: None)
 
 
-def test_mirrored_variable_is_updated_once_from_towers(mode):  # noqa: F811
+def test_mirrored_variable_is_updated_once_from_towers(mode):
     distribution = strategy_of(4)
     with distribution.scope():
         total = tf1.get_variable(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contrib.harness import close, eager, enter, graph, mode, strategy_of, tf1  # noqa: F401
+from tests.contrib.harness import close, enter, strategy_of, tf1
 from tpudist.contrib import tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import get_tower_context
@@ -25,7 +25,7 @@ def real(monkeypatch):
     TPUClusterResolver("grpc://10.0.0.1:8470")
 
 
-def test_initialize_after_a_virtual_tpu_was_found(graph, monkeypatch):  # noqa: F811
+def test_initialize_after_a_virtual_tpu_was_found(graph, monkeypatch):
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
     TPUClusterResolver("virtual:4")
     topology = Topology(serialized=graph.run(tpu.initialize_system()))
@@ -33,21 +33,21 @@ def test_initialize_after_a_virtual_tpu_was_found(graph, monkeypatch):  # noqa: 
     assert graph.run(tpu.rewrite(lambda x: x + 1.0, [1.0])) == [2.0]
 
 
-def test_initialize_and_shutdown(graph, meant):  # noqa: F811
+def test_initialize_and_shutdown(graph, meant):
     serialized = graph.run(tpu.initialize_system())
     topology = Topology(serialized=serialized)
     assert topology.num_tasks == 1 and topology.num_tpus_per_task == 8
     graph.run(tpu.shutdown_system())
 
 
-def test_initialize_in_the_scope_of_a_strategy(graph, monkeypatch):  # noqa: F811
+def test_initialize_in_the_scope_of_a_strategy(graph, monkeypatch):
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
     with strategy_of("virtual:v3-32").scope():
         topology = Topology(serialized=graph.run(tpu.initialize_system()))
     assert topology.num_tasks == 4
 
 
-def test_native_operations_of_a_real_tpu(graph, real):  # noqa: F811
+def test_native_operations_of_a_real_tpu(graph, real):
     tpu.initialize_system()
     tpu.shutdown_system()
     tpu.cross_replica_sum(tf.constant(1.0))
@@ -57,7 +57,7 @@ def test_native_operations_of_a_real_tpu(graph, real):  # noqa: F811
     assert "CrossReplicaSum" in kinds
 
 
-def test_replicate_natively(graph, real):  # noqa: F811
+def test_replicate_natively(graph, real):
     outputs = tpu.replicate(
         lambda x: tpu.cross_replica_sum(x), [[tf.constant(1.0)], [tf.constant(2.0)]]
     )
@@ -67,7 +67,7 @@ def test_replicate_natively(graph, real):  # noqa: F811
     assert kinds.count("TPUReplicateMetadata") == 2
 
 
-def test_cross_replica_sum(mode):  # noqa: F811
+def test_cross_replica_sum(mode):
     distribution = strategy_of(4)
     with distribution.scope():
         total, pairs = distribution.call_for_each_tower(
@@ -84,7 +84,7 @@ def test_cross_replica_sum(mode):  # noqa: F811
 @pytest.mark.parametrize(
     "groups, expected", [(None, [6.0 * 4] * 4), ([[0, 2], [1, 3]], [2.0 * 2, 4.0 * 2] * 2)]
 )
-def test_gradient_of_cross_replica_sum(graph, groups, expected):  # noqa: F811
+def test_gradient_of_cross_replica_sum(graph, groups, expected):
     distribution = strategy_of(4)
 
     def tower(i):
@@ -97,13 +97,13 @@ def test_gradient_of_cross_replica_sum(graph, groups, expected):  # noqa: F811
         assert graph.run(distribution.unwrap(found)) == expected
 
 
-def test_cross_replica_sum_outside_of_a_tower(graph, meant):  # noqa: F811
+def test_cross_replica_sum_outside_of_a_tower(graph, meant):
     with pytest.raises(ContextError, match="outside of a replica.*Instead:"):
         tpu.cross_replica_sum(tf.constant(1.0))
 
 
 @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2, 3]], [[0, 9]]])
-def test_groups_that_are_no_partition(graph, groups):  # noqa: F811
+def test_groups_that_are_no_partition(graph, groups):
     distribution = strategy_of(4)
     with distribution.scope():
         with pytest.raises(ArgumentError, match="group_assignment"):
@@ -112,7 +112,7 @@ def test_groups_that_are_no_partition(graph, groups):  # noqa: F811
             )
 
 
-def test_replicate(graph, meant):  # noqa: F811
+def test_replicate(graph, meant):
     def computation(x, y):
         return tpu.cross_replica_sum(x), x * y
 
@@ -121,12 +121,12 @@ def test_replicate(graph, meant):  # noqa: F811
     assert graph.run(outputs) == [[6.0, 0.0], [6.0, 10.0], [6.0, 20.0], [6.0, 30.0]]
 
 
-def test_replicate_in_eager_mode(eager, meant):  # noqa: F811
+def test_replicate_in_eager_mode(eager, meant):
     outputs = tpu.replicate(lambda x: x + 1.0, [[tf.constant(1.0)], [tf.constant(2.0)]])
     assert eager.run(outputs) == [[2.0], [3.0]]
 
 
-def test_replicate_without_inputs_or_outputs(graph, meant):  # noqa: F811
+def test_replicate_without_inputs_or_outputs(graph, meant):
     v = tf1.get_variable("v", [], initializer=tf1.zeros_initializer(), use_resource=True)
 
     def computation():
@@ -138,14 +138,14 @@ def test_replicate_without_inputs_or_outputs(graph, meant):  # noqa: F811
     assert graph.run(v.read_value()) == 1.0
 
 
-def test_replicate_returns_nests(graph, meant):  # noqa: F811
+def test_replicate_returns_nests(graph, meant):
     outputs = tpu.replicate(
         lambda x: {"a": x, "b": [x + 1.0]}, [[tf.constant(1.0)], [tf.constant(5.0)]]
     )
     assert graph.run(outputs) == [{"a": 1.0, "b": [2.0]}, {"a": 5.0, "b": [6.0]}]
 
 
-def test_rewrite(graph, meant):  # noqa: F811
+def test_rewrite(graph, meant):
     assert graph.run(tpu.rewrite(lambda x, y: x - y, [5.0, 3.0])) == [2.0]
     assert isinstance(tpu.rewrite(lambda: None), tf.Operation)
 
@@ -157,12 +157,12 @@ def test_rewrite(graph, meant):  # noqa: F811
         ({"inputs": [[1.0]], "infeed_queue": object()}, "infeed"),
     ],
 )
-def test_bad_computations(graph, meant, kwargs, seen):  # noqa: F811
+def test_bad_computations(graph, meant, kwargs, seen):
     with pytest.raises(ArgumentError, match=seen):
         tpu.replicate(lambda *args: args[0], **kwargs)
 
 
-def test_replicate_in_the_scope_of_a_strategy(graph):  # noqa: F811
+def test_replicate_in_the_scope_of_a_strategy(graph):
     distribution = strategy_of(2)
     with distribution.scope():
         v = tf1.get_variable(
@@ -194,7 +194,7 @@ def one_device(reduction, steps=3):
 
 
 @pytest.mark.parametrize("reduction", ["weighted_mean", "weighted_sum"])
-def test_cross_shard_optimizer_in_replicate(graph, meant, reduction):  # noqa: F811
+def test_cross_shard_optimizer_in_replicate(graph, meant, reduction):
     def computation(x):
         w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
         loss = tf.reduce_mean(tf.square(tf.tensordot(x, w, 1) - 1.0))
@@ -211,7 +211,7 @@ def test_cross_shard_optimizer_in_replicate(graph, meant, reduction):  # noqa: F
 
 
 @pytest.mark.parametrize("reduction", ["weighted_mean", "weighted_sum"])
-def test_cross_shard_optimizer_in_towers(mode, reduction):  # noqa: F811
+def test_cross_shard_optimizer_in_towers(mode, reduction):
     distribution = strategy_of(4)
     with distribution.scope():
         w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
@@ -237,7 +237,7 @@ def test_cross_shard_optimizer_in_towers(mode, reduction):  # noqa: F811
         assert len(optimizer.variables()) == 0
 
 
-def test_cross_shard_optimizer_refuses(graph):  # noqa: F811
+def test_cross_shard_optimizer_refuses(graph):
     with pytest.raises(ValueError, match="reduction|losses"):
         tpu.CrossShardOptimizer(tf1.train.GradientDescentOptimizer(1.0), "median")
     distribution = strategy_of(4)
@@ -250,7 +250,7 @@ def test_cross_shard_optimizer_refuses(graph):  # noqa: F811
             distribution.call_for_each_tower(lambda: optimizer.minimize(1.0 * v))
 
 
-def test_bfloat16_scope(graph):  # noqa: F811
+def test_bfloat16_scope(graph):
     with tpu.bfloat16_scope():
         v = tf1.get_variable("v", [2], dtype=tf.bfloat16)
         w = tf1.get_variable("w", [2], dtype=tf.float32)
@@ -258,7 +258,7 @@ def test_bfloat16_scope(graph):  # noqa: F811
     assert {each.dtype.base_dtype for each in tf1.global_variables()} == {tf.float32}
 
 
-def test_bfloat16_scope_in_a_tower(graph):  # noqa: F811
+def test_bfloat16_scope_in_a_tower(graph):
     distribution = strategy_of(2)
 
     def tower():

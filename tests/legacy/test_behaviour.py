@@ -10,6 +10,7 @@ from tpudist.tfcompat import versions
 
 tf = pytest.importorskip("tensorflow")
 v1 = tf.compat.v1
+pytestmark = pytest.mark.usefixtures("at_start")
 
 second_generation = pytest.mark.skipif(
     not versions.TF2, reason="TensorFlow 1 behaves as the contrib era anyway"

@@ -4,44 +4,16 @@ import builtins
 import os
 import subprocess
 import sys
-import textwrap
 
 import pytest
 
+from tests.generations import second_generation
+from tests.legacy.harness import in_a_process
 from tpudist.legacy import runner
-from tpudist.tfcompat import versions
 
 tf = pytest.importorskip("tensorflow")
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-second_generation = pytest.mark.skipif(
-    not versions.TF2, reason="TensorFlow 1 has the real tf.contrib"
-)
-
-
-@pytest.fixture
-def script(tmp_path, monkeypatch):
-    """Writes a script and files beside it; returns the script's path."""
-    monkeypatch.delenv(runner.ENVIRONMENT, raising=False)
-
-    def write(source, **beside):
-        for name, text in dict(beside, script=source).items():
-            (tmp_path / (name + ".py")).write_text(textwrap.dedent(text))
-        return str(tmp_path / "script.py")
-
-    return write
-
-
-def in_a_process(*arguments):
-    """Runs `runner.run(*arguments)` in a Python of its own."""
-    code = "import sys\nfrom tpudist.legacy import runner\nsys.exit(runner.run(*%r))" % (arguments,)
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
-    )
 
 
 def state():

@@ -8,9 +8,15 @@ import pytest
 
 pytest.importorskip("libcst", reason='needs the extra "migrate"')
 
+from tpudist import cli
 from tpudist.migrate import codebase as codebases
 from tpudist.migrate import engine as engines
 from tpudist.migrate import survey as surveys
+
+#: A program of 2.0, a use in it, and one of something that is not told.
+OLD = "from tpudist.v2_0 import tensorflow as tf\ns = tf.distribute.get_strategy()\n"
+USE = "s.experimental_run_v2(fn)\n"
+LEFT = "foo.experimental_run_v2(fn)\n"
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 
@@ -116,3 +122,8 @@ def _case(head, body):
         told.get("why", ""),
         changes,
     )
+
+
+def migrate(tree, *arguments):
+    """The exit code of ``tpudist migrate`` of a folder."""
+    return cli.main(["migrate", str(tree)] + list(arguments))

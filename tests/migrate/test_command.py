@@ -8,22 +8,9 @@ import re
 import pytest
 
 from tests.migrate import harness
+from tests.migrate.harness import LEFT, OLD, USE, migrate
 from tpudist import cli
 from tpudist.migrate import progress
-
-OLD = "from tpudist.v2_0 import tensorflow as tf\ns = tf.distribute.get_strategy()\n"
-USE = "s.experimental_run_v2(fn)\n"
-LEFT = "foo.experimental_run_v2(fn)\n"
-
-
-@pytest.fixture
-def tree(tmp_path):
-    harness.put(tmp_path, {"a.py": OLD + USE, "b.py": "x = 1\n"})
-    return tmp_path
-
-
-def migrate(tree, *arguments):
-    return cli.main(["migrate", str(tree)] + list(arguments))
 
 
 @pytest.mark.parametrize("mode, code", [([], 0), (["--diff"], 0), (["--check"], 1)])

@@ -4,29 +4,10 @@ import html.parser
 import os
 import re
 
-import pytest
-
 from tests.migrate import harness
-from tpudist import cli
-
-OLD = "from tpudist.v2_0 import tensorflow as tf\ns = tf.distribute.get_strategy()\n"
-
-
-USE = "s.experimental_run_v2(fn)\n"
-
+from tests.migrate.harness import LEFT, OLD, USE, migrate
 
 CONTRIB = "from tpudist.contrib import tensorflow as tf\ns = tf.contrib.distribute.TPUStrategy(r)\n"
-LEFT = "foo.experimental_run_v2(fn)\n"
-
-
-@pytest.fixture
-def tree(tmp_path):
-    harness.put(tmp_path, {"a.py": OLD + USE, "b.py": "x = 1\n"})
-    return tmp_path
-
-
-def migrate(tree, *arguments):
-    return cli.main(["migrate", str(tree)] + list(arguments))
 
 
 def test_html(tree, capsys):

@@ -1,3 +1,3 @@
 """TensorFlow 1 is switched to v2 behaviour, as for the conformance cases."""
 
-from tests.conformance.conftest import no_environment  # noqa: F401
+from tests import v2_behavior  # noqa: F401 (it switches)

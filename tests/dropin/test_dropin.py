@@ -5,36 +5,14 @@ import types
 
 import pytest
 
+from tests.dropin.harness import drop_in
+from tests.generations import first_generation, second_generation
 from tpudist import dropin, errors, surfaces
 from tpudist.tfcompat import versions
 
 native = pytest.importorskip("tensorflow")
 
 ERAS = surfaces.ERAS
-#: tf.contrib is real there, and what tpudist does not cover comes from it.
-first_generation = pytest.mark.skipif(versions.TF2, reason="TensorFlow 1 only")
-second_generation = pytest.mark.skipif(
-    not versions.TF2, reason="TensorFlow 1 has the real tf.contrib"
-)
-
-
-def drop_in(era):
-    return importlib.import_module("tpudist.%s.tensorflow" % era)
-
-
-@pytest.fixture(params=ERAS)
-def era(request):
-    return request.param
-
-
-@pytest.fixture
-def tf(era):
-    return drop_in(era)
-
-
-@pytest.fixture
-def contrib():
-    return drop_in("contrib")
 
 
 # The era's own names.

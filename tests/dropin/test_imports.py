@@ -1,11 +1,12 @@
 """Imports of modules below a drop-in namespace."""
 
-import importlib
 import subprocess
 import sys
 
 import pytest
 
+from tests.dropin.harness import drop_in
+from tests.generations import second_generation
 from tpudist import surfaces
 from tpudist.tfcompat import versions
 
@@ -15,31 +16,7 @@ native = pytest.importorskip("tensorflow")
 ERAS = surfaces.ERAS
 
 
-second_generation = pytest.mark.skipif(
-    not versions.TF2, reason="TensorFlow 1 has the real tf.contrib"
-)
-
-
-def drop_in(era):
-    return importlib.import_module("tpudist.%s.tensorflow" % era)
-
-
-@pytest.fixture(params=ERAS)
-def era(request):
-    return request.param
-
-
-@pytest.fixture
-def tf(era):
-    return drop_in(era)
-
-
 # Imports below a drop-in.
-
-
-@pytest.fixture
-def contrib():
-    return drop_in("contrib")
 
 
 def imported(statement, **names):

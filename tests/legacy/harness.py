@@ -1,0 +1,19 @@
+"""The script runner in a Python of its own."""
+
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def in_a_process(*arguments):
+    """Runs ``runner.run(*arguments)`` in a new Python; returns the finished process."""
+    code = "import sys\nfrom tpudist.legacy import runner\nsys.exit(runner.run(*%r))" % (arguments,)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
+    )
