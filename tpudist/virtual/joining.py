@@ -20,8 +20,14 @@ from tpudist.virtual import batched_values, batching_rules, segments
 #: Ops that only read a resource.
 _READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
 
+#: Ops that change a variable.
+_WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+
 #: Ops with an effect that every replica may do for itself.
-_VARIABLES = ("ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+_VARIABLES = ("ReadVariableOp",) + _WRITES
+
+#: Ops with a resource whose value they do not ask for.
+_ASK_NO_VALUE = ("Identity", "VariableShape")
 
 #: Ops with an output whose shape is the kernel's choice.
 _RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
@@ -81,7 +87,7 @@ class _Joining:
                 form = self._outlines[id(tensor)].held(tensor)
                 self._forms[id(tensor)] = form
                 graph.inputs += form.tensors()
-            if not all(self._copy(op) for op in stage.body):
+            if self._interleaves() or not all(self._copy(op) for op in stage.body):
                 return None
             outputs = [
                 (tensor, self._canonical(self._forms[id(tensor)])) for tensor in stage.outputs
@@ -92,13 +98,34 @@ class _Joining:
         graph.control_outputs = [made for op in stage.must_run for made in self._made[op]]
         return Joined(functions.make(graph, noinline=False), stage.inputs, outputs)
 
+    def _interleaves(self):
+        """Whether joined replicas would meet at a variable in another order.
+
+        A variable that is not the strategy's is one for all replicas: the
+        first does all that it does with it, then the second. Joined, all of
+        them do the first op, then all the second. That comes to the same if
+        there is one op only, or if none of them changes the variable.
+        """
+        used = collections.defaultdict(list)
+        for op in self._stage.body:
+            for tensor in segments.inputs_of(op):
+                if tensor.dtype == tf.resource and op.type not in _ASK_NO_VALUE:
+                    used[id(_root(tensor))].append(op.type)
+        return any(
+            len(used[id(tensor)]) > 1 and any(op_type in _WRITES for op_type in used[id(tensor)])
+            for tensor in self._stage.inputs
+            if isinstance(self._outlines[id(tensor)], batched_values.Uniform)
+        )
+
     @staticmethod
     def _canonical(form):
         return form.like(form.tensors())
 
     def _copy(self, op):
         """Adds what `op` is for all replicas; returns whether it could."""
-        before = [made for control in op.control_inputs for made in self._made.get(control, ())]
+        before = [
+            made for control in segments.controls_of(op) for made in self._made.get(control, ())
+        ]
         with tf.control_dependencies(before):
             found = self._found(op)
         if found is None:
@@ -150,6 +177,13 @@ class _Joining:
             batched_values.of_parts(list(column), tensor)
             for column, tensor in zip(columns, op.outputs)
         ]
+
+
+def _root(tensor):
+    """The handle that `tensor` passes on."""
+    while tensor.op.type == "Identity":
+        tensor = segments.origin(tensor.op.inputs[0])
+    return tensor
 
 
 def _is_known(op):

@@ -56,6 +56,23 @@ def inputs_of(op):
     return [origin(tensor) for tensor in op.inputs]
 
 
+def controls_of(op):
+    """The ops that `op` waits for, besides those whose outputs it takes.
+
+    What it waits for through an IdentityN is what that waits for.
+    """
+    found = []
+    for control in op.control_inputs:
+        if control.type == "IdentityN":
+            found += [tensor.op for tensor in inputs_of(control)] + controls_of(control)
+        else:
+            found.append(control)
+    for tensor in op.inputs:
+        if getattr(tensor, "op", None) is not None and tensor.op.type == "IdentityN":
+            found += controls_of(tensor.op)
+    return list(collections.OrderedDict.fromkeys(found))
+
+
 def _wanted(program, results):
     """{id: tensor} of what is wanted as a sum over replicas, and of each."""
     summed, each = {}, {id(tensor): tensor for tensor in results}
@@ -77,7 +94,7 @@ def _live(program, stage_of, wanted):
             continue
         live.add(op)
         pending += [tensor.op for tensor in inputs_of(op)]
-        pending += op.control_inputs
+        pending += controls_of(op)
     return live
 
 
@@ -191,7 +208,7 @@ def _detached(op, names):
     node = op.node_def
     del node.input[:]
     node.input.extend(tensor.name for tensor in inputs_of(op))
-    node.input.extend("^" + control.name for control in op.control_inputs if control.name in names)
+    node.input.extend("^" + control.name for control in controls_of(op) if control.name in names)
     if "_class" in node.attr:
         del node.attr["_class"]
     return node
