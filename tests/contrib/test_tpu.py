@@ -8,8 +8,8 @@ from tests.contrib.harness import close, enter, strategy_of, tf1
 from tpudist.contrib import tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import get_tower_context
-from tpudist.core.placement import Topology
 from tpudist.errors import ArgumentError, ContextError
+from tpudist.tfcompat.tpu import Topology
 
 
 @pytest.fixture

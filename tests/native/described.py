@@ -2,8 +2,7 @@
 
 from tensorflow.python.client import session
 
-from tpudist.core.cluster import tpu_system_metadata
-from tpudist.tfcompat.distributed import tpu_strategy
+from tpudist.tfcompat.tpu import tpu_strategy, tpu_system_metadata
 
 
 class DescribedResolver:

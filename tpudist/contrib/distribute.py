@@ -55,7 +55,7 @@ class TPUStrategyV1(TPUStrategy):
     @adapter.library
     def __init__(self, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):
         """See the class; reference r1.15."""
-        adapter.build(self, tpu_cluster_resolver, steps_per_run, assignment=device_assignment)
+        adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run)
 
 
 def __getattr__(name):

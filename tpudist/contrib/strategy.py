@@ -46,7 +46,7 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
         self, tpu_cluster_resolver=None, steps_per_run=None, num_cores=None, device_assignment=None
     ):
         """See the class; reference r1.11."""
-        adapter.build(self, tpu_cluster_resolver, steps_per_run, num_cores, device_assignment)
+        adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run, num_cores)
 
     @adapter.library
     def scope(self):

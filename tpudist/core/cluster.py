@@ -7,27 +7,15 @@ tf.tpu.experimental.initialize_tpu_system (TensorFlow 2.2 API pages).
 import os
 
 import tensorflow as tf
-from tensorflow.python.client import session
-from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver as NativeResolver
 
 from tpudist.core import placement
 from tpudist.errors import ArgumentTypeError, TPUNameError
+from tpudist.tfcompat import tpu as native
 from tpudist.tfcompat import versions
 from tpudist.virtual import system as virtual_system
 
-try:
-    from tensorflow.python.tpu import tpu_system_metadata
-except ImportError:
-    from tensorflow.contrib.tpu.python.tpu import tpu_system_metadata
 
-_Metadata = (
-    tpu_system_metadata.TPUSystemMetadata
-    if versions.RESOLVER_HAS_METADATA
-    else tpu_system_metadata._TPUSystemMetadata
-)
-
-
-class TPUClusterResolver(NativeResolver):
+class TPUClusterResolver(native.TPUClusterResolver):
     """Finds a TPU by name; a virtual TPU if the name asks for one.
 
     Args:
@@ -99,12 +87,12 @@ class TPUClusterResolver(NativeResolver):
     def get_tpu_system_metadata(self):
         """Cores, hosts and devices of the TPU."""
         if self._system:
-            return _metadata(self._system)
+            return native.system_metadata(
+                self._system.cores, self._system.hosts, placement.topology(self._system)
+            )
         if versions.RESOLVER_HAS_METADATA:
             return super().get_tpu_system_metadata()
-        return tpu_system_metadata._query_tpu_system_metadata(
-            self.master(), cluster_def=self.cluster_spec().as_cluster_def(), query_topology=False
-        )
+        return native.query_metadata(self)
 
     @property
     def environment(self):
@@ -118,20 +106,6 @@ class TPUClusterResolver(NativeResolver):
         connect_to_cluster(resolver)
         initialize_tpu_system(resolver)
         return resolver
-
-
-def _metadata(system):
-    devices = [
-        session._DeviceAttributes("/job:localhost/replica:0/task:0/device:TPU:%d" % i, "TPU", 1, i)
-        for i in range(system.cores)
-    ]
-    return _Metadata(
-        num_cores=system.cores,
-        num_hosts=system.hosts,
-        num_of_cores_per_host=system.cores_per_host,
-        topology=placement.topology(system),
-        devices=devices,
-    )
 
 
 def resolve(resolver):

@@ -4,12 +4,16 @@ Core knows no era: the words of an error are those of the strategy's class.
 """
 
 import collections
+import os
 
 import tensorflow as tf
-from tensorflow.python.distribute import device_util
 
-from tpudist.errors import ContextError
+from tpudist.errors import ContextError, EagerRunError
 from tpudist.tfcompat import functions, nests
+
+#: Set to 1 to let ``run`` accept a plain function in eager mode, as
+#: TensorFlow 1.15 and 2.0 did: it is wrapped in a tf.function.
+ALLOW_EAGER_RUN = "TPUDIST_ALLOW_EAGER_RUN"
 
 #: What a surface calls things: the scope, the strategy class, a replica, the
 #: function that gives its context, and the method that starts replicas.
@@ -122,6 +126,44 @@ def refuse_compiled(context, method):
         )
 
 
+def refuse_in_replica(strategy, method):
+    """Refuses a call inside a replica function of the strategy.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    context = tf.distribute.get_replica_context()
+    if context is None or context.strategy is not strategy:
+        return
+    refuse_compiled(context, method)
+    raise ContextError(
+        "%s() was called inside a replica function" % method,
+        "a replica cannot start further replicas; Method requires being in "
+        "cross-replica context, use get_replica_context().merge_call()",
+        "call it outside of the replica function, or in a merge_fn given to "
+        "tf.distribute.get_replica_context().merge_call(merge_fn, args=...)",
+    )
+
+
+def refuse_eager(fn):
+    """Refuses a plain Python function in eager mode, as TPUs do since 2.1.
+
+    Raises:
+      EagerRunError: (a NotImplementedError) see above.
+    """
+    if not tf.executing_eagerly() or functions.is_traceable(fn):
+        return
+    if os.environ.get(ALLOW_EAGER_RUN) == "1":
+        return
+    raise EagerRunError(
+        "run(%s, ...) of a plain Python function in eager mode: TPUStrategy "
+        "does not support pure eager execution" % getattr(fn, "__name__", repr(fn)),
+        "a TPU runs compiled programs only",
+        "decorate the function with @tf.function, or call run inside a "
+        "tf.function; or set %s=1 to have it wrapped, as TensorFlow 2.0 did" % ALLOW_EAGER_RUN,
+    )
+
+
 def cross_replica_strategy():
     """The current strategy in its cross-replica context, else None."""
     if tf.distribute.in_cross_replica_context():
@@ -158,7 +200,7 @@ def device(context):
     """
     found = replica_id(context)
     if not tf.distribute.has_strategy():
-        return device_util.current() or ""
+        return functions.current_device()
     if nests.is_tensor(found):
         return ""
     return context.strategy.extended.worker_devices[found]

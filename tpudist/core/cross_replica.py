@@ -8,7 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import contexts, reductions
+from tpudist.core import contexts, replica_values
 from tpudist.errors import ArgumentError, PerReplicaError
 from tpudist.tfcompat import distributed, nests
 
@@ -110,7 +110,7 @@ def colocate(strategy, variable):
 
 def group(strategy, value, name=None):
     """One op that runs all values of `value`; None in eager mode."""
-    values = nests.flatten(reductions.unwrap(strategy, value))
+    values = nests.flatten(replica_values.unwrap(strategy, value))
     if len(values) != 1 or name is not None:
         return tf.group(*values, name=name)
     return values[0].op if hasattr(values[0], "op") and (not tf.executing_eagerly()) else values[0]
@@ -120,7 +120,7 @@ def map_over(strategy, items, fn, args, kwargs):
     """Calls ``fn(item, *args, **kwargs)`` for each item.
 
     Returns:
-      A `reductions.Mapped`, which can be unwrapped and reduced.
+      A `replica_values.Mapped`, which can be unwrapped and reduced.
     """
     contexts.require_cross_replica(strategy, "map(...)")
-    return reductions.Mapped(fn(item, *args, **kwargs) for item in items)
+    return replica_values.Mapped(fn(item, *args, **kwargs) for item in items)

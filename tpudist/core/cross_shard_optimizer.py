@@ -5,18 +5,14 @@ Reference: ``tf.compat.v1.tpu.CrossShardOptimizer``.
 
 import tensorflow as tf
 
-from tpudist.core import tpu_ops
+from tpudist.core import virtual_computations
 from tpudist.errors import ArgumentError
-
-try:
-    from tensorflow.python.tpu.tpu_optimizer import CrossShardOptimizer as Native
-except ImportError:
-    from tensorflow.contrib.tpu.python.tpu.tpu_optimizer import CrossShardOptimizer as Native
+from tpudist.tfcompat import tpu
 
 Reduction = tf.compat.v1.losses.Reduction
 
 
-class CrossShardOptimizer(Native):
+class CrossShardOptimizer(tpu.CrossShardOptimizer):
     """The native optimizer, which also works in replicas of a virtual TPU.
 
     Args:
@@ -35,7 +31,7 @@ class CrossShardOptimizer(Native):
         Returns:
           A list of (gradient, variable) pairs.
         """
-        context = tpu_ops.virtual_replica()
+        context = virtual_computations.virtual_replica()
         if context is None:
             return super().compute_gradients(loss, var_list, **kwargs)
         return self._opt.compute_gradients(
@@ -63,7 +59,7 @@ class CrossShardOptimizer(Native):
         Raises:
           ArgumentError: (a ValueError) several groups on a virtual TPU.
         """
-        context = tpu_ops.virtual_replica()
+        context = virtual_computations.virtual_replica()
         if context is None:
             return super().apply_gradients(grads_and_vars, global_step, name)
         if self._group_assignment and len(self._group_assignment) > 1:

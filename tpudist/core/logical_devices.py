@@ -76,10 +76,7 @@ def assign(strategy, tensor, logical_device_id):
 
 def logical_devices(strategy):
     """Number of logical devices of each replica."""
-    if strategies.is_virtual(strategy):
-        return strategy.extended.placement.logical_devices
-    devices = np.asarray(strategy.extended._tpu_devices)
-    return devices.shape[1] if devices.ndim == 2 else 1
+    return strategies.backend_of(strategy).logical_devices
 
 
 def _check_split(strategy, tensor, partition_dimensions):
@@ -113,8 +110,8 @@ def _annotate(strategy, tensor, annotation, *arguments):
     """The annotated tensor, or an identity where this release cannot run it."""
     if not functions.in_graph():
         return tf.identity(tensor)
-    as_op = functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
-    if strategies.is_virtual(strategy):
-        as_op = as_op or strategy.extended.annotates_with_ops
+    as_op = strategies.backend_of(strategy).annotates_with_ops or (
+        functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
+    )
     with tf.name_scope("logical_devices"):
         return distributed.shard(annotation, tf.identity(tensor), *arguments, use_sharding_op=as_op)

@@ -10,14 +10,8 @@ import collections
 import numpy as np
 
 from tpudist.errors import TopologyError
+from tpudist.tfcompat import tpu as native
 from tpudist.tfcompat import versions
-
-try:
-    from tensorflow.python.tpu import device_assignment as native
-    from tensorflow.python.tpu.topology import Topology
-except ImportError:
-    from tensorflow.contrib.tpu.python.tpu import device_assignment as native
-    from tensorflow.contrib.tpu.python.tpu.topology import Topology
 
 
 class Placement(collections.namedtuple("Placement", "num_replicas num_hosts logical_devices")):
@@ -48,7 +42,7 @@ def topology(system):
     if versions.TOPOLOGY_RANK == 3:
         coordinates, mesh = coordinates[:, [0, 1, 3]], [x, y, cores]
     shape = (system.hosts, system.cores_per_host, versions.TOPOLOGY_RANK)
-    return Topology(mesh_shape=mesh, device_coordinates=coordinates.reshape(shape))
+    return native.Topology(mesh_shape=mesh, device_coordinates=coordinates.reshape(shape))
 
 
 class DeviceAssignment(native.DeviceAssignment):
@@ -76,7 +70,7 @@ class DeviceAssignment(native.DeviceAssignment):
         stride = _adapt(computation_stride, "computation_stride")
         _check(topology, shape, num_replicas)
         try:
-            made = native.device_assignment(topology, shape, stride, num_replicas)
+            made = native.assign_devices(topology, shape, stride, num_replicas)
         except ValueError as error:
             raise TopologyError(
                 "DeviceAssignment.build(computation_shape=%s, num_replicas=%s)"

@@ -1,4 +1,4 @@
-"""Values of all replicas: taken apart, combined, and mirrored to devices.
+"""Values of all replicas: combined, and mirrored to devices.
 
 Every function takes the strategy first and is called in cross-replica
 context, in a graph, a ``tf.function`` or eagerly.
@@ -6,73 +6,10 @@ context, in a graph, a ``tf.function`` or eagerly.
 
 import tensorflow as tf
 
-from tpudist.core import contexts, strategies
+from tpudist.core import contexts, replica_values, strategies
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual import delivery
-from tpudist.virtual import reduce_once as one_device
-
-#: The reduction that keeps the first replica's value.
-FIRST = "FIRST"
-
-
-class Mapped:
-    """The results of :func:`map_over`, one per item."""
-
-    def __init__(self, values):
-        self._values = list(values)
-
-    def get(self):
-        """The list of results, in the order of the items."""
-        return self._values
-
-
-def reduction(aggregation, none_allowed=False):
-    """The reduction that an aggregation or a ``ReduceOp`` stands for.
-
-    Args:
-      aggregation: a ``tf.VariableAggregation``, a ``tf.distribute.ReduceOp``,
-        or the name of one.
-      none_allowed: whether NONE (or None) may be asked for.
-
-    Returns:
-      A ``ReduceOp``, `FIRST`, or None for no reduction.
-
-    Raises:
-      ArgumentError: (a ValueError) it is none of these.
-    """
-    name = str(getattr(aggregation, "name", aggregation)).upper()
-    if name in ("SUM", "MEAN"):
-        return distributed.reduce_op(name)
-    if name.startswith("ONLY_FIRST"):
-        return FIRST
-    if name == "NONE" and none_allowed:
-        return None
-    raise ArgumentError(
-        "aggregation=%r" % (aggregation,),
-        "values are reduced by SUM, MEAN or by keeping the first one",
-        "tf.VariableAggregation.SUM, .MEAN or .ONLY_FIRST_REPLICA",
-    )
-
-
-def unwrap(strategy, value):
-    """List of the values in `value`, one per replica.
-
-    Args:
-      strategy: the strategy.
-      value: a distributed value or variable; a nest with such leaves; a list
-        that has one value per replica already; or a single value.
-
-    Returns:
-      A list; ``[value]`` of a single value.
-    """
-    if isinstance(value, Mapped):
-        return value.get()
-    if distributed.is_distributed(value):
-        return list(distributed.components(value))
-    if any(distributed.is_distributed(leaf) for leaf in nests.flatten(value)):
-        return delivery.spread(strategy, value)
-    return value if isinstance(value, list) else [value]
+from tpudist.virtual import reduce_once
 
 
 def reduce_to(strategy, aggregation, value, destinations=None, axis=None):
@@ -97,7 +34,7 @@ def reduce_to(strategy, aggregation, value, destinations=None, axis=None):
       CollectiveError: (a ValueError) there is not one value per replica, or
         they differ in shape or dtype.
     """
-    operation = reduction(aggregation)
+    operation = replica_values.reduction(aggregation)
     if isinstance(destinations, int):
         destinations, axis = None, destinations
     if destinations is not None or tf.distribute.has_strategy():
@@ -110,26 +47,25 @@ def reduce_to(strategy, aggregation, value, destinations=None, axis=None):
 
 
 def _reduce_along(strategy, operation, value, axis):
-    if operation == FIRST:
+    if operation == replica_values.FIRST:
         raise ArgumentError(
             "aggregation ONLY_FIRST with axis=%r" % (axis,),
             "along an axis values are added or averaged",
             "SUM or MEAN, or no axis",
         )
-    if not strategies.is_virtual(strategy):
-        return strategies.native_call(strategy, "reduce", operation, value, axis=axis)
-    return nests.map_structure(
-        lambda leaf: strategy.extended.reduce_along(operation, leaf, axis), value
-    )
+    return strategies.backend_of(strategy).reduce_along(operation, value, axis)
 
 
 def _reduce_nest(strategy, operation, value, copies):
-    if isinstance(value, Mapped):
+    if isinstance(value, replica_values.Mapped):
         return _spread(strategy, _combine(operation, value.get()), copies)
-    if is_list_of_replicas(strategy, value):
+    if replica_values.is_list_of_replicas(strategy, value):
         value = distributed.per_replica(strategy.extended, value)
     return nests.map_structure(
-        lambda leaf: _spread(strategy, reduce_leaf(strategy, operation, leaf), copies), value
+        lambda leaf: _spread(
+            strategy, replica_values.reduce_leaf(strategy, operation, leaf), copies
+        ),
+        value,
     )
 
 
@@ -141,28 +77,10 @@ def batch_reduce(strategy, aggregation, value_destination_pairs):
     ]
 
 
-def reduce_leaf(strategy, operation, value):
-    """One tensor of one per-replica value; `operation` from :func:`reduction`."""
-    if operation == FIRST:
-        return distributed.components(value)[0]
-    reduced = strategy.extended.reduce_to(operation, value, destinations="/device:CPU:0")
-    return distributed.components(reduced)[0]
-
-
 def _combine(operation, values):
-    if operation == FIRST:
+    if operation == replica_values.FIRST:
         return values[0]
-    return one_device.combine(operation, values)
-
-
-def is_list_of_replicas(strategy, value):
-    """Whether `value` is a list with one tensor per replica."""
-    return (
-        isinstance(value, list)
-        and len(value) == (strategy.num_replicas_in_sync)
-        and len(value) > 1
-        and not any(distributed.is_distributed(leaf) or nests.is_nested(leaf) for leaf in value)
-    )
+    return reduce_once.combine(operation, values)
 
 
 def _copies(destinations):
@@ -181,10 +99,7 @@ def _copies(destinations):
 
 
 def _spread(strategy, value, copies):
-    if copies == 1 or not strategies.is_virtual(strategy):
-        return value
-    with strategy.extended.place():
-        return distributed.mirrored(strategy.extended, one_device.copies(value, copies))
+    return strategies.backend_of(strategy).mirror(value, copies)
 
 
 def broadcast(strategy, tensor, destinations=None):

@@ -1,15 +1,12 @@
 """Distributed datasets for releases that have none, or only for whole batches.
 
-Reference: ``experimental_distribute_dataset`` and
-``experimental_distribute_datasets_from_function``.
+Reference: ``experimental_distribute_dataset``.
 """
 
 import tensorflow as tf
 
-from tpudist.core import layout, per_replica_datasets, strategies
-from tpudist.errors import ContextError
+from tpudist.core import distributed_datasets, per_replica_datasets
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import host_iterators
 
 
 class SplitDataset:
@@ -20,16 +17,24 @@ class SplitDataset:
     Args:
       strategy: the strategy.
       dataset: a ``tf.data.Dataset`` of batches.
+      hosts: the device of each host.
     """
 
-    def __init__(self, strategy, dataset):
+    def __init__(self, strategy, dataset, hosts):
         self._strategy = strategy
         self._dataset = dataset
+        self._hosts = hosts
+
+    def iterator(self):
+        """What ``make_dataset_iterator`` returns."""
+        return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
 
     def make_initializable_iterator(self, shared_name=None):
         """A `SplitIterator` to be initialised in a Session."""
         return SplitIterator(
-            self._strategy, functions.initializable_iterator(self._dataset, shared_name)
+            self._strategy,
+            functions.initializable_iterator(self._dataset, shared_name),
+            self._hosts,
         )
 
     _make_initializable_iterator = make_initializable_iterator
@@ -42,36 +47,27 @@ class SplitDataset:
         Raises:
           ContextError: (a RuntimeError) in a graph or a ``tf.function``.
         """
-        _refuse_in_a_graph()
-        return SplitIterator(self._strategy, iter(self._dataset))
+        distributed_datasets.refuse_in_a_graph()
+        return SplitIterator(self._strategy, iter(self._dataset), self._hosts)
 
 
-def _refuse_in_a_graph():
-    if functions.in_function():
-        raise ContextError(
-            "a distributed dataset was iterated over in a tf.function",
-            "this TensorFlow's AutoGraph would unroll the loop for ever",
-            "iterator = iter(dataset) before the function is called, and next(iterator) in it",
-        )
-    if functions.in_graph():
-        raise host_iterators.iterated_in_a_graph()
+def needed(strategy, dataset):
+    """Whether TensorFlow's own distributed dataset would not do as well.
 
-
-def split_dataset(strategy, dataset):
-    """A `SplitDataset`, or None where TensorFlow's own does as well."""
-    if not strategies.is_virtual(strategy):
-        return None
+    Args:
+      strategy: a strategy on the virtual TPU.
+      dataset: a ``tf.data.Dataset`` of batches.
+    """
     if not versions.HAS_DATASETS_FROM_FUNCTION:
-        return SplitDataset(strategy, dataset)
-    if functions.in_graph() and not functions.in_function():
-        needed = versions.GRAPHS_NEED_EVEN_BATCHES
-    else:  # whether a host has rows is told by its device, and here is but one
-        needed = (
-            versions.BY_DEVICE
-            and layout.num_hosts(strategy) > 1
-            and not _is_even(dataset, strategy.num_replicas_in_sync)
-        )
-    return SplitDataset(strategy, dataset) if needed else None
+        return True
+    if functions.in_session_graph():
+        return versions.GRAPHS_NEED_EVEN_BATCHES
+    # Whether a host has rows is told by its device, and here is but one.
+    return (
+        versions.BY_DEVICE
+        and strategy.extended.num_hosts > 1
+        and not _is_even(dataset, strategy.num_replicas_in_sync)
+    )
 
 
 def _is_even(dataset, count):
@@ -89,10 +85,11 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
     Args:
       strategy: the strategy.
       iterator: a ``tf.data`` iterator.
+      hosts: the device of each host; the first one cuts.
     """
 
-    def __init__(self, strategy, iterator):
-        super().__init__(strategy, [iterator], layout.pipeline_devices(strategy)[:1])
+    def __init__(self, strategy, iterator, hosts):
+        super().__init__(strategy, [iterator], hosts[:1])
 
     def get_next(self, name=None):
         """The next global batch, a per-replica value for each leaf.
@@ -116,95 +113,3 @@ def _part(leaf, index, count):
         size = tf.shape(leaf)[0]
     each = (size + count - 1) // count
     return leaf[index * each : (index + 1) * each]
-
-
-class FunctionDataset(per_replica_datasets.PerReplicaDataset):
-    """A dataset of per-replica batches for each host.
-
-    Args:
-      strategy: the strategy.
-      dataset_fn: ``dataset_fn(InputContext)`` returns a dataset; called once
-        per host.
-    """
-
-    def __init__(self, strategy, dataset_fn):
-        hosts = len(layout.pipeline_devices(strategy))
-        contexts = iter(
-            [
-                tf.distribute.InputContext(
-                    num_input_pipelines=hosts,
-                    input_pipeline_id=host,
-                    num_replicas_in_sync=strategy.num_replicas_in_sync,
-                )
-                for host in range(hosts)
-            ]
-        )
-        super().__init__(strategy, lambda: dataset_fn(next(contexts)))
-
-    def _make_initializable_iterator(self, shared_name=None):
-        return self.make_initializable_iterator(shared_name)
-
-    def __iter__(self):
-        """Iterates over per-replica values.
-
-        Context: eager.
-
-        Raises:
-          ContextError: (a RuntimeError) in a graph or a ``tf.function``.
-        """
-        _refuse_in_a_graph()
-        plain = super().__iter__()
-        return FunctionIterator(self._strategy, plain._iterators, plain._hosts)
-
-
-class FunctionIterator(per_replica_datasets.PerReplicaIterator):
-    """Gives no rows to replicas for which there are no more elements."""
-
-    def get_next(self, name=None):
-        """See the base class.
-
-        Raises:
-          tf.errors.OutOfRangeError: there is no element for any replica.
-        """
-        if not tf.executing_eagerly():
-            return super().get_next(name)
-        strategy, elements, first = self._strategy, [], []
-        each = strategy.num_replicas_in_sync // len(self._hosts)
-        for iterator in self._iterators * each:
-            try:
-                elements.append(iterator.get_next())
-                first = first or elements[-1:]
-            except tf.errors.OutOfRangeError:
-                elements.append(None)
-        if not first:
-            raise tf.errors.OutOfRangeError(None, None, "End of sequence")
-        parts = [
-            _no_rows(first[0]) if part is None else part
-            for host in range(len(self._hosts))
-            for part in elements[host :: len(self._hosts)]
-        ]
-        return distributed.regroup(strategy.extended, parts)
-
-
-def _no_rows(element):
-    return nests.map_structure(lambda leaf: leaf[:0], element)
-
-
-def make_dataset_iterator(strategy, dataset):
-    """See :func:`pipelines.make_dataset_iterator`."""
-    if versions.HAS_INPUT_LIB or not strategies.is_virtual(strategy):
-        return per_replica_datasets.make_dataset_iterator(strategy, dataset)
-    return _iterator(SplitDataset(strategy, dataset))
-
-
-def make_input_fn_iterator(strategy, input_fn, *replication_mode):
-    """See :func:`pipelines.make_input_fn_iterator`."""
-    if versions.HAS_INPUT_LIB or not strategies.is_virtual(strategy):
-        return per_replica_datasets.make_input_fn_iterator(strategy, input_fn, *replication_mode)
-    return _iterator(FunctionDataset(strategy, input_fn))
-
-
-def _iterator(dataset):
-    if tf.executing_eagerly():
-        return iter(dataset)
-    return dataset.make_initializable_iterator()

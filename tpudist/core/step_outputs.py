@@ -5,7 +5,7 @@ Reference: ``MultiStepContext`` of ``run_steps_on_dataset``.
 
 import tensorflow as tf
 
-from tpudist.core import reductions
+from tpudist.core import replica_values
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import delivery
@@ -62,12 +62,12 @@ class StepOutputs:
           name: its key in the results.
           output: a tensor, or in cross-replica context a value per replica.
           aggregation: NONE for a list with each replica's value, or what
-            :func:`reductions.reduction` takes for one tensor.
+            :func:`replica_values.reduction` takes for one tensor.
         """
         self._require_step(name)
-        reduction = reductions.reduction(aggregation, none_allowed=True)
+        reduction = replica_values.reduction(aggregation, none_allowed=True)
         if self._native is not None:
-            self._firsts |= {name} if reduction == reductions.FIRST else set()
+            self._firsts |= {name} if reduction == replica_values.FIRST else set()
             _set_native(self._native, name, output, reduction)
             return
         if tf.distribute.get_replica_context() is not None:
@@ -82,7 +82,9 @@ class StepOutputs:
             return
         delivery.deliver(
             output,
-            lambda value: self._others.__setitem__(name, reductions.unwrap(self._strategy, value)),
+            lambda value: self._others.__setitem__(
+                name, replica_values.unwrap(self._strategy, value)
+            ),
         )
 
     def _require_step(self, name):
@@ -99,7 +101,7 @@ class StepOutputs:
             self._tensors[name] = _per_replica_list(strategy, value)
         else:
             self._tensors[name] = nests.map_structure(
-                lambda leaf: reductions.reduce_leaf(strategy, reduction, leaf), value
+                lambda leaf: replica_values.reduce_leaf(strategy, reduction, leaf), value
             )
 
 
@@ -108,7 +110,7 @@ def _as_tensor(leaf):
 
 
 def _per_replica_list(strategy, value):
-    if reductions.is_list_of_replicas(strategy, value):
+    if replica_values.is_list_of_replicas(strategy, value):
         return value
     return delivery.spread(strategy, value)
 
@@ -120,7 +122,7 @@ def _set_native(context, name, output, reduction):
     def outside(unused_strategy, value):
         context.set_last_step_output(name, value)
 
-    if reduction not in (None, reductions.FIRST):
+    if reduction not in (None, replica_values.FIRST):
         context.set_last_step_output(name, output, reduction)
     elif tf.distribute.get_replica_context() is None:
         outside(None, output)

@@ -25,7 +25,7 @@ _RESOLVER = (
 _S = "TPUStrategy."
 ROWS = rows_for("contrib", URL, [
     ("contrib.distribute.TPUStrategy", "class", "", "", "", "1.11", "1.15"),
-    (_S + "__init__", "init", "build",
+    (_S + "__init__", "init", "initialize",
      "(tpu_cluster_resolver, steps_per_run, num_cores=None)",
      "tpu_cluster_resolver -> resolver", "1.11", "1.13"),
     (_S + "between_graph", "property", "between_graph", "", "", "1.11", "1.13"),

@@ -25,7 +25,7 @@ _CLUSTER = {
     "python.tpu.tpu_strategy_util.shutdown_tpu_system":
         "tpudist.core.cluster:shutdown_tpu_system",
     "tpu.experimental.DeviceAssignment": "tpudist.core.placement:DeviceAssignment",
-    "tpu.experimental.Topology": "tpudist.core.placement:Topology",
+    "tpu.experimental.Topology": "tpudist.tfcompat.tpu:Topology",
     "tpu.experimental.initialize_tpu_system": _INITIALIZE,
     "tpu.experimental.shutdown_tpu_system":
         "tpudist.core.cluster:shutdown_tpu_system",
@@ -61,7 +61,7 @@ _CONTRIB = {
     "contrib.distribute.initialize_tpu_system": _INITIALIZE,
     "contrib.distribute.python.tpu_strategy.TPUStrategy": _STRATEGY,
     "contrib.tpu.DeviceAssignment": "tpudist.core.placement:DeviceAssignment",
-    "contrib.tpu.Topology": "tpudist.core.placement:Topology",
+    "contrib.tpu.Topology": "tpudist.tfcompat.tpu:Topology",
     "contrib.tpu.python.ops.tpu_ops.cross_replica_sum":
         "tpudist.contrib.tpu:cross_replica_sum",
     "contrib.tpu.python.tpu.tpu_optimizer.CrossShardOptimizer":
@@ -129,6 +129,6 @@ for _names in EXPORTS.values():
             "initialize_tpu_system", "shutdown_tpu_system",
             "connect_to_cluster")),
         DeviceAssignment="tpudist.core.placement:DeviceAssignment",
-        Topology="tpudist.core.placement:Topology",
+        Topology="tpudist.tfcompat.tpu:Topology",
         InputContext="tensorflow:distribute.InputContext",
         ReduceOp="tensorflow:distribute.ReduceOp")

@@ -5,6 +5,8 @@ from release to release; :mod:`tpudist.tfcompat.versions` says which form this
 release has, and the functions here hide it. No semantics live here.
 """
 
+import contextlib
+
 import tensorflow as tf
 from tensorflow.python.distribute import (
     cross_device_ops,
@@ -20,11 +22,6 @@ from tensorflow.python.util import nest
 from tpudist.errors import CollectiveError
 from tpudist.tfcompat import nests, versions
 
-try:
-    from tensorflow.python.distribute import tpu_strategy
-except ImportError:
-    from tensorflow.contrib.distribute.python import tpu_strategy
-
 if versions.BY_DEVICE:
     from tpudist.tfcompat import distributed_before_2_2
 
@@ -36,31 +33,31 @@ if versions.HAS_COMPOSITES:
 else:
     CompositeTensor = (ops.IndexedSlices, tf.SparseTensor)
 
-try:
+if versions.HAS_DISTRIBUTE_UTILS:
     from tensorflow.python.distribute import distribute_utils
-except ImportError:
+else:
     distribute_utils = values
 
-try:
-    from tensorflow.python.distribute import distribution_strategy_context as strategy_context
-except ImportError:
+if versions.STRATEGY_CONTEXT_IN_LIB:
     strategy_context = distribute_lib
+else:
+    from tensorflow.python.distribute import distribution_strategy_context as strategy_context
 
-try:
+if versions.XLA_SHARDING_IN_PYTHON:
     from tensorflow.python.compiler.xla.experimental import xla_sharding
-except ImportError:
+else:
     from tensorflow.compiler.xla.experimental.xla_sharding import xla_sharding
 
-try:
+if versions.INDEXED_SLICES_HAVE_MODULE:
     from tensorflow.python.framework.indexed_slices import IndexedSlices
-except ImportError:
+else:
     IndexedSlices = ops.IndexedSlices
 
-try:
+if versions.HAS_MIRRORED_RUN:
     from tensorflow.python.distribute.mirrored_run import (
         _MirroredReplicaContext as MirroredReplicaContext,
     )
-except ImportError:
+else:
     MirroredReplicaContext = mirrored_strategy.MirroredReplicaContext
 
 MirroredExtended = mirrored_strategy.MirroredExtended
@@ -72,7 +69,6 @@ MirroredVariable = values.MirroredVariable
 SyncOnReadVariable = (
     values.SyncOnReadVariable if versions.HAS_INPUT_LIB else values.ReplicaLocalVariable
 )
-TPUExtended = tpu_strategy.TPUExtended
 LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE else "unwrap"
 
 
@@ -214,11 +210,38 @@ def reduce_op(name):
     return name
 
 
-def reduce_arguments(reduce_op, axis):
-    """What the native ``reduce`` takes besides the value: operation, keywords."""
+def reduce_natively(native_reduce, reduce_op, value, axis):
+    """Reduces each leaf of `value` by TensorFlow's own ``Strategy.reduce``.
+
+    Args:
+      native_reduce: that method.
+      reduce_op: a ``ReduceOp`` or its name.
+      value: a per-replica value, a nest of them, or a value that is none.
+      axis: a dimension of each component that is reduced too, or None.
+
+    Raises:
+      CollectiveError: (a ValueError) an axis on a release whose ``reduce`` has none.
+    """
     if versions.WORKS_OUTSIDE_SCOPE:
-        return reduce_op, {"axis": axis}
-    return tf.distribute.ReduceOp(getattr(reduce_op, "value", reduce_op)), {}
+        return map_distributed(lambda leaf: native_reduce(reduce_op, leaf, axis=axis), value)
+    if axis is not None:
+        raise CollectiveError(
+            "reduce(..., axis=%r)" % (axis,),
+            "the TPUStrategy of TensorFlow %s reduces over replicas only" % versions.TF,
+            "axis=None of values that are reduced in the replicas, or TensorFlow 1.14 and newer",
+        )
+    operation = tf.distribute.ReduceOp(getattr(reduce_op, "value", reduce_op))
+    return map_distributed(lambda leaf: native_reduce(operation, leaf), value)
+
+
+@contextlib.contextmanager
+def scope_if_needed(scope):
+    """Enters ``scope()`` where the release requires it to run replicas and to reduce."""
+    if versions.WORKS_OUTSIDE_SCOPE:
+        yield
+    else:
+        with scope():
+            yield
 
 
 def device_count(destinations):
@@ -266,20 +289,6 @@ def create_distributed_variable(extended, creator, mirrored_class, sync_on_read_
     return distribute_utils.create_mirrored_variable(
         strategy, creator, mirrored_class, sync_on_read_class, **kwargs
     )
-
-
-def run(strategy, fn, args, kwargs, options):
-    """TensorFlow's own ``run`` of a native TPU strategy."""
-    if not versions.WORKS_OUTSIDE_SCOPE:
-        return distributed_before_2_2.run_natively(strategy, fn, args, kwargs or {})
-    native = (
-        tpu_strategy.TPUStrategyV1
-        if isinstance(strategy, tpu_strategy.TPUStrategyV1)
-        else tpu_strategy.TPUStrategy
-    )
-    if not versions.HAS_RUN:
-        return native.experimental_run_v2(strategy, fn, args, kwargs)
-    return native.run(strategy, fn, args, kwargs, options)
 
 
 def cross_replica(strategy):

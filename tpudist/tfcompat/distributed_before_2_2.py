@@ -1,7 +1,7 @@
 """Distributed values of releases that find a component by its device.
 
 In 1.13 a value is a dictionary from device to component; from 1.14 to 2.1 it
-is a tuple with a device map. :mod:`natives` hides this, and from 2.2 on there
+is a tuple with a device map. :mod:`tpudist.tfcompat.distributed` hides this, and from 2.2 on there
 is nothing to hide.
 """
 

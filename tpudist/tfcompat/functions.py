@@ -8,8 +8,10 @@ import contextlib
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.data.ops import dataset_ops
+from tensorflow.python.distribute import device_util
 from tensorflow.python.eager import context, def_function, lift_to_graph
-from tensorflow.python.framework import auto_control_deps, func_graph, ops, tensor_util
+from tensorflow.python.framework import auto_control_deps, func_graph, ops, tensor_spec, tensor_util
 from tensorflow.python.ops import variable_scope
 
 from tpudist.errors import TpudistError
@@ -22,23 +24,25 @@ if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
     from tensorflow.python.autograph.impl import api as autograph
 
-try:
+if versions.CONCRETE_FUNCTION_HAS_MODULE:
     from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
-except ImportError:
+else:
     from tensorflow.python.eager import function as _function
 
     ConcreteFunction = _function.ConcreteFunction if versions.HAS_FUNCTION else _function.Function
 
-try:
+if versions.CONTROL_FLOW_GRAPHS_HAVE_MODULE:
     from tensorflow.python.ops import control_flow_v2_func_graphs as control_flow
-except ImportError:
+else:
     from tensorflow.python.ops import control_flow_util_v2 as control_flow
 
-try:
+if versions.HANDLE_DATA_HAS_MODULE:
     from tensorflow.python.ops.handle_data_util import copy_handle_data
-except ImportError:
+else:
     from tensorflow.python.ops.custom_gradient import copy_handle_data
 
+DatasetV2 = dataset_ops.DatasetV2
+TensorSpec = tensor_spec.TensorSpec
 FuncGraph = func_graph.FuncGraph
 Function = def_function.Function if versions.HAS_FUNCTION else def_function.PolymorphicFunction
 _BRANCHES_AND_LOOPS = (
@@ -70,6 +74,11 @@ def in_function():
 def in_graph():
     """Whether ops are being added to a graph rather than executed."""
     return not tf.executing_eagerly()
+
+
+def in_session_graph():
+    """Whether ops are being added to a graph that a Session will run."""
+    return in_graph() and not in_function()
 
 
 def library(method):
@@ -123,6 +132,21 @@ def eager_device(name):
     """Sets the eager context's device only; the graph's stack is untouched."""
     with context.device(name):
         yield
+
+
+def current_device():
+    """The device that is current, in full; ``""`` if there is none."""
+    return device_util.current() or ""
+
+
+def host_of(device):
+    """The CPU of the host that a device belongs to."""
+    if versions.HAS_INPUT_LIB:
+        return device_util.get_host_for_device(device)
+    spec = tf.DeviceSpec.from_string(device)
+    return tf.DeviceSpec(
+        job=spec.job, replica=spec.replica, task=spec.task, device_type="CPU", device_index=0
+    ).to_string()
 
 
 def initializable_iterator(dataset, shared_name):

@@ -8,7 +8,7 @@ import contextlib
 
 import tensorflow as tf
 from tensorflow.python.eager import context
-from tensorflow.python.framework import function_def_to_graph, ops
+from tensorflow.python.framework import function_def_to_graph, kernels, ops
 from tensorflow.python.ops import control_flow_ops, resource_variable_ops
 
 from tpudist.tfcompat import functions, versions
@@ -114,6 +114,11 @@ def stored_in(handle):
         return None, None
     stored = data.shape_and_type[0]
     return tf.TensorShape(stored.shape), tf.as_dtype(stored.dtype)
+
+
+def kernels_of(op_type):
+    """The kernels that are registered for ops of a type, as protos."""
+    return kernels.get_registered_kernels_for_op(op_type).kernel
 
 
 def called(graph, name):

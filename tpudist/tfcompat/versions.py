@@ -66,9 +66,12 @@ HAS_NEST = _since("1.14")
 HAS_COMPOSITES = _since("1.14")
 
 #: ``distribute.numpy_dataset``, ``distribute.input_lib`` and
-#: ``values.SyncOnReadVariable`` exist (1.14, which moved the TPU strategy and
-#: all of contrib's TPU code below ``tensorflow.python``).
+#: ``values.SyncOnReadVariable`` exist (1.14).
 HAS_INPUT_LIB = _since("1.14")
+
+#: All of contrib's TPU code, the TPU strategy with it, is below
+#: ``tensorflow.python`` (1.14).
+TPU_IN_PYTHON = _since("1.14")
 
 #: ``tf.function`` is public, and its classes have their names (1.14).
 HAS_FUNCTION = _since("1.14")
@@ -201,3 +204,32 @@ NESTED_LOCAL_RESULTS = _since("2.6")
 #: A function's HLO can be had as a serialized module, and XLA has a kernel that
 #: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).
 LOWERS_TO_HLO = _since("2.5")
+
+# Where TensorFlow keeps things: the first release whose wheel has the module.
+
+#: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).
+HAS_DISTRIBUTE_UTILS = _since("2.3")
+
+#: ``distribute.mirrored_run``, out of ``distribute.mirrored_strategy`` (2.3).
+HAS_MIRRORED_RUN = _since("2.3")
+
+#: ``distribute.distribution_strategy_context`` is in ``distribute_lib`` (2.14).
+STRATEGY_CONTEXT_IN_LIB = _since("2.14")
+
+#: ``distribute.v1.input_lib``, out of ``distribute.input_lib`` (2.8).
+INPUT_LIB_V1_HAS_MODULE = _since("2.8")
+
+#: ``python.compiler.xla.experimental.xla_sharding``, before ``tensorflow.compiler`` (2.11).
+XLA_SHARDING_IN_PYTHON = _since("2.11")
+
+#: ``framework.indexed_slices``, out of ``framework.ops`` (1.15).
+INDEXED_SLICES_HAVE_MODULE = _since("1.15")
+
+#: ``eager.polymorphic_function.concrete_function``, out of ``eager.function`` (2.14).
+CONCRETE_FUNCTION_HAS_MODULE = _since("2.14")
+
+#: ``ops.control_flow_v2_func_graphs``, out of ``control_flow_util_v2`` (1.15).
+CONTROL_FLOW_GRAPHS_HAVE_MODULE = _since("1.15")
+
+#: ``ops.handle_data_util``, out of ``ops.custom_gradient`` (2.4).
+HANDLE_DATA_HAS_MODULE = _since("2.4")

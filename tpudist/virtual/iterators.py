@@ -19,12 +19,12 @@ import functools
 import tensorflow as tf
 from tensorflow.python.distribute import input_lib
 
-from tpudist.tfcompat import functions
+from tpudist.tfcompat import functions, versions
 from tpudist.virtual import host_iterators
 
-try:
+if versions.INPUT_LIB_V1_HAS_MODULE:
     from tensorflow.python.distribute.v1 import input_lib as input_lib_v1
-except ImportError:
+else:
     input_lib_v1 = input_lib
 
 

@@ -8,7 +8,6 @@ The program is taken out of it, as a message for any release to lower.
 import collections
 
 import tensorflow as tf
-from tensorflow.python.framework import tensor_util
 
 from tpudist.compile.lowering import exporting, graph_ops, symbolic_collectives, tracing
 from tpudist.errors import CompileError
@@ -148,7 +147,7 @@ def _is_replica_id(tensor):
     """Whether each replica is given its own number."""
     if tensor.op.type != "TPUReplicatedInput" or tensor.dtype != tf.int32:
         return False
-    values = [tensor_util.constant_value(each) for each in tensor.op.inputs]
+    values = [functions.static_value(each) for each in tensor.op.inputs]
     return len(values) > 1 and all(
         value is not None and value.shape == () and value == i for i, value in enumerate(values)
     )

@@ -11,13 +11,10 @@ import itertools
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import distributed, versions
+from tpudist.tfcompat import distributed, tpu, versions
 
 if versions.TRACE_ONCE:
     from tensorflow.compiler.tf2xla.ops import gen_xla_ops
-
-if not versions.LOWERS_TO_HLO:
-    from tpudist.core import tpu_ops
 
 #: Name of the constant that stands for the replica's id where variables find
 #: their component by it; the release that lowers the graph puts the op there.
@@ -118,7 +115,7 @@ class Sums:
 
     def _op(self, value):
         if not versions.LOWERS_TO_HLO:
-            return tpu_ops.tpu_ops.cross_replica_sum(value, [list(range(self._count))])
+            return tpu.cross_replica_sum(value, [list(range(self._count))])
         return tf.raw_ops.CollectiveReduceV2(
             input=value,
             group_size=self._count,

@@ -49,7 +49,7 @@ class SymbolicExtended(VirtualExtended):
     """``StrategyExtended`` of one trace that stands for every replica.
 
     Attributes:
-      sums: the `reductions.Sums` of the trace.
+      sums: the `symbolic_collectives.Sums` of the trace.
     """
 
     splits_variables = False

@@ -5,7 +5,6 @@ import inspect
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework.tensor_spec import TensorSpec
 
 from tpudist.compile.arguments import Spec
 from tpudist.compile.lowering import symbolic_replicas, unsupported
@@ -101,13 +100,13 @@ def _placeholders(fn, args, kwargs, given):
 def _is_data(leaf):
     if isinstance(leaf, tf.Variable) or distributed.is_variable(leaf):
         return False
-    return isinstance(leaf, (np.ndarray, np.generic, TensorSpec, Spec)) or (
+    return isinstance(leaf, (np.ndarray, np.generic, functions.TensorSpec, Spec)) or (
         distributed.is_tensor_like(leaf)
     )
 
 
 def _placeholder(name, value, given):
-    if not isinstance(value, (TensorSpec, Spec)) and not nests.is_tensor(value):
+    if not isinstance(value, (functions.TensorSpec, Spec)) and not nests.is_tensor(value):
         value = np.asarray(value)
     shape = tf.TensorShape(value.shape)
     if not shape.is_fully_defined():

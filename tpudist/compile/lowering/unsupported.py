@@ -9,7 +9,6 @@ import functools
 import re
 
 import tensorflow as tf
-from tensorflow.python.framework import kernels
 
 from tpudist.compile.lowering import graph_ops
 from tpudist.errors import CompileError
@@ -172,11 +171,7 @@ def _why_not(op):
 @functools.lru_cache(maxsize=None)
 def _kernels(kind):
     _register_kernels()
-    return [
-        kernel
-        for kernel in kernels.get_registered_kernels_for_op(kind).kernel
-        if kernel.device_type == _DEVICE
-    ]
+    return [kernel for kernel in graphs.kernels_of(kind) if kernel.device_type == _DEVICE]
 
 
 @functools.lru_cache(maxsize=None)

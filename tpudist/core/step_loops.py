@@ -1,4 +1,4 @@
-"""Running a loop of steps on either backend.
+"""Loops of steps: that of the virtual TPU and that of TensorFlow's.
 
 Reference: ``run_steps_on_dataset``.
 """
@@ -8,43 +8,28 @@ import weakref
 
 import tensorflow as tf
 
-from tpudist.core import contexts, device_loop, per_replica_datasets, reductions, strategies
+from tpudist.core import per_replica_datasets, replica_values
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import distributed, functions, nests
+from tpudist.virtual import device_loop
 
 
-def run_steps(strategy, fn, iterator, iterations, initial_values, outputs):
-    """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
-
-    Context: cross-replica; graph, ``tf.function``, or eager, where it runs at
-    once.
-
-    Args:
-      strategy: the strategy.
-      fn: the step, traced once; it starts the replicas itself.
-      iterator: has ``get_next()``; a tuple from it is unpacked.
-      iterations: number of steps, at least 1.
-      initial_values: None; or values of the outputs before the first step, by
-        name or flat in the order of the sorted names.
-      outputs: an `outputs.StepOutputs`.
-
-    Returns:
-      `outputs`.
+def require_iterator(iterator):
+    """Refuses what gives a step no input.
 
     Raises:
-      ArgumentError: (a ValueError) a bad number of steps or initial value.
-      DatasetEndError: (eager) the dataset ended before the last step.
+      ArgumentTypeError: (a TypeError) it has no ``get_next()``.
     """
-    contexts.require_cross_replica(strategy, "the loop of steps")
-    iterations = device_loop.check_iterations(iterations)
     if not callable(getattr(iterator, "get_next", None)):
         raise ArgumentTypeError(
             "iterator=%r" % (iterator,),
             "each step takes its input from iterator.get_next()",
             "dataset.make_one_shot_iterator(), or iter(dataset) in eager mode",
         )
-    if not strategies.is_virtual(strategy):
-        return _run_native(strategy, fn, iterator, iterations, initial_values, outputs)
+
+
+def run(strategy, fn, iterator, iterations, initial_values, outputs):
+    """The loop of the virtual TPU; see :func:`tpudist.core.adapter.run_steps`."""
     outputs.begin(strategy)
     if tf.executing_eagerly() and initial_values is None:
         loop = _eager_loop(strategy, fn, iterator, type(outputs))
@@ -122,15 +107,15 @@ def _is_data(iterator):
     )
 
 
-def _run_native(strategy, fn, iterator, iterations, initial_values, outputs):
-    """The native loop; it counts steps only where it is told of several."""
+def run_natively(strategy, fn, iterator, iterations, initial_values, outputs):
+    """The loop of TensorFlow's TPU; it counts steps only where it is told of several."""
 
     def step(context, inputs):
         outputs.begin(strategy, context)
         done = fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
         ops = [
             op
-            for op in nests.flatten(reductions.unwrap(strategy, done))
+            for op in nests.flatten(replica_values.unwrap(strategy, done))
             if isinstance(op, (tf.Operation, tf.Tensor))
         ]
         return tf.group(*ops)
@@ -146,7 +131,9 @@ def _run_native(strategy, fn, iterator, iterations, initial_values, outputs):
     outputs.others.update(done.non_tensor_outputs)
     outputs.finish(
         {
-            name: reductions.unwrap(strategy, value) if distributed.is_distributed(value) else value
+            name: replica_values.unwrap(strategy, value)
+            if distributed.is_distributed(value)
+            else value
             for name, value in done.last_step_outputs.items()
         },
         done.run_op,

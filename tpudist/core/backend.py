@@ -1,0 +1,150 @@
+"""What a strategy runs on: the operations that are not the same on every TPU.
+
+:class:`tpudist.core.native.NativeBackend` is TensorFlow's TPU,
+:class:`tpudist.core.virtual_tpu.VirtualBackend` the embedded one. Which of them a
+strategy has is asked once an operation, of
+:func:`tpudist.core.strategies.backend_of`; nothing else asks.
+"""
+
+import abc
+
+from tpudist.errors import ArgumentError
+
+
+class Backend(abc.ABC):
+    """The operations of one strategy.
+
+    Args:
+      strategy: the strategy.
+
+    Attributes:
+      strategy: the strategy.
+      extended: its ``StrategyExtended``.
+    """
+
+    __slots__ = ("strategy", "extended")
+
+    def __init__(self, strategy):
+        self.strategy = strategy
+        self.extended = strategy.extended
+
+    # Replicas.
+
+    @abc.abstractmethod
+    def run(self, fn, args, kwargs, options):
+        """Runs `fn` on every replica; starts the computation.
+
+        Context: cross-replica.
+
+        Returns:
+          What `fn` returned, with a per-replica value for each tensor.
+        """
+
+    @abc.abstractmethod
+    def replicate(self, fn, args, kwargs):
+        """The same; inside a computation that has been started, as part of it."""
+
+    @abc.abstractmethod
+    def run_steps(self, fn, iterator, iterations, initial_values, outputs):
+        """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
+
+        Arguments and result are those of :func:`tpudist.core.adapter.run_steps`,
+        checked.
+        """
+
+    @abc.abstractmethod
+    def scope(self):
+        """Context manager: the strategy is current, in cross-replica context."""
+
+    # Values.
+
+    @abc.abstractmethod
+    def reduce(self, reduce_op, value):
+        """`value`, or each leaf of a nest, reduced over the replicas."""
+
+    @abc.abstractmethod
+    def reduce_along(self, reduce_op, value, axis):
+        """The same, also along the dimension `axis` of each component."""
+
+    @abc.abstractmethod
+    def mirror(self, value, copies):
+        """`value` on `copies` devices: a mirrored value, where that is more than one."""
+
+    # Input.
+
+    @abc.abstractmethod
+    def pipeline_devices(self):
+        """The device of each host on which its input pipeline runs."""
+
+    @abc.abstractmethod
+    def per_replica_dataset(self, dataset_fn, dataset_class):
+        """A dataset of which each replica takes its own element per step."""
+
+    @abc.abstractmethod
+    def distribute_dataset(self, dataset, options):
+        """`dataset` of global batches, split among hosts and replicas."""
+
+    @abc.abstractmethod
+    def distribute_datasets_from_function(self, dataset_fn, options):
+        """A dataset of per-replica batches for each host."""
+
+    @abc.abstractmethod
+    def make_dataset_iterator(self, dataset):
+        """An iterator over a dataset of global batches, to be initialized."""
+
+    @abc.abstractmethod
+    def make_input_fn_iterator(self, input_fn, replication_mode):
+        """An iterator over the batches of ``input_fn(InputContext)``, one call a host.
+
+        Args:
+          input_fn: returns a dataset.
+          replication_mode: a tuple of at most one ``tf.distribute.InputReplicationMode``.
+        """
+
+    # Devices and the system.
+
+    @property
+    @abc.abstractmethod
+    def system(self):
+        """The `VirtualSystem` that it runs on; None for a real TPU."""
+
+    @property
+    @abc.abstractmethod
+    def logical_devices(self):
+        """Number of cores of each replica."""
+
+    @property
+    @abc.abstractmethod
+    def annotates_with_ops(self):
+        """Whether annotations for logical devices are ops wherever they stand."""
+
+    def host_device(self, host_id):
+        """The CPU device of a host.
+
+        Raises:
+          ArgumentError: (a ValueError) there is no such host.
+        """
+        hosts = self.extended.num_hosts
+        if isinstance(host_id, bool) or host_id not in range(hosts):
+            raise ArgumentError(
+                "host_id=%r" % (host_id,),
+                "the TPU has %d host(s)" % hosts,
+                "an integer from 0 to %d" % (hosts - 1),
+            )
+        return self._host_devices()[host_id]
+
+    @abc.abstractmethod
+    def _host_devices(self):
+        """The CPU device of each host."""
+
+    @abc.abstractmethod
+    def start_system(self):
+        """Starts the TPU system: a list of ops in a graph, else at once (None)."""
+
+    @abc.abstractmethod
+    def stop_system(self):
+        """Stops it; results as of :meth:`start_system`."""
+
+    @abc.abstractmethod
+    def configure(self, session_config, cluster_spec, task_type, task_id):
+        """Adapts a ``ConfigProto``, in place, to the strategy."""

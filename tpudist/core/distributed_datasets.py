@@ -1,0 +1,233 @@
+"""Datasets of batches that are distributed to hosts and replicas, as those of 2.x.
+
+Reference: ``experimental_distribute_dataset`` and
+``experimental_distribute_datasets_from_function``. TensorFlow's own classes where
+the release has them; what a Session and older releases need is here.
+"""
+
+import tensorflow as tf
+
+from tpudist.core import base_classes, per_replica_datasets
+from tpudist.errors import ArgumentError, ContextError
+from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.virtual import host_iterators
+
+
+def of_batches(strategy, dataset, options, for_sessions):
+    """TensorFlow's distributed dataset of global batches.
+
+    Args:
+      strategy: the strategy.
+      dataset: a ``tf.data.Dataset`` of batches.
+      options: ``tf.distribute.InputOptions`` or None.
+      for_sessions: whether a Session initialises its iterators, which it
+        cannot do with those of TensorFlow's own.
+    """
+    if for_sessions:
+        return GraphDataset(lambda: strategy.extended._make_dataset_iterator(dataset))
+    return base_classes.native_call(
+        strategy, "experimental_distribute_dataset", dataset, **_keywords(options)
+    )
+
+
+def of_function(strategy, dataset_fn, options, hosts, for_sessions):
+    """A dataset of the per-replica batches of ``dataset_fn(InputContext)``.
+
+    Args:
+      hosts: the device of each host.
+      strategy, options, for_sessions: as of :func:`of_batches`.
+      dataset_fn: called once per host.
+    """
+    if not versions.HAS_DATASETS_FROM_FUNCTION:
+        return FunctionDataset(strategy, dataset_fn, hosts)
+    if for_sessions:
+        return GraphDataset(lambda: strategy.extended._make_input_fn_iterator(dataset_fn))
+    name = (
+        "distribute_datasets_from_function"
+        if versions.DATASETS_FROM_FUNCTION_RENAMED
+        else "experimental_distribute_datasets_from_function"
+    )
+    return base_classes.native_call(strategy, name, dataset_fn, **_keywords(options))
+
+
+def _keywords(options):
+    return {} if options is None else {"options": options}
+
+
+def of_arrays(strategy, numpy_input, session=None):
+    """A ``tf.data.Dataset`` of the rows of arrays, held in variables on the host.
+
+    Context: cross-replica; in a graph, `session` initialises the variables.
+
+    Raises:
+      ContextError: (a RuntimeError) in a graph without a Session.
+    """
+    if session is None and not tf.executing_eagerly():
+        session = default_session("experimental_make_numpy_dataset")
+    if not versions.HAS_INPUT_LIB:
+        return tf.data.Dataset.from_tensor_slices(numpy_input)
+    with strategy.scope():
+        return strategy.extended.experimental_make_numpy_dataset(numpy_input, session=session)
+
+
+class GraphDataset:
+    """What a distributed dataset is in a TF 1 graph.
+
+    It makes iterators that a Session initialises, which is what
+    ``tf.compat.v1.data.make_initializable_iterator`` asks it for.
+
+    Args:
+      make_iterator: makes an iterator, with `initializer` and `get_next()`.
+    """
+
+    def __init__(self, make_iterator):
+        self._make_iterator = make_iterator
+
+    def make_initializable_iterator(self, shared_name=None):
+        """An iterator over per-replica values; `shared_name` is unused."""
+        return self._make_iterator()
+
+    _make_initializable_iterator = make_initializable_iterator
+
+    def __iter__(self):
+        """Refuses: a graph has no elements to loop over.
+
+        Raises:
+          ContextError: (a RuntimeError) always.
+        """
+        raise host_iterators.iterated_in_a_graph()
+
+
+class FunctionDataset(per_replica_datasets.PerReplicaDataset):
+    """A dataset of per-replica batches for each host.
+
+    Args:
+      strategy: the strategy.
+      dataset_fn: ``dataset_fn(InputContext)`` returns a dataset; called once
+        per host.
+      hosts: the device of each host.
+    """
+
+    def __init__(self, strategy, dataset_fn, hosts):
+        contexts = iter(
+            [
+                tf.distribute.InputContext(
+                    num_input_pipelines=len(hosts),
+                    input_pipeline_id=host,
+                    num_replicas_in_sync=strategy.num_replicas_in_sync,
+                )
+                for host in range(len(hosts))
+            ]
+        )
+        super().__init__(strategy, lambda: dataset_fn(next(contexts)), hosts)
+
+    def iterator(self):
+        """What ``make_input_fn_iterator`` returns."""
+        return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
+
+    def _make_initializable_iterator(self, shared_name=None):
+        return self.make_initializable_iterator(shared_name)
+
+    def __iter__(self):
+        """Iterates over per-replica values.
+
+        Context: eager.
+
+        Raises:
+          ContextError: (a RuntimeError) in a graph or a ``tf.function``.
+        """
+        refuse_in_a_graph()
+        plain = super().__iter__()
+        return FunctionIterator(self._strategy, plain._iterators, plain._hosts)
+
+
+class FunctionIterator(per_replica_datasets.PerReplicaIterator):
+    """Gives no rows to replicas for which there are no more elements."""
+
+    def get_next(self, name=None):
+        """See the base class.
+
+        Raises:
+          tf.errors.OutOfRangeError: there is no element for any replica.
+        """
+        if not tf.executing_eagerly():
+            return super().get_next(name)
+        strategy, elements, first = self._strategy, [], []
+        each = strategy.num_replicas_in_sync // len(self._hosts)
+        for iterator in self._iterators * each:
+            try:
+                elements.append(iterator.get_next())
+                first = first or elements[-1:]
+            except tf.errors.OutOfRangeError:
+                elements.append(None)
+        if not first:
+            raise tf.errors.OutOfRangeError(None, None, "End of sequence")
+        parts = [
+            _no_rows(first[0]) if part is None else part
+            for host in range(len(self._hosts))
+            for part in elements[host :: len(self._hosts)]
+        ]
+        return distributed.regroup(strategy.extended, parts)
+
+
+def _no_rows(element):
+    return nests.map_structure(lambda leaf: leaf[:0], element)
+
+
+def refuse_in_a_graph():
+    """Refuses to iterate over a distributed dataset anywhere but in eager mode."""
+    if functions.in_function():
+        raise ContextError(
+            "a distributed dataset was iterated over in a tf.function",
+            "this TensorFlow's AutoGraph would unroll the loop for ever",
+            "iterator = iter(dataset) before the function is called, and next(iterator) in it",
+        )
+    if functions.in_graph():
+        raise host_iterators.iterated_in_a_graph()
+
+
+def default_session(method):
+    """The Session that is entered; in a ``tf.function`` None will do."""
+    session = tf.compat.v1.get_default_session()
+    if session is None and not functions.in_function():
+        raise ContextError(
+            "%s() was called in a graph without a Session" % method,
+            "the arrays go into variables, which a Session initialises",
+            "with session.as_default(): ... %s(...)" % method,
+        )
+    return session
+
+
+def require_batches(strategy, dataset):
+    """Refuses a dataset of which there is nothing to share.
+
+    Args:
+      strategy: the strategy.
+      dataset: what is to be distributed.
+
+    Raises:
+      ArgumentError: (a ValueError) its elements are, or have, scalars.
+    """
+    if not isinstance(dataset, functions.DatasetV2) or (
+        strategy.num_replicas_in_sync == 1 and not versions.ONE_REPLICA_NEEDS_BATCHES
+    ):
+        return
+    spec = _element_spec(dataset)
+    shapes = [getattr(leaf, "shape", leaf) for leaf in nests.flatten(spec)]
+    if any(isinstance(shape, tf.TensorShape) and shape.ndims == 0 for shape in shapes):
+        raise ArgumentError(
+            "a dataset whose elements are %s" % (spec,),
+            "each element is split among the replicas along its first "
+            "dimension, and a scalar has none",
+            "dataset.batch(n), with n the examples of a step of all %d "
+            "replicas together" % strategy.num_replicas_in_sync,
+        )
+
+
+def _element_spec(dataset):
+    """What an element is: specs, or shapes on a release without them."""
+    if versions.HAS_ELEMENT_SPEC:
+        return dataset.element_spec
+    if versions.HAS_OUTPUT_SHAPES:
+        return tf.compat.v1.data.get_output_shapes(dataset)
+    return dataset.output_shapes

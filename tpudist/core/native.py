@@ -1,0 +1,123 @@
+"""The operations of a strategy on TensorFlow's own TPU."""
+
+import tensorflow as tf
+
+from tpudist.core import base_classes, cluster, distributed_datasets, step_loops
+from tpudist.core.backend import Backend
+from tpudist.tfcompat import distributed, functions, tpu, versions
+
+
+class NativeBackend(Backend):
+    """TensorFlow's ``TPUExtended``."""
+
+    __slots__ = ()
+
+    system = None
+    annotates_with_ops = False
+
+    def run(self, fn, args, kwargs, options):
+        """See the base class."""
+        return tpu.run(self.strategy, fn, args, kwargs, options)
+
+    def replicate(self, fn, args, kwargs):
+        """See the base class."""
+        if tpu.in_computation():
+            return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+        return self.run(fn, args, kwargs, None)
+
+    def run_steps(self, fn, iterator, iterations, initial_values, outputs):
+        """See the base class."""
+        return step_loops.run_natively(
+            self.strategy, fn, iterator, iterations, initial_values, outputs
+        )
+
+    def scope(self):
+        """See the base class."""
+        return base_classes.native_call(self.strategy, "scope")
+
+    def reduce(self, reduce_op, value):
+        """See the base class."""
+        return self._reduce(reduce_op, value, None)
+
+    def reduce_along(self, reduce_op, value, axis):
+        """See the base class."""
+        return self._reduce(reduce_op, value, axis)
+
+    def _reduce(self, reduce_op, value, axis):
+        with distributed.scope_if_needed(self.scope):
+            return distributed.reduce_natively(
+                lambda *args, **kwargs: base_classes.native_call(
+                    self.strategy, "reduce", *args, **kwargs
+                ),
+                reduce_op,
+                value,
+                axis,
+            )
+
+    def mirror(self, value, copies):
+        """See the base class; the TPU sends it where it is needed."""
+        return value
+
+    def pipeline_devices(self):
+        """See the base class."""
+        return list(dict.fromkeys(map(functions.host_of, self.extended.worker_devices)))
+
+    def per_replica_dataset(self, dataset_fn, dataset_class):
+        """See the base class."""
+        if not versions.HAS_INPUT_LIB:
+            return base_classes.native_call(self.strategy, "distribute_dataset", dataset_fn)
+        return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
+
+    def distribute_dataset(self, dataset, options):
+        """See the base class."""
+        return distributed_datasets.of_batches(
+            self.strategy, dataset, options, for_sessions=functions.in_session_graph()
+        )
+
+    def distribute_datasets_from_function(self, dataset_fn, options):
+        """See the base class."""
+        return distributed_datasets.of_function(
+            self.strategy,
+            dataset_fn,
+            options,
+            self.pipeline_devices(),
+            for_sessions=functions.in_session_graph(),
+        )
+
+    def make_dataset_iterator(self, dataset):
+        """See the base class."""
+        return base_classes.native_call(self.strategy, "make_dataset_iterator", dataset)
+
+    def make_input_fn_iterator(self, input_fn, replication_mode):
+        """See the base class."""
+        return base_classes.native_call(
+            self.strategy, "make_input_fn_iterator", input_fn, *replication_mode
+        )
+
+    @property
+    def logical_devices(self):
+        """See the base class."""
+        return tpu.logical_devices(self.extended)
+
+    def _host_devices(self):
+        return self.pipeline_devices()
+
+    def start_system(self):
+        """See the base class."""
+        if not tf.executing_eagerly():
+            return [tpu.tpu.initialize_system()]
+        cluster.initialize_tpu_system(self.extended._tpu_cluster_resolver)
+        return None
+
+    def stop_system(self):
+        """See the base class."""
+        if not tf.executing_eagerly():
+            return [tpu.tpu.shutdown_system()]
+        cluster.shutdown_tpu_system(self.extended._tpu_cluster_resolver)
+        return None
+
+    def configure(self, session_config, cluster_spec, task_type, task_id):
+        """See the base class."""
+        base_classes.native_call(
+            self.strategy, "configure", session_config, cluster_spec, task_type, task_id
+        )

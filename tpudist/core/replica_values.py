@@ -1,0 +1,118 @@
+"""Values of all replicas: taken apart, and what it takes to combine them.
+
+Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
+"""
+
+import tensorflow as tf
+
+from tpudist.core import contexts
+from tpudist.errors import ArgumentError
+from tpudist.tfcompat import distributed, nests
+from tpudist.virtual import delivery
+
+#: The reduction that keeps the first replica's value.
+FIRST = "FIRST"
+
+
+class Mapped:
+    """The results of :func:`map_over`, one per item."""
+
+    def __init__(self, values):
+        self._values = list(values)
+
+    def get(self):
+        """The list of results, in the order of the items."""
+        return self._values
+
+
+def reduction(aggregation, none_allowed=False):
+    """The reduction that an aggregation or a ``ReduceOp`` stands for.
+
+    Args:
+      aggregation: a ``tf.VariableAggregation``, a ``tf.distribute.ReduceOp``,
+        or the name of one.
+      none_allowed: whether NONE (or None) may be asked for.
+
+    Returns:
+      A ``ReduceOp``, `FIRST`, or None for no reduction.
+
+    Raises:
+      ArgumentError: (a ValueError) it is none of these.
+    """
+    name = str(getattr(aggregation, "name", aggregation)).upper()
+    if name in ("SUM", "MEAN"):
+        return distributed.reduce_op(name)
+    if name.startswith("ONLY_FIRST"):
+        return FIRST
+    if name == "NONE" and none_allowed:
+        return None
+    raise ArgumentError(
+        "aggregation=%r" % (aggregation,),
+        "values are reduced by SUM, MEAN or by keeping the first one",
+        "tf.VariableAggregation.SUM, .MEAN or .ONLY_FIRST_REPLICA",
+    )
+
+
+def unwrap(strategy, value):
+    """List of the values in `value`, one per replica.
+
+    Args:
+      strategy: the strategy.
+      value: a distributed value or variable; a nest with such leaves; a list
+        that has one value per replica already; or a single value.
+
+    Returns:
+      A list; ``[value]`` of a single value.
+    """
+    if isinstance(value, Mapped):
+        return value.get()
+    if distributed.is_distributed(value):
+        return list(distributed.components(value))
+    if any(distributed.is_distributed(leaf) for leaf in nests.flatten(value)):
+        return delivery.spread(strategy, value)
+    return value if isinstance(value, list) else [value]
+
+
+def reduce_leaf(strategy, operation, value):
+    """One tensor of one per-replica value; `operation` from :func:`reduction`."""
+    if operation == FIRST:
+        return distributed.components(value)[0]
+    reduced = strategy.extended.reduce_to(operation, value, destinations="/device:CPU:0")
+    return distributed.components(reduced)[0]
+
+
+def is_list_of_replicas(strategy, value):
+    """Whether `value` is a list with one tensor per replica."""
+    return (
+        isinstance(value, list)
+        and len(value) == (strategy.num_replicas_in_sync)
+        and len(value) > 1
+        and not any(distributed.is_distributed(leaf) or nests.is_nested(leaf) for leaf in value)
+    )
+
+
+def distribute(strategy, value_fn, context_class):
+    """A per-replica value of ``value_fn(context_class(replica_id, num_replicas))``.
+
+    Context: cross-replica.
+    """
+    contexts.refuse_in_replica(strategy, "distribute_values_from_function")
+    count = strategy.num_replicas_in_sync
+    return distributed.per_replica(
+        strategy.extended, [value_fn(context_class(i, count)) for i in range(count)]
+    )
+
+
+def replica_ids(strategy):
+    """0 to N - 1 as a per-replica value; the integer 0 if there is one replica.
+
+    Context: cross-replica.
+    """
+    contexts.require_cross_replica(strategy, "the index of replicas")
+    count = strategy.num_replicas_in_sync
+    if count == 1:
+        return 0
+    ids = range(count)
+    if tf.executing_eagerly():  # they become arguments of a tf.function
+        ids = [tf.constant(i) for i in ids]
+    return distributed.per_replica(strategy.extended, ids)

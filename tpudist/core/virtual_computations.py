@@ -1,0 +1,188 @@
+"""The operations below a strategy on the virtual TPU.
+
+A computation is run by a strategy of as many replicas as it has inputs.
+"""
+
+import tensorflow as tf
+
+from tpudist.core import cluster, contexts, placement, strategies
+from tpudist.core.base_classes import TPUStrategyBaseV1
+from tpudist.errors import ArgumentError, ContextError
+from tpudist.tfcompat import distributed, functions, nests
+from tpudist.virtual import collectives, delivery, device_loop
+
+_strategies = {}
+
+
+class _Cores(TPUStrategyBaseV1):
+    """The replicas of a computation that was started without a strategy."""
+
+    def __init__(self, count):
+        resolver = cluster.TPUClusterResolver("virtual:%d" % count)
+        strategies.initialize(self, resolver, num_cores=count)
+
+
+def virtual_replica():
+    """The replica context of a virtual TPU that is current, or None."""
+    context = tf.distribute.get_replica_context()
+    if context is None or strategies.backend_of(context.strategy).system is None:
+        return None
+    return context
+
+
+class VirtualComputations:
+    """What :mod:`tpudist.core.tpu_ops` calls; the documentation is there.
+
+    Args:
+      system: the `VirtualSystem` that is meant.
+    """
+
+    def __init__(self, system):
+        self._system = system
+
+    def initialize_system(self, unused_embedding_config, unused_job):
+        """A constant: the serialized `Topology`."""
+        return tf.constant(placement.topology(self._system).serialized())
+
+    def shutdown_system(self, unused_job):
+        """No operation."""
+        return tf.no_op()
+
+    def cross_replica_sum(self, x, group_assignment):
+        """`x` summed over the replicas, or over those of its group."""
+        context = virtual_replica()
+        if context is None:
+            raise ContextError(
+                "cross_replica_sum(%r) was called outside of a replica" % (x,),
+                "it sums the replicas' values, and here there is only one",
+                "call it in the function that the strategy runs on each replica, "
+                "or in the computation given to tpu.replicate",
+            )
+        if group_assignment is None:
+            return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
+        groups = _groups(group_assignment, context.num_replicas_in_sync)
+        if len(groups) == 1:
+            return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
+        if contexts.is_symbolic(context):
+            raise ArgumentError(
+                "group_assignment=%s" % (group_assignment,),
+                "sums over groups cannot be lowered to HLO without a TPU",
+                "group_assignment=None while it is compiled",
+            )
+        return _sum_of_group(tf.convert_to_tensor(x), groups)
+
+    def replicate(self, computation, inputs, infeed_queue, device_assignment, unused_name):
+        """Runs `computation` once for each list of inputs."""
+        inputs = [list(row) for row in inputs] if inputs else [[]]
+        _check(inputs, infeed_queue, device_assignment)
+        return _run(_strategy_of(len(inputs)), computation, inputs)
+
+    def rewrite(self, computation, inputs, infeed_queue, device_assignment, name):
+        """Runs `computation` on one core."""
+        return self.replicate(computation, [inputs or []], infeed_queue, device_assignment, name)[0]
+
+
+def _groups(group_assignment, count):
+    groups = [[int(i) for i in group] for group in group_assignment]
+    if sorted(i for group in groups for i in group) != list(range(count)):
+        raise ArgumentError(
+            "group_assignment=%s" % (group_assignment,),
+            "each of the %d replicas is in one group" % count,
+            "such as %s" % [list(range(count))],
+        )
+    return groups
+
+
+def _sum_of_group(x, groups):
+    @functions.library
+    def merge(strategy, value):
+        parts = distributed.components(value)
+        parts = parts * (strategy.num_replicas_in_sync // len(parts))
+        with collectives.named("AllReduce"):
+            sums = {i: tf.add_n([parts[j] for j in group]) for group in groups for i in group}
+        return distributed.per_replica(
+            strategy.extended, [tf.identity(sums[i]) for i in range(len(parts))]
+        )
+
+    @tf.custom_gradient
+    def total(value):
+        context = tf.distribute.get_replica_context()
+        return context.merge_call(merge, args=(value,)), total
+
+    return total(x)
+
+
+def _check(inputs, infeed_queue, device_assignment):
+    if len(set(map(len, inputs))) != 1:
+        raise ArgumentError(
+            "inputs of %s tensors" % ", ".join(str(len(row)) for row in inputs),
+            "every replica runs the same computation",
+            "lists of one length, one per replica",
+        )
+    if infeed_queue is not None:
+        raise ArgumentError(
+            "infeed_queue=%r" % (infeed_queue,),
+            "a virtual TPU has no infeed",
+            "inputs=[[...], ...]",
+        )
+    if device_assignment is not None and (device_assignment.num_replicas != len(inputs)):
+        raise ArgumentError(
+            "a device assignment of %d replicas for %d lists of inputs"
+            % (device_assignment.num_replicas, len(inputs)),
+            "each replica needs its own inputs",
+            "DeviceAssignment.build(topology, num_replicas=%d)" % len(inputs),
+        )
+
+
+def _strategy_of(count):
+    """The strategy whose replicas run a computation of `count` inputs."""
+    current = tf.distribute.get_strategy()
+    if strategies.backend_of(current).system is None:
+        if count not in _strategies:
+            _strategies[count] = _Cores(count)
+        return _strategies[count]
+    if virtual_replica() is not None or (current.num_replicas_in_sync != count):
+        raise ContextError(
+            "a computation of %d replicas was started in %s of a strategy of "
+            "%d"
+            % (
+                count,
+                "a replica" if virtual_replica() else "the scope",
+                current.num_replicas_in_sync,
+            ),
+            "it runs on the strategy's replicas, which share its variables",
+            "one list of inputs per replica, or call it outside of the scope",
+        )
+    return current
+
+
+def _run(strategy, computation, inputs):
+    def replica(*args):
+        return _tensors(computation(*args))
+
+    def step():
+        columns = [
+            distributed.per_replica(strategy.extended, [tf.convert_to_tensor(x) for x in column])
+            for column in zip(*inputs)
+        ]
+        results = strategy.extended.call_for_each_replica(replica, args=tuple(columns))
+        return delivery.spread(strategy, results)
+
+    with strategy.scope():
+        results, done = device_loop.run_once(step)
+    return results if nests.flatten(results) else [done] * len(inputs)
+
+
+def _tensors(result):
+    """What a computation returned as a list of tensors, or as the nest."""
+    if result is None or isinstance(result, tf.Operation):
+        return []
+    if not nests.is_nested(result):
+        return [tf.convert_to_tensor(result)]
+    if isinstance(result, (list, tuple)) and not any(nests.is_nested(leaf) for leaf in result):
+        return [
+            tf.convert_to_tensor(leaf)
+            for leaf in result
+            if leaf is not None and not isinstance(leaf, tf.Operation)
+        ]
+    return nests.map_structure(tf.convert_to_tensor, result)

@@ -1,0 +1,147 @@
+"""The operations of a strategy on the virtual TPU (:mod:`tpudist.virtual`)."""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.core import base_classes, distributed_datasets, split_datasets, step_loops
+from tpudist.core.backend import Backend
+from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.virtual import reduce_once
+
+
+class VirtualBackend(Backend):
+    """``VirtualExtended``: N replicas on one real device."""
+
+    __slots__ = ()
+
+    @property
+    def system(self):
+        """See the base class."""
+        return self.extended.system
+
+    def run(self, fn, args, kwargs, options):
+        """See the base class; there are no options to heed."""
+        with distributed.scope_if_needed(self.scope):
+            return distributed.as_per_replica(self.extended, self.replicate(fn, args, kwargs))
+
+    def replicate(self, fn, args, kwargs):
+        """See the base class."""
+        return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+
+    def run_steps(self, fn, iterator, iterations, initial_values, outputs):
+        """See the base class."""
+        return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
+
+    @contextlib.contextmanager
+    def scope(self):
+        """See the base class.
+
+        The cores and hosts of a virtual TPU are names. A graph that is built in
+        the scope sends what legacy code pins to such a name to the real device.
+        """
+        with contextlib.ExitStack() as stack:
+            if not tf.executing_eagerly() and not tf.distribute.has_strategy():
+                graph = tf.compat.v1.get_default_graph()
+                stack.enter_context(graph.device(self.extended.rename_device))
+            yield stack.enter_context(base_classes.native_call(self.strategy, "scope"))
+
+    def reduce(self, reduce_op, value):
+        """See the base class."""
+        with distributed.scope_if_needed(self.scope):
+            return distributed.reduce_natively(
+                lambda *args, **kwargs: base_classes.native_call(
+                    self.strategy, "reduce", *args, **kwargs
+                ),
+                reduce_op,
+                value,
+                None,
+            )
+
+    def reduce_along(self, reduce_op, value, axis):
+        """See the base class."""
+        reduce_op = distributed.reduce_op(reduce_op)
+        return nests.map_structure(
+            lambda leaf: self.extended.reduce_along(reduce_op, leaf, axis), value
+        )
+
+    def mirror(self, value, copies):
+        """See the base class."""
+        if copies == 1:
+            return value
+        with self.extended.place():
+            return distributed.mirrored(self.extended, reduce_once.copies(value, copies))
+
+    def pipeline_devices(self):
+        """See the base class; all hosts are this machine."""
+        return [self.extended._host] * self.extended.num_hosts
+
+    def per_replica_dataset(self, dataset_fn, dataset_class):
+        """See the base class."""
+        return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
+
+    def distribute_dataset(self, dataset, options):
+        """See the base class."""
+        if split_datasets.needed(self.strategy, dataset):
+            return split_datasets.SplitDataset(self.strategy, dataset, self.pipeline_devices())
+        return distributed_datasets.of_batches(
+            self.strategy, dataset, options, for_sessions=self._for_sessions()
+        )
+
+    def distribute_datasets_from_function(self, dataset_fn, options):
+        """See the base class."""
+        return distributed_datasets.of_function(
+            self.strategy,
+            dataset_fn,
+            options,
+            self.pipeline_devices(),
+            for_sessions=self._for_sessions(),
+        )
+
+    def _for_sessions(self):
+        """Whether TensorFlow's distributed datasets are of no use to a Session here."""
+        return functions.in_session_graph() and not versions.ITERATORS_END_SLOWLY
+
+    def make_dataset_iterator(self, dataset):
+        """See the base class."""
+        if versions.HAS_INPUT_LIB:
+            return base_classes.native_call(self.strategy, "make_dataset_iterator", dataset)
+        return split_datasets.SplitDataset(
+            self.strategy, dataset, self.pipeline_devices()
+        ).iterator()
+
+    def make_input_fn_iterator(self, input_fn, replication_mode):
+        """See the base class."""
+        if versions.HAS_INPUT_LIB:
+            return base_classes.native_call(
+                self.strategy, "make_input_fn_iterator", input_fn, *replication_mode
+            )
+        return distributed_datasets.FunctionDataset(
+            self.strategy, input_fn, self.pipeline_devices()
+        ).iterator()
+
+    @property
+    def logical_devices(self):
+        """See the base class."""
+        return self.extended.placement.logical_devices
+
+    @property
+    def annotates_with_ops(self):
+        """See the base class."""
+        return self.extended.annotates_with_ops
+
+    def _host_devices(self):
+        return list(map(self.extended.get_host_cpu_device, range(self.extended.num_hosts)))
+
+    def start_system(self):
+        """See the base class; it runs without."""
+        return None if tf.executing_eagerly() else []
+
+    def stop_system(self):
+        """See the base class."""
+        return None if tf.executing_eagerly() else []
+
+    def configure(self, session_config, cluster_spec, task_type, task_id):
+        """See the base class; living in this process, it has neither cluster nor task."""
+        if session_config is not None:
+            session_config.isolate_session_state = True

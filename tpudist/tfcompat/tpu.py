@@ -1,0 +1,127 @@
+"""TensorFlow's own TPU code: the operations, the resolver, topologies and the strategy classes.
+
+What contrib had until 1.13 is below ``tensorflow.python`` from 1.14 on.
+"""
+
+import numpy as np
+from tensorflow.python.client import device_lib, session
+from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver
+
+from tpudist.tfcompat import versions
+
+if versions.TPU_IN_PYTHON:
+    from tensorflow.python.distribute import tpu_strategy
+    from tensorflow.python.tpu import (
+        bfloat16,
+        device_assignment,
+        tpu,
+        tpu_function,
+        tpu_system_metadata,
+    )
+    from tensorflow.python.tpu.ops import tpu_ops
+    from tensorflow.python.tpu.topology import Topology
+    from tensorflow.python.tpu.tpu_optimizer import CrossShardOptimizer
+else:
+    from tensorflow.contrib.distribute.python import tpu_strategy
+    from tensorflow.contrib.tpu.python.ops import tpu_ops
+    from tensorflow.contrib.tpu.python.tpu import (
+        bfloat16,
+        device_assignment,
+        tpu,
+        tpu_function,
+        tpu_system_metadata,
+    )
+    from tensorflow.contrib.tpu.python.tpu.topology import Topology
+    from tensorflow.contrib.tpu.python.tpu.tpu_optimizer import CrossShardOptimizer
+
+if not versions.WORKS_OUTSIDE_SCOPE:
+    from tpudist.tfcompat import distributed_before_2_2
+
+#: Taken as they are.
+__all__ = ["CrossShardOptimizer", "TPUClusterResolver", "Topology"]
+
+DeviceAssignment = device_assignment.DeviceAssignment
+TPUExtended = tpu_strategy.TPUExtended
+assign_devices = device_assignment.device_assignment
+bfloat16_scope = bfloat16.bfloat16_scope
+cross_replica_sum = tpu_ops.cross_replica_sum
+
+if versions.HAS_FUNCTION:
+    Strategy, StrategyV1 = distribute_lib.Strategy, distribute_lib.StrategyV1
+    TPUStrategyV1 = tpu_strategy.TPUStrategyV1
+else:
+    Strategy = StrategyV1 = distribute_lib.DistributionStrategy
+    TPUStrategyV1 = tpu_strategy.TPUStrategy
+
+#: The classes of TensorFlow 2 that a TPU strategy is an instance of.
+TPU_STRATEGIES = (tpu_strategy.TPUStrategy,)
+if versions.HAS_TPU_STRATEGY_V2:
+    TPU_STRATEGIES = (tpu_strategy.TPUStrategyV2,) + TPU_STRATEGIES
+
+
+def in_computation():
+    """Whether the program of a real TPU is being built."""
+    return tpu_function.get_tpu_context().number_of_shards is not None
+
+
+def real_devices():
+    """The names of the devices that this TensorFlow sees, ``["/device:CPU:0"]``."""
+    return [device.name for device in device_lib.list_local_devices()]
+
+
+def system_metadata(cores, hosts, topology):
+    """What ``get_tpu_system_metadata()`` returns for that many cores.
+
+    Args:
+      cores, hosts: how many there are in all.
+      topology: the `Topology`.
+    """
+    kind = (
+        tpu_system_metadata.TPUSystemMetadata
+        if versions.RESOLVER_HAS_METADATA
+        else tpu_system_metadata._TPUSystemMetadata
+    )
+    name = "/job:localhost/replica:0/task:0/device:TPU:%d"
+    return kind(
+        num_cores=cores,
+        num_hosts=hosts,
+        num_of_cores_per_host=cores // hosts,
+        topology=topology,
+        devices=[session._DeviceAttributes(name % i, "TPU", 1, i) for i in range(cores)],
+    )
+
+
+def query_metadata(resolver):
+    """The same of the TPU behind a resolver that does not tell it itself."""
+    return tpu_system_metadata._query_tpu_system_metadata(
+        resolver.master(),
+        cluster_def=resolver.cluster_spec().as_cluster_def(),
+        query_topology=False,
+    )
+
+
+def run(strategy, fn, args, kwargs, options):
+    """TensorFlow's own ``run`` of a native TPU strategy."""
+    if not versions.WORKS_OUTSIDE_SCOPE:
+        return distributed_before_2_2.run_natively(strategy, fn, args, kwargs or {})
+    native = TPUStrategyV1 if isinstance(strategy, TPUStrategyV1) else tpu_strategy.TPUStrategy
+    if not versions.HAS_RUN:
+        return native.experimental_run_v2(strategy, fn, args, kwargs)
+    return native.run(strategy, fn, args, kwargs, options)
+
+
+def logical_devices(extended):
+    """Number of cores of each replica of a native TPU."""
+    devices = np.asarray(extended._tpu_devices)
+    return devices.shape[1] if devices.ndim == 2 else 1
+
+
+class Computations:
+    """TensorFlow's own operations below a strategy; see :mod:`tpudist.core.tpu_ops`."""
+
+    initialize_system = staticmethod(tpu.initialize_system)
+    shutdown_system = staticmethod(tpu.shutdown_system)
+    replicate = staticmethod(tpu.replicate)
+    rewrite = staticmethod(tpu.rewrite)
+    cross_replica_sum = staticmethod(tpu_ops.cross_replica_sum)
