@@ -1,9 +1,10 @@
-"""Writes MATRIX.md from the results of cells: release x surface x mode.
+"""Writes MATRIX.md from the results of releases: release x surface x mode.
 
-    python compat/cells.py --results DIR -- tests/conformance tests/contrib tests/native
+    tpudist matrix --releases all --project ".[test]" -- \\
+        pytest tests/conformance tests/contrib tests/native --junitxml=DIR/{release}.xml
     python compat/matrix.py DIR
 
-DIR has one JUnit file of pytest per cell, ``NAME.xml``.
+DIR has one JUnit file of pytest per release, ``NAME.xml``.
 """
 
 import collections
@@ -41,7 +42,8 @@ eager functions starts in graph mode (TensorFlow 1).
 
 """
 
-_COMMAND = "python compat/cells.py --results DIR -- tests/conformance tests/contrib tests/native"
+_COMMAND = r"""tpudist matrix --releases all --project ".[test]" -- \
+        pytest tests/conformance tests/contrib tests/native --junitxml=DIR/{release}.xml"""
 
 
 def main(argv=None):
@@ -55,7 +57,7 @@ def main(argv=None):
 
 
 def read(path):
-    """{(surface, mode): Counter of outcomes} of one cell."""
+    """{(surface, mode): Counter of outcomes} of one release."""
     counts = collections.defaultdict(collections.Counter)
     for case in xml.etree.ElementTree.parse(str(path)).iter("testcase"):
         column = column_of(case.get("classname"), case.get("name"))

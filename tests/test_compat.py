@@ -1,11 +1,10 @@
-"""The table of releases, how cells are chosen, and what a release cannot do."""
+"""The table of releases, and what a release cannot do."""
 
+import pathlib
 import re
-import subprocess
 
 import pytest
 
-from compat import cells
 from tests import differences
 from tpudist import surfaces
 from tpudist.doctor import releases
@@ -16,12 +15,12 @@ TABLE = table.sections()
 ERAS = {"contrib": "contrib", "2.0": "v2_0", "2.2": "v2_2"}
 
 
-def options(*arguments):
-    return cells.parse(list(arguments))
+def minor(name):
+    return table.read()[name].minor
 
 
 def test_every_minor_release_has_a_row():
-    assert {cells.release(name) for name in TABLE.sections()} == set(MINORS)
+    assert {minor(name) for name in TABLE.sections()} == set(MINORS)
     assert [name for name in TABLE.sections() if "-" not in name] == MINORS, (
         "in the order of the releases"
     )
@@ -34,7 +33,7 @@ def test_a_row_is_well_formed(name):
     assert re.match(r"3\.\d+$", row["python"])
     wheel, version = row["requirement"].split("==")
     assert wheel in ("tensorflow", "tensorflow-cpu")
-    assert releases.minor(version) == cells.release(name)
+    assert releases.minor(version) == minor(name)
     assert all(re.match(r"[a-zA-Z0-9-]+[<>=]", pin) for pin in table.lines(row["constraints"]))
     assert all(re.match(r"[A-Z_]+=\S", line) for line in table.lines(row["environment"]))
 
@@ -42,7 +41,7 @@ def test_a_row_is_well_formed(name):
 @pytest.mark.parametrize("name", TABLE.sections())
 def test_every_pin_has_its_reason(name):
     """Read as text: the parser drops the comments."""
-    text = (cells.ROOT / "compat" / "releases.cfg").read_text("utf-8")
+    text = pathlib.Path(table.path()).read_text("utf-8")
     section = re.search(r"^\[%s\]\n(.*?)(?=^\[|\Z)" % re.escape(name), text, re.S | re.M).group(1)
     constraints = re.search(r"^constraints =\n((?:    .*\n)*)", section, re.M)
     before = ""
@@ -63,7 +62,7 @@ def test_pins_are_those_that_the_doctor_asks_for(name):
 def test_native_eras_are_those_of_the_table_of_surfaces(name):
     def whole(era):
         return all(
-            row.since and releases.within(cells.release(name), row.since, row.until)
+            row.since and releases.within(minor(name), row.since, row.until)
             for row in surfaces.members(era).values()
         )
 
@@ -74,64 +73,6 @@ def test_variables_of_a_row():
     rows = table.read()
     assert rows["2.16-tf-keras"].environment == {"TF_USE_LEGACY_KERAS": "1"}
     assert rows["2.16"].environment == {}
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_unknown_cell_is_an_error(capsys, jobs):
-    assert cells.main(["--cells", "0.9", "--jobs", jobs]) == 1
-    assert "cell TensorFlow 0.9: missing" in capsys.readouterr().out
-
-
-def test_a_cell_that_cannot_be_set_up_fails_and_leaves_nothing(capfd, monkeypatch, tmp_path):
-    """Else a kept cell that pip gave up on would be run half made."""
-
-    def broken(python, row, folder, streams):
-        folder.mkdir()
-        subprocess.check_call(["sh", "-c", "printf %s-%s no wheel >&2; exit 3"], **streams)
-
-    monkeypatch.setattr(cells, "make", broken)
-    for jobs in ("1", "2"):
-        assert cells.main(["--cells", "2.4,2.8", "--jobs", jobs, "--keep", str(tmp_path)]) == 1
-        out, err = capfd.readouterr()
-        assert "cell TensorFlow 2.4: not set up" in out
-        assert "cell TensorFlow 2.8: not set up" in out
-        assert (out + err).count("no-wheel") == 2
-        assert list(tmp_path.iterdir()) == []
-
-
-def test_all_cells_by_default():
-    assert cells.choose(options(), TABLE.sections()) == TABLE.sections()
-    assert cells.choose(options("--cells", "2.2,1.15"), TABLE.sections()) == ["2.2", "1.15"]
-
-
-def test_results_are_a_file_per_cell(tmp_path):
-    assert cells.junit("2.4", options("--results", str(tmp_path))) == [
-        "--junitxml=%s" % (tmp_path / "2.4.xml")
-    ]
-    assert cells.junit("2.4", options()) == []
-
-
-def test_a_random_draw_is_reproducible(capsys):
-    drawn = cells.choose(options("--random", "3"), TABLE.sections())
-    seed = re.search(r"--seed (\d+)", capsys.readouterr().out).group(1)
-    again = options("--random", "3", "--seed", seed)
-    assert cells.choose(again, TABLE.sections()) == drawn
-    assert len(set(drawn)) == 3
-
-
-def test_a_random_draw_is_of_the_cells_not_named():
-    named = [name for name in TABLE.sections() if name != "2.7"]
-    asked = options("--cells", ",".join(named), "--random", "2")
-    assert cells.choose(asked, TABLE.sections()) == named + ["2.7"]
-
-
-def test_every_row_is_drawn_some_time():
-    drawn = {
-        name
-        for seed in range(400)
-        for name in cells.choose(options("--random", "1", "--seed", str(seed)), TABLE.sections())
-    }
-    assert drawn == set(TABLE.sections())
 
 
 class Item:

@@ -18,6 +18,8 @@ COMMAND = [
     "pytest<8",
     "--tpu",
     "virtual:v3-32",
+    "--jobs",
+    "2",
 ]
 
 
@@ -37,10 +39,11 @@ def options_of(text):
 def test_github(capsys):
     text = written(capsys, "--github")
     options, command = options_of(text)
-    assert (options.project, options.extra, options.tpu) == (
+    assert (options.project, options.extra, options.tpu, options.jobs) == (
         ".[test]",
         ["pytest<8"],
         "virtual:v3-32",
+        2,
     )
     assert command == ["pytest", "tests/", "-k", "a or b"]
     assert "tpudist matrix --releases ${{ matrix.release }} " in text

@@ -9,7 +9,7 @@ import pytest
 
 from tests.matrix import wheels
 from tpudist.errors import MatrixError
-from tpudist.matrix import environments, recipe, table
+from tpudist.matrix import cache, environments, recipe, table
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_prepare(made, tmp_path):
 def test_what_is_not_ready(made, tmp_path, spoil):
     folder = tmp_path / "9.1"
     environments.prepare(made, str(folder), say=str)
-    marker = folder / environments.MARKER
+    marker = folder / cache.MARKER
     if spoil == "marker":
         marker.unlink()
     elif spoil == "json":

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.matrix import wheels
-from tpudist.matrix import environments
+from tpudist.matrix import cache
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -35,6 +35,20 @@ def slow(release, command, env=None):
         print("begun", file=sys.stderr, flush=True)
     return real(release, command, env)
 environments._call = slow
+"""
+
+#: Says ``begun`` when both commands run; what they print comes when they are done.
+SHOWN_AT_ONCE = """
+from tpudist.matrix import running
+real, begun = running.run, []
+def run(command, env, show=None, started=None):
+    def note(process):
+        started(process)
+        begun.append(process)
+        if len(begun) == 2:
+            print("begun", file=sys.stderr, flush=True)
+    return real(command, env, show, note)
+running.run = run
 """
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups")
@@ -73,14 +87,22 @@ def test_while_the_command_runs(table):
     assert "interrupted" in lines[0] and "9.1.0" in lines[0] and "not run" in lines[1]
 
 
+def test_while_several_commands_run(table):
+    arguments = ["--table", table, "--releases", "9.1,9.2", "--jobs", "2", "--", "python", "-c"]
+    code, said = interrupt(arguments + [SLOW], SHOWN_AT_ONCE)
+    assert code == 130
+    assert [line.split()[:1] + line.split()[3:4] for line in said.strip().splitlines()[-2:]] == [
+        ["9.1", "interrupted"],
+        ["9.2", "interrupted"],
+    ]
+
+
 def test_while_an_environment_is_made(table, tmp_path):
     arguments = ["--table", table, "--releases", "9.1"]
     code, said = interrupt(arguments, SLOW_SET_UP)
     assert code == 130 and "interrupted" in said.strip().splitlines()[-1]
     kept = [
-        folder
-        for folder, _, names in os.walk(str(tmp_path / "cache"))
-        if environments.MARKER in names
+        folder for folder, _, names in os.walk(str(tmp_path / "cache")) if cache.MARKER in names
     ]
     assert kept == []
     done = subprocess.run(

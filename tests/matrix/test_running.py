@@ -9,7 +9,7 @@ import pytest
 from tpudist.errors import MatrixError
 from tpudist.matrix import environments, running, table
 
-ROW = table.Row("9.1", "3.7", "tensorflow-cpu==9.1.0", (), {"TF_USE_LEGACY_KERAS": "1"})
+ROW = table.Row("9.1-tf-keras", "3.7", "tensorflow-cpu==9.1.0", (), {"TF_USE_LEGACY_KERAS": "1"})
 ENV = dict(os.environ)
 
 

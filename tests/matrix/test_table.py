@@ -36,7 +36,8 @@ def test_a_row_is_read(rows):
     assert list(rows) == ["1.15", "2.16-tf-keras"]
     row = rows["1.15"]
     assert row.python == "3.7" and row.constraints == ("numpy==1.18.5", "h5py<3")
-    assert row.environment == {}
+    assert row.environment == {} and row.minor == "1.15"
+    assert rows["2.16-tf-keras"].minor == "2.16"
     assert rows["2.16-tf-keras"].environment == {"TF_USE_LEGACY_KERAS": "1", "PATH_LIKE": "a=b"}
     assert rows["2.16-tf-keras"].constraints == ()
 
@@ -80,3 +81,19 @@ def test_select(rows, names, releases):
 def test_select_refuses(rows, names):
     with pytest.raises(MatrixError, match="1.15, 2.16-tf-keras"):
         table.select(rows, names)
+
+
+@pytest.mark.parametrize("count, chosen", [(3, 0), (1, 5), (99, 2)])
+def test_a_draw_is_of_the_rest_and_can_be_repeated(count, chosen):
+    rows = table.read()
+    named = list(rows.values())[:chosen]
+    drawn, seed = table.draw(rows, named, count)
+    assert len({row.release for row in drawn}) == min(count, len(rows) - chosen)
+    assert not [row for row in drawn if row in named]
+    assert table.draw(rows, named, count, seed) == (drawn, seed)
+
+
+def test_every_row_is_drawn_some_time():
+    rows = table.read()
+    drawn = {table.draw(rows, [], 1, seed)[0][0].release for seed in range(400)}
+    assert drawn == set(rows)

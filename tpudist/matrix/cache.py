@@ -1,9 +1,18 @@
 """Where environments are kept."""
 
 import hashlib
+import json
 import os
 import re
+import shutil
 import sys
+import time
+
+#: Stands in each environment; written last, so one whose set-up was interrupted has none.
+MARKER = "tpudist-matrix.json"
+
+#: An environment that no run has used for so long is removed, in days.
+KEPT_UNUSED = 30
 
 
 def folder(asked=None, environ=None, system=None):
@@ -39,3 +48,45 @@ def of_project(root, project):
     name = re.sub(r"[^\w.-]+", "-", os.path.basename(project)) or "project"
     digest = hashlib.sha256(os.path.normcase(project).encode()).hexdigest()
     return os.path.join(root, "matrix", "%s-%s" % (name, digest[:8]))
+
+
+def prune(root, now=None):
+    """Removes environments whose project is gone, and those that nobody has used for long.
+
+    Args:
+      root: what :func:`folder` returns.
+      now: the time, in seconds; None for that of the clock.
+
+    Returns:
+      What was removed, a list of folders.
+    """
+    now = time.time() if now is None else now
+    matrix = os.path.join(root, "matrix")
+    gone = []
+    for project in _folders(matrix):
+        environments = _folders(project)
+        old = [each for each in environments if _is_old(each, now)]
+        for each in [project] if old == environments and old else old:
+            shutil.rmtree(each, ignore_errors=True)
+        gone += old
+    return gone
+
+
+def _folders(path):
+    names = sorted(os.listdir(path)) if os.path.isdir(path) else []
+    return [each for each in (os.path.join(path, name) for name in names) if os.path.isdir(each)]
+
+
+def _is_old(environment, now):
+    marker = os.path.join(environment, MARKER)
+    used = os.path.getmtime(marker if os.path.exists(marker) else environment)
+    return now - used > KEPT_UNUSED * 86400 or not os.path.isdir(_project_of(marker))
+
+
+def _project_of(marker):
+    """The folder of the project that an environment was made for; its own if it tells none."""
+    try:
+        with open(marker, encoding="utf-8") as file:
+            return json.load(file)["project"]
+    except (OSError, ValueError, KeyError):
+        return os.path.dirname(marker)

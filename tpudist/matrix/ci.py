@@ -55,7 +55,7 @@ def github(rows, options):
 
     Args:
       rows: the releases, a list of ``table.Row``.
-      options: parsed ``project``, ``extra``, ``tpu``, ``arguments``.
+      options: parsed ``project``, ``extra``, ``tpu``, ``jobs``, ``arguments``.
     """
     cells = "\n".join(
         '          - {release: "%s", python: "%s", os: %s}'
@@ -120,6 +120,8 @@ def _command(releases, options):
         words += ["--tpu", shlex.quote(options.tpu)]
     if options.table:
         words += ["--table", shlex.quote(options.table)]
+    if options.jobs != 1:
+        words += ["--jobs", str(options.jobs)]
     if options.fail_fast:
         words.append("--fail-fast")
     if options.arguments:

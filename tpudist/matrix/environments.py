@@ -13,9 +13,8 @@ import sys
 
 from tpudist import files
 from tpudist.errors import MatrixError
-
-#: Written last, so an environment whose set-up was interrupted has none.
-MARKER = "tpudist-matrix.json"
+from tpudist.matrix import indexes
+from tpudist.matrix.cache import MARKER
 
 _PROBE = """
 import json, platform, tensorflow as tf
@@ -59,6 +58,7 @@ def prepare(recipe, folder, fresh=False, say=print):
         if found is None:
             say("   setting up Python %s, %s" % (recipe.row.python, recipe.row.requirement))
             found = make(recipe, folder)
+        os.utime(os.path.join(folder, MARKER))  # cache.prune removes what is not used
         return found
 
 
@@ -79,9 +79,11 @@ def make(recipe, folder):
     shutil.rmtree(folder, ignore_errors=True)
     uv = find_uv()
     release = recipe.row.release
+    environ = indexes.given_to_uv(recipe.folder)
     _call(
         release,
         [uv, "venv", "--quiet", "--no-project", "--python", interpreter(recipe.row.python), folder],
+        environ,
     )
     lists = {"excludes": recipe.excludes, "overrides": [recipe.row.requirement]}
     install = [uv, "pip", "install", "--quiet", "--python", _python(folder)]
@@ -89,11 +91,19 @@ def make(recipe, folder):
         path = os.path.join(folder, name + ".txt")
         files.write(path, "\n".join(lines) + "\n")
         install += ["--" + name, path]
-    _call(release, install + recipe.requirements)
+    _call(release, install + recipe.requirements, environ)
     tensorflow, python = _probe(recipe, folder)
     files.write(
         os.path.join(folder, MARKER),
-        json.dumps({"key": recipe.key, "tensorflow": tensorflow, "python": python}) + "\n",
+        json.dumps(
+            {
+                "key": recipe.key,
+                "tensorflow": tensorflow,
+                "python": python,
+                "project": recipe.folder,
+            }
+        )
+        + "\n",
     )
     return Environment(folder, tensorflow, python)
 
@@ -109,7 +119,7 @@ def _probe(recipe, folder):
     environ.update(recipe.row.environment)
     out = _call(release, [_python(folder), "-c", _PROBE], environ)
     tensorflow, python = json.loads(out.strip().splitlines()[-1])
-    if tensorflow.split(".")[:2] != release.split("-")[0].split("."):
+    if ".".join(tensorflow.split(".")[:2]) != recipe.row.minor:
         raise MatrixError(
             "release %s: the environment has TensorFlow %s" % (release, tensorflow),
             "a test on it would tell of another release",

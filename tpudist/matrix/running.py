@@ -31,10 +31,11 @@ def variables(environment, row, tpu):
       tpu: what TPUDIST_TPU is set to, e.g. ``"virtual:8"``.
 
     Returns:
-      A dict. TPUDIST_EXPECT_TF names the release, for tests that ask.
+      A dict. TPUDIST_EXPECT_TF is the TensorFlow of the row, such as "2.16" of
+      the row "2.16-tf-keras", for tests that ask.
     """
     found = dict(
-        os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.release, VIRTUAL_ENV=environment.folder
+        os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.minor, VIRTUAL_ENV=environment.folder
     )
     found.update(row.environment)
     found["PATH"] = environment.scripts + os.pathsep + found.get("PATH", os.defpath)
@@ -42,13 +43,14 @@ def variables(environment, row, tpu):
     return found
 
 
-def run(command, env, echo=None):
+def run(command, env, show=None, started=None):
     """Runs a command to its end.
 
     Args:
       command: a list of str; the first is looked for in the environment first.
       env: what :func:`variables` returns.
-      echo: called with each piece of text printed; standard output if None.
+      show: called with each piece of text printed; standard output if None.
+      started: called with the process.
 
     Returns:
       (exit code, everything it printed).
@@ -67,35 +69,38 @@ def run(command, env, echo=None):
     process = subprocess.Popen(
         [program] + command[1:], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
+    if started:
+        started(process)
     try:
-        text = _follow(process.stdout.fileno(), echo or _echo)
+        text = _follow(process.stdout.fileno(), show or echo)
         return process.wait(), text
     except BaseException:
-        _end(process)
+        end(process)
         raise
     finally:
         process.stdout.close()
 
 
-def _follow(pipe, echo):
+def _follow(pipe, show):
     """Passes on what comes, piece by piece: a line of dots shows while it grows."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     pieces = []
     while True:
         data = os.read(pipe, 65536)
         pieces.append(decoder.decode(data, final=not data))
-        echo(pieces[-1])
+        show(pieces[-1])
         if not data:
             return "".join(pieces)
 
 
-def _echo(text):
+def echo(text):
+    """Shows a text on standard output, at once."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
 
 
-def _end(process):
+def end(process):
     """Waits for a command that got the same Ctrl-C; ends it if it does not end."""
     for stop in (None, process.terminate, process.kill):
         if stop:

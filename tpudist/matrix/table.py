@@ -7,6 +7,7 @@ import collections
 import configparser
 import os
 import platform
+import random
 import sys
 
 from tpudist.errors import MatrixError
@@ -29,19 +30,15 @@ class Row(
 
     __slots__ = ()
 
+    @property
+    def minor(self):
+        """The TensorFlow that the row runs: "2.16" of "2.16-tf-keras"."""
+        return self.release.split("-")[0]
+
 
 def path():
-    """The table's file: in ``compat/`` of a checkout, else in the package.
-
-    It is one file: the package's is a link to the checkout's, of which an
-    installation gets the contents. (Not every checkout on Windows has links.)
-    """
-    here = os.path.dirname(os.path.abspath(__file__))
-    root = os.path.dirname(os.path.dirname(here))
-    kept = os.path.join(root, "compat", "releases.cfg")
-    if os.path.exists(os.path.join(root, "setup.py")) and os.path.exists(kept):
-        return kept
-    return os.path.join(here, "releases.cfg")
+    """The file of the table."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "releases.cfg")
 
 
 def read(file=None):
@@ -120,3 +117,21 @@ def select(rows, names):
             "--releases %s, or --releases all" % ",".join(list(rows)[-2:]),
         )
     return [rows[name] for name in wanted]
+
+
+def draw(rows, chosen, count, seed=None):
+    """Further rows, drawn at random.
+
+    Args:
+      rows: {release: Row}, the whole table.
+      chosen: rows that are not drawn.
+      count: how many; fewer if the table has no more.
+      seed: an int that draws the same again; None draws one.
+
+    Returns:
+      (a list of rows, the seed).
+    """
+    if seed is None:
+        seed = random.SystemRandom().randrange(10**6)
+    rest = [row for row in rows.values() if row not in chosen]
+    return random.Random(seed).sample(rest, min(count, len(rest))), seed

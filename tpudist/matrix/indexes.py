@@ -1,0 +1,101 @@
+"""Where packages come from: what pip is configured with, told to uv.
+
+uv does not read pip's configuration (https://docs.astral.sh/uv/pip/compatibility/),
+so a mirror or an index of a company that pip uses would be passed by.
+"""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+#: uv's own settings of indexes; one of them, and pip's are not asked for.
+OWN = (
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+    "UV_EXTRA_INDEX_URL",
+    "UV_FIND_LINKS",
+    "UV_NO_INDEX",
+    "UV_CONFIG_FILE",
+)
+
+#: {pip's option: (uv's variable, what joins several values)}.
+#: https://pip.pypa.io/en/stable/cli/pip_install/,
+#: https://docs.astral.sh/uv/reference/environment/
+_VARIABLES = {
+    "index-url": ("UV_DEFAULT_INDEX", " "),
+    "extra-index-url": ("UV_INDEX", " "),
+    "find-links": ("UV_FIND_LINKS", ","),
+    "no-index": ("UV_NO_INDEX", " "),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+    "cert": ("SSL_CERT_FILE", " "),
+}
+
+
+def given_to_uv(project, environ=None):
+    """The variables that uv runs with: this process', and pip's indexes if uv has none.
+
+    Args:
+      project: the project's folder, which may have settings of uv.
+      environ: variables to read instead of this process' own.
+
+    Returns:
+      A dict of str.
+    """
+    environ = dict(os.environ if environ is None else environ)
+    if not any(name in environ for name in OWN) and not _has_settings(project, environ):
+        for name, value in translated(_pip_configuration()).items():
+            environ.setdefault(name, value)
+    return environ
+
+
+def _has_settings(project, environ):
+    """Whether a file tells uv about indexes (https://docs.astral.sh/uv/concepts/configuration-files/)."""
+    home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    user = environ.get("APPDATA", home) if os.name == "nt" else home
+    folders = [project, os.path.join(user, "uv"), "/etc/uv"]
+    if any(os.path.exists(os.path.join(folder, "uv.toml")) for folder in folders):
+        return True
+    try:
+        with open(os.path.join(project, "pyproject.toml"), encoding="utf-8") as file:
+            return bool(re.search(r"^\[+tool\.uv\b", file.read(), re.M))
+    except OSError:
+        return False
+
+
+def _pip_configuration():
+    """What ``pip config list`` prints; empty if there is no pip."""
+    for pip in ([sys.executable, "-m", "pip"], [shutil.which("pip") or "pip"]):
+        try:
+            return subprocess.check_output(
+                pip + ["config", "list"], universal_newlines=True, stderr=subprocess.DEVNULL
+            )
+        except (OSError, subprocess.CalledProcessError):
+            continue
+    return ""
+
+
+def translated(text):
+    """uv's variables for pip's configuration.
+
+    Args:
+      text: what ``pip config list`` prints, lines such as
+        ``global.index-url='https://example.org/simple'``. Of one option the
+        environment's value counts, then that of ``install``, then ``global``.
+
+    Returns:
+      {variable: value}. pip looks into all its indexes for the best version,
+      where uv stops at the first that has the package: it is told to do as pip.
+    """
+    found = {}
+    for section in ("global", "install", ":env:"):
+        for name, value in re.findall(r"^%s\.([\w-]+)=(.*)$" % re.escape(section), text, re.M):
+            if name in _VARIABLES:
+                found[name] = str(ast.literal_eval(value)).split()
+    variables = {_VARIABLES[name][0]: _VARIABLES[name][1].join(found[name]) for name in found}
+    if "UV_INDEX" in variables:
+        variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+    return {name: value for name, value in variables.items() if value}
