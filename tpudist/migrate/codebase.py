@@ -1,6 +1,9 @@
 """The files of a code base: which there are, which may matter, what imports mean."""
 
+import functools
+import importlib.machinery
 import os
+import re
 
 from tpudist import surfaces
 from tpudist.migrate import sources
@@ -38,6 +41,9 @@ _WORDS = sorted(
     }
 )
 
+_LARGEST = 400000  # bytes of a file of an installed package
+_REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
+_ASSIGNED = re.compile(rb"(?<!\bself)(?<!\bcls)\.(\w+)[ \t]*=[^=]")
 _RAW = [word.encode("ascii") for word in _WORDS]
 
 
@@ -100,7 +106,7 @@ class CodeBase:
             except OSError as error:
                 self.unreadable[path] = error
         self.candidates = [path for path, raw in self.bytes.items() if may_matter(raw)]
-        self._modules, self._mentioning = {}, {}
+        self._modules, self._mentioning, self._assigned = {}, {}, None
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._module_files = {}
 
@@ -113,11 +119,17 @@ class CodeBase:
 
         if path not in self._modules:
             try:
-                text = sources.read(path, self.bytes[path]).text
-                self._modules[path] = Module(path, text)
-            except sources.UNREADABLE:
+                self._modules[path] = Module(path, sources.read(path, self._raw(path)).text)
+            except (OSError,) + sources.UNREADABLE:
                 self._modules[path] = None
         return self._modules[path]
+
+    def _raw(self, path):
+        """The bytes of a file; one outside of the code base is read when it is asked for."""
+        if path in self.bytes:
+            return self.bytes[path]
+        with open(path, "rb") as file:
+            return file.read(_LARGEST)
 
     def put(self, path, module):
         """Has `module` answer as the parsed file `path`; None for the file itself again."""
@@ -134,6 +146,14 @@ class CodeBase:
                 self._mentioning[word] = {path for path, text in self.bytes.items() if raw in text}
             found = self._mentioning[word] if found is None else found & self._mentioning[word]
         return sorted(found or ())
+
+    def assigns_attribute(self, name):
+        """Whether a file has ``x.name = ...`` where x is not ``self``."""
+        if self._assigned is None:
+            self._assigned = {
+                found for raw in self.bytes.values() for found in _ASSIGNED.findall(raw)
+            }
+        return name.encode("utf-8") in self._assigned
 
     def reexporting(self, path, name):
         """Paths of the files that mention a name, if a package above `path` exports it."""
@@ -159,19 +179,62 @@ class CodeBase:
         return self._module_files[key]
 
     def _find_module(self, dotted, level, importer):
-        folder = os.path.dirname(os.path.abspath(importer))
-        if level:
-            for _ in range(level - 1):
-                folder = os.path.dirname(folder)
-            bases = [folder]
-        else:
-            bases = [folder, _package_root(folder)] + [os.path.abspath(root) for root in self.roots]
-        for base in bases:
-            stem = os.path.join(base, *dotted.split(".")) if dotted else base
-            for path in (stem + ".py", os.path.join(stem, "__init__.py")):
-                if path in self._paths:
-                    return self._paths[path]
+        for path in _candidates(dotted, level, importer, self.roots):
+            if path in self._paths:
+                return self._paths[path]
         return None
+
+    def find_outside(self, dotted, level, importer):
+        """As `find_module`, of files that are in no PATH: of its repository, or installed."""
+        key = (dotted, level, os.path.dirname(importer), "outside")
+        if key not in self._module_files:
+            paths = _candidates(dotted, level, importer, self.roots)
+            if not level:
+                paths += _installed(dotted)
+            self._module_files[key] = next(filter(os.path.isfile, paths), None)
+        return self._module_files[key]
+
+
+def _candidates(dotted, level, importer, roots):
+    """The paths that an import may mean, the likeliest first."""
+    folder = os.path.dirname(os.path.abspath(importer))
+    if level:
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        bases = [folder]
+    else:
+        bases = [folder, _package_root(folder)] + [os.path.abspath(root) for root in roots]
+        bases += _up_to_repository(folder)
+    stems = [os.path.join(base, *dotted.split(".")) if dotted else base for base in bases]
+    return [path for stem in stems for path in (stem + ".py", os.path.join(stem, "__init__.py"))]
+
+
+@functools.lru_cache(maxsize=None)
+def _up_to_repository(folder):
+    """The folders from one up to the root of its repository; none if it is in none."""
+    found = []
+    while os.path.dirname(folder) != folder:
+        found.append(folder)
+        if any(os.path.exists(os.path.join(folder, name)) for name in _REPOSITORY):
+            return found
+        folder = os.path.dirname(folder)
+    return []
+
+
+@functools.lru_cache(maxsize=None)
+def _installed(dotted):
+    """The paths that a module of an installed package may have. Nothing is imported."""
+    first, *rest = dotted.split(".")
+    try:
+        spec = importlib.machinery.PathFinder.find_spec(first)
+    except (ImportError, ValueError, AttributeError):
+        return []
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        return []
+    if not rest:
+        return [spec.origin]
+    stem = os.path.join(os.path.dirname(spec.origin), *rest)
+    return [stem + ".py", os.path.join(stem, "__init__.py")]
 
 
 def _package_root(folder):

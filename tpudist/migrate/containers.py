@@ -171,6 +171,10 @@ def _constant(node):
 
 def _added(evaluator, module, node):
     """What is put into a container after it was made; unknown if that is not seen."""
+    return evaluator.once(("added", node), lambda: _put_in(evaluator, module, node))
+
+
+def _put_in(evaluator, module, node):
     if isinstance(node, (cst.Tuple, cst.GeneratorExp)):
         return frozenset()
     assign = module.parent(node)

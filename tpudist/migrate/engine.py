@@ -1,5 +1,7 @@
 """One file through the steps of a migration."""
 
+import time
+
 import libcst as cst
 
 from tpudist import surfaces
@@ -15,6 +17,7 @@ from tpudist.migrate import (
     tensorflow_names,
 )
 from tpudist.migrate.evaluate import Evaluator
+from tpudist.migrate.fixed_point import TimeLimitError
 from tpudist.migrate.module import Module
 from tpudist.migrate.use import STEPS, Plan, Use
 
@@ -39,8 +42,8 @@ class Engine:
     Args:
       codebase: a `CodeBase`.
       survey: its `Survey`.
-      options: parsed ``to``, ``origin``, ``level``, ``only``, ``skip``
-        and ``report``.
+      options: parsed ``to``, ``origin``, ``level``, ``only``, ``skip``,
+        ``report`` and ``time_limit``.
     """
 
     def __init__(self, codebase, survey, options):
@@ -83,31 +86,37 @@ class Engine:
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
         try:
-            text, done, left = self._steps(path, source, module)
+            text, done, left, others = self._steps(path, source, module)
+        except TimeLimitError:
+            return outcomes.late(path, raw, self._options.time_limit, era)
         finally:
             self._codebase.put(path, None)
         if text != source.text and module.tree.code != source.text:
             return outcomes.Result(path, raw, raw, [], [], _NOT_WRITTEN_BACK, era)
         after = raw if text == source.text else sources.written(source, text)
-        return outcomes.Result(path, raw, after, sorted(done), _unique(left), "", era)
+        found = (sorted(done), _unique(left), "", era, _unique(others))
+        return outcomes.Result(path, raw, after, *found)
 
     def _steps(self, path, source, module):
-        """(the new text, uses rewritten, uses left) after all steps."""
-        text, done, left = source.text, [], []
+        """(the new text, uses rewritten, uses left, other names) after all steps."""
+        text, done, left, others = source.text, [], [], []
+        limit = self._options.time_limit
+        deadline = time.monotonic() + limit if limit else None
         for steps in self.steps():
             if text != module.text:
                 module = Module(path, text)
             self._codebase.put(path, module)
             place = original_lines.Places(path, source, text)
-            plan, text = self._step(steps, path, module)
+            plan, text = self._step(steps, path, module, deadline)
             done += [place.use(*record) for record in plan.rewritten]
             left += [place.use(*record) for record in plan.left]
-        return text, done, left
+            others += [place.use(*record, instead="") for record in plan.others]
+        return text, done, left, others
 
-    def _step(self, steps, path, module):
+    def _step(self, steps, path, module, deadline):
         plan = Plan(
             module,
-            Evaluator(self._codebase),
+            Evaluator(self._codebase, deadline),
             self._survey,
             steps,
             self._renames(steps),
@@ -146,7 +155,10 @@ class Engine:
                     table.setdefault(key, rule)
         if table:
             for kind, name, node, rule in legacy_uses.uses(plan, table):
+                told = len(plan.rewritten) + len(plan.left)
                 rule.apply(Use(plan, rule.name, kind, name, node))
+                if told == len(plan.rewritten) + len(plan.left):
+                    plan.other(node, name, "it means the same, or changes with its import")
 
     def _relocation(self, plan, path):
         """How the imports of a file move in a step."""

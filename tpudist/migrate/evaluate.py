@@ -9,6 +9,7 @@ Values are small tuples, and an expression has a set of them:
     ("class", module, node)            a class of the code base
     ("object", module, node)           an instance of one
     ("module", module)                 a file of the code base
+    ("unread", "a.b")                  a module that is not in the code base
     ("container", module, node)        a tuple, list, dict or comprehension
     ("other",)                         something else
     ("unknown",)                       it cannot be told
@@ -16,17 +17,18 @@ Values are small tuples, and an expression has a set of them:
 None is no value: ``strategy = None`` says nothing.
 """
 
+import re
+
 import libcst as cst
 from libcst import metadata
 
-from tpudist.migrate import containers, members, parameters, tensorflow_names
-from tpudist.migrate.module import dotted_name, last_word
+from tpudist.migrate import builtin_calls, containers, imported_values, members, parameters
+from tpudist.migrate.fixed_point import NOTHING, UNKNOWN, FixedPoint
+from tpudist.migrate.module import last_word
 
 OTHER = frozenset([("other",)])
-UNKNOWN = frozenset([("unknown",)])
-NOTHING = frozenset()
 
-_DEPTH = 60
+_DOTTED = re.compile(r"(?:Optional\[|typing\.Optional\[)?([A-Za-z_][\w.]*)\]?$")
 
 
 class Evaluator:
@@ -34,12 +36,13 @@ class Evaluator:
 
     Args:
       codebase: a `CodeBase`.
+      deadline: a `time.monotonic()` after which it stops; None for never.
     """
 
-    def __init__(self, codebase):
+    def __init__(self, codebase, deadline=None):
         self.codebase = codebase
-        self._known = {}
-        self._open, self._cut = set(), set()
+        self._values = FixedPoint(deadline)
+        self._methods = {}
 
     def values(self, module, node):
         """The values that an expression may have.
@@ -50,23 +53,21 @@ class Evaluator:
 
         Returns:
           A frozenset; empty if it is None, or only depends on itself.
+
+        Raises:
+          TimeLimitError: the deadline has passed.
         """
-        if node in self._known:
-            return self._known[node]
-        if node in self._open or len(self._open) > _DEPTH:
-            self._cut.add(node)
-            return NOTHING
-        self._open.add(node)
-        try:
-            method = getattr(self, "_" + type(node).__name__, None)
-            found = frozenset(method(module, node)) if method else OTHER
-        finally:
-            self._open.discard(node)
-            self._cut.discard(node)
-        if not self._cut or not self._open:  # what a cycle cut off is not kept
-            self._cut.clear()
-            self._known[node] = found
-        return found
+        kind = type(node)
+        if kind not in self._methods:
+            self._methods[kind] = getattr(self, "_" + kind.__name__, None)
+        method = self._methods[kind]
+        if method is None:
+            return OTHER
+        return self._values.solve(node, lambda: method(module, node))
+
+    def once(self, key, compute):
+        """The set that `compute` returns, computed once for a key, whatever depends on itself."""
+        return self._values.solve(key, compute)
 
     def is_only(self, module, node, kind):
         """Whether an expression can be nothing but an object of a kind."""
@@ -88,29 +89,31 @@ class Evaluator:
 
     def global_values(self, module, name):
         """The values of a module's own name."""
-        assignments = module.global_scope()[name] if name in module.global_scope() else ()
+        return self._named(module, module.global_scope(), name)
+
+    def _named(self, module, scope, name):
+        return self.once((id(scope), name), lambda: self._of_name(module, scope, name))
+
+    def _of_name(self, module, scope, name):
+        assignments = scope[name]
         found = set()
         for assignment in assignments:
             found |= self.assigned(module, assignment)
-        if not assignments:
-            for path in self._star_imports(module):
-                other = self.codebase.module(path)
-                found |= self.global_values(other, name) if other else UNKNOWN
-        return frozenset(found) if found or assignments else UNKNOWN
+        if assignments:
+            return found
+        if scope is not module.global_scope():
+            return self.global_values(module, name)
+        for path in imported_values.star_imports(self, module):
+            other = self.codebase.module(path)
+            found |= self.global_values(other, name) if other else UNKNOWN
+        return found or UNKNOWN
 
     # Expressions.
 
     def _Name(self, module, node):
         if node.value == "None":
             return NOTHING
-        scope = module.scope(node)
-        assignments = scope[node.value]
-        if not assignments:
-            return self.global_values(module, node.value)
-        found = set()
-        for assignment in assignments:
-            found |= self.assigned(module, assignment)
-        return found
+        return self._named(module, module.scope(node), node.value)
 
     def _Attribute(self, module, node):
         found = set()
@@ -119,6 +122,9 @@ class Evaluator:
         return found
 
     def _Call(self, module, node):
+        name = builtin_calls.builtin_name(module, node.func)
+        if name:
+            return builtin_calls.result(self, module, node, name)
         found = set()
         for value in self.values(module, node.func):
             found |= members.result(self, value)
@@ -158,7 +164,7 @@ class Evaluator:
         if isinstance(assignment, metadata.BuiltinAssignment):
             return OTHER
         if isinstance(assignment, metadata.ImportAssignment):
-            return self._imported(module, assignment)
+            return imported_values.of_import(self, module, assignment)
         node = assignment.node
         if isinstance(node, cst.FunctionDef):
             return frozenset([("function", module, node, False)])
@@ -193,15 +199,37 @@ class Evaluator:
 
     def of_annotation(self, module, annotation):
         """The values that a type annotation promises."""
-        node, found = annotation.annotation, set()
+        node = annotation.annotation
+        if isinstance(node, cst.SimpleString):
+            return self._promised(self._of_text(module, node))
         if isinstance(node, cst.Subscript) and last_word(node.value) == "Optional":
             node = node.slice[0].slice.value
-        for value in self.values(module, node):
+        return self._promised(self.values(module, node))
+
+    def _promised(self, classes):
+        """The values of instances of classes."""
+        found = set()
+        for value in classes:
             if value[0] in ("tf", "class"):
                 found |= members.result(self, value)
             else:
                 found |= OTHER if value == ("other",) else UNKNOWN
         return frozenset(found)
+
+    def annotated_names(self, module, string):
+        """The dotted names below ``tf`` that an annotation in a string may be, sorted."""
+        return sorted(value[1] for value in self._of_text(module, string) if value[0] == "tf")
+
+    def _of_text(self, module, string):
+        """The values of a dotted name that is written as a string."""
+        dotted = _DOTTED.match(str(string.evaluated_value))
+        if dotted is None:
+            return UNKNOWN
+        first, *rest = dotted.group(1).split(".")
+        found = self._named(module, module.scope(string), first)
+        for name in rest:
+            found = {each for value in found for each in members.attribute(self, value, name)}
+        return found
 
     def _unpacked(self, module, element):
         """The values of an element of ``a, b = ...`` or ``for a, b in ...``."""
@@ -222,74 +250,3 @@ class Evaluator:
                 return UNKNOWN
             found |= containers.at(self, value, index)
         return frozenset(found) or UNKNOWN
-
-    # Imports.
-
-    def _imported(self, module, assignment):
-        node = assignment.node
-        if isinstance(node, cst.Import):
-            alias = _alias_of(node, assignment)
-            full = dotted_name(alias.name)
-            if alias.asname is None:
-                return self.of_dotted(module, full.split(".")[0])
-            return self.of_dotted(module, full)
-        base = dotted_name(node.module) if node.module else ""
-        alias = _alias_of(node, assignment)
-        return self.of_from(module, base, len(node.relative), dotted_name(alias.name))
-
-    def of_dotted(self, module, full):
-        """The values of the module that ``import full`` gives."""
-        below = tensorflow_names.below_tensorflow(full)
-        if below is not None:
-            return frozenset([("tf", below)])
-        if full.split(".")[0] == "tpudist":
-            return frozenset([("tpudist", full)])
-        path = self.codebase.find_module(full, 0, module.path)
-        if path is None:
-            return OTHER
-        other = self.codebase.module(path)
-        return frozenset([("module", other)]) if other else UNKNOWN
-
-    def of_from(self, module, base, level, name):
-        """The values that ``from base import name`` gives."""
-        if not level:
-            if base.split(".")[0] in ("tensorflow", "tpudist"):
-                return self.of_dotted(module, base + "." + name)
-        path = self.codebase.find_module((base + "." + name).strip("."), level, module.path)
-        inner = frozenset()
-        if path is not None:
-            other = self.codebase.module(path)
-            inner = frozenset([("module", other)]) if other else UNKNOWN
-        path = self.codebase.find_module(base, level, module.path)
-        if path is None:
-            return inner or (UNKNOWN if level else OTHER)
-        other = self.codebase.module(path)
-        if other is None:
-            return inner or UNKNOWN
-        if other is module:
-            return inner
-        found = self.global_values(other, name)
-        return inner if inner and found == UNKNOWN else found
-
-    def _star_imports(self, module):
-        for node in module.nodes.imports:
-            if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
-                base = dotted_name(node.module) if node.module else ""
-                path = self.codebase.find_module(base, len(node.relative), module.path)
-                if path is not None and path != module.path:
-                    yield path
-
-
-def _alias_of(node, assignment):
-    for alias in node.names:
-        if alias.asname is not None:
-            bound = dotted_name(alias.asname.name)
-        else:
-            bound = dotted_name(alias.name)
-        if bound == assignment.name or (
-            isinstance(node, cst.Import)
-            and alias.asname is None
-            and bound.split(".")[0] == assignment.name.split(".")[0]
-        ):
-            return alias
-    return node.names[0]

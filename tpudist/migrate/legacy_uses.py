@@ -1,4 +1,9 @@
-"""Finding the legacy uses of a file: names whose owner is resolved, and what cannot be told."""
+"""Finding the legacy uses of a file: names whose owner is resolved, and what cannot be told.
+
+Each name of the table that stands in a file has one outcome: it is a rule's, it
+is left because it cannot be told what it belongs to, or it is something else's
+for certain (`Plan.other`).
+"""
 
 import functools
 
@@ -6,12 +11,13 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.legacy import evidence
-from tpudist.migrate import members, syntax_trees, tensorflow_names
+from tpudist.migrate import builtin_calls, members, syntax_trees, tensorflow_names
+from tpudist.migrate.import_origins import first_name
 from tpudist.migrate.module import dotted_name, last_word
 from tpudist.migrate.use import STEPS, Use
 
 #: Members whose names many other objects have: told only of what is called like a strategy.
-_COMMON = (
+COMMON = (
     "run",
     "reduce",
     "update",
@@ -22,6 +28,8 @@ _COMMON = (
     "group",
     "configure",
 )
+_BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
+_AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
 
 
 @functools.lru_cache(maxsize=None)
@@ -62,6 +70,7 @@ def uses(plan, table):
             and (module.parent(node).func is node)
         ):
             yield from _tensorflow_use(plan, node, table, taken)
+    _leave_strings(plan, owners, table)
 
 
 def _tensorflow_use(plan, node, table, taken):
@@ -85,7 +94,7 @@ def _take(node, taken):
 
 
 def _leave_unsure(plan, node, table):
-    """Notes a call of what is a legacy name of TensorFlow only sometimes."""
+    """Notes what is a legacy name of TensorFlow only sometimes, or perhaps."""
     parent = plan.module.parent(node)
     if isinstance(parent, cst.Call) and parent.func is node:
         for dotted in sorted(plan.evaluator.tensorflow_names(plan.module, node)):
@@ -95,6 +104,25 @@ def _leave_unsure(plan, node, table):
                     "it is tf.%s, or something else" % dotted,
                     "call each of them under a name of its own",
                 )
+    root, _, dotted = dotted_name(node).partition(".")
+    dotted = tensorflow_names.without_compat(dotted)
+    key = _key(plan, node, dotted, table) if root in ("tf", "tensorflow") else None
+    if key is None:
+        return
+    if ("unknown",) not in plan.evaluator.values(plan.module, first_name(node)):
+        return plan.other(node, dotted, "%s is not TensorFlow here" % root)
+    Use(plan, table[key].name, "tf", dotted, node).leave(
+        "it cannot be told whether %s is TensorFlow" % root, "import tensorflow as tf, in this file"
+    )
+
+
+def _key(plan, node, dotted, table):
+    """The key of a name below ``tf`` in the table, None if it has none."""
+    if ("tf", dotted) in table:
+        return "tf", dotted
+    is_whole = not isinstance(plan.module.parent(node), cst.Attribute)
+    every = ("tf", "contrib.*")
+    return every if dotted.startswith("contrib.") and is_whole and every in table else None
 
 
 def _is_inner(plan, node, table):
@@ -109,52 +137,96 @@ def _is_inner(plan, node, table):
 
 def _member_use(plan, node, kinds, table):
     values = plan.evaluator.values(plan.module, node.value)
-    known = {value[1] for value in values if value[0] == "is"} & kinds
-    known |= {
-        "strategy"
-        for value in values
-        if value[0] == "object"
-        and "strategy" in kinds
-        and members.inherits(plan.evaluator, value, node.attr.value)
-    }
+    known = _kinds(plan, values, kinds, node.attr.value)
     if not known:
-        yield from _unresolved(plan, node, values, kinds, table)
+        _unresolved(plan, node, node.value, node.attr.value, values, kinds, table)
         return
-    for kind in known:
+    for kind in sorted(known):
         rule = table[kind, node.attr.value]
         if len(values) == 1:
             yield kind, node.attr.value, node, rule
-        else:
+        elif kind != "optimizer" or plan.survey.scales(plan.module.path):
             Use(plan, rule.name, kind, node.attr.value, node).leave(
-                "%s is not a strategy in every call found" % plan.module.code(node.value),
-                "make it one, or change this call by hand",
+                "%s is %s in some of the calls found, not in all"
+                % (plan.module.code(node.value), tensorflow_names.DESCRIPTIONS[kind]),
+                "a name of its own for each, or change this call by hand",
             )
 
 
-def _unresolved(plan, node, values, kinds, table):
-    """Notes a name that only strategies have, on something that cannot be told."""
-    name = node.attr.value
-    told = values and ("unknown",) not in values
-    if (
-        told
-        or "strategy" not in kinds
-        or isinstance(plan.module.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del))
+def _kinds(plan, values, kinds, name):
+    """The kinds, of some, that an object with these values may be."""
+    known = {value[1] for value in values if value[0] == "is"} & kinds
+    if "strategy" in kinds and any(
+        value[0] == "object" and members.inherits(plan.evaluator, value, name) for value in values
     ):
-        return
+        known.add("strategy")
+    return known
+
+
+def _unresolved(plan, node, owner, name, values, kinds, table):
+    """Notes a name that only strategies have, on something that cannot be told."""
+    if values and ("unknown",) not in values:
+        return plan.other(node, name, "it belongs to something else")
+    if "strategy" not in kinds:
+        return plan.other(node, name, "nothing that has it reaches this place")
+    if isinstance(plan.module.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del)):
+        return plan.other(node, name, "it is assigned to")
+    if not _is_told(plan, node, owner, name):
+        return plan.other(node, name, "many objects have such a name, and this is not called so")
     rule = table["strategy", name]
-    if not evidence.eras_of_member(name, last_word(node.value)):
-        return
-    if name in _COMMON and not evidence.eras_of_member("unwrap", last_word(node.value)):
-        return
     Use(plan, rule.name, "strategy", name, node).leave(
-        "it cannot be told whether %s is a strategy" % plan.module.code(node.value),
-        "if it is: %s"
+        "it cannot be told whether %s is a strategy" % plan.module.code(owner),
+        "if it is: %s; # tpudist: strategy on the line that makes it settles it"
         % (
             surfaces.MEMBERS[STEPS[rule.step]].get(("strategy", name))
             or "see --list-rules, " + rule.name
         ),
     )
-    yield from ()
+
+
+def _is_told(plan, node, owner, name):
+    """Whether a name on something unknown is one that a strategy has, and hardly anything else."""
+    if name in COMMON:
+        return bool(evidence.eras_of_member("unwrap", last_word(owner))) or _aggregates(plan, node)
+    return bool(evidence.eras_of_member(name, last_word(owner))) or _aggregates(plan, node)
+
+
+def _aggregates(plan, node):
+    """Whether a call is given a VariableAggregation or ReduceOp."""
+    call = plan.module.parent(node)
+    return isinstance(call, cst.Call) and any(
+        dotted.startswith(_AGGREGATIONS)
+        for argument in call.args
+        for dotted in plan.evaluator.tensorflow_names(plan.module, argument.value)
+    )
+
+
+def _leave_strings(plan, owners, table):
+    """Leaves ``getattr(x, "name")`` and its kin, and legacy names in annotations of strings."""
+    module = plan.module
+    for function in _BY_NAME:
+        for call in module.nodes.calls_by_name.get(function, ()):
+            named = builtin_calls.named_member(call)
+            if named is None or named[1] not in owners:
+                continue
+            (owner, name), node = named, call.args[1].value
+            values = plan.evaluator.values(module, owner)
+            known = _kinds(plan, values, owners[name], name)
+            for kind in sorted(known):
+                rule = table[kind, name]
+                Use(plan, rule.name, kind, name, node).leave(
+                    "a member that is named in a string",
+                    surfaces.MEMBERS[STEPS[rule.step]].get((kind, name))
+                    or "see --list-rules, " + rule.name,
+                )
+            if not known:
+                _unresolved(plan, node, owner, name, values, owners[name], table)
+    for node in module.nodes.annotations:
+        for dotted in plan.evaluator.annotated_names(module, node):
+            if ("tf", dotted) in table:
+                Use(plan, table["tf", dotted].name, "tf", dotted, node).leave(
+                    "a name in a string", "the annotation without quotes, or its new name"
+                )
 
 
 def dotted_names(plan):

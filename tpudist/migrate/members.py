@@ -1,12 +1,21 @@
 """Attributes and results of the values of `tpudist.migrate.evaluate`."""
 
+import re
+
 import libcst as cst
 
-from tpudist.migrate import syntax_trees, tensorflow_names
+from tpudist.migrate import imported_values, syntax_trees, tensorflow_names
 from tpudist.migrate.module import last_word
 
 _OTHER = frozenset([("other",)])
 _UNKNOWN = frozenset([("unknown",)])
+#: Attributes that may be a strategy on whatever they are: ``config.train_distribute``.
+_STRATEGY = re.compile("strateg|distribut|replicator", re.IGNORECASE)
+_OF_CONTAINERS = frozenset(
+    """append extend insert remove clear index count sort reverse keys update add discard
+    union intersection difference issubset issuperset""".split()
+)
+_LONGEST = 12  # names in a dotted one; x = x.y in a loop makes longer ones
 
 
 def attribute(evaluator, value, name):
@@ -23,21 +32,31 @@ def attribute(evaluator, value, name):
     kind = value[0]
     if kind == "tf":
         full = tensorflow_names.without_compat((value[1] + "." + name).strip("."))
-        return frozenset([("tf", full)])
+        return frozenset([("tf", full)]) if full.count(".") < _LONGEST else _OTHER
     if kind == "tpudist":
-        return evaluator.of_dotted(None, value[1] + "." + name)
+        return imported_values.of_dotted(evaluator, None, value[1] + "." + name)
     if kind == "is":
         inner = tensorflow_names.attribute_of(value[1], name)
         return frozenset([("is", inner) if inner else ("method", value[1], name)])
     if kind == "module":
         return (
-            evaluator.of_from(value[1], "", 1, name)
+            imported_values.of_from(evaluator, value[1], "", 1, name)
             if _is_package(value[1], name)
             else (evaluator.global_values(value[1], name))
         )
+    if kind == "unread":
+        return imported_values.not_read(value[1])
     if kind in ("class", "object"):
-        return _of_class(evaluator, value, name)
-    return _UNKNOWN if kind == "unknown" else _OTHER
+        return evaluator.once(value + (name,), lambda: _of_class(evaluator, value, name))
+    return _of_other(evaluator, kind, name)
+
+
+def _of_other(evaluator, kind, name):
+    if kind == "unknown" or kind == "container" and name not in _OF_CONTAINERS:
+        return _UNKNOWN
+    if _STRATEGY.search(name) or evaluator.codebase.assigns_attribute(name):
+        return _UNKNOWN
+    return _OTHER
 
 
 def _is_package(module, name):
@@ -56,8 +75,8 @@ def result(evaluator, value):
     if kind == "class":
         return frozenset([("object",) + value[1:]])
     if kind == "function":
-        return _returned(evaluator, value[1], value[2])
-    return _UNKNOWN if kind == "unknown" else _OTHER
+        return evaluator.once(("returned", value[2]), lambda: _returned(evaluator, *value[1:3]))
+    return _UNKNOWN if kind in ("unknown", "unread") else _OTHER
 
 
 def _returned(evaluator, module, function):
@@ -134,10 +153,12 @@ def _own(evaluator, module, owner, name, bound):
     found, defined = set(), False
     for target in _assignments(module, owner).get(name, ()):
         defined = True
-        if isinstance(target, cst.FunctionDef):
+        if isinstance(target, cst.ClassDef):
+            found.add(("class", module, target))
+        elif isinstance(target, cst.FunctionDef):
             decorators = [last_word(each.decorator) for each in target.decorators]
             if "property" in decorators or "cached_property" in decorators:
-                found |= _returned(evaluator, module, target)
+                found |= result(evaluator, ("function", module, target, bound))
             else:
                 found.add(("function", module, target, bound and "staticmethod" not in decorators))
         else:
@@ -163,6 +184,8 @@ def _collect(node, self_name, found):
     """Adds what a class body sets; `self_name` is that of the method around."""
     for inner in syntax_trees.children(node):
         if isinstance(inner, cst.ClassDef):
+            if self_name is None:
+                found.setdefault(inner.name.value, []).append(inner)
             continue
         if isinstance(inner, cst.FunctionDef) and self_name is None:
             found.setdefault(inner.name.value, []).append(inner)

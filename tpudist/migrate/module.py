@@ -76,7 +76,7 @@ class Nodes:
     def __init__(self, tree):
         self.attributes, self.calls, self.imports, self.names = [], [], [], []
         self.calls_by_name, self.passed_by_name = {}, {}
-        self.returns = {}
+        self.returns, self.annotations, self.stored = {}, [], {}
         self._walk(tree, None)
 
     def _walk(self, tree, function):
@@ -94,6 +94,10 @@ class Nodes:
             self.names.append(node)
         elif kind is cst.Attribute:
             self.attributes.append(node)
+        elif kind is cst.AssignTarget or kind is cst.AnnAssign:
+            self._take_target(node)
+        elif kind is cst.Annotation and isinstance(node.annotation, cst.SimpleString):
+            self.annotations.append(node.annotation)
         elif kind is cst.Call:
             self._take_call(node)
         elif kind is cst.Import or kind is cst.ImportFrom:
@@ -102,6 +106,12 @@ class Nodes:
             self.returns.setdefault(function, []).append(node.value)
         elif kind is cst.Yield and function is not None:
             self.returns.setdefault(function, []).append(node)
+
+    def _take_target(self, node):
+        if type(node) is cst.AnnAssign and isinstance(node.annotation.annotation, cst.SimpleString):
+            self.annotations.append(node.annotation.annotation)
+        if isinstance(node.target, cst.Attribute):
+            self.stored.setdefault(node.target.attr.value, []).append(node.target)
 
     def _take_call(self, node):
         self.calls.append(node)

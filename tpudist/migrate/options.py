@@ -55,3 +55,10 @@ def add(verb):
         "--report", choices=("html", "json"), help="print a report of everything on standard output"
     )
     verb.add_argument("--jobs", type=int, metavar="N", help="processes; by default one a CPU")
+    verb.add_argument(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="for one file, which is left and named after it; 0 for none (default: 60)",
+    )

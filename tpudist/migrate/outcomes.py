@@ -12,7 +12,8 @@ Fields:
   instead: what was written, or of a use that was left, what to do.
 """
 
-Result = collections.namedtuple("Result", "path before after rewritten left refused era")
+Result = collections.namedtuple("Result", "path before after rewritten left refused era others")
+Result.__new__.__defaults__ = ((),)
 Result.__doc__ = """One file.
 
 Fields:
@@ -22,7 +23,20 @@ Fields:
   rewritten, left: lists of Use.
   refused: why the file is untouched, "" if it is not refused.
   era: the era its names told, "" if none did.
+  others: of a run with a report, the legacy names that stay because they are
+    something else's, or mean the same in the later release: a list of Use.
 """
+
+TIME_LIMIT = "time-limit"
+
+
+def late(path, raw, seconds, era):
+    """The Result of a file that took too long: left as it is."""
+    use = Use(
+        path, 1, 1, TIME_LIMIT, "reading it took more than %g s" % seconds,
+        "--time-limit with more seconds, or several smaller files",
+    )  # fmt: skip
+    return Result(path, raw, raw, [], [use], "", era)
 
 
 def exit_code(results, check):

@@ -61,6 +61,20 @@ KINDS = (
     | {"steps_context", "optimizer"}
 )
 
+#: What an object of a kind is called.
+DESCRIPTIONS = {
+    "strategy": "a strategy",
+    "extended": "a strategy's extended",
+    "context": "a replica context",
+    "steps_context": "the context of run_steps_on_dataset",
+    "resolver": "a cluster resolver",
+    "dataset": "a distributed dataset",
+    "strategy_iterator": "a strategy's iterator",
+    "iterator": "an iterator",
+    "loop": "the result of run_steps_on_dataset",
+    "optimizer": "an optimizer of tf.train",
+}
+
 
 def below_tensorflow(full):
     """The dotted name below ``tf`` that a full name means.

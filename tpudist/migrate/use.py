@@ -25,7 +25,7 @@ class Plan:
         self.module, self.evaluator = module, evaluator
         self.survey, self.steps, self._renames = survey, steps, dict(renames)
         self._located, self.edits = located, {}
-        self.rewritten, self.left = [], []
+        self.rewritten, self.left, self.others = [], [], []
         self.respelled = set()
         self.root_needed = self.session_seen = False
         self.home = ""
@@ -46,6 +46,17 @@ class Plan:
     def leave(self, node, rule, seen, instead):
         """Notes a use as left."""
         self.left.append(self.module.place(node) + (rule, seen, instead))
+
+    def other(self, node, name, why):
+        """Notes that a legacy name is something else's.
+
+        Args:
+          node: where it stands.
+          name: the name.
+          why: how that is known.
+        """
+        if self._located:
+            self.others.append(self.module.place(node) + (name, why))
 
     def root(self):
         """The name that ``tf`` has in this file; asks for an import if it has none."""

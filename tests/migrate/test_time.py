@@ -1,0 +1,44 @@
+"""The time that one file takes: linear in its assignments, and limited."""
+
+import time
+
+from tests.migrate import harness
+from tpudist.migrate import outcomes
+
+TEXT = """from tpudist.v2_0 import tensorflow as tf
+strategy = tf.distribute.get_strategy()
+strategy.experimental_run_v2(fn)
+"""
+
+
+def reassigned(count):
+    """A file of one variable that is assigned again and again, in branches and loops."""
+    operations = ("map(parse)", "filter(keep)", "cache()", "shuffle(9)", "repeat()", "batch(8)")
+    lines = ["def pipeline(files, train):", "    ds = tf.data.TFRecordDataset(files)"]
+    for index in range(count):
+        line = "ds = ds.%s" % operations[index % len(operations)]
+        lines += ["    if train:", "        " + line] if index % 3 else ["    " + line]
+    return "\n".join(lines + ["    return ds", "pipeline(f, 1).experimental_run_v2(step)", ""])
+
+
+TEXT += reassigned(200)
+
+
+def migrate(folder, text, **changes):
+    """The Result of a file."""
+    harness.put(folder, {"a.py": text})
+    return harness.results(folder, "2.2", **changes)["a.py"]
+
+
+def test_many_reassignments_take_no_time(tmp_path):
+    start = time.process_time()
+    found = migrate(tmp_path, TEXT)
+    assert time.process_time() - start < 2
+    assert len(found.rewritten) == 2
+
+
+def test_a_file_that_takes_too_long_is_left_and_named(tmp_path):
+    found = migrate(tmp_path, TEXT, time_limit=1e-9)
+    assert found.after == TEXT.encode() and not found.rewritten
+    assert [(use.rule, use.line) for use in found.left] == [("time-limit", 1)]
+    assert outcomes.exit_code([found], check=False) == 1

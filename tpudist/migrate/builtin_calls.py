@@ -1,0 +1,80 @@
+"""What calls of Python's own functions return."""
+
+import libcst as cst
+
+from tpudist.migrate import containers, members
+from tpudist.migrate.fixed_point import UNKNOWN
+
+_OTHER = frozenset([("other",)])
+#: Functions whose result holds nothing that they were given.
+_MADE = frozenset(
+    """abs all any ascii bin bool bytearray bytes callable chr complex dir divmod float format
+    hasattr hash help hex id input int isinstance issubclass len memoryview object oct open ord
+    pow print range repr round slice str sum""".split()
+)
+_EXCEPTIONS = ("Error", "Exception", "Warning", "Exit", "Interrupt", "StopIteration")
+
+
+def builtin_name(module, node):
+    """The name of the builtin that a Name is, "" of anything else."""
+    if not isinstance(node, cst.Name):
+        return ""
+    scope = module.scope(node)
+    found = scope[node.value] if node.value in scope else ()
+    is_builtin = found and all(type(each).__name__ == "BuiltinAssignment" for each in found)
+    return node.value if is_builtin else ""
+
+
+def result(evaluator, module, call, name):
+    """The values of a call of a builtin.
+
+    Args:
+      evaluator: the `Evaluator`.
+      module: the `Module` of the call.
+      call: the libcst Call.
+      name: the builtin's name.
+
+    Returns:
+      A frozenset of values; unknown if it may be something that was passed in.
+    """
+    if name in _MADE or name.endswith(_EXCEPTIONS):
+        return _OTHER
+    if name == "getattr":
+        return _attribute(evaluator, module, call.args)
+    if name == "next" and call.args and not call.args[0].star:
+        return containers.elements(evaluator, module, call.args[0].value)
+    if name == "super":
+        return _super(evaluator, module, call)
+    return UNKNOWN
+
+
+def _super(evaluator, module, call):
+    """What ``super()`` gives in a method: an object of each class above."""
+    owner, found = module.around(call, cst.ClassDef), set()
+    for base in owner.bases if owner is not None else ():
+        for value in evaluator.values(module, base.value):
+            found |= members.result(evaluator, value)
+    return found or (_OTHER if owner is not None and not owner.bases else UNKNOWN)
+
+
+def named_member(call):
+    """(what is asked, the member's name) of ``getattr(x, "name")`` and its kin; else None."""
+    if len(call.args) < 2 or any(each.star or each.keyword for each in call.args[:2]):
+        return None
+    owner, name = call.args[0].value, call.args[1].value
+    if not isinstance(name, cst.SimpleString):
+        return None
+    return owner, str(name.evaluated_value)
+
+
+def _attribute(evaluator, module, arguments):
+    named = named_member(cst.Call(cst.Name("getattr"), arguments))
+    if named is None:
+        return UNKNOWN
+    owner, name = named
+    found = set()
+    for value in evaluator.values(module, owner):
+        found |= members.attribute(evaluator, value, name)
+    if len(arguments) > 2:
+        found |= evaluator.values(module, arguments[2].value)
+    return found

@@ -1,0 +1,141 @@
+"""Sets that are defined by each other, each computed once: the least fixed point, on demand.
+
+``ds = ds.map(f)`` defines the values of a name by themselves. What depends on
+itself is computed again, all of it together, until nothing changes: a handful
+of rounds, so that the time is linear in the number of definitions.
+"""
+
+import contextlib
+import sys
+import time
+
+NOTHING = frozenset()
+UNKNOWN = frozenset([("unknown",)])
+
+_ROUNDS = 12  # then the values count as unknown
+_DEPTH = 400  # definitions within each other
+_STACK = 12000  # Python frames that those need
+_OFTEN = 256  # definitions between two looks at the clock
+
+
+class TimeLimitError(Exception):
+    """Reading a file took longer than it may."""
+
+
+class FixedPoint:
+    """Values by key.
+
+    Args:
+      deadline: a `time.monotonic()` after which it stops; None for never.
+    """
+
+    def __init__(self, deadline=None):
+        self._deadline, self._asked = deadline, 0
+        self._known = {}
+        self._start()
+
+    def _start(self):
+        """Nothing is open: the stack, and what is not yet certain of the keys on it."""
+        self._open, self._lows, self._changed = {}, [], []
+        self._inner, self._inner_order, self._guesses, self._looked = {}, [], {}, set()
+        self._too_deep, self._visits = False, 0
+
+    def solve(self, key, compute):
+        """The set of a key.
+
+        Args:
+          key: anything hashable.
+          compute: a function that returns the set, and asks for others it depends on.
+
+        Returns:
+          A frozenset.
+
+        Raises:
+          TimeLimitError: the deadline has passed.
+        """
+        if key in self._known:
+            return self._known[key]
+        if key in self._open:
+            self._depends_on(self._open[key])
+            self._looked.add(key)
+            return self._guesses.get(key, NOTHING)
+        if key in self._inner:
+            self._depends_on(self._inner[key])
+            return self._guesses[key]
+        if len(self._lows) >= _DEPTH:
+            self._too_deep = True
+            self._depends_on(1)
+            return UNKNOWN
+        self._look_at_clock()
+        if self._lows:
+            return self._solve(key, compute)
+        with _stack(_STACK):
+            try:
+                return self._solve(key, compute)
+            finally:
+                self._start()
+
+    def _look_at_clock(self):
+        self._asked += 1
+        if self._deadline is not None and self._asked % _OFTEN == 0:
+            if time.monotonic() > self._deadline:
+                raise TimeLimitError()
+
+    def _depends_on(self, index):
+        if index < self._lows[-1]:
+            self._lows[-1] = index
+
+    def _solve(self, key, compute):
+        # As in Tarjan's algorithm for components: the number of a visit, and the
+        # lowest one among those that a visit depends on.
+        self._visits += 1
+        index, first = self._visits, len(self._inner_order)
+        self._open[key] = index
+        self._lows.append(index)
+        self._changed.append(False)
+        for _ in range(_ROUNDS):
+            value = frozenset(compute())
+            if key in self._looked and value != self._guesses.get(key, NOTHING):
+                self._changed[-1] = True
+            self._guesses[key] = value
+            if self._lows[-1] < index or not self._changed[-1]:
+                break
+            self._forget(first)
+            self._lows[-1], self._changed[-1] = index, False
+        else:
+            value = self._guesses[key] = value | UNKNOWN
+        return self._close(key, index, first, value)
+
+    def _forget(self, first):
+        """Has everything that was computed in a round computed again in the next one."""
+        for each in self._inner_order[first:]:
+            del self._inner[each]
+        del self._inner_order[first:]
+
+    def _close(self, key, index, first, value):
+        low, changed = self._lows.pop(), self._changed.pop()
+        del self._open[key]
+        if low < index:  # it depends on what is still open
+            self._inner[key] = low
+            self._inner_order.append(key)
+            self._lows[-1] = min(self._lows[-1], low)
+            self._changed[-1] = self._changed[-1] or changed
+            return value
+        self._known[key] = value
+        for each in self._inner_order[first:]:
+            if not self._too_deep:
+                self._known[each] = self._guesses[each]
+            del self._inner[each]
+        del self._inner_order[first:]
+        return value
+
+
+@contextlib.contextmanager
+def _stack(frames):
+    """Allows Python that many frames."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, frames))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
