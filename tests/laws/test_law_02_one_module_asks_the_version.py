@@ -1,6 +1,10 @@
-"""Law 2: only ``core/versions.py`` asks which TensorFlow is installed."""
+"""Law 2: only ``tfcompat/versions.py`` asks which TensorFlow is installed.
+
+An import that is tried asks too. Every flag has a release and a sentence, and is read.
+"""
 
 import ast
+import re
 
 import pytest
 
@@ -31,6 +35,8 @@ def asks(tree):
             yield node.lineno, "hasattr on TensorFlow"
         if isinstance(node, ast.Compare) and _compares_a_version(node):
             yield node.lineno, "compares versions.TF"
+        if isinstance(node, ast.Try) and _tries_tensorflow(node):
+            yield node.lineno, "tries an import of TensorFlow's"
 
 
 def _tests_a_member(call, tensorflow):
@@ -40,11 +46,23 @@ def _tests_a_member(call, tensorflow):
     return asking and bool(names) and names[0] in tensorflow
 
 
+def _tries_tensorflow(node):
+    """Whether an import of TensorFlow's modules may fail without stopping anything."""
+    return bool(node.handlers) and any(
+        source.below(name, "tensorflow")
+        for statement in node.body
+        for inner in ast.walk(statement)
+        for name in source.imports(inner)
+    )
+
+
 def _compares_a_version(compare):
     return any(source.chain(inner)[-2:] == ["versions", "TF"] for inner in ast.walk(compare))
 
 
 BAD = [
+    "try:\n  from tensorflow.python.ops import x\nexcept ImportError:\n  x = None",
+    "try:\n  import tensorflow.contrib\nexcept Exception:\n  pass",
     "import tensorflow as tf\nnew = tf.__version__ > '2'",
     "import tensorflow as tf\nprint(tf.VERSION)",
     "import tensorflow as tf\nprint(tf.version.VERSION)",
@@ -86,3 +104,31 @@ def test_only_versions_asks():
 @pytest.mark.parametrize("path", sorted(MAY))
 def test_exceptions_are_needed(path):
     assert source.offences(asks, [path]), "no longer asks: strike it off the list"
+
+
+def flags():
+    """{flag: the comment above it} of the module that asks."""
+    found = re.findall(
+        r"((?:^#:.*\n)+)((?:^[A-Z][A-Z0-9_]* = .*\n)+)",
+        source.text("tpudist/tfcompat/versions.py"),
+        re.MULTILINE,
+    )
+    return {name: said for said, names in found for name in re.findall(r"^(\w+) =", names, re.M)}
+
+
+def test_every_flag_says_where_it_starts():
+    assert len(flags()) > 40
+    assert [
+        name for name, said in flags().items() if not re.search(r"\b[12]\.\d+\b|TensorFlow 2", said)
+    ] == []
+
+
+@pytest.mark.parametrize("flag", sorted(flags()))
+def test_every_flag_is_read(flag):
+    readers = [
+        path
+        for path in source.files("tpudist", "tests")
+        if re.search(r"\bversions\.%s\b" % flag, source.text(path))
+    ]
+    own = len(re.findall(r"\b%s\b" % flag, source.text("tpudist/tfcompat/versions.py")))
+    assert readers or own > 1, "nobody reads it: strike it out"

@@ -1,4 +1,8 @@
-"""Law 5: nothing but ``legacy/`` patches TensorFlow or what imports find."""
+"""Law 5: nothing but ``legacy/`` patches TensorFlow or what imports find.
+
+Where an object of TensorFlow's gets a class or a private attribute, it stands in
+`OBJECTS`, with the reason.
+"""
 
 import ast
 
@@ -11,6 +15,48 @@ MAY_IMPORT = {
     "tpudist/dropin/__init__.py": "makes modules below tpudist's own drop-ins importable",
     "tpudist/dropin/finder.py": "likewise; it answers for no name outside tpudist",
 }
+
+#: (file, attribute): why an object that somebody else made gets it. Classes and
+#: modules never do: that is patching.
+OBJECTS = {
+    ("core/strategies.py", "_enable_packed_variable_in_eager_mode"): "what the native "
+    "constructors set; a facade's strategy does not go through them",
+    ("core/strategies.py", "_tpu_cluster_resolver"): "our extended object; Keras and the native "
+    "class read it there",
+    ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "
+    "and choose its class themselves",
+    ("tfcompat/functions.py", "_captured_inputs"): "releases without a constructor that takes "
+    "captures",
+    ("virtual/extended.py", "_collective_key_base"): "the native constructor reads it off the "
+    "strategy before it is set",
+    ("virtual/function_graphs.py", "_tpudist_trace"): "the trace that a graph belongs to is found "
+    "from the graph that is current",
+    ("virtual/inputs.py", "__class__"): "the native method makes the dataset; only its iterators "
+    "differ",
+    ("virtual/inputs.py", "_fed_devices"): "which cores a host feeds; the native class derives it "
+    "from devices that exist",
+    ("virtual/iterators.py", "__class__"): "as in inputs.py",
+    ("virtual/iterators.py", "_options"): "one iterator a host: the options that the native class "
+    "gives each of its N iterators",
+    ("virtual/iterators.py", "_iterator"): "likewise, the iterator itself",
+    ("virtual/iterators.py", "_iterators"): "likewise, those of all hosts",
+    (
+        "virtual/variables.py",
+        "_values",
+    ): "our variable gets a copy per replica when they may differ",
+    ("virtual/variables.py", "_assumed_equal"): "our variable: a graph relies on one value",
+    ("virtual/variables.py", "_distributed_container"): "the copies know the variable that they "
+    "are of, as TensorFlow's do",
+    ("virtual/variables.py", "_tpudist_variable"): "a trace captures a handle, and must find the "
+    "variable behind it",
+    ("virtual/variables.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "
+    "long as the graph lives that made it",
+    ("compile/lowering/symbolic_replicas.py", "__class__"): "ours: scopes that are open know the "
+    "object, so that a new one would not do",
+    ("dropin/__init__.py", "__class__"): "ours: a module becomes a namespace, as PEP 562 allows",
+}
+#: Where the objects that are under construction are our own.
+BUILDERS = ("virtual/inputs.py:extended", "dropin/namespace.py:module", "dropin/namespace.py:space")
 
 CHANGERS = ("setattr", "delattr")
 TABLES = (
@@ -119,6 +165,55 @@ def test_rule_sees_import_hooks(code):
 def test_rule_lets_pass(code):
     tree = ast.parse(code)
     assert not patches(tree) and not import_hooks(tree)
+
+
+def written_objects(tree):
+    """(line, owner, attribute) of each class or private attribute given to another object."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            private = node.attr == "__class__" or (
+                node.attr.startswith("_") and not node.attr.startswith("__")
+            )
+            owner = source.chain(node.value)[:1]
+            if (
+                private
+                and owner not in (["self"], ["cls"])
+                or (private and isinstance(node.value, ast.Attribute))
+            ):
+                yield node.lineno, (owner or ["?"])[0], node.attr
+
+
+@pytest.mark.parametrize(
+    "code", ["x.__class__ = Y", "variable._values = ()", "self.graph._trace = t", "f(x).a._b = 1"]
+)
+def test_rule_sees_objects(code):
+    assert list(written_objects(ast.parse(code)))
+
+
+@pytest.mark.parametrize("code", ["self._x = 1", "graph.inputs = []", "cls._y = 2", "_x = 1"])
+def test_rule_lets_ones_own_pass(code):
+    assert not list(written_objects(ast.parse(code)))
+
+
+def objects():
+    """{(file, attribute): ["path:line", ...]} of the whole package, without `legacy`."""
+    found = {}
+    for path in outside_legacy():
+        short = path[len("tpudist/") :]
+        for line, owner, attribute in written_objects(source.tree(path)):
+            if "%s:%s" % (short, owner) not in BUILDERS:
+                found.setdefault((short, attribute), []).append("%s:%d" % (path, line))
+    return found
+
+
+def test_every_object_that_is_changed_stands_in_the_list():
+    source.hold(
+        ["%s sets %s" % (where, key[1]) for key, where in objects().items() if key not in OBJECTS]
+    )
+
+
+def test_nothing_stands_in_the_list_for_nothing():
+    assert sorted(set(OBJECTS) - set(objects())) == []
 
 
 def outside_legacy():

@@ -6,5 +6,6 @@ machine. A replica's step is lowered to HLO by TensorFlow
 :func:`tpudist.compile.compiler.compile_program` hands it to libtpu in a
 process of its own and returns a `report.Report`.
 
-Importing this package imports no TensorFlow.
+Importing this package imports no TensorFlow. To change: the report
+(:mod:`report`) and what is read off the compiled program (:mod:`optimized`).
 """

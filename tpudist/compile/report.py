@@ -205,6 +205,35 @@ class Report(typing.NamedTuple):
         """A dict of JSON types; :func:`from_json` reads it."""
         return dict(_plain(self), schema=SCHEMA)
 
+    def compared(self):
+        """What of a program that compiles is held against another, as JSON types.
+
+        Sizes and FLOPs are floats, which agree within a tolerance; counts of
+        collectives are ints, which agree if they are equal.
+        """
+        target, cost = self.target, self.cost
+        return {
+            "compiled for": "%s, %d x %d, %s"
+            % (
+                target.topology,
+                target.replicas,
+                target.logical_devices,
+                "optimized" if target.optimized else "fast",
+            ),
+            "HBM": float(self.memory.total),
+            "FLOPs": _number(cost.flops),
+            "bytes accessed": _number(cost.bytes_accessed),
+            "loops": cost.loops,
+            "collectives asked for": {each.kind: each.count for each in self.requested},
+            "collectives": {each.kind: each.count for each in self.optimized},
+            "collective bytes": {each.kind: float(each.bytes) for each in self.optimized},
+            "libtpu": self.versions.libtpu,
+        }
+
+
+def _number(value):
+    return None if value is None else float(value)
+
 
 def _plain(value):
     if hasattr(value, "_asdict"):

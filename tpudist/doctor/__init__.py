@@ -2,7 +2,8 @@
 
 TensorFlow is imported in a process of its own only, so the doctor reports
 also where there is none, or where it hangs or kills the process. It asks no
-network: what only the TPU knows is passed in (``--runtime``).
+network: what only the TPU knows is passed in (``--runtime``). To change: a check
+(:mod:`checks`), with a case in tests/doctor_machines.py.
 """
 
 import sys

@@ -1,4 +1,8 @@
-"""The drop-in namespaces: each era's ``tf`` over the installed TensorFlow."""
+"""The drop-in namespaces: each era's ``tf`` over the installed TensorFlow.
+
+What the table (:mod:`tpudist.surfaces`) names is tpudist's, all else the installed
+TensorFlow's. To change: how names are found; which names there are, the table says.
+"""
 
 import sys
 

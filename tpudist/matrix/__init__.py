@@ -2,6 +2,8 @@
 
 uv makes the environments and provides missing Pythons; they are kept in a
 cache and used again until the table's row or the project's metadata changes.
+To change: what goes into an environment (:mod:`recipe`); which releases there are,
+compat/releases.cfg says.
 """
 
 import sys

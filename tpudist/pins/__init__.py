@@ -3,6 +3,7 @@
 A pytest plugin with a ``pin`` fixture (:mod:`tpudist.pins.fixture`), and the
 verbs of ``tpudist pins``. Importing this package, and having the plugin
 installed, imports neither TensorFlow nor numpy.
+To change: what a value is recorded as (:mod:`values`) and when it agrees (:mod:`compare`).
 """
 
 import subprocess

@@ -130,8 +130,6 @@ class Pin:
           PinError: it does not compile; and as :meth:`check`.
         """
         __tracebackhide__ = True
-        from tpudist.compile import compare as compiled
-
         if not report.ok:
             raise PinError(
                 "the program of pin %r of %s does not compile for %s: %s"
@@ -144,7 +142,7 @@ class Pin:
                 "a pin compares programs that compile",
                 report.failure.instead,
             )
-        self._settle("compiled", name, compiled.record(report), rtol, 0.0)
+        self._settle("compiled", name, report.compared(), rtol, 0.0)
 
     def _settle(self, kind, name, record, rtol, atol):
         __tracebackhide__ = True

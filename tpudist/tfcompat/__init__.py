@@ -1,5 +1,6 @@
 """The compatibility layer: what a TensorFlow release is and hides.
 
 Only :mod:`tpudist.tfcompat.versions` asks which TensorFlow is installed, and only this
-package (and :mod:`tpudist.virtual`, where it subclasses) imports TensorFlow's private modules.
+package (and :mod:`tpudist.virtual`, where it subclasses) imports TensorFlow's private
+modules. To change: a flag, or how a release's difference is hidden; semantics live above.
 """

@@ -90,9 +90,6 @@ HAS_ALL_REDUCE = _since("1.14")
 #: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
 HAS_RUN = _since("2.2")
 
-#: ``experimental_run_v2`` is gone (deprecated in 2.2, removed in 2.4).
-HAS_RUN_V2 = _since("1.14") and not _since("2.4")
-
 #: AutoGraph turns errors it does not know into a StagingError, and leaves those
 #: alone that have ``ag_pass_through`` (autograph/impl/api.py of 1.14).
 AUTOGRAPH_HIDES_ERRORS = not _since("1.15")
@@ -118,10 +115,6 @@ TRACE_ONCE = _since("2.4")
 #: Whether a variable is mirrored is asked of its policy (2.4); before, that is
 #: its class.
 HAS_VARIABLE_POLICIES = _since("2.4")
-
-#: Collectives take ``options`` (2.4); 2.2 and 2.3 call them hints.
-HAS_OPTIONS = _since("2.4")
-HAS_HINTS = _since("2.2") and not HAS_OPTIONS
 
 #: ``InputReplicationMode`` and InputOptions reach the strategy (2.3 and 2.4).
 HAS_INPUT_OPTIONS = _since("2.3")
@@ -154,9 +147,6 @@ ONE_REPLICA_NEEDS_BATCHES = not _since("2.11")
 #: ``experimental_distribute_datasets_from_function`` lost its prefix (2.4).
 DATASETS_FROM_FUNCTION_RENAMED = _since("2.4")
 
-#: The native TPU strategies trace and annotate logical devices (2.2).
-HAS_LOGICAL_DEVICES = _since("2.2")
-
 #: Sharding annotations may be an op of their own, not only an attribute (2.2).
 HAS_SHARDING_OP = _since("2.2")
 
@@ -171,9 +161,6 @@ HAS_TPU_STRATEGY_V2 = _since("2.3")
 #: ``xla_sharding.assign_device`` is called ``single_device`` (2.22).
 ASSIGN_DEVICE_RENAMED = _since("2.22")
 
-#: ``DeviceAssignment.build`` became public (1.14).
-HAS_ASSIGNMENT_BUILD = _since("1.14")
-
 #: A ``tf.function`` can be copied with another body (2.2).
 HAS_FUNCTION_CLONE = _since("2.2")
 
@@ -184,10 +171,6 @@ CAPTURES_ARE_A_DICT = not _since("1.15")
 #: Concrete functions are made by ``from_func_graph`` (2.14).
 CONCRETE_FROM_GRAPH = _since("2.14")
 
-#: Optimizers of ``tf.train`` scale a mean loss by the number of replicas
-#: (1.13 and before); from 1.14 only Estimator does.
-SCALES_LOSS = not _since("1.14")
-
 #: A variable made in a function is put on the innermost device that is given by
 #: name, past all device functions: on a replica's label, where replicas are
 #: traced one by one (``ops.init_scope``; seen on 1.14, 1.15 and 2.2, on the
@@ -197,9 +180,6 @@ INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
 #: A graph adds a function with all that it calls (2.13); before, the function
 #: adds itself to a graph.
 GRAPHS_ADD_FUNCTIONS = _since("2.13")
-
-#: Outputs of ``local_results`` are nested per replica (2.6).
-NESTED_LOCAL_RESULTS = _since("2.6")
 
 #: A function's HLO can be had as a serialized module, and XLA has a kernel that
 #: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).

@@ -1,4 +1,8 @@
-"""The rules by which the replicas of a program are joined; see :mod:`node`."""
+"""What each op becomes when the replicas of a program are joined.
+
+A rule is registered for one or several op types (:mod:`node`); an op without one is done
+once per replica. To change: add a rule and its case to tests/virtual/joining_cases.py.
+"""
 
 from tpudist.virtual.batching_rules import axes, elementwise, examples  # noqa: F401 (they register)
 from tpudist.virtual.batching_rules.node import LINEAR, RESHAPES, RULES, Node

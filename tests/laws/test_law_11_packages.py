@@ -1,0 +1,164 @@
+"""Law 11: packages stand one above the other, none is a fifth of the house.
+
+No import cycle between packages, no import that runs back up, no package above
+20 % of the lines; modules of a package have names that differ by more than a letter.
+"""
+
+import ast
+import collections
+import itertools
+import os
+
+import pytest
+
+from tests.laws import source
+
+#: From the ground up: a package or module imports only what stands before it.
+FLOORS = (
+    "errors",
+    "files",
+    "slices",
+    "surfaces",
+    "tfcompat",
+    "virtual",
+    "core",
+    "dropin",
+    "contrib",
+    "v2_0",
+    "v2_2",
+    "legacy",
+    "matrix",
+    "doctor",
+    "pins",
+    "migrate",
+    "compile",
+    "options",
+    "cli",
+    "__main__",
+)
+
+LARGEST = 0.20
+
+
+def room(path):
+    """The package, or the module of the top level, that a file belongs to."""
+    parts = path[: -len(".py")].split("/")
+    return parts[1]
+
+
+def arrows(tree, path):
+    """(line, room) of each import of another room, wherever in the file it stands."""
+    for node in ast.walk(tree):
+        for name in source.imports(node, path):
+            parts = name.split(".")
+            if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in FLOORS:
+                if parts[1] != room(path):
+                    yield node.lineno, parts[1]
+
+
+def runs_up(tree, path):
+    """(line, room) of each import of a room that stands above."""
+    own = FLOORS.index(room(path))
+    return [(line, other) for line, other in arrows(tree, path) if FLOORS.index(other) > own]
+
+
+def rooms():
+    """Each room once; the package's own ``__init__`` is the door, no room."""
+    return {room(path) for path in source.package()} - {"__init__"}
+
+
+def lines():
+    """{room: number of lines}."""
+    counted = collections.Counter()
+    for path in source.package():
+        counted[room(path)] += source.text(path).count("\n")
+    return counted
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tpudist.core import adapter",
+        "import tpudist.core.adapter",
+        "from tpudist import core",
+        "def late():\n    from tpudist.core import adapter",
+        "from ..core import adapter",
+    ],
+)
+def test_rule_sees_what_runs_up(code):
+    assert runs_up(ast.parse(code), "tpudist/virtual/engine.py")
+
+
+@pytest.mark.parametrize("code", ["from tpudist.virtual import x", "from tpudist import errors"])
+def test_rule_lets_pass_what_runs_down(code):
+    assert not runs_up(ast.parse(code), "tpudist/core/adapter.py")
+
+
+def test_every_room_has_its_floor():
+    assert sorted(rooms()) == sorted(FLOORS)
+
+
+def test_nothing_runs_back_up():
+    found = [path for path in source.package() if room(path) != "__init__"]
+    source.hold(
+        [
+            "%s:%d imports %s, which stands above" % (path, line, other)
+            for path in found
+            for line, other in runs_up(source.tree(path), path)
+        ]
+    )
+
+
+def test_no_room_is_a_fifth_of_the_house():
+    counted = lines()
+    whole = sum(counted.values())
+    assert {name: size for name, size in counted.items() if size > LARGEST * whole} == {}
+
+
+def test_every_package_says_what_it_is_for():
+    short = {}
+    for name in rooms():
+        path = "tpudist/%s/__init__.py" % name
+        if os.path.exists(os.path.join(source.ROOT, path)):
+            said = ast.get_docstring(source.tree(path)) or ""
+            if len(said.split()) < 20 or "To change:" not in said:
+                short[name] = said
+    assert short == {}
+
+
+def alike(one, other):
+    """Whether two names differ by one letter, or by an ending."""
+    if one == other or {one, other} & {"__init__", "__main__"}:
+        return False
+    if abs(len(one) - len(other)) > 1:
+        return False
+    if len(one) == len(other):
+        return sum(a != b for a, b in zip(one, other)) == 1
+    long, short = sorted((one, other), key=len, reverse=True)
+    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+@pytest.mark.parametrize(
+    "one, other, like",
+    [
+        ("natives", "native", True),
+        ("steps", "stops", True),
+        ("a", "ab", True),
+        ("steps", "outputs", False),
+        ("merge", "merge", False),
+    ],
+)
+def test_rule_tells_names_apart(one, other, like):
+    assert alike(one, other) == like
+
+
+def test_modules_of_a_room_have_names_of_their_own():
+    names = collections.defaultdict(set)
+    for path in source.package():
+        names[room(path)].add(os.path.basename(path)[: -len(".py")])
+    assert [
+        (name, one, other)
+        for name, modules in names.items()
+        for one, other in itertools.combinations(sorted(modules), 2)
+        if alike(one, other)
+    ] == []
