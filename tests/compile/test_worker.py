@@ -82,6 +82,19 @@ def test_no_program(compiler):
     assert not answer["ok"] and answer["code"] != process.CRASHED and answer["message"]
 
 
+@pytest.mark.parametrize("seconds", [0, 0.6])
+def test_a_large_request_reaches_a_worker_that_starts_slowly(
+    compiler, tmp_path, monkeypatch, seconds
+):
+    """A pipe holds 64 KiB; who writes more waits for the reader, or stops writing."""
+    slow = tmp_path / "python"
+    slow.write_text('#!/bin/sh\nsleep %s\nexec %s "$@"\n' % (seconds, sys.executable))
+    slow.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(slow))
+    answer = process.ask(request(compiler.path, note="x" * (1 << 20)), timeout=60)
+    assert answer["ok"], answer
+
+
 @acting("aborts")
 def test_a_crash_is_reported_with_its_first_fatal_line(broken):
     answer = process.ask(request(broken))

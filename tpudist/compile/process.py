@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker")
@@ -51,18 +52,20 @@ def ask(request, timeout=None, progress=None):
       A dict. Where the worker gave no answer, ``"ok"`` is False and "code" is
       CRASHED or TIMED_OUT. No process is left, whatever is raised.
     """
-    text = json.dumps(dict(request, parent=os.getpid())).encode()
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", _WORKER],
-        env=environment(os.environ),
-        cwd=os.sep,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    with tempfile.TemporaryFile() as asked:  # a pipe would have to be written to while waiting
+        asked.write(json.dumps(dict(request, parent=os.getpid())).encode())
+        asked.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", _WORKER],
+            env=environment(os.environ),
+            cwd=os.sep,
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
     try:
-        answer, errors = _wait(process, text, timeout, progress)
+        answer, errors = _wait(process, timeout, progress)
     except subprocess.TimeoutExpired:
         return {
             "ok": False,
@@ -87,7 +90,7 @@ def environment(environ):
     return found
 
 
-def _wait(process, text, timeout, progress):
+def _wait(process, timeout, progress):
     """What a process printed; TimeoutExpired after the time limit."""
     start = time.monotonic()
     while True:
@@ -97,9 +100,9 @@ def _wait(process, text, timeout, progress):
         if progress:
             progress(passed)
         try:
-            return process.communicate(text, timeout=_TICK)
+            return process.communicate(timeout=_TICK)
         except subprocess.TimeoutExpired:
-            text = None  # what was given is on its way
+            continue
 
 
 def _end(process):
@@ -107,7 +110,7 @@ def _end(process):
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
+    for pipe in (process.stdout, process.stderr):
         pipe.close()
 
 
