@@ -32,6 +32,13 @@ from tpudist.errors import ArgumentError
             {},
         ),
         ("()", ((),), {}),
+        ("3,n=100", (3,), {"n": 100}),
+        (
+            "-1.5,(f32[2],1e-3),k=true,j=False",
+            (-1.5, (Spec("float32", (2,)), 0.001)),
+            {"k": True, "j": False},
+        ),
+        ("mode='train'", (), {"mode": "train"}),
     ],
 )
 def test_reads(text, args, kwargs):
@@ -41,16 +48,16 @@ def test_reads(text, args, kwargs):
 @pytest.mark.parametrize(
     "text, why",
     [
-        ("f32", "a shape is expected at 'f32'"),
+        ("f32", "a shape or a value is expected at 'f32'"),
         ("f33[2]", "no dtype 'f33'"),
         ("f32[2] s32[2]", "',' is expected at 's32[2]'"),
         ("x=f32[2],s32[2]", "without a name"),
-        ("f32[a]", "a shape is expected"),
-        ("f32[?,2]", "a shape is expected"),
+        ("f32[a]", "a shape or a value is expected"),
+        ("f32[?,2]", "a shape or a value is expected"),
         ("f32[2,,3]", "no shape"),
         ("(f32[2]", "',' is expected at 'the end'"),
         ("{f32[2]}", "a name is expected"),
-        ("f32[2],,f32[2]", "a shape is expected"),
+        ("f32[2],,f32[2]", "a shape or a value is expected"),
     ],
 )
 def test_refuses(text, why):

@@ -2,9 +2,11 @@
 
 ``f32[128,28,28,1],s32[128]`` are two arguments of a replica. ``x=f32[8]`` is
 one by name, ``(f32[8],s32[8])`` a tuple and ``{image:f32[8],label:s32[8]}`` a
-dictionary. Dtypes have XLA's names or numpy's.
+dictionary. Dtypes have XLA's names or numpy's. ``n=100``, ``0.5``, ``true`` and
+``'text'`` are values: the step gets them as they are, as Python's own.
 """
 
+import ast
 import re
 
 from tpudist.errors import ArgumentError
@@ -31,6 +33,8 @@ _XLA = {
 _NAMES = dict(_XLA, **{name: name for name in _XLA.values()})
 
 _TOKEN = re.compile(r"\s*(?:(\w+)\s*\[([\d\s,]*)\]|(\w+)\s*([:=])|([(){},]))")
+_VALUE = re.compile(r"\s*([-+]?[\d.][\w.+-]*|true|false|'[^']*')(?=\s*([,)}]|$))", re.I)
+_TRUTHS = {"true": True, "false": False}
 
 
 class Spec:
@@ -62,7 +66,7 @@ def parse(text):
       text: see the module; "" for none.
 
     Returns:
-      ``(args, kwargs)``: a tuple and a dictionary of nests of `Spec`.
+      ``(args, kwargs)``: a tuple and a dictionary of nests of `Spec` and plain values.
 
     Raises:
       ArgumentError: (a ValueError) it is none.
@@ -110,7 +114,10 @@ class _Reader:
             return tuple(each for _, each in self._entries(")", None))
         if found and found.group(5) == "{":
             return dict(self._entries("}", ":"))
-        raise self.error("a shape is expected")
+        given = _VALUE.match(self._text, self._place)
+        if given:
+            return self._literal(given)
+        raise self.error("a shape or a value is expected")
 
     def expect(self, symbol):
         """Reads a symbol."""
@@ -122,8 +129,8 @@ class _Reader:
         return ArgumentError(
             "--args %r" % self._text,
             "%s at %r" % (why, self._text[self._place :].strip() or "the end"),
-            "--args 'f32[128,28,28,1],s32[128]', the shapes of one replica; "
-            "dtypes are %s" % ", ".join(sorted(_XLA)),
+            "--args 'f32[128,28,28,1],s32[128],n=100', the shapes of one replica, and "
+            "values; dtypes are %s" % ", ".join(sorted(_XLA)),
         )
 
     def _entries(self, end, mark):
@@ -147,6 +154,15 @@ class _Reader:
 
     def _peek(self):
         return _TOKEN.match(self._text, self._place)
+
+    def _literal(self, given):
+        text = given.group(1)
+        try:
+            value = _TRUTHS[text.lower()] if text.lower() in _TRUTHS else ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            raise self.error("%r is no number" % text) from None
+        self._place = given.end(1)
+        return value
 
     def _spec(self, name, dimensions):
         if name.lower() not in _NAMES:

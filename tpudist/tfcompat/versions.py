@@ -185,6 +185,10 @@ GRAPHS_ADD_FUNCTIONS = _since("2.13")
 #: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).
 LOWERS_TO_HLO = _since("2.5")
 
+#: A function is lowered for shapes alone, without values (``from_concrete_function``
+#: in ``compiler_ir.py``, 2.12); before, TensorFlow folds values where XLA wants constants.
+LOWERS_SPECS = _since("2.12")
+
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
 #: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).

@@ -23,7 +23,7 @@ def collectives(graph, among=None):
         program.Collective(
             kinds.OPS[op.type].replace("_", "-"),
             op.inputs[0].dtype.name,
-            _shape(op.inputs[0]),
+            shape(op.inputs[0]),
             graph_ops.location(graph, path, op),
         )
         for path, op in graph_ops.ops(graph, among)
@@ -84,21 +84,21 @@ def _source(op):
 
 
 def _sharding(op, annotation, devices, **about):
-    shape = _shape(op.outputs[0])
-    tiles = list(annotation.tile_assignment_dimensions)[: len(shape)]
-    part, description = shape, "replicate"
+    whole = shape(op.outputs[0])
+    tiles = list(annotation.tile_assignment_dimensions)[: len(whole)]
+    part, description = whole, "replicate"
     if annotation.type == xla_data_pb2.OpSharding.OTHER:
         description = "split " + "x".join(map(str, tiles))
-        part = tuple(-(-size // count) for size, count in zip(shape, tiles))
+        part = tuple(-(-size // count) for size, count in zip(whole, tiles))
     elif annotation.type == xla_data_pb2.OpSharding.MAXIMAL:
         description = "assign to %d of %d" % (annotation.tile_assignment_devices[0], devices)
     return program.Sharding(
-        description=description, global_shape=shape, per_device_shape=part, **about
+        description=description, global_shape=whole, per_device_shape=part, **about
     )
 
 
-def _shape(tensor):
-    """The known dimensions, -1 for others; () of an unknown rank."""
+def shape(tensor):
+    """A tensor's shape as a tuple: the known dimensions, -1 for others; () of an unknown rank."""
     if tensor.shape.rank is None:
         return ()
     return tuple(-1 if size is None else size for size in tensor.shape.as_list())

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tpudist.compile import program
 from tpudist.errors import CompileError
-from tpudist.tfcompat import distributed, graphs
+from tpudist.tfcompat import distributed, graphs, versions
 
 #: The eager resource tensor, and the `program.Parameter` that it is.
 Handle = collections.namedtuple("Handle", "tensor parameter variable")
@@ -39,5 +39,35 @@ def of(name, held, outer):
     )
     if outer is not None and graphs.is_eager(outer):
         return Handle(outer, parameter, None)
-    variable = distributed.ResourceVariable(tf.zeros(shape, dtype), trainable=False)
+    variable = stand_in_variable(shape, dtype)
     return Handle(variable.handle, parameter, variable)
+
+
+def stand_in(shape, dtype):
+    """What stands for a tensor when a function is lowered: its shape; no memory is used.
+
+    Context: eager.
+
+    Args:
+      shape, dtype: of the tensor.
+
+    Returns:
+      A ``tf.TensorSpec``; before TensorFlow 2.12 a tensor, whose numbers, unless
+      they are integers, are whatever was in memory that nobody touches.
+    """
+    return tf.TensorSpec(shape, dtype) if versions.LOWERS_SPECS else _untouched(shape, dtype)
+
+
+def stand_in_variable(shape, dtype):
+    """The same of a variable; its value is in memory that nobody touches.
+
+    Args:
+      shape, dtype: of the variable.
+    """
+    return distributed.ResourceVariable(_untouched(shape, dtype), trainable=False)
+
+
+def _untouched(shape, dtype):
+    if not dtype.is_floating:
+        return tf.zeros(shape, dtype)
+    return tf.raw_ops.Empty(shape=shape, dtype=dtype, init=False)

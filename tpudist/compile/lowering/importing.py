@@ -4,8 +4,8 @@ import base64
 
 import tensorflow as tf
 
-from tpudist.compile.lowering import graph_ops, rewriting, tracing
-from tpudist.tfcompat import distributed, functions
+from tpudist.compile.lowering import graph_ops, handles, rewriting, tracing
+from tpudist.tfcompat import functions
 
 
 def step(message):
@@ -55,5 +55,5 @@ def _placeholder(entry):
     if not entry["variable"]:
         return tf.compat.v1.placeholder(dtype, entry["shape"])
     with tf.init_scope():
-        variable = distributed.ResourceVariable(tf.zeros(entry["shape"], dtype), trainable=False)
+        variable = handles.stand_in_variable(entry["shape"], dtype)
     return functions.placeholder_like(variable.handle)

@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from tpudist.compile import hlo_proto, program
-from tpudist.compile.lowering import annotations, graph_ops, handles, unsupported
+from tpudist.compile import hlo, hlo_proto, program, shapes
+from tpudist.compile.lowering import annotations, graph_ops, handles, needed_values, unsupported
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs, versions
 
@@ -38,16 +38,17 @@ def lower(step):
     require()
     unsupported.refuse(step.graph)
     with graphs.eager():
-        parameters, hlo = _lowered(step)
-    module = hlo_proto.Module.FromString(hlo)
+        parameters, text = _lowered(step)
+    module = hlo_proto.Module.FromString(text)
+    check_entry(module, parameters)
     return program.Program(
-        hlo=hlo,
+        hlo=text,
         replicas=step.replicas,
         partitions=step.partitions,
         parameters=tuple(parameters),
         updated=_updated(module),
         outputs=tuple(
-            program.Output(name, tensor.dtype.name, tuple(tensor.shape.as_list()))
+            program.Output(name, tensor.dtype.name, annotations.shape(tensor))
             for name, tensor in step.outputs
         ),
         collectives=annotations.collectives(step.graph),
@@ -72,14 +73,21 @@ def _lowered(step):
         results = functions.call_flat(function, [given[id(held)] for held in step.graph.inputs])
         return list(results or ())
 
-    values = [_value(held, outer) for _, held, outer in arguments]
+    given = [handles.stand_in(held.shape, held.dtype) for _, held, _ in arguments]
     try:
-        hlo = call.experimental_get_compiler_ir(*values)(stage="hlo_serialized")
+        if versions.LOWERS_SPECS and not given:  # it folds variables where there are no specs
+            call.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
+        text = call.experimental_get_compiler_ir(*given)(stage="hlo_serialized")
     except (tf.errors.OpError, ValueError, TypeError) as error:
-        raise unsupported.explained(step.graph, error) from error
-    order = functions.captures(call.get_concrete_function(*values).graph)
+        raise unsupported.explained(step, error) from error
+    _check_stand_ins(
+        lambda: call.experimental_get_compiler_ir(*given)(stage="hlo_serialized"),
+        text,
+        stored.values(),
+    )
+    order = functions.captures(call.get_concrete_function(*given).graph)
     found = {id(handle.tensor): handle for handle in stored.values()}
-    return _parameters(arguments) + [found[id(outer)].parameter for outer, _ in order], hlo
+    return _parameters(arguments) + [found[id(outer)].parameter for outer, _ in order], text
 
 
 def _parameters(arguments):
@@ -94,10 +102,50 @@ def _parameters(arguments):
     ]
 
 
-def _value(held, outer):
-    if outer is not None and graphs.is_eager(outer):
-        return outer
-    return tf.zeros(held.shape, held.dtype)
+def _check_stand_ins(lower_again, text, stored):
+    """Refuses a program in which the value of a variable without one is folded."""
+    changed = [
+        each for each in stored if each.variable is not None and each.variable.dtype.is_integer
+    ]
+    if versions.LOWERS_SPECS or not changed:
+        return
+    for each in changed:
+        each.variable.assign_add(tf.ones_like(each.variable))
+    if hlo.normalized(lower_again(), 1, 1) != hlo.normalized(text, 1, 1):
+        raise needed_values.refusal(["%s (variable)" % each.parameter.name for each in changed])
+
+
+def check_entry(module, parameters):
+    """Refuses a program whose entry does not take what the step is given.
+
+    A TensorFlow that lowers with stand-ins for values folds those that XLA wants
+    as constants: their parameters are gone.
+
+    Args:
+      module: a `hlo_proto.Module`.
+      parameters: `program.Parameter` records, in order.
+
+    Raises:
+      CompileError: (a RuntimeError) it is another program.
+    """
+    entry = sorted(
+        (each.parameter_number, shapes.element(each.shape).name, tuple(each.shape.dimensions))
+        for each in hlo.entry(module).instructions
+        if each.opcode == "parameter"
+    )
+    left = [(dtype, shape) for _, dtype, shape in entry]
+    if left == [(each.dtype, each.shape) for each in parameters]:
+        return
+    missing = []
+    for each in reversed(parameters):
+        if left[-1:] == [(each.dtype, each.shape)]:
+            left.pop()
+        else:
+            missing.append(each)
+    like = {(each.dtype, each.shape) for each in missing}
+    raise needed_values.refusal(
+        ["%s (%s)" % (each.name, each.kind) for each in parameters if each[2:] in like]
+    )
 
 
 def _updated(module):

@@ -10,7 +10,7 @@ import re
 
 import tensorflow as tf
 
-from tpudist.compile.lowering import graph_ops
+from tpudist.compile.lowering import graph_ops, needed_values
 from tpudist.errors import CompileError
 from tpudist.tfcompat import graphs, versions
 
@@ -108,17 +108,20 @@ def stopped(graph, error):
     )
 
 
-def explained(graph, error):
+def explained(step, error):
     """A `CompileError` of what TensorFlow raised while it lowered a step.
 
     Args:
-      graph: the FuncGraph of the step.
+      step: a `tracing.Step`.
       error: the exception; if it names a node, so does the error, by its line.
 
     Returns:
       The error, to be raised.
     """
-    message = str(getattr(error, "message", error)).strip()
+    graph, message = step.graph, str(getattr(error, "message", error)).strip()
+    needed = needed_values.explained(step, message)
+    if needed is not None:
+        return needed
     names = re.findall(r"\{\{node ([^}]+)\}\}", message)
     lines = {
         name: graph_ops.location(graph, path, op)
@@ -130,7 +133,7 @@ def explained(graph, error):
     return CompileError(
         "%s%s" % (places[0] + ": " if places else "", message.split("\n")[0]),
         "TensorFlow could not lower the step to HLO",
-        _hint(message),
+        _hint(message, step),
     )
 
 
@@ -139,19 +142,18 @@ _HINTS = (
         "fixed tensor list size",
         "maximum_iterations for the tf.while_loop, whose gradient a TPU needs a fixed size for",
     ),
-    (
-        "must be a compile-time constant",
-        "a shape or size that is known while tracing, such as tensor.shape[0]",
-    ),
     ("ninitialized", "initialise the variables first: build the model"),
 )
 
 
-def _hint(message):
+def _hint(message, step):
     for part, instead in _HINTS:
         if part in message:
             return instead
-    return "write that line with shapes that are known while tracing"
+    instead = "write that line with shapes that are known while tracing"
+    if versions.LOWERS_SPECS or not any(held.dtype.is_integer for _, held, _ in step.inputs):
+        return instead
+    return instead + ", or give the value of an argument that is a size: --args 'n=100'"
 
 
 def _why_not(op):

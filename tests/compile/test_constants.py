@@ -1,0 +1,184 @@
+"""A value that the compiler needs: used where it is given, refused by name where it is not."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.compile import harness
+from tpudist.compile import arguments, program
+from tpudist.compile.lowering import to_hlo
+from tpudist.errors import CompileError
+from tpudist.tfcompat import versions
+
+pytestmark = pytest.mark.skipif(
+    not versions.LOWERS_TO_HLO,
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
+
+X, N = tf.TensorSpec([128, 4]), tf.TensorSpec([], tf.int32)
+LENGTHS = tf.TensorSpec([16], tf.int32)
+
+
+@pytest.fixture(scope="module")
+def strategy():
+    return harness.strategy()
+
+
+def line(mark):
+    with open(__file__, encoding="utf-8") as file:
+        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
+    return "test_constants.py:%d" % found[0]
+
+
+def refusal(strategy, step, *args):
+    with pytest.raises(CompileError) as caught:
+        harness.lower(strategy, step, *args)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "step, args",
+    [
+        (lambda n: tf.fill([n], 1.0), [N]),
+        (lambda x, n: tf.reshape(x, [n, -1]), [X, N]),
+        (lambda x, n: tf.pad(x, [[0, n], [0, 0]]), [X, N]),
+        (lambda x, n: tf.tile(x, [n, 1]), [X, N]),
+        (lambda x, n: tf.reduce_sum(x, axis=n), [X, N]),
+        (lambda x, n: tf.one_hot(tf.range(4), n), [X, N]),
+        (lambda x, n: tf.reduce_sum(x) * tf.cast(tf.reduce_sum(tf.range(n)), tf.float32), [X, N]),
+        (lambda x, n: tf.sequence_mask(n), [X, LENGTHS]),
+    ],
+)
+def test_an_argument_without_a_value_is_refused_by_name(strategy, step, args):
+    error = refusal(strategy, step, *args)
+    assert "--args 'n=100'" in error.instead
+    if versions.LOWERS_SPECS:
+        assert "value of n " in error.seen and "(argument)" in error.seen
+
+
+def test_the_line_is_told(strategy):
+    if not versions.LOWERS_SPECS:
+        pytest.skip("it is known from the program alone, which has no lines")
+
+    def step(x, size):
+        return tf.reduce_sum(x) * tf.fill([size], 1.0)  # filled
+
+    assert line("filled") in refusal(strategy, step, X, N).seen
+
+
+def test_in_a_loop_and_in_a_function(strategy):
+    @tf.function
+    def inner(x, m):
+        return x * tf.reduce_sum(tf.fill([m], 1.0))
+
+    @tf.function
+    def step(x, n, k):
+        for _ in tf.range(k):
+            x = inner(x, n)
+        return x
+
+    error = refusal(strategy, step, X, N, N)
+    assert "value of n " in error.seen
+
+
+def test_a_variable_is_refused_by_name(strategy):
+    if not versions.LOWERS_SPECS:
+        pytest.skip("its own value is compiled into the program: this TensorFlow does not tell")
+    with strategy.scope():
+        size = tf.Variable(4, name="size")
+
+    error = refusal(strategy, lambda x: tf.reshape(x, [size, -1]), X)
+    assert "value of size " in error.seen and "(variable)" in error.seen
+    # Without an argument too, where TensorFlow would fold it.
+    assert "value of size " in refusal(strategy, lambda: tf.fill([size], 1.0)).seen
+
+
+def test_a_variable_of_a_graph_is_refused_by_name(strategy):
+    """It has no value outside of a Session; a stand-in's is not to be folded."""
+    with tf.Graph().as_default():
+        with strategy.scope():
+            size = tf.Variable(4, name="size")
+            other = tf.Variable(4, name="other", trainable=False)
+        error = refusal(strategy, lambda x: tf.tile(x, [size, 1]), X)
+        assert "size (variable)" in error.seen
+        found = harness.lower(strategy, lambda x: x * tf.cast(other, tf.float32), X)
+        assert [each.name for each in found.parameters] == ["x", "other"]
+
+
+def test_a_value_that_was_given_is_used(strategy):
+    args, kwargs = arguments.parse("f32[128,4],n=3")
+
+    def step(x, n):
+        return tf.tile(x, [n, 1])
+
+    found = harness.lower(strategy, step, *args, **kwargs)
+    assert [each.name for each in found.parameters] == ["x"]
+    assert found.outputs[0].shape == (384, 4)
+
+
+def test_a_loop_of_an_argument_is_a_loop(strategy):
+    """Its bound is a parameter: nothing is folded, or it is refused (TensorFlow 2.8)."""
+
+    @tf.function
+    def step(x, n):
+        for _ in tf.range(n):
+            x = tf.distribute.get_replica_context().all_reduce("sum", x * 0.5)
+        return x
+
+    try:
+        found = harness.lower(strategy, step, X, N)
+    except CompileError as error:
+        assert not versions.LOWERS_SPECS and "value of n " in error.seen
+        return
+    assert [(each.name, each.shape) for each in found.parameters] == [("x", (128, 4)), ("n", ())]
+    assert {"while", "all-reduce"} <= set(harness.opcodes(found))
+
+
+def test_a_slice_of_an_argument_is_a_slice_or_is_refused(strategy):
+    """Newer releases make it an array of a size that only the run knows."""
+    try:
+        found = harness.lower(strategy, lambda x, n: tf.reduce_sum(x[:n]), X, N)
+    except CompileError as error:
+        assert "value of n " in error.seen
+    else:
+        assert [each.name for each in found.parameters] == ["x", "n"]
+
+
+def test_what_needs_no_value_keeps_its_parameter(strategy):
+    def step(x, seed, rows):
+        return x + tf.random.stateless_normal([128, 4], seed), tf.gather(x, rows)
+
+    found = harness.lower(strategy, step, X, tf.TensorSpec([2], tf.int32), LENGTHS)
+    assert [each.name for each in found.parameters] == ["x", "seed", "rows"]
+
+
+def test_a_program_whose_entry_is_not_of_its_arguments_is_none(strategy):
+    """No table is shifted: what the report calls `x` is parameter 0."""
+    found = harness.lower(strategy, lambda x, y: x + y, X, X)
+    module = to_hlo.hlo_proto.Module.FromString(found.hlo)
+    to_hlo.check_entry(module, found.parameters)
+    more = (program.Parameter("n", program.ARGUMENT, "int32", ()),)
+    with pytest.raises(CompileError, match="value of n "):
+        to_hlo.check_entry(module, found.parameters + more)
+    with pytest.raises(CompileError, match="value of n "):
+        to_hlo.check_entry(module, more + found.parameters)
+
+
+def test_nothing_of_an_arguments_size_is_allocated(strategy):
+    """18 GiB are lowered in little more than what TensorFlow takes itself."""
+    side = int((18 * 2**30 / 4) ** 0.5)
+    before = _resident()
+    found = harness.lower(strategy, tf.reduce_sum, tf.TensorSpec([side, side]))
+    assert found.parameters[0].shape == (side, side)
+    assert _resident() - before < 200 << 20
+
+
+def _resident():
+    with open("/proc/self/status", encoding="ascii") as file:
+        return 1024 * sum(int(each.split()[1]) for each in file if each.startswith("VmHWM:"))
+
+
+def test_values_are_no_arrays(strategy):
+    """An array is a parameter, as on a TPU; only plain numbers are known to the compiler."""
+    error = refusal(strategy, lambda x, n: tf.tile(x, [n, 1]), X, np.int32(3))
+    assert "value of n " in error.seen

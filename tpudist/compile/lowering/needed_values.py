@@ -1,0 +1,90 @@
+"""Values that the compiler needs before it compiles, and nobody gave: whose they are."""
+
+import re
+
+import tensorflow as tf
+
+from tpudist.compile.lowering import graph_ops
+from tpudist.errors import CompileError
+
+#: TensorFlow's words, of every release that lowers to HLO.
+_NEEDED = re.compile(r"Input (\d+) to node `([^`]+)` with op \w+ must be a compile-time constant")
+
+#: Ops that look at a tensor's shape only.
+_OF_SHAPES = ("Shape", "ShapeN", "Size", "Rank")
+
+
+def refusal(names, location=""):
+    """The error of values that the compiler needs.
+
+    Args:
+      names: what they are of: ``"n (argument)"``.
+      location: "file:line" of the op that needs them, "" if unknown.
+    """
+    return CompileError(
+        "%sthe compiler needs the value of %s"
+        % (location and location + ": ", ", or ".join(names)),
+        "a size, an axis or an index into a shape is part of a TPU program, which "
+        "has no arguments and variables before it runs",
+        "the number itself: --args 'n=100', a Python number in Python; or a shape "
+        "that is known while tracing",
+    )
+
+
+def explained(step, message):
+    """The error of a message of TensorFlow's, None if it is about something else.
+
+    Args:
+      step: a `tracing.Step`.
+      message: text.
+    """
+    told = _NEEDED.search(message)
+    if not told:
+        return None
+    number, name = int(told.group(1)), told.group(2)
+    called = dict(graph_ops.ops(step.graph))
+    paths = [path for path in called if ("/" + path).endswith("/" + name)]
+    paths += [path for path, op in called.items() if ("/" + name).endswith("/" + op.name)]
+    if not paths:
+        return None
+    path = paths[0]
+    needed = _sources(step, called, path, called[path].inputs[number])
+    location = graph_ops.location(step.graph, path, called[path])
+    return refusal(needed or ["what %s computes" % called[path].inputs[number].op.name], location)
+
+
+def _sources(step, called, path, tensor):
+    """The step's inputs that a tensor is computed from: ["n (argument)", ...]."""
+    inputs = {id(held): (name, outer) for name, held, outer in step.inputs}
+    found, seen, pending = [], set(), [(path[: -len(called[path].name)], tensor)]
+    while pending:
+        prefix, tensor = pending.pop()
+        if (prefix, id(tensor)) in seen:
+            continue
+        seen.add((prefix, id(tensor)))
+        if not prefix and id(tensor) in inputs:
+            name, outer = inputs[id(tensor)]
+            found.append("%s (%s)" % (name or tensor.op.name, _kind(tensor, outer)))
+        elif prefix and tensor.op.type == "Placeholder":
+            pending += _given(called, prefix, tensor)
+        elif tensor.op.type not in _OF_SHAPES:
+            pending += [(prefix, each) for each in tensor.op.inputs]
+    return sorted(found)
+
+
+def _given(called, prefix, held):
+    """What the op that calls a function gives for one of its placeholders."""
+    caller = called[prefix[:-1]]
+    before = prefix[: -len(caller.name) - 1]
+    inputs = [each.name for each in held.graph.inputs]
+    if held.name not in inputs:
+        return []
+    # A branch's condition, or its index, comes before what the branch is given.
+    offset = len(caller.inputs) - len(inputs)
+    return [(before, caller.inputs[offset + inputs.index(held.name)])]
+
+
+def _kind(tensor, outer):
+    if tensor.dtype == tf.resource:
+        return "variable"
+    return "argument" if outer is None else "captured tensor"
