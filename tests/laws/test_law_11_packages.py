@@ -30,6 +30,7 @@ FLOORS = (
     "matrix",
     "doctor",
     "pins",
+    "resolution",
     "migrate",
     "compile",
     "options",

@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("libcst", reason='needs the extra "migrate"')
 
 from tpudist import cli
-from tpudist.migrate import codebase as codebases
 from tpudist.migrate import engine as engines
 from tpudist.migrate import survey as surveys
+from tpudist.resolution import codebase as codebases
 
 #: A program of 2.0, a use in it, and one of something that is not told.
 OLD = "from tpudist.v2_0 import tensorflow as tf\ns = tf.distribute.get_strategy()\n"

@@ -9,8 +9,9 @@ import re
 import pytest
 
 from tests.migrate import harness, test_lines, test_programs, test_properties
-from tpudist.migrate import codebase, rules, tensorflow_names
+from tpudist.migrate import rules
 from tpudist.migrate.use import STEPS
+from tpudist.resolution import codebase, tensorflow_names
 
 hypothesis = test_properties.hypothesis
 

@@ -14,7 +14,8 @@ import pytest
 from tests.examples import running
 from tests.migrate import harness
 from tpudist import surfaces
-from tpudist.migrate import imports, relocation, tensorflow_names
+from tpudist.migrate import imports, relocation
+from tpudist.resolution import tensorflow_names
 
 pytest.importorskip("tensorflow", minversion="2.4", reason="programs of 2.2 and latest")
 

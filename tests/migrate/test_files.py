@@ -9,7 +9,8 @@ import libcst
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import codebase, file_runs
+from tpudist.migrate import file_runs
+from tpudist.resolution import codebase
 
 BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
 AFTER = BEFORE.replace("v2_0", "v2_2")

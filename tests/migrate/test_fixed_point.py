@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tpudist.migrate import fixed_point
+from tpudist.resolution import fixed_point
 
 
 def solved(equations):

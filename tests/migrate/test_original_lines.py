@@ -3,7 +3,8 @@
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import original_lines, sources
+from tpudist.migrate import original_lines
+from tpudist.resolution import sources
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies

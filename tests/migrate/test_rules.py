@@ -7,7 +7,8 @@ import pytest
 
 from tests.migrate import harness
 from tpudist import surfaces
-from tpudist.migrate import codebase, rules, tensorflow_names
+from tpudist.migrate import rules
+from tpudist.resolution import codebase, tensorflow_names
 
 EVERY = rules.load()
 FOLDER = os.path.dirname(rules.__file__)
@@ -160,6 +161,6 @@ def test_candidates(raw, sees):
 
 def test_files_without_a_legacy_name_are_not_parsed(tmp_path, monkeypatch):
     harness.put(tmp_path, {"a.py": "import os\n", "b.py": "this is no Python\n"})
-    module = importlib.import_module("tpudist.migrate.module")
+    module = importlib.import_module("tpudist.resolution.module")
     monkeypatch.setattr(module, "Module", None)
     assert harness.results(tmp_path, "latest") == {}

@@ -8,7 +8,7 @@ from libcst import metadata
 
 from tests.migrate import harness
 from tests.migrate.test_programs import CASES
-from tpudist.migrate import scopes, syntax_trees
+from tpudist.resolution import scopes, syntax_trees
 
 TRICKY = """
 import a.b, c as d

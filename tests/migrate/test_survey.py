@@ -3,8 +3,8 @@
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import codebase as codebases
 from tpudist.migrate import survey as surveys
+from tpudist.resolution import codebase as codebases
 
 TF = "import tensorflow as tf\n"
 CONTRIB = TF + "s = tf.contrib.distribute.TPUStrategy(r, 1)\n"

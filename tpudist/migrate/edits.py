@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from tpudist.migrate import syntax_trees
+from tpudist.resolution import syntax_trees
 
 _EQUAL = cst.AssignEqual(
     whitespace_before=cst.SimpleWhitespace(""), whitespace_after=cst.SimpleWhitespace("")

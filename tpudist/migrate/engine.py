@@ -5,21 +5,12 @@ import time
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import (
-    edits,
-    imports,
-    legacy_uses,
-    original_lines,
-    outcomes,
-    relocation,
-    rules,
-    sources,
-    tensorflow_names,
-)
-from tpudist.migrate.evaluate import Evaluator
-from tpudist.migrate.fixed_point import TimeLimitError
-from tpudist.migrate.module import Module
+from tpudist.migrate import edits, imports, legacy_uses, original_lines, outcomes, relocation, rules
 from tpudist.migrate.use import STEPS, Plan, Use
+from tpudist.resolution import sources, tensorflow_names
+from tpudist.resolution.evaluate import Evaluator
+from tpudist.resolution.fixed_point import TimeLimitError
+from tpudist.resolution.module import Module
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
 _ORIGINS = {

@@ -8,9 +8,9 @@ import traceback
 
 from tpudist import files
 from tpudist.migrate import outcomes, progress
-from tpudist.migrate.codebase import CodeBase
 from tpudist.migrate.engine import Engine
 from tpudist.migrate.survey import Survey
+from tpudist.resolution.codebase import CodeBase
 
 _FEW = 8  # files that one process is quicker with
 _COLLECT = 20  # files after which a process frees what it can

@@ -3,9 +3,9 @@
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import import_origins, tensorflow_names
 from tpudist.migrate import relocation as relocation_lib
-from tpudist.migrate.module import dotted_name
+from tpudist.resolution import import_origins, tensorflow_names
+from tpudist.resolution.module import dotted_name
 
 _RULE = "imports"
 

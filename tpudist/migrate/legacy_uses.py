@@ -11,10 +11,10 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.legacy import evidence
-from tpudist.migrate import builtin_calls, members, syntax_trees, tensorflow_names
-from tpudist.migrate.import_origins import first_name
-from tpudist.migrate.module import dotted_name, last_word
 from tpudist.migrate.use import STEPS, Use
+from tpudist.resolution import builtin_calls, members, syntax_trees, tensorflow_names
+from tpudist.resolution.import_origins import first_name
+from tpudist.resolution.module import dotted_name, last_word
 
 #: Members whose names many other objects have: told only of what is called like a strategy.
 COMMON = (

@@ -2,7 +2,8 @@
 
 import re
 
-from tpudist.migrate import outcomes, sources
+from tpudist.migrate import outcomes
+from tpudist.resolution import sources
 
 _FAR = 20  # lines that one statement may become
 _BEGINNING = re.compile(r"\s*\w*")

@@ -6,7 +6,7 @@ meaning.
 """
 
 from tpudist import surfaces
-from tpudist.migrate import tensorflow_names
+from tpudist.resolution import tensorflow_names
 
 _HOMES = {
     "contrib": "tpudist.contrib.tensorflow",

@@ -7,7 +7,7 @@ import warnings
 
 from tpudist import surfaces
 from tpudist.legacy import evidence
-from tpudist.migrate import sources
+from tpudist.resolution import sources
 
 _CONTRIB = re.compile(r"\btpudist\.contrib\b|from tpudist import .*\bcontrib\b")
 _TPU_CONTRIB = re.compile(

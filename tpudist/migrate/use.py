@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from tpudist.migrate.module import last_word
+from tpudist.resolution.module import last_word
 
 #: Steps, in order, with the era each one leads to.
 STEPS = {"2.0": "v2_0", "2.2": "v2_2", "latest": "latest"}

@@ -5,7 +5,7 @@ and the old one is that of its strategy.
 """
 
 from tpudist import surfaces
-from tpudist.migrate import import_origins
+from tpudist.resolution import import_origins
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.4.0"

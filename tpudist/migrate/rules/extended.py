@@ -7,7 +7,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import edits
-from tpudist.migrate.module import dotted_name
+from tpudist.resolution.module import dotted_name
 
 STEP = "2.0"
 NOTE = (

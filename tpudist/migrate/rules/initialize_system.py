@@ -7,7 +7,7 @@ goes away.
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import members
+from tpudist.resolution import members
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/tpu/issues/316"

@@ -7,7 +7,7 @@ statements of its own; and of the result only ``last_step_outputs`` is read.
 
 import libcst as cst
 
-from tpudist.migrate.module import last_word
+from tpudist.resolution.module import last_word
 
 STEP = "2.0"
 NOTE = (

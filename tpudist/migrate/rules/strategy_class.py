@@ -6,7 +6,7 @@ Below ``tf.compat.v1`` there is only the experimental one, which stays.
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import import_origins
+from tpudist.resolution import import_origins
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.3.0"

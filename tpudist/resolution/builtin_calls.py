@@ -2,8 +2,8 @@
 
 import libcst as cst
 
-from tpudist.migrate import containers, members
-from tpudist.migrate.fixed_point import UNKNOWN
+from tpudist.resolution import containers, members
+from tpudist.resolution.fixed_point import UNKNOWN
 
 _OTHER = frozenset([("other",)])
 #: Functions whose result holds nothing that they were given.

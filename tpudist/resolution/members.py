@@ -1,11 +1,11 @@
-"""Attributes and results of the values of `tpudist.migrate.evaluate`."""
+"""Attributes and results of the values of `tpudist.resolution.evaluate`."""
 
 import re
 
 import libcst as cst
 
-from tpudist.migrate import imported_values, syntax_trees, tensorflow_names
-from tpudist.migrate.module import last_word
+from tpudist.resolution import imported_values, syntax_trees, tensorflow_names
+from tpudist.resolution.module import last_word
 
 _OTHER = frozenset([("other",)])
 _UNKNOWN = frozenset([("unknown",)])

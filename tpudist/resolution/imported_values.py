@@ -4,9 +4,9 @@ import sys
 
 import libcst as cst
 
-from tpudist.migrate import tensorflow_names
-from tpudist.migrate.fixed_point import UNKNOWN
-from tpudist.migrate.module import dotted_name
+from tpudist.resolution import tensorflow_names
+from tpudist.resolution.fixed_point import UNKNOWN
+from tpudist.resolution.module import dotted_name
 
 _OTHER = frozenset([("other",)])
 

@@ -2,14 +2,14 @@
 
 libcst has a tree rebuilt, white space included, by every visitor that looks at
 it, and its metadata wrapper has it walked once more for each provider. Here is
-its own visitor of scopes, on the walk of `tpudist.migrate.syntax_trees`.
+its own visitor of scopes, on the walk of `tpudist.resolution.syntax_trees`.
 """
 
 import libcst as cst
 from libcst import metadata
 from libcst.metadata import scope_provider
 
-from tpudist.migrate import syntax_trees
+from tpudist.resolution import syntax_trees
 
 _IN_TARGET = (cst.Element, cst.StarredElement, cst.Tuple, cst.List)
 _WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For, cst.CompFor)

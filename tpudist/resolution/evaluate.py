@@ -22,9 +22,9 @@ import re
 import libcst as cst
 from libcst import metadata
 
-from tpudist.migrate import builtin_calls, containers, imported_values, members, parameters
-from tpudist.migrate.fixed_point import NOTHING, UNKNOWN, FixedPoint
-from tpudist.migrate.module import last_word
+from tpudist.resolution import builtin_calls, containers, imported_values, members, parameters
+from tpudist.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
+from tpudist.resolution.module import last_word
 
 OTHER = frozenset([("other",)])
 

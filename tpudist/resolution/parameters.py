@@ -4,8 +4,8 @@ import os
 
 import libcst as cst
 
-from tpudist.migrate import tensorflow_names
-from tpudist.migrate.module import last_word
+from tpudist.resolution import tensorflow_names
+from tpudist.resolution.module import last_word
 
 _UNKNOWN = frozenset([("unknown",)])
 _OTHER = frozenset([("other",)])

@@ -3,7 +3,7 @@
 import libcst as cst
 from libcst import metadata
 
-from tpudist.migrate import scopes, syntax_trees
+from tpudist.resolution import scopes, syntax_trees
 
 
 class Module:

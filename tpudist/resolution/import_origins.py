@@ -4,7 +4,7 @@ import re
 
 import libcst as cst
 
-from tpudist.migrate.module import dotted_name
+from tpudist.resolution.module import dotted_name
 
 _V1 = re.compile(r"(tpudist\.\w+\.)?tensorflow\.compat\.v1(\.|$)")
 

@@ -6,7 +6,7 @@ import os
 import re
 
 from tpudist import surfaces
-from tpudist.migrate import sources
+from tpudist.resolution import sources
 
 _SKIP = {"__pycache__", "node_modules", "build", "dist", "site-packages", "dist-packages"}
 _WORDS = sorted(
@@ -115,7 +115,7 @@ class CodeBase:
 
     def module(self, path):
         """The parsed file, or None if it cannot be parsed."""
-        from tpudist.migrate.module import Module
+        from tpudist.resolution.module import Module
 
         if path not in self._modules:
             try:
