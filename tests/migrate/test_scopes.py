@@ -52,7 +52,7 @@ def programs():
             if path.endswith(".py"):
                 yield case.name + " " + path, texts[0]
     folder = os.path.dirname(scopes.__file__)
-    for name in ("evaluate.py", "imports.py", "engine.py", "sources.py"):
+    for name in ("evaluate.py", "imported_values.py", "codebase.py", "sources.py"):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             yield name, file.read()
 
