@@ -83,7 +83,7 @@ def _eager_loop(strategy, fn, iterator, outputs_class):
 
 
 def _traced_loop(strategy, fn, iterator, outputs_class):
-    """A new loop; it keeps nothing alive that it is found by."""
+    """A new loop. Its keys in `_loops` are held weakly, also by the loop itself."""
     targets = [
         weakref.ref(strategy),
         weakref.ref(iterator),

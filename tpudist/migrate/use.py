@@ -31,7 +31,7 @@ class Plan:
         self.home = ""
 
     def replace(self, node, function):
-        """Notes that `function` makes the new node of `node`, its parts done already."""
+        """Has `node` replaced by ``function(node)``, once the nodes inside it are done."""
         self.edits.setdefault(node, []).append(function)
 
     def final(self, member):

@@ -85,7 +85,7 @@ def drop(path, unused, release):
 
 
 def _lock(path):
-    """Beside the pins, in pytest's own cache of no interest to version control."""
+    """The lock's path: in ``__pycache__`` beside the pins, which version control ignores."""
     folder, name = os.path.split(os.path.abspath(path))
     return os.path.join(folder, "__pycache__", name + ".lock")
 

@@ -152,7 +152,7 @@ def _packed(structure, tensors):
 if not versions.DEVICE_MAP:
 
     class _Labelled:
-        """What lives on the real device is the updated replica's, or the first's."""
+        """Finds a component by device: that of the replica being updated, else the first."""
 
         def get(self, device=None):
             """The component for a device, the current one by default."""

@@ -171,10 +171,10 @@ CAPTURES_ARE_A_DICT = not _since("1.15")
 #: Concrete functions are made by ``from_func_graph`` (2.14).
 CONCRETE_FROM_GRAPH = _since("2.14")
 
-#: A variable made in a function is put on the innermost device that is given by
-#: name, past all device functions: on a replica's label, where replicas are
-#: traced one by one (``ops.init_scope``; seen on 1.14, 1.15 and 2.2, on the
-#: latter two only without soft placement).
+#: ``ops.init_scope`` keeps the innermost device that was given by name and drops
+#: device functions, so that a variable made in a function would land on a
+#: replica's label where replicas are traced one by one (until 2.3; seen on 1.14,
+#: and without soft placement on 1.15 and 2.2).
 INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
 
 #: A graph adds a function with all that it calls (2.13); before, the function

@@ -41,7 +41,8 @@ class VirtualExtended(distributed.MirroredExtended):
     #: gives each replica a copy of it.
     splits_variables = True
 
-    #: Whether annotations for logical devices are ops, though no CPU runs them.
+    #: Whether annotations for logical devices are ops also on releases whose CPU
+    #: kernel for that op crashes. Only a trace that never runs may say so.
     annotates_with_ops = False
 
     def __init__(self, strategy, system, placement, device=None):

@@ -11,8 +11,8 @@ if versions.HAS_INPUT_LIB:
 if versions.ITERATORS_END_SLOWLY:
     from tpudist.virtual import iterators
 
-#: TensorFlow's distributed datasets say of what the replicas' values are, or
-#: nothing (until 2.1).
+#: TensorFlow's distributed datasets have the ``element_spec`` of one replica's
+#: values, or none (1.15 to 2.1).
 _LACKS_SPEC = versions.DEVICE_MAP and versions.HAS_ELEMENT_SPEC
 
 

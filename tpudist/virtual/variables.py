@@ -210,8 +210,8 @@ def create(extended, next_creator, kwargs):
             return next_creator(**kwargs)
     count = extended._num_replicas_in_sync
     if kwargs.get("trainable", True) is None:
-        # TensorFlow asks what was said, not what follows from it, when it puts
-        # a variable of a graph among the trainable ones in place of its copies.
+        # In a graph TensorFlow replaces the copies in the trainable collection by
+        # the distributed variable only if `trainable` was given, so give it.
         kwargs["trainable"] = kwargs.get("synchronization") != (tf.VariableSynchronization.ON_READ)
 
     def per_replica(**kwargs):

@@ -108,7 +108,7 @@ class _Program:
         return exporting.entry(name, tensor, replicated, shape, dtype)
 
     def _outputs(self):
-        """[(name, tensor)] of what comes out of each replica."""
+        """[(name, tensor)]: the tensors that each replica returns."""
         taken = collections.OrderedDict(
             (op.inputs[0].name, op.inputs[0])
             for op in self._graph.get_operations()
@@ -154,7 +154,7 @@ def _is_replica_id(tensor):
 
 
 def _origin(tensor):
-    """What a program's input is of the first replica."""
+    """The tensor outside of the program that replica 0's input comes from."""
     while tensor.op.type in _SAME:
         tensor = tensor.op.inputs[0]
     if tensor.op.type == "Placeholder" and isinstance(tensor.graph, functions.FuncGraph):

@@ -99,8 +99,8 @@ class SymbolicExtended(VirtualExtended):
 class SymbolicReplica(distributed.ReplicaContext):
     """The replica context of such a trace: variables see replica 0."""
 
-    #: Whether the id is not to be asked for its value, which is that of the
-    #: component of a variable.
+    #: The id has no value here. The id that TensorFlow uses to pick a variable's
+    #: component is 0, and is not this replica's.
     is_symbolic = True
 
     def __init__(self, extended):
