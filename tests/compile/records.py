@@ -1,13 +1,14 @@
 """Programs and reports made by hand."""
 
-from tests.compile import modules
+from tests.hlo import modules
 from tpudist import slices
-from tpudist.compile import hlo_proto, libtpu, program, summary
+from tpudist.compile import libtpu, program, summary
+from tpudist.hlo import messages
 
 
 def a_program(**changes):
     """A `program.Program` of one addition, whose HLO no compiler reads."""
-    module = hlo_proto.Module()
+    module = messages.Module()
     modules.computation(
         module,
         1,

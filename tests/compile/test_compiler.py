@@ -7,8 +7,9 @@ import pytest
 
 from tests.compile import harness
 from tpudist import slices
-from tpudist.compile import hlo, optimized, process, report, shapes, topologies
+from tpudist.compile import process, report, topologies
 from tpudist.errors import CompileError, TopologyError
+from tpudist.hlo import normal_form, optimized, shapes
 from tpudist.tfcompat import versions
 
 if not versions.LOWERS_TO_HLO:
@@ -170,7 +171,7 @@ def test_a_reduction_is_across_replicas_and_not_logical_devices(compiler):
             "topology": found.name,
             "options": topologies.options(found),
             "level": 9,
-            "hlo": base64.b64encode(hlo.normalized(program.hlo, 4, 2)).decode(),
+            "hlo": base64.b64encode(normal_form.normalized(program.hlo, 4, 2)).decode(),
             "replicas": 4,
             "partitions": 2,
         }

@@ -155,7 +155,7 @@ def test_what_needs_no_value_keeps_its_parameter(strategy):
 def test_a_program_whose_entry_is_not_of_its_arguments_is_none(strategy):
     """No table is shifted: what the report calls `x` is parameter 0."""
     found = harness.lower(strategy, lambda x, y: x + y, X, X)
-    module = to_hlo.hlo_proto.Module.FromString(found.hlo)
+    module = to_hlo.messages.Module.FromString(found.hlo)
     to_hlo.check_entry(module, found.parameters)
     more = (program.Parameter("n", program.ARGUMENT, "int32", ()),)
     with pytest.raises(CompileError, match="value of n "):

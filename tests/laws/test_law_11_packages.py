@@ -18,6 +18,7 @@ FLOORS = (
     "errors",
     "files",
     "slices",
+    "hlo",
     "surfaces",
     "tfcompat",
     "virtual",

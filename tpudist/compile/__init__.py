@@ -7,5 +7,5 @@ machine. A replica's step is lowered to HLO by TensorFlow
 process of its own and returns a `report.Report`.
 
 Importing this package imports no TensorFlow. To change: the report
-(:mod:`report`) and what is read off the compiled program (:mod:`optimized`).
+(:mod:`report`); what is read off the compiled program is in :mod:`tpudist.hlo`.
 """

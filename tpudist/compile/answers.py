@@ -4,7 +4,8 @@ import base64
 import collections
 import math
 
-from tpudist.compile import optimized, process
+from tpudist.compile import process
+from tpudist.hlo import optimized
 
 #: How many ops are kept of those that cost something.
 _OPS = 200

@@ -3,9 +3,10 @@
 import base64
 
 from tpudist import slices
-from tpudist.compile import answers, hlo, libtpu, process, summary, topologies
+from tpudist.compile import answers, libtpu, process, summary, topologies
 from tpudist.compile import cache as kept_answers
 from tpudist.errors import CompileError
+from tpudist.hlo import normal_form
 
 #: How long the compiler may take, in seconds.
 TIMEOUT = 1800
@@ -40,7 +41,7 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
         topology = slices.find(topology)
     topologies.check(topology, program.replicas, program.partitions)
     compiler = libtpu.find()
-    text = hlo.normalized(program.hlo, program.replicas, program.partitions)
+    text = normal_form.normalized(program.hlo, program.replicas, program.partitions)
     request = {
         "topology": topology.name,
         "options": topologies.options(topology),

@@ -3,7 +3,8 @@
 import collections
 
 import tpudist
-from tpudist.compile import estimate, hlo_proto, optimized, process, report, shapes
+from tpudist.compile import estimate, process, report
+from tpudist.hlo import messages, optimized, shapes
 
 #: How many lines of code are reported as the hottest, and buffers as the largest.
 _HOTTEST, _LARGEST = 10, 10
@@ -74,7 +75,7 @@ def _failure(program, kept):
         kind = "out-of-memory"
     largest = ()
     if kind == "out-of-memory":
-        largest = optimized.largest(hlo_proto.Module.FromString(program.hlo), _LARGEST)
+        largest = optimized.largest(messages.Module.FromString(program.hlo), _LARGEST)
     return report.Failure(
         kind,
         kept["message"],

@@ -2,9 +2,10 @@
 
 import tensorflow as tf
 
-from tpudist.compile import hlo, hlo_proto, program, shapes
+from tpudist.compile import program
 from tpudist.compile.lowering import annotations, graph_ops, handles, needed_values, unsupported
 from tpudist.errors import CompileError
+from tpudist.hlo import messages, normal_form, shapes
 from tpudist.tfcompat import functions, graphs, versions
 
 
@@ -39,7 +40,7 @@ def lower(step):
     unsupported.refuse(step.graph)
     with graphs.eager():
         parameters, text = _lowered(step)
-    module = hlo_proto.Module.FromString(text)
+    module = messages.Module.FromString(text)
     check_entry(module, parameters)
     return program.Program(
         hlo=text,
@@ -111,7 +112,7 @@ def _check_stand_ins(lower_again, text, stored):
         return
     for each in changed:
         each.variable.assign_add(tf.ones_like(each.variable))
-    if hlo.normalized(lower_again(), 1, 1) != hlo.normalized(text, 1, 1):
+    if normal_form.normalized(lower_again(), 1, 1) != normal_form.normalized(text, 1, 1):
         raise needed_values.refusal(["%s (variable)" % each.parameter.name for each in changed])
 
 
@@ -122,7 +123,7 @@ def check_entry(module, parameters):
     as constants: their parameters are gone.
 
     Args:
-      module: a `hlo_proto.Module`.
+      module: a `messages.Module`.
       parameters: `program.Parameter` records, in order.
 
     Raises:
@@ -130,7 +131,7 @@ def check_entry(module, parameters):
     """
     entry = sorted(
         (each.parameter_number, shapes.element(each.shape).name, tuple(each.shape.dimensions))
-        for each in hlo.entry(module).instructions
+        for each in normal_form.entry(module).instructions
         if each.opcode == "parameter"
     )
     left = [(dtype, shape) for _, dtype, shape in entry]

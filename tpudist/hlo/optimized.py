@@ -4,7 +4,7 @@ import collections
 import json
 import typing
 
-from tpudist.compile import hlo, hlo_proto, shapes
+from tpudist.hlo import messages, normal_form, shapes
 
 
 class Placed(typing.NamedTuple):
@@ -37,16 +37,16 @@ def module(program):
       program: bytes of a HloModuleProtoWithConfig.
 
     Returns:
-      A `hlo_proto.Module`.
+      A `messages.Module`.
     """
-    return hlo_proto.ModuleWithConfig.FromString(program).module
+    return messages.ModuleWithConfig.FromString(program).module
 
 
 def parameters(found):
     """{number: Placed} of the entry computation's parameters.
 
     Args:
-      found: a `hlo_proto.Module`.
+      found: a `messages.Module`.
     """
     return {
         each.parameter_number: Placed(
@@ -55,7 +55,7 @@ def parameters(found):
             shapes.tiled_bytes(each.shape),
             shapes.logical_bytes(each.shape),
         )
-        for each in hlo.entry(found).instructions
+        for each in normal_form.entry(found).instructions
         if each.opcode == "parameter"
     }
 
@@ -64,7 +64,7 @@ def collectives(found):
     """{kind: (count, bytes that one device puts in)}; loop bodies count once.
 
     Args:
-      found: a `hlo_proto.Module`, optimized or not.
+      found: a `messages.Module`, optimized or not.
     """
     totals = collections.OrderedDict()
     for computation in found.computations:
@@ -93,14 +93,14 @@ def _collective(opcode, inside):
         kind = "reduce-scatter"
     elif kind == "all-reduce" and inside.startswith("all-gather"):
         kind = "all-gather"
-    return kind if kind in hlo.COLLECTIVES else None
+    return kind if kind in normal_form.COLLECTIVES else None
 
 
 def loops(found):
     """How many while loops there are.
 
     Args:
-      found: a `hlo_proto.Module`.
+      found: a `messages.Module`.
     """
     return sum(
         instruction.opcode == "while"
@@ -113,7 +113,7 @@ def costs(found):
     """[Cost, ...] of the instructions that the compiler has an estimate of, dearest first.
 
     Args:
-      found: a `hlo_proto.Module`.
+      found: a `messages.Module`.
     """
     by_id = {each.id: each for each in found.computations}
     made = []
@@ -153,7 +153,7 @@ def largest(found, count):
     """[(bytes, op_name, shape as text), ...] of the largest arrays computed.
 
     Args:
-      found: a `hlo_proto.Module`; before optimization, of what the user wrote.
+      found: a `messages.Module`; before optimization, of what the user wrote.
       count: how many.
     """
     arrays = {}

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tpudist.compile import hlo_proto
+from tpudist.hlo import messages
 
 F32, TUPLE = 11, 13
 
@@ -11,7 +11,7 @@ def computation(module, number, *instructions):
     """Adds a computation.
 
     Args:
-      module: a `hlo_proto.Module`.
+      module: a `messages.Module`.
       number: its id; instruction i has the id ``number << 32 | i``, as XLA has it.
       *instructions: (opcode, operands as indices, shape or None, further fields).
 
@@ -28,7 +28,7 @@ def computation(module, number, *instructions):
             **fields,
         )
         if shape is not None:
-            instruction.shape.CopyFrom(hlo_proto.Shape(element_type=F32, dimensions=shape))
+            instruction.shape.CopyFrom(messages.Shape(element_type=F32, dimensions=shape))
     made.root_id = made.instructions[-1].id
     module.entry_computation_id = number
     return made
@@ -37,7 +37,7 @@ def computation(module, number, *instructions):
 @st.composite
 def modules(draw):
     """Modules of a few computations; ids are any, each computation may call earlier ones."""
-    module = hlo_proto.Module(name="a_inference_step_%d" % draw(st.integers(0, 99)))
+    module = messages.Module(name="a_inference_step_%d" % draw(st.integers(0, 99)))
     numbers = draw(st.lists(st.integers(1, 2**30), min_size=1, max_size=4, unique=True))
     for position, number in enumerate(numbers):
         made = module.computations.add(name="c%d" % number, id=number)
@@ -73,7 +73,7 @@ def structure(module):
     """What a module is, whatever its ids and function names are.
 
     Args:
-      module: a `hlo_proto.Module`.
+      module: a `messages.Module`.
     """
     positions = {each.id: number for number, each in enumerate(module.computations)}
     made = []
@@ -101,7 +101,7 @@ def operands(module):
     """[{instruction: (operands, predecessors)}, root], by name, of each computation.
 
     Args:
-      module: a `hlo_proto.Module`.
+      module: a `messages.Module`.
     """
     made = []
     for each in module.computations:

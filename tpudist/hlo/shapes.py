@@ -47,7 +47,7 @@ def text(shape):
     """A HLO shape as people write it: ``float32[8,128]``.
 
     Args:
-      shape: a `hlo_proto.Shape`.
+      shape: a `messages.Shape`.
     """
     if shape.tuple_shapes:
         return "(%s)" % ", ".join(map(text, shape.tuple_shapes))
@@ -58,7 +58,7 @@ def element(shape):
     """The `Element` of an array's shape.
 
     Args:
-      shape: a `hlo_proto.Shape`.
+      shape: a `messages.Shape`.
     """
     return ELEMENTS.get(shape.element_type, Element("element %d" % shape.element_type, 8))
 
@@ -67,7 +67,7 @@ def logical_bytes(shape):
     """Bytes of the numbers of a HLO shape, a tuple's together.
 
     Args:
-      shape: a `hlo_proto.Shape`.
+      shape: a `messages.Shape`.
     """
     if shape.tuple_shapes:
         return sum(map(logical_bytes, shape.tuple_shapes))
@@ -82,7 +82,7 @@ def tiled_bytes(shape):
     32 bits.
 
     Args:
-      shape: a `hlo_proto.Shape` of a compiled program.
+      shape: a `messages.Shape` of a compiled program.
     """
     if shape.tuple_shapes:
         return sum(map(tiled_bytes, shape.tuple_shapes))

@@ -15,7 +15,7 @@ source lines, which newer releases get wrong, are taken out, and attributes are
 sorted: one program, one text.
 """
 
-from tpudist.compile import hlo_proto
+from tpudist.hlo import messages
 
 #: Collectives of HLO, as they are asked for.
 COLLECTIVES = (
@@ -46,7 +46,7 @@ def normalized(hlo, replicas, partitions):
     Returns:
       bytes, the same for the same program whatever its ids and function names were.
     """
-    module = hlo_proto.Module.FromString(hlo)
+    module = messages.Module.FromString(hlo)
     _renumber(module)
     for computation in module.computations:
         _order(computation)
@@ -137,7 +137,7 @@ def entry(module):
     """The entry computation.
 
     Args:
-      module: a `hlo_proto.Module`.
+      module: a `messages.Module`.
     """
     return next(each for each in module.computations if each.id == module.entry_computation_id)
 
@@ -172,14 +172,14 @@ def _shard_results(root, parameters, aliases):
         if len(alias.output_shape_index) == 1
     }
     root.sharding.Clear()
-    root.sharding.type = hlo_proto.TUPLE
+    root.sharding.type = messages.TUPLE
     for index in range(len(root.operand_ids)):
         _set(root.sharding.tuple_shardings.add(), parameters.get(updated.get(index)))
 
 
 def _set(sharding, found):
     """Copies a sharding; REPLICATED if there is none, or it is of one device."""
-    if found is None or found.type == hlo_proto.MAXIMAL:
+    if found is None or found.type == messages.MAXIMAL:
         sharding.Clear()
         sharding.SetInParent()
     else:

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tpudist.compile import hlo_proto, shapes
+from tpudist.hlo import messages, shapes
 
 PRIMITIVE = {element.name: number for number, element in shapes.ELEMENTS.items()}
 
 
 def shape(dtype, dimensions, order=None, *tiles, **layout):
-    made = hlo_proto.Shape(element_type=PRIMITIVE[dtype], dimensions=dimensions)
+    made = messages.Shape(element_type=PRIMITIVE[dtype], dimensions=dimensions)
     made.layout.minor_to_major.extend(
         order if order is not None else reversed(range(len(dimensions)))
     )
@@ -45,7 +45,7 @@ def test_by_hand(given, size, padded):
 
 def test_a_tuple_is_the_sum():
     part = shape("float32", [32], None, (128,))
-    both = hlo_proto.Shape(element_type=13, tuple_shapes=[part, part])
+    both = messages.Shape(element_type=13, tuple_shapes=[part, part])
     assert (shapes.logical_bytes(both), shapes.tiled_bytes(both)) == (256, 1024)
     assert shapes.text(both) == "(float32[32], float32[32])"
 

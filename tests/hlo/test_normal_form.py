@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.compile import modules
-from tpudist.compile import hlo, hlo_proto
+from tests.hlo import modules
+from tpudist.hlo import messages, normal_form
 
 REPLICATED = b""
 
 
 def normalized(module, replicas=8, partitions=1):
-    made = hlo.normalized(module.SerializeToString(), replicas, partitions)
-    return hlo_proto.Module.FromString(made)
+    made = normal_form.normalized(module.SerializeToString(), replicas, partitions)
+    return messages.Module.FromString(made)
 
 
 @given(modules.modules(), st.integers(1, 300))
@@ -37,13 +37,13 @@ def test_collectives_are_across_all_replicas_and_nothing_else(module, replicas):
 
 @given(modules.modules(), st.integers(1, 4))
 def test_what_is_normal_stays(module, partitions):
-    once = hlo.normalized(module.SerializeToString(), 8, partitions)
-    assert hlo.normalized(once, 8, partitions) == once
+    once = normal_form.normalized(module.SerializeToString(), 8, partitions)
+    assert normal_form.normalized(once, 8, partitions) == once
 
 
 @given(modules.modules(), st.integers(1, 1000))
 def test_names_that_count_functions_and_orders_do_not_matter(module, more):
-    other = hlo_proto.Module.FromString(module.SerializeToString())
+    other = messages.Module.FromString(module.SerializeToString())
     other.name, other.id = "a_inference_step_%d" % more, more
     other.stack_frame_index = b"\x0a\x01x" * more
     for computation in other.computations:
@@ -58,7 +58,7 @@ def test_names_that_count_functions_and_orders_do_not_matter(module, more):
 
 
 def test_an_id_may_be_the_lower_half():
-    module = hlo_proto.Module()
+    module = messages.Module()
     made = modules.computation(module, 7, ("parameter", [], (8,), {}), ("add", [0, 0], (8,), {}))
     whole = normalized(module)
     made.instructions[1].operand_ids[:] = [0, 0]
@@ -87,20 +87,20 @@ def test_an_instruction_follows_its_operands(module, random):
 
 
 def test_fields_that_tpudist_does_not_know_are_kept():
-    module = hlo_proto.Module()
+    module = messages.Module()
     made = modules.computation(module, 1, ("parameter", [], (8,), {}))
     unknown = b"\xfa\x3e\x04seen"  # field 1007
     text = module.SerializeToString() + unknown
-    assert hlo.normalized(text, 1, 1).count(b"seen") == 1
+    assert normal_form.normalized(text, 1, 1).count(b"seen") == 1
     made.instructions[0].MergeFromString(unknown)
-    assert hlo.normalized(module.SerializeToString(), 1, 1).count(b"seen") == 1
+    assert normal_form.normalized(module.SerializeToString(), 1, 1).count(b"seen") == 1
 
 
 def split(*tiles):
     return (
-        hlo_proto.Module.FromString(b"")
+        messages.Module.FromString(b"")
         .computations.add()
-        .instructions.add(sharding={"type": hlo_proto.OTHER, "tile_dimensions": tiles})
+        .instructions.add(sharding={"type": messages.OTHER, "tile_dimensions": tiles})
         .sharding
     )
 
@@ -112,7 +112,7 @@ def annotated(*between, updated=()):
       *between: (opcode, shape) of the instructions between.
       updated: of (result, parameter) pairs.
     """
-    module = hlo_proto.Module()
+    module = messages.Module()
     rows = [
         ("parameter", [], (8, 4), {"parameter_number": 0}),
         ("parameter", [], (8, 4), {"parameter_number": 1}),
@@ -136,9 +136,9 @@ def annotated(*between, updated=()):
 
 def shardings(module):
     """([sharding of each parameter], [of each result]), as bytes."""
-    instructions = hlo.entry(module).instructions
+    instructions = normal_form.entry(module).instructions
     root = instructions[-1].sharding
-    assert root.type == hlo_proto.TUPLE
+    assert root.type == messages.TUPLE
     return (
         [each.sharding.SerializeToString() for each in instructions if each.opcode == "parameter"],
         [each.SerializeToString() for each in root.tuple_shardings],
@@ -171,7 +171,7 @@ def test_what_is_assigned_to_one_device_is_on_all():
     for each in module.computations[0].instructions:
         if each.opcode == "custom-call":
             each.sharding.Clear()
-            each.sharding.type = hlo_proto.MAXIMAL
+            each.sharding.type = messages.MAXIMAL
     assert shardings(normalized(module, 4, 2)) == ([REPLICATED] * 2, [REPLICATED] * 2)
 
 
@@ -179,7 +179,7 @@ def test_replicated_is_said():
     made = normalized(annotated(), 4, 2)
     assert all(
         each.HasField("sharding")
-        for each in hlo.entry(made).instructions
+        for each in normal_form.entry(made).instructions
         if each.opcode == "parameter"
     )
 
@@ -188,7 +188,7 @@ def test_one_logical_device_has_no_shardings_of_its_own():
     made = normalized(annotated())
     assert not any(
         each.HasField("sharding")
-        for each in hlo.entry(made).instructions
+        for each in normal_form.entry(made).instructions
         if each.opcode in ("parameter", "tuple")
     )
 
@@ -228,7 +228,7 @@ def test_field_numbers_are_tensorflows():
     ]
     compared = 0
     for name, theirs in pairs:
-        for field, (number, _) in hlo_proto._MESSAGES[name].items():
+        for field, (number, _) in messages._MESSAGES[name].items():
             found = theirs.fields_by_name.get(renamed.get(field, field))
             if found is not None:  # a newer or older field
                 compared += 1
