@@ -8,6 +8,7 @@ import pytest
 from tests.doctor_machines import CASES, machine
 from tpudist import cli, doctor
 from tpudist.doctor import environment
+from tpudist.machine import TENSORFLOWS
 
 
 def answer(env, **options):
@@ -82,7 +83,7 @@ def test_this_machine(capsys):
     code = cli.main(["doctor", "--json"])
     data = json.loads(capsys.readouterr().out)
     installed, _ = environment.installed()
-    wheels = [name for name in environment.TENSORFLOWS if name in installed]
+    wheels = [name for name in TENSORFLOWS if name in installed]
     assert code == int(not data["ok"])
     assert list(data["tensorflow"]["distributions"]) == sorted(wheels)
     if wheels:

@@ -1,7 +1,5 @@
 """The table: whole, consistent, and true of the TensorFlow that is installed."""
 
-import inspect
-import re
 import subprocess
 import sys
 
@@ -77,16 +75,40 @@ PROMISE = {
     },
 }
 
-#: On contrib's class after 1.12, beside the page's members.
-LATER = {
-    "call_for_each_replica",
+#: Beyond the page: on contrib's class after 1.12, and what 2.x classes have kept
+#: of TensorFlow 1 (2.2 and 2.3 also `experimental_run_v2`).
+_FIRST_GENERATION = {
+    "colocate_vars_with",
+    "configure",
     "experimental_run",
-    "extended",
+    "group",
     "make_dataset_iterator",
     "make_input_fn_iterator",
-    "num_replicas",
-    "num_replicas_in_sync",
-    "steps_per_run",
+    "unwrap",
+    "update_config_proto",
+}
+BEYOND = {
+    "contrib": {
+        "call_for_each_replica",
+        "experimental_distribute_dataset",
+        "experimental_distribute_datasets_from_function",
+        "experimental_finalize",
+        "experimental_initialize",
+        "experimental_local_results",
+        "experimental_make_numpy_dataset",
+        "experimental_run",
+        "experimental_run_v2",
+        "extended",
+        "make_dataset_iterator",
+        "make_input_fn_iterator",
+        "num_replicas",
+        "num_replicas_in_sync",
+        "require_static_shapes",
+        "steps_per_run",
+        "update_config_proto",
+    },
+    "v2_0": _FIRST_GENERATION,
+    "v2_2": _FIRST_GENERATION | {"experimental_run_v2"},
 }
 
 
@@ -94,7 +116,18 @@ LATER = {
 def test_every_member_with_its_signature(era):
     rows = surfaces.members(era)
     assert {name: rows[name].signature for name in PROMISE[era]} == PROMISE[era]
-    assert set(rows) - set(PROMISE[era]) == (LATER if era == "contrib" else set())
+    assert set(rows) - set(PROMISE[era]) == BEYOND[era]
+
+
+@pytest.mark.parametrize("era", surfaces.ERAS)
+def test_carried_names_are_those_of_an_earlier_era(era):
+    carried = set(surfaces.members(era)) - set(surfaces.members(era, carried=False))
+    assert carried == (set() if era == "contrib" else BEYOND[era])
+    for name in carried:
+        assert any(
+            name in surfaces.members(earlier, carried=False)
+            for earlier in surfaces.ERAS[: surfaces.ERAS.index(era)]
+        ), name
 
 
 @pytest.mark.parametrize("era", surfaces.ERAS)
@@ -174,7 +207,13 @@ def test_fields(row):
 
 
 #: The name stayed on the class while its signature changed.
-SIGNATURE_CHANGED = {("contrib", "TPUStrategy.__init__"), ("contrib", "TPUStrategy.reduce")}
+SIGNATURE_CHANGED = {
+    ("contrib", "TPUStrategy.__init__"),
+    ("contrib", "TPUStrategy.reduce"),
+    ("v2_0", "TPUStrategy.__init__"),
+    ("v2_2", "TPUStrategy.__init__"),
+    ("v2_2", "TPUStrategy.experimental_run_v2"),
+}
 #: Owners that have no public name of their own to look at.
 HIDDEN_OWNERS = ("TowerContext", "MultiStepContext")
 
@@ -220,28 +259,9 @@ def test_since_and_until_are_true_of_the_installed_release(row):
     assert natively(tensorflow, row) == expected
 
 
-@pytest.mark.parametrize("core", sorted({row.core for row in surfaces.ROWS if row.core}))
-def test_core_names_an_operation_of_the_adapter(core):
-    from tpudist.core import adapter
-
-    assert callable(getattr(adapter, core))
-
-
-@pytest.mark.parametrize(
-    "row",
-    [row for row in surfaces.ROWS if row.name.startswith("TPUStrategy.")],
-    ids=lambda row: row.era + " " + row.name,
-)
-def test_the_facade_is_as_the_row_says(row):
-    facade = load(surfaces.EXPORTS[row.era]["TPUStrategy"])
-    member = inspect.getattr_static(facade, row.name.partition(".")[2])
-    function = member.fget if row.kind == "property" else member
-    assert isinstance(member, property) == (row.kind == "property")
-    if row.kind != "property":
-        shown = re.sub(r"^\(self(, )?", "(", str(inspect.signature(function)))
-        assert shown == row.signature
-    if row.core:
-        assert "adapter.%s(" % row.core in inspect.getsource(inspect.unwrap(function))
+@pytest.mark.parametrize("leads_to", sorted({row.leads_to for row in surfaces.ROWS}))
+def test_every_row_leads_somewhere(leads_to):
+    assert load(leads_to) is not None
 
 
 @pytest.mark.parametrize(

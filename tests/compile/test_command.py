@@ -114,6 +114,14 @@ def test_replicas_follow_the_slice(script, with_compiler, capsys, options, repli
     assert "%d replicas" % replicas in capsys.readouterr().out
 
 
+def test_a_file_that_names_no_era_has_the_newest_and_is_told(script, capsys):
+    path = script("import tensorflow as tf\ndef step_fn(x): return tf.as_string(x)\n")
+    assert cli.main(["compile", path + ":step_fn", "--args", "f32[4]"]) == 1
+    err = capsys.readouterr().err
+    assert "era: v2_2, the newest: no name tells one (--era contrib|2.0|2.2)" in err
+    assert "AsString: no XLA kernel" in err  # it was traced
+
+
 def test_a_step_that_cannot_be_lowered_is_exit_code_1(script, capsys):
     path = script()
     assert cli.main(["compile", path + ":bad_step", "--args", "f32[4]"]) == 1

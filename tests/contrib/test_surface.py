@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 from tests.contrib.harness import enter, strategy_of
+from tests.signatures import shown
 from tpudist import surfaces
 from tpudist.contrib import context, distribute, tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
@@ -12,19 +13,8 @@ from tpudist.contrib.cluster_resolver import TPUClusterResolver
 MEMBERS = surfaces.members("contrib")
 
 
-def shown(function):
-    """The signature of a method as the table writes it."""
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    return str(inspect.Signature(parameters))
-
-
 @pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name, row in sorted(MEMBERS.items())
-        if row.kind in ("method", "init") and name != "make_input_fn_iterator"
-    ],
+    "name", [name for name, row in sorted(MEMBERS.items()) if row.kind in ("method", "init")]
 )
 def test_signatures(name):
     assert shown(getattr(distribute.TPUStrategy, name)) == MEMBERS[name].signature

@@ -8,9 +8,6 @@ import pytest
 
 from tests.examples import running
 
-pytestmark = pytest.mark.slow
-
-
 ERAS = [
     ("contrib_steps", "contrib"),
     ("contrib_towers", "contrib"),
@@ -66,9 +63,9 @@ def test_unmodified_script_of_an_era(name, era, folder, plain):
 @pytest.mark.parametrize("name, era", ERAS)
 def test_the_era_is_found(name, era, folder):
     from tpudist import surfaces
-    from tpudist.legacy import detect
+    from tpudist.eras import program
 
-    found = detect.detect(os.path.join(folder, name + ".py"))
+    found = program.detect(os.path.join(folder, name + ".py"))
     assert found.era == surfaces.era_named(era)
 
 

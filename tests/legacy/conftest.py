@@ -17,9 +17,9 @@ def at_start():
 @pytest.fixture
 def script(tmp_path, monkeypatch, at_start):
     """Writes a script and files beside it; returns the script's path."""
-    from tpudist.legacy import runner
+    from tpudist import machine
 
-    monkeypatch.delenv(runner.ENVIRONMENT, raising=False)
+    monkeypatch.delenv(machine.TPU, raising=False)
 
     def write(source, **beside):
         for name, text in dict(beside, script=source).items():

@@ -9,6 +9,7 @@ import pytest
 
 from tests.generations import second_generation
 from tests.legacy.harness import in_a_process
+from tpudist import machine
 from tpudist.legacy import runner
 
 tf = pytest.importorskip("tensorflow")
@@ -108,12 +109,12 @@ def test_a_link_to_a_script_runs_it_where_it_is(script, tmp_path_factory, capsys
 
 
 def test_tpu_of_the_environment_is_kept(script, monkeypatch, capsys):
-    monkeypatch.setenv(runner.ENVIRONMENT, "virtual:4")
+    monkeypatch.setenv(machine.TPU, "virtual:4")
     path = script("import os; print(os.environ['TPUDIST_TPU'])")
     assert runner.run(path, era="contrib") == 0
     assert runner.run(path, era="contrib", tpu="virtual:8") == 0
     assert capsys.readouterr().out.split() == ["virtual:4", "virtual:8"]
-    assert os.environ[runner.ENVIRONMENT] == "virtual:4"
+    assert os.environ[machine.TPU] == "virtual:4"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +243,6 @@ def test_2_eras_in_a_process_of_their_own(script):
         (("{folder}/none.py",), ["no file", "none.py"]),
         (("{folder}",), ["is a folder", "train.py"]),
         (("{script}", (), "1.15"), ["--era 1.15", "contrib, 2.0 and 2.2"]),
-        (("{script}",), ["no name in", "--era contrib|2.0|2.2"]),
         (("{folder}/helper.py", (), "contrib"), ["helper.py:1 is not Python 3", "2to3"]),
         (("{folder}/helper.py",), ["helper.py:1 is not Python 3", "2to3"]),
     ],

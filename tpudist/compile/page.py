@@ -1,15 +1,36 @@
 """A report as one HTML page that needs nothing beside it."""
 
-from tpudist import html_page
-from tpudist.compile import terminal, units
-from tpudist.html_page import safe
+from html import escape
 
-_STYLE = """\
-body { max-width: 60rem; }
-table { width: 100%; }
-th, td { padding-left: 0; }
-pre { background: #fbe0cc; white-space: pre-wrap; }
-svg text { font: 12px system-ui, sans-serif; fill: #222; }
+from tpudist.compile import terminal, units
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem;
+  margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.4rem; }}
+h2 {{ font-size: 1rem; margin: 2rem 0 .3rem; }}
+table {{ border-collapse: collapse; font-size: 13px; width: 100%; }}
+th, td {{ text-align: left; padding: .25rem .7rem .25rem 0; border-bottom: 1px solid #e5e5e5; }}
+td.number {{ text-align: right; white-space: nowrap; }}
+pre {{ background: #fbe0cc; padding: .7rem 1rem; white-space: pre-wrap; font-size: 12.5px; }}
+svg {{ width: 100%; height: auto; }}
+svg text {{ font: 12px system-ui, sans-serif; fill: #222; }}
+p.small, li {{ color: #666; font-size: 13px; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{sections}
+<p class="small">{versions}</p>
+</body>
+</html>
 """
 
 #: Of the memory bar: what is shown, and its colour.
@@ -38,8 +59,15 @@ def html(report):
         _splits(report),
         _notes(report),
     ]
-    versions = '<p class="small">%s</p>' % safe(terminal.versions(report))
-    return html_page.whole(terminal.verdict(report), sections + [versions], style=_STYLE)
+    return _PAGE.format(
+        title=_safe(terminal.verdict(report)),
+        sections="\n".join(filter(None, sections)),
+        versions=_safe(terminal.versions(report)),
+    )
+
+
+def _safe(value):
+    return escape(str(value))
 
 
 def _failure(report):
@@ -50,8 +78,8 @@ def _failure(report):
         for each in report.failure.largest
     ]
     return "<pre>%s</pre>\n<p>%s</p>\n%s" % (
-        safe(report.failure.message),
-        safe("Instead: " + report.failure.instead),
+        _safe(report.failure.message),
+        _safe("Instead: " + report.failure.instead),
         _table("Largest arrays, before optimization", ("", "shape", "line", "op"), rows),
     )
 
@@ -95,7 +123,7 @@ def _memory(report):
 def _cost(report):
     if not report.cost:
         return ""
-    made = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % safe(line) for line in terminal.work(report))
+    made = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % _safe(line) for line in terminal.work(report))
     if not report.hottest:
         return made
     rows = []
@@ -109,7 +137,7 @@ def _cost(report):
                 _ROW - 4,
                 number * _ROW + 13,
                 100 * hot.share,
-                safe(terminal.origin(hot)),
+                _safe(terminal.origin(hot)),
             )
         )
     return made + (
@@ -165,7 +193,7 @@ def _splits(report):
 
 
 def _notes(report):
-    return "<ul>%s</ul>" % "".join("<li>%s</li>" % safe(each) for each in report.warnings)
+    return "<ul>%s</ul>" % "".join("<li>%s</li>" % _safe(each) for each in report.warnings)
 
 
 def _table(title, head, rows):
@@ -174,11 +202,11 @@ def _table(title, head, rows):
         return ""
     body = "\n".join(
         '<tr><td class="number">%s</td>%s</tr>'
-        % (safe(row[0]), "".join("<td>%s</td>" % safe(cell) for cell in row[1:]))
+        % (_safe(row[0]), "".join("<td>%s</td>" % _safe(cell) for cell in row[1:]))
         for row in rows
     )
     return "<h2>%s</h2>\n<table>\n<tr>%s</tr>\n%s\n</table>" % (
         title,
-        "".join("<th>%s</th>" % safe(cell) for cell in head),
+        "".join("<th>%s</th>" % _safe(cell) for cell in head),
         body,
     )

@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from tpudist import slices
+from tpudist import machine, slices
 from tpudist.compile import compiler, step, terminal
 from tpudist.errors import TpudistError
 
@@ -32,7 +32,7 @@ def run(options):
     slice_ = slices.find(options.compile)
     step.require_lowering(options.lower_with)
     tpu = options.tpu
-    if tpu is None and not os.environ.get(runner.ENVIRONMENT):
+    if tpu is None and not os.environ.get(machine.TPU):
         tpu = "virtual:%d" % slice_.devices
     recorded = []
     code = runner.run(

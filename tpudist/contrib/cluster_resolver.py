@@ -3,10 +3,10 @@
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/cluster_resolver/TPUClusterResolver.md
 """
 
-from tpudist.core import cluster, tpu_ops
+from tpudist.core import tpu_ops
 
 
-class TPUClusterResolver(cluster.TPUClusterResolver):
+class TPUClusterResolver(tpu_ops.RememberedResolver):
     """Finds a TPU by name, or a virtual TPU (r1.11).
 
     Args:
@@ -34,8 +34,6 @@ class TPUClusterResolver(cluster.TPUClusterResolver):
         discovery_url=None,
     ):
         """See the class; reference r1.11."""
-        if isinstance(tpu, (list, tuple)) and len(tpu) == 1:
-            tpu = tpu[0]
         super().__init__(
             tpu,
             zone,
@@ -47,4 +45,3 @@ class TPUClusterResolver(cluster.TPUClusterResolver):
             service,
             discovery_url,
         )
-        tpu_ops.remember(self)

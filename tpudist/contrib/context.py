@@ -60,7 +60,7 @@ class TowerContext:
     @property
     def is_single_tower(self):
         """Whether there is a single tower (r1.11)."""
-        return self.num_towers == 1
+        return contexts.is_single(self._context)
 
     @property
     def device(self):
@@ -129,7 +129,7 @@ class MultiStepContext(step_outputs.StepOutputs):
             ONLY_FIRST_TOWER (or a `ReduceOp`) for one tensor.
           reduce_op: the same as `aggregation` (1.13).
         """
-        self.set_tensor(name, output, reduce_op or aggregation)
+        super().set_tensor(name, output, reduce_op or aggregation)
 
     @adapter.library
     def set_non_tensor_output(self, name, output):
@@ -139,7 +139,7 @@ class MultiStepContext(step_outputs.StepOutputs):
           name: its key in `non_tensor_outputs`.
           output: anything; set in a tower, the result is a list.
         """
-        self.set_other(name, output)
+        super().set_other(name, output)
 
 
 @adapter.library
@@ -150,8 +150,7 @@ def get_tower_context():
       A `TowerContext`, also where there is no strategy; None in cross-tower
       context.
     """
-    context = tf.distribute.get_replica_context()
-    return None if context is None else TowerContext(context)
+    return contexts.current_replica(TowerContext)
 
 
 @adapter.library
@@ -163,13 +162,13 @@ def get_cross_tower_context():
 @adapter.library
 def get_distribution_strategy():
     """The current `DistributionStrategy`, or the default one (r1.11)."""
-    return tf.distribute.get_strategy()
+    return contexts.current_strategy()
 
 
 @adapter.library
 def has_distribution_strategy():
     """Whether a strategy other than the default one is current (r1.11)."""
-    return tf.distribute.has_strategy()
+    return contexts.has_strategy()
 
 
 @adapter.library
@@ -179,4 +178,4 @@ def get_loss_reduction():
     Returns:
       `VariableAggregation.SUM` or `VariableAggregation.MEAN`.
     """
-    return VariableAggregation.SUM if contexts.last_loss_is_sum() else VariableAggregation.MEAN
+    return contexts.last_loss_reduction(VariableAggregation.SUM, VariableAggregation.MEAN)

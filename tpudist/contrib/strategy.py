@@ -3,9 +3,11 @@
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md
 What the same class is called with in code of 1.13 to 1.15 is in
 :mod:`tpudist.contrib.replicas`, its properties in
-:mod:`tpudist.contrib.properties`.
+:mod:`tpudist.contrib.properties`, what later eras have too in
+:mod:`tpudist.common.strategy`.
 """
 
+from tpudist.common.strategy import EveryEra, FirstGeneration
 from tpudist.contrib.context import MultiStepContext
 from tpudist.contrib.inputs import PerDeviceDataset
 from tpudist.contrib.properties import Properties
@@ -13,7 +15,9 @@ from tpudist.contrib.replicas import ReplicaNames
 from tpudist.core import adapter
 
 
-class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
+class TPUStrategy(
+    ReplicaNames, Properties, EveryEra, FirstGeneration, adapter.ScalingStrategyBaseV1
+):
     """TPU distribution strategy with the API of TensorFlow 1.11.
 
     Reference: tf.contrib.distribute.TPUStrategy, r1.11. Optimizers of
@@ -47,15 +51,6 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
     ):
         """See the class; reference r1.11."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run, num_cores)
-
-    @adapter.library
-    def scope(self):
-        """Context manager that makes this strategy current (r1.11).
-
-        Variables created in it are distributed; the block is in cross-tower
-        context.
-        """
-        return adapter.scope(self)
 
     @adapter.library
     def call_for_each_tower(self, fn, *args, **kwargs):
@@ -246,26 +241,9 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
         return adapter.value_container(self, value)
 
     @adapter.library
-    def colocate_vars_with(self, colocate_with_variable):
-        """Context manager that controls where variables are created (r1.11).
-
-        Context: in the scope.
-
-        Args:
-          colocate_with_variable: a variable of the scope, or what
-            `non_slot_devices` returned.
-        """
-        return adapter.colocate(self, colocate_with_variable)
-
-    @adapter.library
     def non_slot_devices(self, var_list):
         """List of the devices for variables that are no slots (r1.11)."""
         return adapter.non_slot_devices(self, var_list)
-
-    @adapter.library
-    def group(self, value, name=None):
-        """Shortcut for `tf.group(distribution.unwrap(value))` (r1.11)."""
-        return adapter.group(self, value, name)
 
     @adapter.library
     def map(self, map_over, fn, *args, **kwargs):
@@ -278,11 +256,6 @@ class TPUStrategy(ReplicaNames, Properties, adapter.ScalingStrategyBaseV1):
           `reduce` combines them.
         """
         return adapter.map_over(self, map_over, fn, args, kwargs)
-
-    @adapter.library
-    def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
-        """Adapts a `tf.ConfigProto`, in place, to the strategy (r1.11)."""
-        adapter.configure(self, session_config, cluster_spec, task_type, task_id)
 
     @adapter.library
     def initialize(self):

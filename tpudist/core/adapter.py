@@ -252,6 +252,17 @@ def extended(strategy):
     return base_classes.native_property(strategy, "extended")
 
 
+def update_config_proto(strategy, config_proto):
+    """A copy of a ``tf.compat.v1.ConfigProto``, adapted to `strategy`."""
+    return base_classes.native_call(strategy, "update_config_proto", config_proto)
+
+
+def require_static_shapes(strategy):
+    """Whether tensors of replicas must have static shapes: those of a TPU must."""
+    del strategy
+    return True
+
+
 def num_replicas(strategy):
     """Number of replicas over which gradients are aggregated."""
     return base_classes.native_property(strategy, "num_replicas_in_sync")

@@ -8,6 +8,7 @@ import os
 
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.core import placement
 from tpudist.errors import ArgumentTypeError, TPUNameError
 from tpudist.tfcompat import tpu as native
@@ -30,7 +31,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
     """
 
     def __init__(self, tpu=None, zone=None, project=None, job_name="worker", *args, **kwargs):
-        name = os.environ.get(virtual_system.ENVIRONMENT) or tpu
+        name = os.environ.get(machine.TPU) or tpu
         self._system = None
         if virtual_system.is_virtual(name):
             self._system = virtual_system.parse(name)
@@ -120,9 +121,7 @@ def resolve(resolver):
     """
     if resolver is None or isinstance(resolver, str):
         return TPUClusterResolver(resolver or "")
-    if system_of(resolver) is None and virtual_system.is_virtual(
-        os.environ.get(virtual_system.ENVIRONMENT)
-    ):
+    if system_of(resolver) is None and virtual_system.is_virtual(os.environ.get(machine.TPU)):
         return TPUClusterResolver()
     if not (hasattr(resolver, "cluster_spec") and hasattr(resolver, "master")):
         raise ArgumentTypeError(

@@ -164,6 +164,29 @@ def refuse_eager(fn):
     )
 
 
+def current_strategy():
+    """The strategy that is current in this thread, or TensorFlow's default one."""
+    return tf.distribute.get_strategy()
+
+
+def has_strategy():
+    """Whether a strategy other than the default one is current."""
+    return tf.distribute.has_strategy()
+
+
+def current_replica(context_class):
+    """The context of the replica that this is called in, as a surface shows it.
+
+    Args:
+      context_class: ``context_class(replica_context)`` makes what is returned.
+
+    Returns:
+      None in cross-replica context.
+    """
+    context = tf.distribute.get_replica_context()
+    return None if context is None else context_class(context)
+
+
 def cross_replica_strategy():
     """The current strategy in its cross-replica context, else None."""
     if tf.distribute.in_cross_replica_context():
@@ -187,6 +210,11 @@ def replica_id(context):
         return found
     static = functions.static_value(found) if nests.is_tensor(found) else found
     return found if static is None else int(static)
+
+
+def is_single(context):
+    """Whether there is only one replica."""
+    return context.num_replicas_in_sync == 1
 
 
 def device(context):
@@ -218,7 +246,7 @@ def merge_call(context, merge_fn, args, kwargs):
     return context.merge_call(merge_fn, args=args, kwargs=kwargs)
 
 
-def last_loss_is_sum():
-    """Whether ``tf.losses`` last reduced a loss to a sum in this graph."""
+def last_loss_reduction(sum_, mean):
+    """How ``tf.losses`` last reduced a loss in this graph: `sum_` or `mean`."""
     last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction", None)
-    return last in (tf.compat.v1.losses.Reduction.SUM, "sum")
+    return sum_ if last in (tf.compat.v1.losses.Reduction.SUM, "sum") else mean

@@ -7,6 +7,7 @@ import os
 
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.core import cluster, strategies
 from tpudist.core.virtual_computations import VirtualComputations
 from tpudist.tfcompat import tpu
@@ -15,16 +16,21 @@ from tpudist.virtual import system as virtual_system
 _last_system = None
 
 
-def remember(resolver):
-    """Notes which TPU the script found last; the operations here mean it."""
-    global _last_system
-    _last_system = cluster.system_of(resolver)
+class RememberedResolver(cluster.TPUClusterResolver):
+    """A resolver whose TPU the operations here mean, as the last one found."""
+
+    def __init__(self, tpu=None, *args):
+        global _last_system
+        if isinstance(tpu, (list, tuple)) and len(tpu) == 1:
+            tpu = tpu[0]
+        super().__init__(tpu, *args)
+        _last_system = cluster.system_of(self)
 
 
 def _here():
     """The operations of the TPU that is meant where they are called."""
     system = strategies.backend_of(tf.distribute.get_strategy()).system
-    name = os.environ.get(virtual_system.ENVIRONMENT)
+    name = os.environ.get(machine.TPU)
     if system is None and virtual_system.is_virtual(name):
         system = virtual_system.parse(name)
     system = system or _last_system

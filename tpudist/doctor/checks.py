@@ -8,6 +8,7 @@ does not.
 import collections
 import os
 
+from tpudist import machine
 from tpudist.doctor import releases, tpus
 from tpudist.errors import TPUNameError
 from tpudist.virtual import system
@@ -112,7 +113,7 @@ def tensorflow_twice(env):
     wheels = {
         name: version
         for name, version in env.tensorflows.items()
-        if name not in ("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws")
+        if name not in machine.PARTS_OF_TENSORFLOW
     }
     if len(wheels) < 2:
         return

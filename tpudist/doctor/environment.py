@@ -14,25 +14,11 @@ import re
 import subprocess
 import sys
 
-#: The wheels that put a package ``tensorflow`` into site-packages.
-TENSORFLOWS = (
-    "tensorflow",
-    "tensorflow-cpu",
-    "tensorflow-gpu",
-    "tensorflow-tpu",
-    "tensorflow-intel",
-    "tensorflow-macos",
-    "tensorflow-cpu-aws",
-    "intel-tensorflow",
-    "tf-nightly",
-    "tf-nightly-cpu",
-    "tf-nightly-gpu",
-    "tf-nightly-tpu",
-)
+from tpudist import machine
 
 #: Environment variables that decide about TPUs and Keras.
 VARIABLES = (
-    "TPUDIST_TPU",
+    machine.TPU,
     "TPU_NAME",
     "COLAB_TPU_ADDR",
     "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
@@ -82,7 +68,9 @@ class Environment(
     def tensorflows(self):
         """{name: version} of the installed wheels that carry TensorFlow."""
         return {
-            name: self.distributions[name] for name in TENSORFLOWS if name in self.distributions
+            name: self.distributions[name]
+            for name in machine.TENSORFLOWS
+            if name in self.distributions
         }
 
     @property
@@ -145,7 +133,7 @@ def installed():
         if not name or not fields.get("Version") or name in versions:
             continue
         versions[name] = fields["Version"]
-        if name in TENSORFLOWS:
+        if name in machine.TENSORFLOWS:
             requires[name] = fields.get_all("Requires-Dist") or []
     return versions, requires
 

@@ -2,6 +2,7 @@
 
 import re
 
+from tpudist import machine
 from tpudist.doctor import releases
 
 #: Variables that name a TPU on another machine, most specific first.
@@ -10,7 +11,7 @@ REMOTE = ("TPU_NAME", "COLAB_TPU_ADDR", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS")
 
 def virtual(env):
     """The virtual TPU that TPUDIST_TPU asks for, e.g. ``"virtual:8"``, or None."""
-    name = env.variables.get("TPUDIST_TPU", "")
+    name = env.variables.get(machine.TPU, "")
     return name if name.startswith("virtual") else None
 
 
@@ -19,7 +20,7 @@ def remote(env):
 
     ``local`` is what Cloud TPU VMs put into TPU_NAME for their own chips.
     """
-    names = [env.variables.get(variable) for variable in ("TPUDIST_TPU",) + REMOTE]
+    names = [env.variables.get(variable) for variable in (machine.TPU,) + REMOTE]
     return next(
         (name for name in names if name and name != "local" and not name.startswith("virtual")),
         None,
@@ -46,7 +47,7 @@ def found(env):
 
 def _choice(env):
     if virtual(env):
-        return "virtual", virtual(env), "TPUDIST_TPU"
+        return "virtual", virtual(env), machine.TPU
     if env.chips:
         return "local", "local", env.chips[0]
     if remote(env):
@@ -56,7 +57,7 @@ def _choice(env):
             name,
             next(
                 variable
-                for variable in ("TPUDIST_TPU",) + REMOTE
+                for variable in (machine.TPU,) + REMOTE
                 if env.variables.get(variable) == name
             ),
         )

@@ -4,6 +4,7 @@ import os
 
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.virtual import system
 
 
@@ -17,6 +18,6 @@ def connect_to_host(remote_host=None, job_name="worker"):
 
     Reference: tf.config.experimental_connect_to_host (TensorFlow 2.0).
     """
-    virtual = system.is_virtual(os.environ.get(system.ENVIRONMENT))
+    virtual = system.is_virtual(os.environ.get(machine.TPU))
     if not virtual and remote_host != "":
         tf.config.experimental_connect_to_host(remote_host, job_name)

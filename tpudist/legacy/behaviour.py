@@ -32,7 +32,7 @@ _SWITCHES = {
 
 
 @contextlib.contextmanager
-def of_era(era):
+def of_era(era, in_graph=False):
     """Context manager: inside, TensorFlow behaves as in an era.
 
     contrib is TensorFlow 1: graph mode, ``Dimension`` objects in shapes,
@@ -42,6 +42,7 @@ def of_era(era):
 
     Args:
       era: an element of ``surfaces.ERAS``.
+      in_graph: as in contrib in any era, for a program that needs a graph.
 
     Raises:
       ScriptError: a 2.x era on TensorFlow 1.x in a process that already has
@@ -55,27 +56,27 @@ def of_era(era):
             _v1().config.get_soft_device_placement()  # Makes the eager context.
         stack.enter_context(_switches_restored(versions.TF2))
         enter = _on_second_generation if versions.TF2 else _on_first_generation
-        enter(stack, era)
+        enter(stack, era, in_graph or era == "contrib")
         stack.enter_context(_sessions_closed())
         yield
 
 
-def _on_second_generation(stack, era):
-    if era == "contrib":
+def _on_second_generation(stack, era, in_graph):
+    if in_graph:
         stack.enter_context(ScriptGraph(era))
         with _quiet():
             for switch in _SWITCHES:
                 getattr(_v1(), "disable_" + switch)()
 
 
-def _on_first_generation(stack, era):
+def _on_first_generation(stack, era, in_graph):
     fresh = not _v1().get_default_graph().get_operations() and _reset_graph()
     if fresh:
         stack.callback(_reset_graph)
-    if era == "contrib":
+    if in_graph:
         if not fresh:
             stack.enter_context(ScriptGraph(era))
-    elif not _v1().executing_eagerly() and not (fresh and _switch_on()):
+    elif not _eager_by_default() and not (fresh and _switch_on()):
         raise ScriptError(
             "a script of TensorFlow 2 in a process that has built a graph",
             "TensorFlow 1 can turn eager execution on only at its start",
@@ -179,6 +180,12 @@ def _v1():
     return tf.compat.v1
 
 
+def _eager_by_default():
+    from tpudist.tfcompat import functions
+
+    return functions.eager_by_default()
+
+
 def _reset_graph():
     try:
         _v1().reset_default_graph()
@@ -190,7 +197,8 @@ def _reset_graph():
 @contextlib.contextmanager
 def _switches_restored(second_generation):
     v1 = _v1()
-    eager, before = v1.executing_eagerly(), {}
+    eager = v1.executing_eagerly() if second_generation else _eager_by_default()
+    before = {}
     for name, enabled in _SWITCHES.items():
         with contextlib.suppress(AttributeError):
             before[name] = enabled(v1)

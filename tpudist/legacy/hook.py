@@ -12,7 +12,8 @@ import importlib.util
 import os
 import sys
 
-_FOREIGN = ("site-packages", "dist-packages")
+from tpudist import machine
+
 _OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 
@@ -68,7 +69,7 @@ class Hook:
     def _below_folder(self, path):
         if not path.startswith(self._folder) or path.startswith(self._foreign):
             return False
-        return not set(path[len(self._folder) :].split(os.sep)) & set(_FOREIGN)
+        return not machine.is_installed(path[len(self._folder) :])
 
     def _foreign_folders(self):
         spec = importlib.util.find_spec("tensorflow")

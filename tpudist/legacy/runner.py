@@ -7,12 +7,10 @@ import sys
 import traceback
 import types
 
-from tpudist import surfaces
+from tpudist import machine, surfaces
+from tpudist.eras import program
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, detect, hook
-
-#: The environment variable that overrides the TPU name of a script.
-ENVIRONMENT = "TPUDIST_TPU"
+from tpudist.legacy import behaviour, hook
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
@@ -32,6 +30,7 @@ def run(script, argv=(), era=None, tpu=None, around=None):
       argv: its arguments, a sequence of str.
       era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``); None finds
         it by reading the script, and says on stderr which names decided.
+        Where none tells one it is the newest.
       tpu: a TPU's name, or "virtual:8" and the like: what TPUDIST_TPU is set
         to for the run. None leaves it.
       around: a context manager to be entered around the script, when
@@ -70,11 +69,11 @@ def of_era(script, argv=(), era=None, tpu=None):
     Raises:
       ScriptError: (a RuntimeError) there is no such script or era.
     """
-    code, era = _prepare(script, era)
+    code, era, in_graph = _prepare(script, era)
     with contextlib.ExitStack() as undo:
         undo.enter_context(_environment(tpu))
         undo.enter_context(_interpreter(script, argv))
-        undo.enter_context(behaviour.of_era(era))
+        undo.enter_context(behaviour.of_era(era, in_graph))
         undo.enter_context(_absl_flags())
         undo.enter_context(hook.Hook(era, _folder(script)))
         yield code
@@ -94,15 +93,15 @@ def _prepare(script, era):
             "tpudist run [--era ERA] path/to/script.py [args]",
         )
     chosen = _era(era)
-    tree = detect.parse(script)
+    tree, found = program.parse(script), program.detect(script)
     if chosen is None:
-        found = detect.detect(script)
-        print(detect.describe(found), file=sys.stderr)
+        print(program.describe(found), file=sys.stderr)
         chosen = found.era
     from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
 
     del versions
-    return compile(tree, os.path.abspath(script), "exec", dont_inherit=True), chosen
+    code = compile(tree, os.path.abspath(script), "exec", dont_inherit=True)
+    return code, chosen, bool(found.graph)
 
 
 def _folder(script):
@@ -159,15 +158,15 @@ def _is_ours(trace):
 
 @contextlib.contextmanager
 def _environment(tpu):
-    before = os.environ.get(ENVIRONMENT)
+    before = os.environ.get(machine.TPU)
     if tpu is not None:
-        os.environ[ENVIRONMENT] = tpu
+        os.environ[machine.TPU] = tpu
     try:
         yield
     finally:
-        os.environ.pop(ENVIRONMENT, None)
+        os.environ.pop(machine.TPU, None)
         if before is not None:
-            os.environ[ENVIRONMENT] = before
+            os.environ[machine.TPU] = before
 
 
 @contextlib.contextmanager

@@ -12,23 +12,15 @@ import re
 import sys
 
 import tpudist
+from tpudist import machine
 from tpudist.errors import MatrixError
 
 #: The files of a project that decide what its installation needs or declares.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.toml")
 
-#: The names under which projects ask for TensorFlow. Two of these wheels would
-#: overwrite each other, so all but the release's own are left out.
-TENSORFLOWS = (
-    "tensorflow",
-    "tensorflow-cpu",
-    "tensorflow-gpu",
-    "tensorflow-tpu",
-    "tf-nightly",
-    "tf-nightly-cpu",
-    "tf-nightly-gpu",
-    "tf-nightly-tpu",
-)
+#: The names under which projects ask for TensorFlow: all but the release's own
+#: are left out.
+TENSORFLOWS = tuple(name for name in machine.TENSORFLOWS if name not in machine.PARTS_OF_TENSORFLOW)
 
 
 class Recipe:

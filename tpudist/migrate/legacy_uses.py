@@ -10,7 +10,7 @@ import functools
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.legacy import evidence
+from tpudist.eras import names as era_names
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import builtin_calls, members, syntax_trees, tensorflow_names
 from tpudist.resolution.import_origins import first_name
@@ -186,9 +186,12 @@ def _unresolved(plan, node, owner, name, values, kinds, table):
 
 def _is_told(plan, node, owner, name):
     """Whether a name on something unknown is one that a strategy has, and hardly anything else."""
+    receiver = last_word(owner)
     if name in COMMON:
-        return bool(evidence.eras_of_member("unwrap", last_word(owner))) or _aggregates(plan, node)
-    return bool(evidence.eras_of_member(name, last_word(owner))) or _aggregates(plan, node)
+        told = era_names.is_called_like_a_strategy(receiver)
+    else:
+        told = bool(era_names.eras_of_member(name, receiver))
+    return told or _aggregates(plan, node)
 
 
 def _aggregates(plan, node):

@@ -6,10 +6,9 @@ import re
 import warnings
 
 from tpudist import surfaces
-from tpudist.legacy import evidence
+from tpudist.eras import decide, evidence
 from tpudist.resolution import sources
 
-_CONTRIB = re.compile(r"\btpudist\.contrib\b|from tpudist import .*\bcontrib\b")
 _TPU_CONTRIB = re.compile(
     r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
     r"import\s.*\bTPUStrategy\b|tpu_strategy\b"
@@ -21,8 +20,8 @@ _LATER = re.compile(
 _GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
+_OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
-_DROPIN = re.compile(r"\btpudist\.(contrib|v2_0|v2_2)\b")
 
 
 class Survey:
@@ -51,10 +50,7 @@ class Survey:
         self.companions = {
             path
             for path in reached - self._contrib
-            if any(
-                not each.name.startswith(".") and each.eras == ("contrib",)
-                for each in self._evidence.get(path, ())
-            )
+            if _names_tensorflow_1(self._evidence.get(path, ()))
         }
         self.handed = self._handed(codebase)
         self.companions |= {
@@ -67,15 +63,9 @@ class Survey:
         self._v1 = {
             path
             for path in self._contrib | self.companions
-            if _CONTRIB.search(self._texts[path])
-            or any(
-                each.name.startswith("tf.") and each.eras == ("contrib",)
-                for each in self._evidence[path]
-            )
+            if _names_tensorflow_1(self._evidence[path])
         }
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
-        for path in self._contrib:
-            self.eras[path] = "contrib"
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         self.files = sorted(
             set(codebase.candidates)
@@ -111,20 +101,15 @@ class Survey:
             node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))
         ]
         self._evidence[path] = found
-        era = _era(found, text)
-        if era:
-            self.eras[path] = era
+        told = decide.decide([each for each in found if each.kind in _OF_SURFACES])
+        if told.decisive:
+            self.eras[path] = told.era
 
     def _tells_contrib(self, path):
-        if _CONTRIB.search(self._texts[path]):
-            return True
-        if _DROPIN.search(self._texts[path]):
-            return False
-        return any(
-            each.eras == ("contrib",)
-            and (each.name.startswith((".", "tf.contrib")) or "tower" in each.name.lower())
-            for each in self._evidence[path]
-        )
+        found = self._evidence[path]
+        stated = [each for each in found if each.kind == evidence.STATED]
+        own = [each for each in found if each.kind == evidence.SURFACE]
+        return any(each.eras == ("contrib",) for each in stated or own)
 
     def _reached(self, codebase):
         """The files that contrib files import, directly or not; themselves too."""
@@ -171,34 +156,23 @@ class Survey:
         """Whether there is a contrib TPUStrategy of 1.13 or before."""
         if origin not in ("auto", "1.11", "1.13"):
             return False
-        texts = [
-            self._texts[path] for path in self._contrib if _TPU_CONTRIB.search(self._texts[path])
-        ]
-        if origin == "auto" and not any(_CONTRIB.search(text) for text in texts):
-            return bool(texts) and not any(
+        found = [path for path in self._contrib if _TPU_CONTRIB.search(self._texts[path])]
+        if origin == "auto" and not any(map(self._states_an_era, found)):
+            return bool(found) and not any(
                 _LATER.search(self._texts[path]) for path in self._contrib
             )
-        return bool(texts)
+        return bool(found)
+
+    def _states_an_era(self, path):
+        return any(each.kind == evidence.STATED for each in self._evidence[path])
 
 
-def _era(found, text):
-    dropin = _DROPIN.search(text)
-    if dropin:
-        return dropin.group(1)
-    told = [
-        each
+def _names_tensorflow_1(found):
+    """Whether a file names what only TensorFlow 1 has below ``tf``."""
+    return any(
+        each.eras == ("contrib",) and each.kind != evidence.GRAPH and not each.name.startswith(".")
         for each in found
-        if len(each.eras) == 1
-        and not (
-            each.eras == ("contrib",)
-            and not each.name.startswith((".", "tf.contrib"))
-            and "tower" not in each.name.lower()
-        )
-    ]
-    if told:
-        return max((each.eras[-1] for each in told), key=surfaces.ERAS.index)
-    shared = [each for each in found if len(each.eras) > 1]
-    return shared[0].eras[0] if shared else ""
+    )
 
 
 def _modules(imports):

@@ -3,6 +3,7 @@
 import collections
 import os
 
+from tpudist import machine
 from tpudist.errors import PinError
 from tpudist.pins import SUFFIX, compare, releases, store, values
 
@@ -15,7 +16,7 @@ Pin = collections.namedtuple("Pin", "file test name kind rtol first found values
 #: ``steps`` is {release: the first step that differs}.
 Curve = collections.namedtuple("Curve", "title rtol first steps lines")
 
-_SKIPPED = ("node_modules", "build", "dist", "site-packages")
+_SKIPPED = ("node_modules", "build", "dist") + machine.INSTALLED
 
 
 def files(paths):

@@ -3,6 +3,8 @@
 import functools
 import sys
 
+from tpudist import machine
+
 #: What stands for a run without TensorFlow.
 NONE = "none"
 
@@ -24,7 +26,7 @@ def _installed():
     from tpudist.doctor import environment
 
     found, _ = environment.installed()
-    return next((_minor(found[name]) for name in environment.TENSORFLOWS if name in found), NONE)
+    return next((_minor(found[name]) for name in machine.TENSORFLOWS if name in found), NONE)
 
 
 def _minor(version):

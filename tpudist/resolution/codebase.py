@@ -5,10 +5,10 @@ import importlib.machinery
 import os
 import re
 
-from tpudist import surfaces
+from tpudist import machine, surfaces
 from tpudist.resolution import sources
 
-_SKIP = {"__pycache__", "node_modules", "build", "dist", "site-packages", "dist-packages"}
+_SKIP = {"__pycache__", "node_modules", "build", "dist", *machine.INSTALLED}
 _WORDS = sorted(
     {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
     - {

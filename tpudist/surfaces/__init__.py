@@ -54,16 +54,22 @@ def rows_of(era):
     return tuple(row for row in ROWS if row.era == era)
 
 
-def members(era):
+def members(era, carried=True):
     """Members of the era's strategy class.
 
     Args:
       era: "contrib", "v2_0" or "v2_2".
+      carried: whether other eras' names that its releases still had are among
+        them (see `Row`).
 
     Returns:
       A dict from the member's bare name ("unwrap") to its Row.
     """
-    return {row.name[len(_CLASS) :]: row for row in rows_of(era) if row.name.startswith(_CLASS)}
+    return {
+        row.name[len(_CLASS) :]: row
+        for row in rows_of(era)
+        if row.name.startswith(_CLASS) and (carried or not row.carried)
+    }
 
 
 def era_named(text):

@@ -2,7 +2,9 @@
 
 from collections import namedtuple
 
-Row = namedtuple("Row", "era name kind core signature arguments since until url")
+from tpudist.surfaces.dropins import DROPINS
+
+Row = namedtuple("Row", "era name kind signature leads_to carried since until url")
 Row.__doc__ = """One name of one era.
 
 Fields:
@@ -10,25 +12,64 @@ Fields:
   name: dotted name below ``tf``; members of the strategy class are written
     ``TPUStrategy.<member>``.
   kind: "init", "property", "method", "function" or "class".
-  core: the operation of ``tpudist.core.adapter`` behind it, "" for a pure name.
   signature: as on the era's page, without ``self``; "" for a property.
-  arguments: ``legacy -> core`` for every argument that is spelled otherwise.
+  leads_to: ``module:attribute`` of what answers for it: of a member of the
+    strategy class its operation of ``tpudist.core.adapter``.
+  carried: whether it is another era's name that the releases of this one still
+    had, deprecated and on no page: it works, and does not tell the era.
   since: first TensorFlow release that has the name natively, "" if none has
     (a spelling that only the documentation used).
   until: last one, "" while the newest release still has it.
   url: the reference page that the row implements.
 """
 
+_CLASS = "TPUStrategy."
 
-def rows_for(era, url, lines):
-    """Rows of one era from its compact lines.
+
+def of_class(era, url, lines, carried=False):
+    """Rows of an era's strategy class.
 
     Args:
       era: the era's name.
       url: the page of every line that names none.
-      lines: tuples (name, kind, core, signature, arguments, since, until[, url]).
+      lines: tuples (member, operation, signature, since, until[, url]); the
+        signature of a property is None.
+      carried: as of `Row`.
 
     Returns:
       A tuple of Row.
     """
-    return tuple(Row(era, *(line + (url,))[:8]) for line in lines)
+    return tuple(_member(era, carried, *(line + (url,))[:6]) for line in lines)
+
+
+def _member(era, carried, name, operation, signature, since, until, url):
+    kind = "init" if name == "__init__" else "property" if signature is None else "method"
+    target = "tpudist.core.adapter:" + operation
+    return Row(era, _CLASS + name, kind, signature or "", target, carried, since, until, url)
+
+
+def beside_class(era, lines):
+    """Rows of the names around an era's strategy class.
+
+    Args:
+      era: the era's name.
+      lines: tuples (name, kind, signature, since, until, url).
+
+    Returns:
+      A tuple of Row.
+    """
+    return tuple(
+        Row(era, name, kind, signature, _target(era, name), False, *rest)
+        for name, kind, signature, *rest in lines
+    )
+
+
+def _target(era, name):
+    """What the era's drop-in has for a name, or for its longest parent."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        for above in ("", "contrib.distribute."):
+            found = DROPINS[era].get(above + ".".join(parts[:end]))
+            if found:
+                return ".".join([found] + parts[end:])
+    return "tensorflow:" + name

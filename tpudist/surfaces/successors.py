@@ -57,6 +57,7 @@ MEMBERS = {
         ("strategy", "between_graph"): "extended.experimental_between_graph",
         ("strategy", "num_towers_per_host"): "extended.num_replicas_per_host",
         ("strategy", "should_init"): "extended.experimental_should_init",
+        ("strategy", "require_static_shapes"): "extended.experimental_require_static_shapes",
         ("strategy", "num_towers"): "num_replicas_in_sync",
         ("strategy", "num_replicas"): "num_replicas_in_sync",
         ("strategy", "unwrap"): "experimental_local_results",

@@ -71,6 +71,15 @@ def in_function():
     return ops.get_default_graph().building_function
 
 
+def eager_by_default():
+    """Whether a program runs eagerly outside of any graph.
+
+    Asking starts nothing; on 1.13 ``tf.executing_eagerly()`` makes an eager
+    context, after which eager execution cannot be enabled any more.
+    """
+    return context.default_execution_mode == context.EAGER_MODE
+
+
 def in_graph():
     """Whether ops are being added to a graph rather than executed."""
     return not tf.executing_eagerly()

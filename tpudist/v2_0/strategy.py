@@ -3,10 +3,11 @@
 Reference: https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/experimental/TPUStrategy
 """
 
+from tpudist.common.strategy import SecondGeneration
 from tpudist.core import adapter
 
 
-class TPUStrategy(adapter.TPUStrategyBase):
+class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
     """TPU distribution strategy with the API of TensorFlow 2.0.
 
     Reference: tf.distribute.experimental.TPUStrategy, r2.0.
@@ -19,30 +20,6 @@ class TPUStrategy(adapter.TPUStrategyBase):
       TPUNameError: (a ValueError) there is no such TPU.
       TopologyError: (a ValueError) the assignment does not fit the slice.
     """
-
-    @adapter.library
-    def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
-        """See the class; reference r2.0."""
-        adapter.initialize(self, tpu_cluster_resolver, device_assignment)
-
-    @property
-    def extended(self):
-        """`tf.distribute.StrategyExtended` with additional methods (r2.0)."""
-        return adapter.extended(self)
-
-    @property
-    def num_replicas_in_sync(self):
-        """Number of replicas over which gradients are aggregated (r2.0)."""
-        return adapter.num_replicas(self)
-
-    @adapter.library
-    def scope(self):
-        """Context manager that makes this strategy current (r2.0).
-
-        Variables created in it are distributed; the block is in
-        cross-replica context.
-        """
-        return adapter.scope(self)
 
     @adapter.library
     def experimental_run_v2(self, fn, args=(), kwargs=None):
@@ -64,79 +41,3 @@ class TPUStrategy(adapter.TPUStrategyBase):
           ContextError: (a RuntimeError) called inside a replica function.
         """
         return adapter.run(self, fn, args, kwargs)
-
-    @adapter.library
-    def reduce(self, reduce_op, value, axis):
-        """Reduces `value` across replicas (r2.0).
-
-        Context: cross-replica; eager, graph or tf.function.
-
-        Args:
-          reduce_op: a `tf.distribute.ReduceOp`.
-          value: a per-replica value, or a nest of them.
-          axis: the batch dimension of each component, to reduce it too, or
-            None. MEAN with an axis divides by the true number of examples.
-
-        Returns:
-          A tensor, or a nest of them.
-
-        Raises:
-          CollectiveError: (a ValueError) components differ in shape and
-            `axis` is None.
-        """
-        return adapter.reduce(self, reduce_op, value, axis)
-
-    @adapter.library
-    def experimental_local_results(self, value):
-        """A tuple of the per-replica values in `value` (r2.0).
-
-        Args:
-          value: what `experimental_run_v2` returned, or a variable of the scope.
-
-        Returns:
-          One component per replica; `(value,)` if it is a single value.
-        """
-        return adapter.local_results(self, value)
-
-    @adapter.library
-    def experimental_distribute_dataset(self, dataset):
-        """Splits a dataset of global batches among the replicas (r2.0).
-
-        Context: cross-replica. With several hosts the data is first sharded
-        among them, by files where it is read from files.
-
-        Args:
-          dataset: a `tf.data.Dataset` batched by the global batch size.
-
-        Returns:
-          A dataset of per-replica values.
-        """
-        return adapter.distribute_dataset(self, dataset)
-
-    @adapter.library
-    def experimental_distribute_datasets_from_function(self, dataset_fn):
-        """Distributes the datasets that `dataset_fn` makes (r2.0).
-
-        Context: cross-replica. Each replica takes one element a step.
-
-        Args:
-          dataset_fn: `dataset_fn(tf.distribute.InputContext)` returns a
-            dataset of per-replica batches; called once per host.
-
-        Returns:
-          A dataset of per-replica values.
-        """
-        return adapter.distribute_datasets_from_function(self, dataset_fn)
-
-    @adapter.library
-    def experimental_make_numpy_dataset(self, numpy_input):
-        """A dataset of the rows of numpy arrays (r2.0).
-
-        Args:
-          numpy_input: a nest of arrays of equal first dimension; a list is
-            stacked.
-
-        Returns:
-          A `tf.data.Dataset`; the arrays are not constants of the graph.
-        """
-        return adapter.make_numpy_dataset(self, numpy_input)

@@ -3,11 +3,12 @@
 Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribute/experimental/TPUStrategy
 """
 
+from tpudist.common.strategy import SecondGeneration
 from tpudist.core import adapter
 from tpudist.v2_2.context import ValueContext
 
 
-class TPUStrategy(adapter.TPUStrategyBase):
+class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
     """TPU distribution strategy with the API of TensorFlow 2.2.
 
     Reference: tf.distribute.experimental.TPUStrategy, r2.2.
@@ -20,30 +21,6 @@ class TPUStrategy(adapter.TPUStrategyBase):
       TPUNameError: (a ValueError) there is no such TPU.
       TopologyError: (a ValueError) the assignment does not fit the slice.
     """
-
-    @adapter.library
-    def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
-        """See the class; reference r2.2."""
-        adapter.initialize(self, tpu_cluster_resolver, device_assignment)
-
-    @property
-    def extended(self):
-        """`tf.distribute.StrategyExtended` with additional methods (r2.2)."""
-        return adapter.extended(self)
-
-    @property
-    def num_replicas_in_sync(self):
-        """Number of replicas over which gradients are aggregated (r2.2)."""
-        return adapter.num_replicas(self)
-
-    @adapter.library
-    def scope(self):
-        """Context manager that makes this strategy current (r2.2).
-
-        Variables created in it are distributed; the block is in
-        cross-replica context.
-        """
-        return adapter.scope(self)
 
     @adapter.library
     def run(self, fn, args=(), kwargs=None, options=None):
@@ -70,80 +47,9 @@ class TPUStrategy(adapter.TPUStrategyBase):
         return adapter.run(self, fn, args, kwargs, options, refuse_eager=True)
 
     @adapter.library
-    def reduce(self, reduce_op, value, axis):
-        """Reduces `value` across replicas (r2.2).
-
-        Context: cross-replica; eager, graph or tf.function.
-
-        Args:
-          reduce_op: a `tf.distribute.ReduceOp`.
-          value: a per-replica value, or a nest of them.
-          axis: the batch dimension of each component, to reduce it too, or
-            None. MEAN with an axis divides by the true number of examples.
-
-        Returns:
-          A tensor, or a nest of them.
-
-        Raises:
-          CollectiveError: (a ValueError) components differ in shape and
-            `axis` is None.
-        """
-        return adapter.reduce(self, reduce_op, value, axis)
-
-    @adapter.library
-    def experimental_local_results(self, value):
-        """A tuple of the per-replica values in `value` (r2.2).
-
-        Args:
-          value: what `run` returned, or a variable of the scope.
-
-        Returns:
-          One component per replica; `(value,)` if it is a single value.
-        """
-        return adapter.local_results(self, value)
-
-    @adapter.library
-    def experimental_distribute_dataset(self, dataset):
-        """Splits a dataset of global batches among the replicas (r2.2).
-
-        Context: cross-replica. With several hosts the data is first sharded
-        among them, by files where it is read from files.
-
-        Args:
-          dataset: a `tf.data.Dataset` batched by the global batch size.
-
-        Returns:
-          A dataset of per-replica values.
-        """
-        return adapter.distribute_dataset(self, dataset)
-
-    @adapter.library
-    def experimental_distribute_datasets_from_function(self, dataset_fn):
-        """Distributes the datasets that `dataset_fn` makes (r2.2).
-
-        Context: cross-replica. Each replica takes one element a step.
-
-        Args:
-          dataset_fn: `dataset_fn(tf.distribute.InputContext)` returns a
-            dataset of per-replica batches; called once per host.
-
-        Returns:
-          A dataset of per-replica values.
-        """
-        return adapter.distribute_datasets_from_function(self, dataset_fn)
-
-    @adapter.library
-    def experimental_make_numpy_dataset(self, numpy_input):
-        """A dataset of the rows of numpy arrays (r2.2).
-
-        Args:
-          numpy_input: a nest of arrays of equal first dimension; a list is
-            stacked.
-
-        Returns:
-          A `tf.data.Dataset`; the arrays are not constants of the graph.
-        """
-        return adapter.make_numpy_dataset(self, numpy_input)
+    def experimental_run_v2(self, fn, args=(), kwargs=None, options=None):
+        """The older name of `run`, deprecated, which 2.2 and 2.3 still had (r2.2)."""
+        return adapter.run(self, fn, args, kwargs, options, refuse_eager=True)
 
     @adapter.library
     def experimental_distribute_values_from_function(self, value_fn):

@@ -6,9 +6,6 @@ import re
 from tpudist import slices
 from tpudist.errors import TopologyError, TPUNameError
 
-#: Environment variable that overrides whatever TPU name a script passes.
-ENVIRONMENT = "TPUDIST_TPU"
-
 #: The most cores of a virtual TPU that is no slice.
 _LARGEST = 4096
 

@@ -9,6 +9,7 @@ import traceback
 
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.tfcompat import graphs
 
 #: {type of op: names of its attributes that are functions}, as it is asked for.
@@ -125,7 +126,7 @@ def _is_users(file):
     return not (
         file.startswith("<")
         or path.startswith(_LIBRARIES)
-        or "site-packages" in path
+        or machine.is_installed(path)
         or _GENERATED.match(path)
     )
 

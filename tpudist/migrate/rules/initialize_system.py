@@ -15,14 +15,14 @@ _START, _STOP = "tpu.experimental.initialize_tpu_system", "tpu.experimental.shut
 _NAMES = {
     "initialize": _START,
     "finalize": _STOP,
+    "experimental_initialize": _START,
+    "experimental_finalize": _STOP,
     "contrib.tpu.initialize_system": _START,
     "contrib.tpu.shutdown_system": _STOP,
 }
 _RESOLVER = {("is", "resolver")}
 _SAME = "contrib.distribute.initialize_tpu_system"
-USES = [("strategy", "initialize"), ("strategy", "finalize"), ("tf", _SAME)] + [
-    ("tf", name) for name in _NAMES if "." in name
-]
+USES = [("tf", _SAME)] + [("tf" if "." in name else "strategy", name) for name in _NAMES]
 
 
 def apply(use):

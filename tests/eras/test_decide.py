@@ -1,25 +1,9 @@
 """The era of a script, from its source alone."""
 
-import textwrap
-
 import pytest
 
-from tpudist.errors import ScriptError
-from tpudist.legacy import detect, evidence
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes files; returns the path of the first."""
-
-    def files(**sources):
-        for name, source in sources.items():
-            path = tmp_path / (name + ".py")
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(textwrap.dedent(source))
-        return str(tmp_path / (next(iter(sources)) + ".py"))
-
-    return files
+from tpudist import surfaces
+from tpudist.eras import program
 
 
 def names(found):
@@ -89,14 +73,99 @@ def names(found):
     ],
 )
 def test_one_name_decides(write, era, source, decisive):
-    found = detect.detect(write(script=source))
+    found = program.detect(write(script=source))
     assert found.era == era
     assert names(found.decisive)[0] == decisive
     assert not found.outvoted
 
 
+V1, TF, S = "import tensorflow.compat.v1 as tf\n", "import tensorflow as tf\n", "strategy."
+CONTRIB = "s = tf.contrib.distribute.TPUStrategy(r)\n"
+CLASS = "s = tf.distribute.experimental.TPUStrategy(r)\n"
+V2_RUN, RUN = S + "experimental_run_v2(f)\n", S + "run(f)\n"
+
+
+@pytest.mark.parametrize(
+    "era, source",
+    [
+        ("contrib", TF + CONTRIB + V2_RUN + S + "experimental_local_results(x)"),
+        ("contrib", S + "unwrap(x)\n" + V2_RUN),
+        ("contrib", TF + "tf.Session()\n" + CLASS + V2_RUN),
+        ("v2_0", TF + CLASS + V2_RUN),
+        ("v2_0", V2_RUN),
+        ("v2_2", TF + CLASS + V2_RUN + RUN),
+        ("v2_2", "if hasattr(strategy, 'run'):\n  " + RUN + "else:\n  " + V2_RUN),
+        ("v2_2", "go = getattr(strategy, 'run', None) or strategy.experimental_run_v2"),
+        ("v2_2", TF + "s = tf.distribute.TPUStrategy(r)\n" + V2_RUN),
+        ("v2_2", TF + CLASS + S + "experimental_run(f, it)\n" + RUN),
+    ],
+)
+def test_names_that_eras_share(write, era, source):
+    assert program.detect(write(script=source)).era == era
+
+
+@pytest.mark.parametrize(
+    "guarded",
+    [
+        "if tf.__version__ < '2': tf.enable_eager_execution()",
+        "if LooseVersion(tf.VERSION) < '2.0': tf.app.run()",
+        "if not TF2:\n  tf.logging.info('x')",
+        "if hasattr(tf, 'contrib'):\n  tf.contrib.distribute",
+        "if not getattr(tf, 'contrib', None): pass",
+        "try:\n  tf.contrib.distribute\nexcept AttributeError:\n  pass",
+        "try:\n  from tensorflow.contrib import x\nexcept (KeyError, ImportError):\n  pass",
+        "x = tf.contrib.distribute if hasattr(tf, 'contrib') else None",
+    ],
+)
+def test_what_a_program_asks_for_first_decides_last(write, guarded):
+    assert program.detect(write(script=TF + guarded + "\n" + V2_RUN)).era == "v2_0"
+    assert program.detect(write(script=TF + guarded)).era == "contrib"
+
+
+@pytest.mark.parametrize("error", ["Exception", "KeyboardInterrupt", "tf.errors.OutOfRangeError"])
+def test_other_exceptions_guard_nothing(write, error):
+    source = TF + "try:\n  tf.Session()\nexcept %s:\n  pass\n" % error
+    assert program.detect(write(script=source + V2_RUN)).era == "contrib"
+
+
+@pytest.mark.parametrize("era", surfaces.ERAS)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from tpudist.%s import tensorflow as tf",
+        "import tpudist.%s.tensorflow as tf",
+        "from tpudist import %s",
+        "from tpudist.%s import TPUStrategy",
+        "from tpudist.%s.tensorflow.keras import layers",
+    ],
+)
+def test_a_file_may_state_its_era(write, era, statement):
+    statement %= era
+    found = program.detect(write(script=statement + "\ntf.Session()\n" + RUN + V2_RUN))
+    assert found.era == era
+    assert names(found.decisive) == [("tpudist." + era, 1)]
+
+
+@pytest.mark.parametrize(
+    "era, graph, source",
+    [
+        ("contrib", ["tf.compat.v1.Session"], V1 + CLASS + V2_RUN + "tf.Session()"),
+        ("contrib", ["tf.compat.v1.placeholder"], V1 + "tf.placeholder(x)"),
+        ("contrib", ["tf.compat.v1.placeholder"], TF + "tf.compat.v1.placeholder(x)\n" + V2_RUN),
+        ("contrib", [".make_initializable_iterator"], "it = d.make_initializable_iterator()"),
+        ("v2_2", ["tf.compat.v1.Session"], V1 + RUN + "tf.Session()"),
+        ("v2_0", [], TF + V2_RUN + "tf.compat.v1.Session(config=c)"),
+        ("v2_0", [], V1 + "tf.enable_v2_behavior()\n" + V2_RUN + "tf.Session()"),
+        ("v2_2", [], V1 + RUN + "with tf.Graph().as_default(): tf.Session()"),
+    ],
+)
+def test_a_program_that_leaves_its_graph_to_tensorflow_1(write, era, graph, source):
+    found = program.detect(write(script=source))
+    assert (found.era, [each.name for each in found.graph]) == (era, graph)
+
+
 def test_names_of_two_eras_leave_the_newest(write):
-    found = detect.detect(
+    found = program.detect(
         write(
             script="""
         import tensorflow as tf
@@ -109,7 +178,7 @@ def test_names_of_two_eras_leave_the_newest(write):
 
 
 def test_a_name_of_one_era_beats_names_of_two(write):
-    found = detect.detect(
+    found = program.detect(
         write(
             script="""
         import tensorflow as tf
@@ -122,7 +191,7 @@ def test_a_name_of_one_era_beats_names_of_two(write):
 
 
 def test_the_newest_of_mixed_evidence(write):
-    found = detect.detect(
+    found = program.detect(
         write(
             script="""
         import tensorflow as tf
@@ -136,14 +205,14 @@ def test_the_newest_of_mixed_evidence(write):
     assert found.era == "v2_2"
     assert names(found.decisive) == [(".run", 6)]
     assert names(found.outvoted) == [("tf.contrib.distribute.TPUStrategy", 4)]
-    assert detect.describe(found) == (
+    assert program.describe(found) == (
         "era: v2_2 (.run at script.py:6); not contrib "
         "(tf.contrib.distribute.TPUStrategy at script.py:4): --era overrides"
     )
 
 
 def test_the_line_that_is_printed(write):
-    found = detect.detect(
+    found = program.detect(
         write(
             script="""
         import tensorflow as tf
@@ -155,7 +224,7 @@ def test_the_line_that_is_printed(write):
         """
         )
     )
-    assert detect.describe(found) == (
+    assert program.describe(found) == (
         "era: contrib (tf.Session at script.py:3, tf.placeholder at script.py:5, and 2 more)"
     )
 
@@ -166,8 +235,10 @@ def test_the_line_that_is_printed(write):
         "",
         "import tensorflow as tf\ntf.constant(1)",
         "import tensorflow as tf\ntf.VariableAggregation.SUM",
-        "import tensorflow.compat.v1 as tf\ntf.Session()",
+        "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\ntf.Session()",
         "import tensorflow as tf\ntf.compat.v1.Session()",
+        "import tensorflow as tf\nwith tf.Graph().as_default(): tf.compat.v1.placeholder(x)",
+        "strategy.experimental_local_results(x)",
         "subprocess.run(command)\nframe.map(f)\nmodel.update(x)\nlog.group()",
         "strategy.reduce(a, b)\nstrategy.scope()\nstrategy.num_replicas_in_sync",
         "strategy.extended.colocate_vars_with(v)",
@@ -178,106 +249,9 @@ def test_the_line_that_is_printed(write):
         "'tf.contrib.distribute.TPUStrategy'",
     ],
 )
-def test_names_that_tell_nothing(write, source):
-    path = write(script=source)
-    with pytest.raises(ScriptError) as caught:
-        detect.detect(path)
-    assert path in caught.value.seen
-    assert "--era contrib|2.0|2.2 script.py" in caught.value.instead
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        dict(script="import helper", helper="s.call_for_each_tower(f)"),
-        dict(script="from helper import f", helper="s.call_for_each_tower(f)"),
-        {
-            "script": "from pack import helper",
-            "pack/__init__": "",
-            "pack/helper": "s.call_for_each_tower(f)",
-        },
-        {"script": "import pack.helper", "pack/helper": "s.call_for_each_tower(f)"},
-        {
-            "script": "import pack",
-            "pack/__init__": "from . import helper",
-            "pack/helper": "s.call_for_each_tower(f)",
-        },
-        {
-            "script": "import pack",
-            "pack/__init__": "from .helper import f",
-            "pack/helper": "from .. import other",
-            "other": "s.call_for_each_tower(f)",
-        },
-        dict(script="import a", a="import b", b="import a\ns.call_for_each_tower(f)"),
-        dict(script="def f():\n  import helper", helper="s.call_for_each_tower(f)"),
-    ],
-    ids=lambda files: ", ".join(files.values()).replace("\n", ";"),
-)
-def test_modules_beside_the_script_are_read(write, files):
-    found = detect.detect(write(**files))
-    assert found.era == "contrib"
-    assert found.decisive[0].path.endswith(("helper.py", "other.py", "b.py"))
-
-
-def test_modules_that_are_not_imported_are_not_read(write):
-    path = write(script="strategy.run(f)", helper="s.call_for_each_tower(f)")
-    assert not detect.detect(path).outvoted
-
-
-def test_a_broken_module_beside_the_script_is_left_out(write):
-    path = write(script="import helper\nstrategy.run(f)", helper="print 'x'")
-    assert detect.detect(path).era == "v2_2"
-
-
-@pytest.mark.parametrize(
-    "source, line",
-    [
-        ("import os\nprint 'epoch', 1\n", 2),
-        ("try:\n  pass\nexcept IOError, e:\n  pass\n", 3),
-        ("return 1\n", 1),
-        ("x = 1\n\tif x:\n", 2),
-    ],
-)
-def test_not_python_3(write, source, line):
-    path = write(script=source)
-    with pytest.raises(ScriptError) as caught:
-        detect.detect(path)
-    assert caught.value.seen.startswith("%s:%d is not Python 3" % (path, line))
-    assert "2to3 -w script.py" in caught.value.instead
-
-
-@pytest.mark.parametrize("data", [b"\x00\x01", b"PK\x03\x04\xff", b"\xff\xfe = 1"])
-def test_not_text(tmp_path, data):
-    path = tmp_path / "script.py"
-    path.write_bytes(data)
-    with pytest.raises(ScriptError, match="is not Python 3"):
-        detect.detect(str(path))
-
-
-def test_the_encoding_of_a_file_is_its_own(tmp_path):
-    path = tmp_path / "script.py"
-    path.write_bytes("# coding: latin-1\ns = 'é'\nstrategy.run(f)".encode("latin-1"))
-    assert detect.detect(str(path)).era == "v2_2"
-
-
-def test_nothing_is_run(write, tmp_path):
-    path = write(script="open(%r, 'w')\nstrategy.run(f)" % str(tmp_path / "written"))
-    detect.detect(path)
-    assert not (tmp_path / "written").exists()
-
-
-@pytest.mark.parametrize(
-    "dotted, eras",
-    [
-        ("contrib", ("contrib",)),
-        ("contrib.layers.dense", ("contrib",)),
-        ("contribution", ()),
-        ("train.AdamOptimizer", ("contrib",)),
-        ("compat.v1.train.AdamOptimizer", ()),
-        ("distribute.experimental.TPUStrategy", ("v2_0", "v2_2")),
-        ("compat.v2.distribute.experimental.TPUStrategy", ("v2_0", "v2_2")),
-        ("function", ()),
-    ],
-)
-def test_eras_of_a_name(dotted, eras):
-    assert evidence.eras_of_name(dotted) == eras
+def test_names_that_tell_nothing_leave_the_newest(write, source):
+    found = program.detect(write(script=source))
+    assert (found.era, found.decisive, found.outvoted, found.graph) == ("v2_2", [], [], [])
+    assert program.describe(found) == (
+        "era: v2_2, the newest: no name tells one (--era contrib|2.0|2.2)"
+    )

@@ -1,30 +1,12 @@
-"""Which era was a script written for? Read from its source, never run.
-
-The names come from the table (`tpudist.surfaces`). A name that only one era
-has decides; if several eras have such names, the newest wins, since code that
-was carried forward keeps its old branches. Names that several eras share
-decide only where no other does.
-"""
+"""Which era was a script written for? Read from its source, never run."""
 
 import ast
-import collections
 import os
 import warnings
 
-from tpudist import surfaces
+from tpudist import machine
+from tpudist.eras import decide, evidence
 from tpudist.errors import ScriptError
-from tpudist.legacy import evidence as evidence_lib
-
-Detection = collections.namedtuple("Detection", "era decisive outvoted")
-Detection.__doc__ = """An era and the names that told it.
-
-Fields:
-  era: an element of ``surfaces.ERAS``.
-  decisive: the Evidence for it, in reading order.
-  outvoted: the Evidence for other eras.
-"""
-
-_FOREIGN = ("site-packages", "dist-packages")
 
 
 def detect(script):
@@ -35,38 +17,32 @@ def detect(script):
         read too; what does not parse among them is left out.
 
     Returns:
-      A Detection.
+      A `decide.Decision`.
 
     Raises:
-      ScriptError: the script is not Python 3, or no name tells its era.
+      ScriptError: the script is not Python 3.
     """
     script = os.path.realpath(script)
     found, files = [], [(script, parse(script))]
     seen = {script}
     for path, tree in files:
-        found += evidence_lib.collect(tree, path)
+        found += evidence.collect(tree, path)
         for other in _imported_files(tree, path, os.path.dirname(script)):
             if other not in seen:
                 seen.add(other)
                 files += _readable(other)
-    if not found:
-        raise ScriptError(
-            "no name in %s tells which TensorFlow it was written for (%d "
-            "file(s) read)" % (script, len(files)),
-            "the era is found by names such as tf.contrib.distribute.TPUStrategy"
-            ", strategy.experimental_run_v2 or strategy.run",
-            "--era contrib|2.0|2.2 " + os.path.basename(script),
-        )
-    return _decide(found)
+    return decide.decide(found)
 
 
-def describe(detection):
+def describe(decision):
     """One line that says the era and which names decided it."""
-    line = "era: %s (%s)" % (detection.era, _some(detection.decisive))
-    if detection.outvoted:
+    if not decision.decisive:
+        return "era: %s, the newest: no name tells one (--era contrib|2.0|2.2)" % decision.era
+    line = "era: %s (%s)" % (decision.era, _some(decision.decisive))
+    if decision.outvoted:
         line += "; not %s (%s): --era overrides" % (
-            "/".join(sorted({name.eras[-1] for name in detection.outvoted})),
-            _some(detection.outvoted),
+            "/".join(sorted({each.eras[-1] for each in decision.outvoted})),
+            _some(decision.outvoted),
         )
     return line
 
@@ -102,20 +78,13 @@ def _readable(path):
         return []
 
 
-def _decide(found):
-    single = [name for name in found if len(name.eras) == 1]
-    era = max((name.eras[-1] for name in single or found), key=surfaces.ERAS.index)
-    decisive = [name for name in single or found if era in name.eras]
-    return Detection(era, decisive, [name for name in single if era not in name.eras])
-
-
 def _some(names, most=2):
     shown = []
-    for name in names:
-        if name.name not in [other.name for other in shown]:
-            shown.append(name)
+    for each in names:
+        if each.name not in [other.name for other in shown]:
+            shown.append(each)
     text = ", ".join(
-        "%s at %s:%d" % (name.name, os.path.basename(name.path), name.line) for name in shown[:most]
+        "%s at %s:%d" % (each.name, os.path.basename(each.path), each.line) for each in shown[:most]
     )
     rest = len(shown) - most
     return text + (", and %d more" % rest if rest > 0 else "")
@@ -143,6 +112,10 @@ def _module_files(base, dotted, folder):
     for end in range(len(parts) + 1):
         stem = os.path.join(base, *parts[:end])
         for path in (stem + ".py", os.path.join(stem, "__init__.py")):
-            below = os.path.relpath(path, folder).split(os.sep)
-            if os.path.isfile(path) and ".." not in below and (not set(below) & set(_FOREIGN)):
+            below = os.path.relpath(path, folder)
+            if (
+                os.path.isfile(path)
+                and not below.startswith("..")
+                and not machine.is_installed(below)
+            ):
                 yield os.path.abspath(path)

@@ -1,0 +1,7 @@
+"""Which era was a file or a program written for? The one engine that tells.
+
+`tpudist run`, `tpudist compile` and `tpudist migrate` ask it. It reads source
+and the table of names (`tpudist.surfaces`), runs nothing, imports no TensorFlow.
+To change: what is evidence in `evidence`, what it tells in `names`, which of
+several eras is meant in `decide`.
+"""

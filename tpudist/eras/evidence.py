@@ -1,0 +1,227 @@
+"""The names in one file that tell an era, or that it builds a graph."""
+
+import ast
+import collections
+import re
+
+from tpudist import surfaces
+from tpudist.eras import names
+
+#: An import of one of tpudist's drop-in namespaces: the file says its era.
+STATED = "stated"
+#: A name of the table, or of ``tf.contrib``.
+SURFACE = "surface"
+#: Another name that only TensorFlow 1 has.
+FIRST_GENERATION = "first generation"
+#: A name that works in a graph only, though ``tf.compat.v1`` has kept it.
+GRAPH = "graph"
+#: A name by which a program itself chooses between graphs and eager execution.
+MODE = "mode"
+
+Evidence = collections.namedtuple("Evidence", "name eras path line kind guarded")
+Evidence.__doc__ = """A name that tells an era.
+
+Fields:
+  name: as in the source, with the ``tf`` it was imported by.
+  eras: the eras whose own it is, oldest first; empty for a MODE.
+  path, line: where it stands.
+  kind: STATED, SURFACE, FIRST_GENERATION, GRAPH or MODE.
+  guarded: whether the program first asks if there is such a name, or which
+    release it runs on.
+"""
+
+_GRAPH_ONLY = frozenset(
+    ["placeholder", "placeholder_with_default", "data.make_initializable_iterator"]
+    + ["train.MonitoredTrainingSession", "train.SingularMonitoredSession"]
+)
+#: Eager programs make one too, to tell Keras how to use a GPU: only a file
+#: whose ``tf`` is ``tf.compat.v1`` builds its graph for it.
+_SESSIONS = frozenset(["Session", "InteractiveSession"])
+_MODES = frozenset(
+    ["Graph", "function", "disable_eager_execution", "disable_v2_behavior"]
+    + ["enable_eager_execution", "enable_v2_behavior"]
+)
+_VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$", re.IGNORECASE)
+_ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
+
+
+def collect(tree, path):
+    """The evidence in a file.
+
+    Args:
+      tree: its syntax tree.
+      path: its path, for the Evidence.
+
+    Returns:
+      A list of Evidence in reading order.
+    """
+    bindings = _Bindings()
+    bindings.visit(tree)
+    uses = _Uses(bindings, path)
+    uses.visit(tree)
+    return sorted(uses.found, key=lambda each: each.line)
+
+
+class _Bindings(ast.NodeVisitor):
+    """Which local names are modules or names of TensorFlow, and which are strategies."""
+
+    def __init__(self):
+        self.tensorflow = {}
+        self.strategies = set()
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            below = _below_tensorflow(alias.name)
+            if below is not None and alias.asname:
+                self.tensorflow[alias.asname] = below
+            elif alias.name.partition(".")[0] == "tensorflow":
+                self.tensorflow["tensorflow"] = ""
+
+    def visit_ImportFrom(self, node):
+        for alias in node.names:
+            below = None if node.level else _below_tensorflow(_joined(node.module, alias.name))
+            if below is not None:
+                self.tensorflow[alias.asname or alias.name] = below
+
+    def visit_Assign(self, node):
+        if isinstance(node.value, ast.Call) and _last_word(node.value.func).endswith("Strategy"):
+            self.strategies.update(_last_word(target) for target in node.targets)
+        self.generic_visit(node)
+
+
+class _Uses(ast.NodeVisitor):
+    """Collects the evidence, knowing what the local names mean."""
+
+    def __init__(self, bindings, path):
+        self._bindings, self._path = bindings, path
+        self._guards = 0
+        self.found = []
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            self._imported(alias.name, node.lineno)
+
+    def visit_ImportFrom(self, node):
+        for alias in () if node.level else node.names:
+            self._imported(_joined(node.module, alias.name), node.lineno)
+
+    def visit_Attribute(self, node):
+        if not self._attribute(node.value, node.attr, node.lineno):
+            self.generic_visit(node)
+
+    def visit_Call(self, node):
+        if _asks_for_a_name(node):
+            self._guarded(self._attribute, node.args[0], _text(node.args[1]), node.lineno)
+        self.generic_visit(node)
+
+    def visit_If(self, node):
+        if any(_asks_what_there_is(each) for each in ast.walk(getattr(node, "test", node))):
+            self._guarded(self.generic_visit, node)
+        else:
+            self.generic_visit(node)
+
+    visit_IfExp = visit_BoolOp = visit_If
+
+    def visit_Try(self, node):
+        caught = {_last_word(each) for handler in node.handlers for each in _types(handler)}
+        if caught & _ABSENT:
+            self._guarded(self.generic_visit, node)
+        else:
+            self.generic_visit(node)
+
+    def _guarded(self, visit, *args):
+        self._guards += 1
+        visit(*args)
+        self._guards -= 1
+
+    def _imported(self, full, line):
+        first, _, rest = full.partition(".")
+        if first == "tpudist" and rest.partition(".")[0] in surfaces.ERAS:
+            era = rest.partition(".")[0]
+            self._add("tpudist." + era, (era,), line, STATED)
+        elif first == "tensorflow":
+            self._name(rest, line)
+
+    def _attribute(self, owner, name, line):
+        """Notes ``owner.name``; whether that was a name of TensorFlow's."""
+        start = self._dotted(owner)
+        if start is not None:
+            self._name(_joined(start, name), line)
+            return True
+        receiver = _last_word(owner)
+        if receiver in self._bindings.strategies:
+            receiver = "strategy"
+        eras = names.eras_of_member(name, receiver)
+        if eras:
+            self._add("." + name, eras, line, SURFACE)
+        elif name == "make_initializable_iterator":
+            self._add("." + name, ("contrib",), line, GRAPH)
+        return False
+
+    def _name(self, dotted, line):
+        eras, plain = names.eras_of_name(dotted), names.without_compat(dotted)
+        if eras:
+            first = names.is_first_generation(dotted) and not dotted.startswith("contrib")
+            self._add("tf." + dotted, eras, line, FIRST_GENERATION if first else SURFACE)
+        if plain in _MODES:
+            self._add("tf." + dotted, (), line, MODE)
+        elif plain != dotted and (plain in _GRAPH_ONLY or self._is_session(plain)):
+            self._add("tf." + dotted, ("contrib",), line, GRAPH)
+
+    def _is_session(self, plain):
+        return plain in _SESSIONS and self._bindings.tensorflow.get("tf") == "compat.v1"
+
+    def _add(self, name, eras, line, kind):
+        self.found.append(Evidence(name, eras, self._path, line, kind, self._guards > 0))
+
+    def _dotted(self, node):
+        words = []
+        while isinstance(node, ast.Attribute):
+            words.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self._bindings.tensorflow:
+            return None
+        return _joined(self._bindings.tensorflow[node.id], *words[::-1])
+
+
+def _below_tensorflow(full):
+    """The dotted name below ``tf`` that a full name means, or None."""
+    parts = full.split(".")
+    if parts[0] == "tensorflow":
+        return ".".join(parts[1:])
+    if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
+        return ".".join(parts[3:]) if parts[2] == "tensorflow" else None
+    return None
+
+
+def _asks_for_a_name(call):
+    return (
+        _last_word(call.func) in ("hasattr", "getattr")
+        and len(call.args) > 1
+        and _text(call.args[1]).isidentifier()
+    )
+
+
+def _asks_what_there_is(node):
+    if isinstance(node, ast.Call) and _last_word(node.func) in ("hasattr", "getattr"):
+        return True
+    return bool(_VERSION.search(_last_word(node)))
+
+
+def _types(handler):
+    return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+
+
+def _text(node):
+    """The text of a literal, "" of anything else (Python 3.7 has ``ast.Str``)."""
+    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+    value = getattr(node, "s", value) if type(node).__name__ == "Str" else value
+    return value if isinstance(value, str) else ""
+
+
+def _joined(*parts):
+    return ".".join(part for part in parts if part)
+
+
+def _last_word(node):
+    return getattr(node, "attr", None) or getattr(node, "id", None) or ""

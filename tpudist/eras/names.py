@@ -1,0 +1,73 @@
+"""Which eras a name of the table tells."""
+
+import functools
+import re
+
+from tpudist import surfaces
+
+_STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
+_COMPAT = re.compile(r"^compat\.v[12]\.")
+_OWN = {era: set(surfaces.members(era, carried=False)) for era in surfaces.ERAS}
+_BESIDE = {
+    era: {row.name for row in surfaces.rows_of(era) if not row.name.startswith("TPUStrategy.")}
+    for era in surfaces.ERAS
+}
+
+
+@functools.lru_cache(maxsize=None)
+def eras_of_name(dotted):
+    """The eras that a dotted name below ``tf`` tells.
+
+    Args:
+      dotted: such as "contrib.distribute.TPUStrategy" or "Session".
+
+    Returns:
+      A tuple of eras, oldest first; empty if every era has the name.
+    """
+    plain = _COMPAT.sub("", dotted)
+    if plain.partition(".")[0] == "contrib" or is_first_generation(dotted):
+        return ("contrib",)
+    return tuple(era for era in surfaces.ERAS if _known(plain, _BESIDE[era]))
+
+
+def is_first_generation(dotted):
+    """Whether a dotted name below ``tf`` is one that only TensorFlow 1 has."""
+    return _known(dotted, surfaces.FIRST_GENERATION)
+
+
+def eras_of_member(name, receiver):
+    """The eras that an attribute of some object tells.
+
+    A name that an era's releases had only carried on from another one tells
+    that other one.
+
+    Args:
+      name: the attribute.
+      receiver: last word of what it is taken from, "" if that has no name.
+
+    Returns:
+      A tuple of eras, oldest first; empty if it tells nothing.
+    """
+    if receiver == "extended":
+        return ()
+    eras = tuple(era for era in surfaces.ERAS if name in _OWN[era])
+    distinctive = name.count("_") > 1 or "tower" in name
+    if not eras and distinctive and "TowerContext." + name in _BESIDE["contrib"]:
+        return ("contrib",)
+    tells = distinctive or is_called_like_a_strategy(receiver)
+    return eras if tells and len(eras) < len(surfaces.ERAS) else ()
+
+
+def is_called_like_a_strategy(receiver):
+    """Whether the last word of an expression is one that strategies are called."""
+    return receiver != "extended" and bool(_STRATEGY.search(receiver))
+
+
+def without_compat(dotted):
+    """`dotted` without a leading ``compat.v1`` or ``compat.v2``."""
+    return _COMPAT.sub("", dotted)
+
+
+def _known(dotted, names):
+    parts = dotted.split(".")
+    return any(".".join(parts[:end]) in names for end in range(1, len(parts) + 1))
