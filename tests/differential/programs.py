@@ -89,7 +89,21 @@ class _Operations:
                 st.integers(0, 1),
                 _small,
             )
+            + self._shared()
         )
+
+    def _shared(self):
+        """What replicas do with variables that are not the strategy's.
+
+        In a graph nothing orders what the replicas do.
+        """
+        if self._mode == "graph":
+            return []
+        index = st.integers(0, 1)
+        return [
+            st.tuples(st.just("shared_read"), index),
+            st.tuples(st.just("shared_assign"), index, st.sampled_from(METHODS), _small),
+        ]
 
     def meeting(self):
         """Operations in which all replicas meet."""
@@ -110,6 +124,19 @@ class _Operations:
             + self._each(self._floats, "optimize", st.sampled_from(OPTIMIZERS[self._mode]))
         )
 
+    def drawing(self):
+        """Random numbers, with a seed or with the program's.
+
+        Not in a block within the block: there TensorFlow numbers random ops
+        anew, so that MirroredStrategy draws the same on every replica. And
+        before 2.2 it numbers them by all ops of the graph.
+        """
+        return st.tuples(
+            st.just("draw"),
+            st.sampled_from(["uniform", "normal", "shuffle", "dropout"]),
+            st.integers(0, 3) if versions.BY_DEVICE else st.none() | st.integers(0, 3),
+        )
+
     def nesting(self):
         """Blocks within the block, in which the replicas do not meet."""
         inner = st.lists(self.local(), min_size=1, max_size=3)
@@ -121,7 +148,9 @@ class _Operations:
     def block(self):
         """A replica function."""
         return st.lists(
-            st.one_of(self.local(), self.meeting(), self.nesting()), min_size=2, max_size=6
+            st.one_of(self.local(), self.meeting(), self.nesting(), self.drawing()),
+            min_size=2,
+            max_size=6,
         )
 
     def _assigns(self, targets):
@@ -154,11 +183,22 @@ def _cross(variables):
     )
 
 
+def _with_seeds(action):
+    """`action` with a seed for each draw, if a tf.function is what is run.
+
+    TensorFlow numbers its random ops anew; see `_Operations.drawing`.
+    """
+    kind, block, form = action
+    if form == "function":
+        block = [op[:2] + (op[2] or 0,) if op[0] == "draw" else op for op in block]
+    return kind, block, form
+
+
 def _actions(variables, mode):
     index = st.sampled_from(range(len(variables)))
     operations = _Operations(variables, mode)
     forms = FORMS if mode == "function" else ("plain",)
-    run = st.tuples(st.just("run"), operations.block(), st.sampled_from(forms))
+    run = st.tuples(st.just("run"), operations.block(), st.sampled_from(forms)).map(_with_seeds)
     update = st.tuples(
         st.just("update"), index, index, st.sampled_from(METHODS[:2]), _small, st.booleans()
     )

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+_v1 = tf.compat.v1
+
 #: The replica's number stays within this, so that it can be told exactly.
 LIMIT = 4096.0
 
@@ -65,6 +67,21 @@ class Replica:
 
     def _scale(self):
         return self.number * 2.0 - 1.0
+
+    def _shared_read(self, index):
+        return self.number * 0.5 + self._world.shared[index].read_value()
+
+    def _shared_assign(self, index, method, constant):
+        getattr(self._world.shared[index], method)(self.number * 0.5 + constant)
+
+    def _draw(self, kind, seed):
+        drawn = {
+            "uniform": lambda: tf.random.uniform([], seed=seed),
+            "normal": lambda: tf.random.normal([], seed=seed),
+            "shuffle": lambda: tf.random.shuffle(tf.range(9.0), seed=seed)[0],
+            "dropout": lambda: tf.reduce_sum(_v1.nn.dropout(tf.ones([9]), rate=0.5, seed=seed)),
+        }[kind]()
+        return self.number * 0.5 + drawn
 
     def _read(self, index, how):
         variable = self._world.variables[index]

@@ -28,6 +28,8 @@ class World:
         self._actions = program["actions"]
         self.detours = program.get("detours", True)
         self._optimizers, self._functions, self._runs = {}, {}, []
+        _v1.set_random_seed(program.get("seed", 7))
+        self.shared = [] if self.in_graph else [tf.Variable(0.0), tf.Variable(1.0)]
         with strategy.scope():
             self.variables = [
                 self._variable(i, description) for i, description in enumerate(self._descriptions)
@@ -123,6 +125,7 @@ class World:
                     yield kind, seen
             with self.strategy.scope():
                 yield "state", [self._state(v) for v in self.variables]
+                yield "shared", [variable.read_value() for variable in self.shared]
 
     def _state(self, variable):
         parts = self.strategy.experimental_local_results(variable)

@@ -199,16 +199,18 @@ def placeholder_like(tensor, shape=None):
     return made
 
 
-def copy_op(op, inputs):
+def copy_op(op, inputs, changed=None):
     """A copy of `op` in the current graph, with other inputs.
 
     The inputs may have other shapes; the shapes of the outputs follow.
+    `changed` holds attributes that are others than those of `op`.
     """
     attributes = {
         name: value
         for name, value in op.node_def.attr.items()
         if name not in ("_class", "_output_shapes")
     }
+    attributes.update(changed or {})
     return ops.get_default_graph().create_op(
         op.type,
         list(inputs),

@@ -135,6 +135,27 @@ def called(graph, name):
     )
 
 
+def definition(graph, name):
+    """The ``FunctionDef`` of a function that ops of `graph` call by name.
+
+    None if `graph` does not know it.
+    """
+    found = graph._get_function(name)
+    return None if found is None else _definition(found)
+
+
+def add_function(graph, definition):
+    """Makes a ``FunctionDef`` a function that ops of `graph` can call.
+
+    Returns:
+      The name it is called by, which is not the one of the definition.
+    """
+    with graph.as_default():
+        made = functions.make(function_def_to_graph.function_def_to_graph(definition), False)
+    made.add_to_graph(graph)
+    return made.name
+
+
 def _definition(function):
     """The ``FunctionDef`` of a function that was imported."""
     if hasattr(function, "function_def"):

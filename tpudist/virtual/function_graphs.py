@@ -8,7 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, versions
+from tpudist.tfcompat import functions, random_seeds, versions
 
 
 class Trace:
@@ -30,7 +30,7 @@ class Trace:
     def __init__(self, name, outer=None):
         self.outer = outer or tf.compat.v1.get_default_graph()
         with self.outer.as_default():
-            self.graph = functions.FuncGraph(name)
+            self.graph = random_seeds.CountingGraph(name)
         self.graph._tpudist_trace = self
         self.must_run = []
 

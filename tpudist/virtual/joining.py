@@ -4,9 +4,10 @@ The replicas of a slice run one program on equal shares of a batch. On one
 device the same program on the whole batch gives each replica the same values
 and keeps the device busy with a few large operations instead of many small
 ones. :mod:`rules` says how; an op without a rule is done once per replica
-between the others. Where an op has an effect that only a call of the whole
-program per replica can give (random numbers, say), or a shape is known only
-when the program runs, its stages are called once per replica (:mod:`emit`).
+between the others, and so are random numbers drawn. Where an op has an effect
+that only a call of the whole program per replica can give, or a shape is known
+only when the program runs, its segments are called once per replica
+(:mod:`segment_calls`).
 """
 
 import collections
@@ -14,7 +15,7 @@ import collections
 import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import functions
+from tpudist.tfcompat import functions, random_seeds
 from tpudist.virtual import batched_values, batching_rules, segments
 
 #: Ops that only read a resource.
@@ -147,7 +148,11 @@ class _Joining:
             return self._once(op, [form.value for form in given])
         if op.type in _VARIABLES:
             return self._for_each(op, given)
-        if functions.is_stateful(op) and op.type not in _READS or (not _is_known(op)):
+        if not _is_known(op):
+            return None
+        if random_seeds.is_random(op):
+            return self._drawn(op, given)
+        if functions.is_stateful(op) and op.type not in _READS:
             return None
         return self._by_rule(op, given) or self._for_each(op, given)
 
@@ -171,6 +176,21 @@ class _Joining:
             before = made[-1:] if functions.is_stateful(op) else []
             with tf.control_dependencies(before):
                 made.append(functions.copy_op(op, inputs))
+        return self._columns(op, made)
+
+    def _drawn(self, op, given):
+        """Random numbers: one op per replica, each with a state of its own."""
+        numbers = self._program.numbers.get(op)
+        return self._columns(
+            op,
+            [
+                functions.copy_op(op, inputs, numbers and random_seeds.attribute(numbers[replica]))
+                for replica, inputs in enumerate(zip(*[form.each() for form in given]))
+            ],
+        )
+
+    def _columns(self, op, made):
+        """The forms of the outputs of `op` when `made` are its copies."""
         self._made[op] = made
         columns = zip(*[copy.outputs for copy in made])
         return [

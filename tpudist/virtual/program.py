@@ -12,7 +12,14 @@ at the merges, :mod:`batching` joins the replicas of a stage where it can, and
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions
-from tpudist.virtual import function_graphs, merge, segment_calls, trace_arguments, variables
+from tpudist.virtual import (
+    function_graphs,
+    merge,
+    replica_seeds,
+    segment_calls,
+    trace_arguments,
+    variables,
+)
 
 
 def run(extended, fn, args, kwargs):
@@ -32,6 +39,7 @@ def run(extended, fn, args, kwargs):
         program = Program(extended)
         results = program.trace(functions.convert(fn), args, kwargs)
         if not program.is_outdated():
+            program.numbers = replica_seeds.number(program)
             return segment_calls.emit(program, results)
 
 
@@ -44,6 +52,7 @@ class Program(function_graphs.Trace):
       merges: the `merge.Merge` objects in program order.
       deliveries: [(nest, receive)]: values that leave the function without
         being returned; see :mod:`delivery`.
+      numbers: {random op: [its number per replica]}; see :mod:`replica_seeds`.
     """
 
     def __init__(self, extended):
@@ -52,6 +61,7 @@ class Program(function_graphs.Trace):
         self.arguments = []
         self.merges = []
         self.deliveries = []
+        self.numbers = {}
         self._replica_id = None
 
     @property

@@ -107,10 +107,11 @@ class _Emission:
         """
         if stage is None:
             return
-        function = segments.function(self._program, stage, shared)
         columns = []
         given = [self._known[id(t)].each() for t in stage.inputs]
-        for inputs in zip(*given) if given else [()] * self._count:
+        for function, *inputs in zip(
+            segments.replica_functions(self._program, stage, shared), *given
+        ):
             with tf.control_dependencies(self._last):
                 columns.append(functions.call(function, inputs, stage.outputs))
             self._last = [columns[-1][0].op]

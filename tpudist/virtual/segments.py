@@ -5,7 +5,7 @@ import collections
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions
+from tpudist.tfcompat import functions, random_seeds
 
 #: A program of at most so many ops, over all replicas, is inlined: calling a
 #: function costs more than optimising a few ops once per replica. A larger one
@@ -161,16 +161,21 @@ def _stage(program, body, given, summed, each):
     return Stage(body, list(inputs.values()), outputs, must_run, summed, each)
 
 
-def function(program, stage, shared):
-    """The function of a stage, for one replica.
+def replica_functions(program, stage, shared):
+    """The function of a stage for each replica; the same one if it can be.
+
+    A random op keeps its state between the calls of a function, so replicas
+    that are to draw from states of their own have functions of their own.
 
     Args:
       program: the traced `Program`.
       stage: one of its stages.
       shared: keep one body for all replicas; see `is_large`.
     """
-    graph = _copy(program, stage)
-    return functions.make(graph, noinline=shared)
+    count = program.num_replicas
+    each = range(count) if any(map(random_seeds.draws, stage.body)) else [0]
+    made = [functions.make(_copy(program, stage, i), noinline=shared) for i in each]
+    return made if len(made) == count else made * count
 
 
 def is_large(program, stages):
@@ -179,16 +184,12 @@ def is_large(program, stages):
     return ops * program.num_replicas > _INLINED_OPS
 
 
-def _copy(program, stage):
-    """A FuncGraph with copies of the ops of `stage`."""
-    graph_def = tf.compat.v1.GraphDef()
-    graph_def.versions.CopyFrom(program.graph.graph_def_versions)
-    names = {op.name for op in stage.body}
-    for op in stage.body:
-        graph_def.node.add().CopyFrom(_detached(op, names))
+def _copy(program, stage, replica_id):
+    """A FuncGraph with copies of the ops of `stage`, for one replica."""
     with program.outer.as_default():
         graph = functions.FuncGraph("replica_stage")
     functions.add_library(program.graph, graph)
+    graph_def = _graph_def(program, stage, replica_id, graph)
     with graph.as_default():
         held = [functions.placeholder_like(tensor) for tensor in stage.inputs]
         found = tf.graph_util.import_graph_def(
@@ -201,6 +202,22 @@ def _copy(program, stage):
         graph.outputs = found[: len(stage.outputs)] or [tf.constant(0)]
         graph.control_outputs = found[len(stage.outputs) :]
     return graph
+
+
+def _graph_def(program, stage, replica_id, graph):
+    """The nodes of `stage` for one replica, which `graph` will hold."""
+    made = tf.compat.v1.GraphDef()
+    made.versions.CopyFrom(program.graph.graph_def_versions)
+    names = {op.name for op in stage.body}
+    variants = random_seeds.Variants(program.graph, graph, replica_id)
+    for op in stage.body:
+        node = made.node.add()
+        node.CopyFrom(_detached(op, names))
+        if op in program.numbers:
+            node.attr["seed2"].i = program.numbers[op][replica_id]
+        if functions.is_stateful(op):
+            variants.call(node)
+    return made
 
 
 def _detached(op, names):

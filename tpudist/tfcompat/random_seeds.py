@@ -1,0 +1,177 @@
+"""Random ops, the seeds they were given, and copies of them with other seeds.
+
+Where there is a global seed, TensorFlow numbers the ops of a graph that were
+given no seed of their own, from 0 (``random_seed.get_seed`` of 2.2 and newer).
+Seeds are attributes of an op, so an op that is to draw other numbers is
+another op, and a function that has one inside is another function.
+"""
+
+import zlib
+
+import tensorflow as tf
+from tensorflow.core.framework import attr_value_pb2, function_pb2
+
+from tpudist.tfcompat import functions, graphs
+
+_SEEDS = ("seed", "seed2")
+
+#: {op type: whether it draws random numbers}
+_random = {}
+
+#: What ``get_seed`` gives for the pair (0, 0), which would be no seed at all.
+_NOT_ZERO = 2**31 - 1
+
+
+class CountingGraph(functions.FuncGraph):
+    """A function graph that notes where TensorFlow numbered a random op.
+
+    Attributes:
+      counted: the number of ops in the graph each time.
+    """
+
+    def __init__(self, name):
+        self.counted = []
+        super().__init__(name)
+
+    @property
+    def _seed_used(self):
+        """What TensorFlow sets when it numbers an op."""
+        return bool(self.counted)
+
+    @_seed_used.setter
+    def _seed_used(self, used):
+        if used:
+            self.counted.append(len(self.get_operations()))
+
+
+def numbered(graph):
+    """The random ops that were given no seed of their own, in order.
+
+    Args:
+      graph: a `CountingGraph`.
+
+    Returns:
+      [(position, op)]: the number of ops before it, and the op; None for a
+      number that something else than a random op asked for.
+    """
+    ops = graph.get_operations() if graph.counted else []
+    return [
+        (position, _with_seed(ops[position:], number))
+        for number, position in enumerate(graph.counted)
+    ]
+
+
+def _with_seed(ops, number):
+    for op in ops:
+        if is_random(op) and op.get_attr("seed2") in (number, number or _NOT_ZERO):
+            return op
+    return None
+
+
+def next_number(graph):
+    """The number that `graph` gives the next random op; None without a seed."""
+    with graph.as_default():
+        return tf.compat.v1.get_seed(None)[1]
+
+
+def is_random(op):
+    """Whether `op` draws random numbers from a state of its own."""
+    if op.type not in _random:
+        names = {attr.name for attr in op.op_def.attr}
+        _random[op.type] = functions.is_stateful(op) and names.issuperset(_SEEDS)
+    return _random[op.type]
+
+
+def is_seeded(op):
+    """Whether `op` is random and draws the same numbers in every process."""
+    return is_random(op) and any(op.get_attr(name) for name in _SEEDS)
+
+
+def attribute(number):
+    """The attribute that gives a random op this number."""
+    return {"seed2": attr_value_pb2.AttrValue(i=number)}
+
+
+def renumber(op, number):
+    """Gives `op`, of a graph that has not run, another number."""
+    op._set_attr("seed2", attr_value_pb2.AttrValue(i=number))
+
+
+class Variants:
+    """Copies of functions that draw random numbers, for one replica.
+
+    In each function TensorFlow numbers the random ops from 0 again. The copies
+    for replica 0 are the functions themselves; in the others each number is
+    another one, which follows from it and from the replica.
+
+    Args:
+      source: the graph that knows the functions and the global seed.
+      target: the FuncGraph that will call the copies.
+      replica_id: which replica.
+    """
+
+    def __init__(self, source, target, replica_id):
+        self._source = source
+        self._target = target
+        self._replica_id = replica_id
+        self._names = {}
+
+    def call(self, node):
+        """Lets a ``NodeDef`` call the copies of the functions that it calls."""
+        for function in _called(node):
+            if function.name not in self._names:
+                self._names[function.name] = function.name  # if it calls itself
+                self._copy(graphs.definition(self._source, function.name))
+            function.name = self._names[function.name]
+
+    def _copy(self, original):
+        if not self._replica_id or original is None or not _draws(self._source, original):
+            return
+        made = function_pb2.FunctionDef()
+        made.CopyFrom(original)
+        seeded = [node for node in made.node_def if _has_seeds(node)]
+        for node in seeded:
+            self._renumber(node, len(seeded))
+        for node in made.node_def:
+            self.call(node)
+        self._names[original.signature.name] = graphs.add_function(self._target, made)
+
+    def _renumber(self, node, count):
+        """Changes what TensorFlow numbered: `count` ops, from 0."""
+        seed = self._source.seed
+        number = node.attr["seed2"].i
+        if seed is not None and node.attr["seed"].i == seed % _NOT_ZERO and number < count:
+            text = "%d of replica %d" % (number, self._replica_id)
+            node.attr["seed2"].i = zlib.crc32(text.encode()) % _NOT_ZERO
+
+
+def draws(op):
+    """Whether `op` is seeded, or calls a function with an op that is."""
+    if not functions.is_stateful(op):
+        return False
+    return is_seeded(op) or _calls_what_draws(op.graph, op.node_def, set())
+
+
+def _draws(graph, definition, seen=None):
+    seen = set() if seen is None else seen
+    return any(
+        _has_seeds(node) or _calls_what_draws(graph, node, seen) for node in definition.node_def
+    )
+
+
+def _calls_what_draws(graph, node, seen):
+    """Whether a ``NodeDef`` calls a function that draws, and is not in `seen`."""
+    names = {function.name for function in _called(node)} - seen
+    seen |= names
+    found = [graphs.definition(graph, name) for name in sorted(names)]
+    return any(each is not None and _draws(graph, each, seen) for each in found)
+
+
+def _called(node):
+    """The ``NameAttrList`` of each function that a ``NodeDef`` calls."""
+    for value in node.attr.values():
+        yield from [value.func] if value.HasField("func") else value.list.func
+
+
+def _has_seeds(node):
+    return all(name in node.attr for name in _SEEDS) and any(node.attr[s].i for s in _SEEDS)
