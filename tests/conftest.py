@@ -18,18 +18,39 @@ for _name in ("TPUDIST_TPU", "TPUDIST_ALLOW_EAGER_RUN", "TPUDIST_DEVICE"):
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+try:
+    import hypothesis
+except ImportError:  # the tests that use it say so themselves
+    hypothesis = None
+else:  # how long an example takes is the machine's business
+    hypothesis.settings.register_profile("tpudist", deadline=None)
+    hypothesis.settings.load_profile("tpudist")
+
+
 def pytest_report_header(config):
     """Which TensorFlow, Python and hypothesis seed this run is of."""
+    return "%s, hypothesis %s with seed %s" % (
+        _runs_on(),
+        getattr(hypothesis, "__version__", None),
+        config.getoption("--hypothesis-seed", default=None)
+        or "random (repeat one with --hypothesis-seed)",
+    )
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The same at the end, where a long log is read."""
+    terminalreporter.write_line(_runs_on())
+
+
+def _runs_on():
+    """The TensorFlow, by what is installed: the tests themselves import it, or do not."""
     from tpudist.doctor import environment
 
     found, _ = environment.installed()
     tensorflow = ["%s %s" % (name, found[name]) for name in machine.TENSORFLOWS if name in found]
-    seed = config.getoption("--hypothesis-seed", default=None)
-    return "tpudist on %s, Python %s, hypothesis %s with seed %s" % (
+    return "tpudist on %s, Python %s" % (
         " and ".join(tensorflow) or "no TensorFlow",
         platform.python_version(),
-        found.get("hypothesis"),
-        seed or "random (repeat one with --hypothesis-seed)",
     )
 
 

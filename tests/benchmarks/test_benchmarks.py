@@ -10,6 +10,9 @@ import pytest
 from tests.benchmarks import processes
 from tpudist.tfcompat import versions
 
+pytestmark = pytest.mark.slow
+
+
 #: One row of each kind that the table must have.
 EXPECTED = [
     r"step time .* virtual cores / one plain device",

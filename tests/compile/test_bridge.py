@@ -22,6 +22,9 @@ from tpudist.errors import CompileError
 from tpudist.tfcompat import versions
 from tpudist.v2_0 import tensorflow as v2_tf
 
+pytestmark = pytest.mark.slow
+
+
 PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
     sys.executable if versions.LOWERS_TO_HLO else None
 )

@@ -52,6 +52,7 @@ def test_generations(compiled, name, devices):
     assert not found.target.optimized
 
 
+@pytest.mark.slow
 def test_the_whole_optimization(compiled):
     program = nets.convolution()
     found, fast = compiled(program, "v5e:2x4"), compiled(program, "v5e:2x4", fast=True)

@@ -15,10 +15,13 @@ from tpudist.compile.lowering import recording
 from tpudist.tfcompat import versions
 from tpudist.virtual import replicate
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not versions.LOWERS_TO_HLO,
+        reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+    ),
+]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -6,6 +6,9 @@ import pytest
 
 from tests.examples import running
 
+pytestmark = pytest.mark.slow
+
+
 #: Relative difference of the losses of examples/plain.py and of the same
 #: training on 8 cores, on the same TensorFlow. Sums are taken in another order
 #: (measured: 7e-5 and less).

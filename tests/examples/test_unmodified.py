@@ -8,6 +8,9 @@ import pytest
 
 from tests.examples import running
 
+pytestmark = pytest.mark.slow
+
+
 ERAS = [
     ("contrib_steps", "contrib"),
     ("contrib_towers", "contrib"),

@@ -17,6 +17,7 @@ from tests.laws import source
 FLOORS = (
     "errors",
     "files",
+    "html_page",
     "slices",
     "hlo",
     "machine",

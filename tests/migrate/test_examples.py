@@ -17,6 +17,9 @@ from tpudist import surfaces
 from tpudist.migrate import imports, relocation
 from tpudist.resolution import tensorflow_names
 
+pytestmark = pytest.mark.slow
+
+
 pytest.importorskip("tensorflow", minversion="2.4", reason="programs of 2.2 and latest")
 
 _EPOCHS = ("--epochs", "1")

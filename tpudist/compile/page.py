@@ -1,36 +1,15 @@
 """A report as one HTML page that needs nothing beside it."""
 
-from html import escape
-
+from tpudist import html_page
 from tpudist.compile import terminal, units
+from tpudist.html_page import safe
 
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem;
-  margin: 2rem auto; padding: 0 1rem; }}
-h1 {{ font-size: 1.4rem; }}
-h2 {{ font-size: 1rem; margin: 2rem 0 .3rem; }}
-table {{ border-collapse: collapse; font-size: 13px; width: 100%; }}
-th, td {{ text-align: left; padding: .25rem .7rem .25rem 0; border-bottom: 1px solid #e5e5e5; }}
-td.number {{ text-align: right; white-space: nowrap; }}
-pre {{ background: #fbe0cc; padding: .7rem 1rem; white-space: pre-wrap; font-size: 12.5px; }}
-svg {{ width: 100%; height: auto; }}
-svg text {{ font: 12px system-ui, sans-serif; fill: #222; }}
-p.small, li {{ color: #666; font-size: 13px; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{sections}
-<p class="small">{versions}</p>
-</body>
-</html>
+_STYLE = """\
+body { max-width: 60rem; }
+table { width: 100%; }
+th, td { padding-left: 0; }
+pre { background: #fbe0cc; white-space: pre-wrap; }
+svg text { font: 12px system-ui, sans-serif; fill: #222; }
 """
 
 #: Of the memory bar: what is shown, and its colour.
@@ -59,15 +38,8 @@ def html(report):
         _splits(report),
         _notes(report),
     ]
-    return _PAGE.format(
-        title=_safe(terminal.verdict(report)),
-        sections="\n".join(filter(None, sections)),
-        versions=_safe(terminal.versions(report)),
-    )
-
-
-def _safe(value):
-    return escape(str(value))
+    versions = '<p class="small">%s</p>' % safe(terminal.versions(report))
+    return html_page.whole(terminal.verdict(report), sections + [versions], style=_STYLE)
 
 
 def _failure(report):
@@ -78,8 +50,8 @@ def _failure(report):
         for each in report.failure.largest
     ]
     return "<pre>%s</pre>\n<p>%s</p>\n%s" % (
-        _safe(report.failure.message),
-        _safe("Instead: " + report.failure.instead),
+        safe(report.failure.message),
+        safe("Instead: " + report.failure.instead),
         _table("Largest arrays, before optimization", ("", "shape", "line", "op"), rows),
     )
 
@@ -123,7 +95,7 @@ def _memory(report):
 def _cost(report):
     if not report.cost:
         return ""
-    made = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % _safe(line) for line in terminal.work(report))
+    made = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % safe(line) for line in terminal.work(report))
     if not report.hottest:
         return made
     rows = []
@@ -137,7 +109,7 @@ def _cost(report):
                 _ROW - 4,
                 number * _ROW + 13,
                 100 * hot.share,
-                _safe(terminal.origin(hot)),
+                safe(terminal.origin(hot)),
             )
         )
     return made + (
@@ -193,7 +165,7 @@ def _splits(report):
 
 
 def _notes(report):
-    return "<ul>%s</ul>" % "".join("<li>%s</li>" % _safe(each) for each in report.warnings)
+    return "<ul>%s</ul>" % "".join("<li>%s</li>" % safe(each) for each in report.warnings)
 
 
 def _table(title, head, rows):
@@ -202,11 +174,11 @@ def _table(title, head, rows):
         return ""
     body = "\n".join(
         '<tr><td class="number">%s</td>%s</tr>'
-        % (_safe(row[0]), "".join("<td>%s</td>" % _safe(cell) for cell in row[1:]))
+        % (safe(row[0]), "".join("<td>%s</td>" % safe(cell) for cell in row[1:]))
         for row in rows
     )
     return "<h2>%s</h2>\n<table>\n<tr>%s</tr>\n%s\n</table>" % (
         title,
-        "".join("<th>%s</th>" % _safe(cell) for cell in head),
+        "".join("<th>%s</th>" % safe(cell) for cell in head),
         body,
     )

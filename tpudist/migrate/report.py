@@ -1,26 +1,37 @@
 """The reports: JSON for programs, one HTML page for people."""
 
 import collections
-import html
 import json
 
+from tpudist import html_page
+from tpudist.html_page import safe
 from tpudist.migrate import console
 
-_STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;
-color:#1f2933;background:#fff}h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}
-.cards{display:flex;flex-wrap:wrap;gap:1rem}.card{border:1px solid #d9e2ec;border-radius:6px;
-padding:.6rem 1.2rem}.card b{display:block;font-size:1.6rem}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.25rem .6rem;
-border-bottom:1px solid #e4e7eb;vertical-align:top}td.n{text-align:right}
-code,pre{font:13px/1.45 ui-monospace,monospace}pre{background:#f5f7fa;padding:.8rem;
-overflow:auto;border-radius:6px}.add{background:#d3f9d8;display:block}
-.del{background:#ffe3e3;display:block}.at{color:#627d98;display:block}
-.bar{display:inline-block;height:.7rem;background:#3f8f5f;margin-right:1px}
-.bar.left{background:#d9822b}.refused{color:#b00020}summary{cursor:pointer}
-@media(prefers-color-scheme:dark){body{color:#e4e7eb;background:#151a21}
-pre{background:#1f2730}.add{background:#143d22}.del{background:#4a1c1f}
-.card,td,th{border-color:#3e4c59}}
+_STYLE = """\
+body { color: #1f2933; background: #fff; }
+h2 { font-size: 1.1rem; }
+table { width: 100%; }
+td, th { border-color: #e4e7eb; vertical-align: top; }
+td.n { text-align: right; }
+code, pre { font: 13px/1.45 ui-monospace, monospace; }
+pre { background: #f5f7fa; border-radius: 6px; }
+summary { cursor: pointer; }
+.cards { display: flex; flex-wrap: wrap; gap: 1rem; }
+.card { border: 1px solid #d9e2ec; border-radius: 6px; padding: .6rem 1.2rem; }
+.card b { display: block; font-size: 1.6rem; }
+.add { background: #d3f9d8; display: block; }
+.del { background: #ffe3e3; display: block; }
+.at { color: #627d98; display: block; }
+.bar { display: inline-block; height: .7rem; background: #3f8f5f; margin-right: 1px; }
+.bar.left { background: #d9822b; }
+.refused { color: #b00020; }
+@media (prefers-color-scheme: dark) {
+  body { color: #e4e7eb; background: #151a21; }
+  pre { background: #1f2730; }
+  .add { background: #143d22; }
+  .del { background: #4a1c1f; }
+  .card, td, th { border-color: #3e4c59; }
+}
 """
 
 
@@ -55,20 +66,8 @@ def _fields(use):
 def as_html(results, looked, options):
     """One page without scripts: totals, uses by era, what is left, files with their diff."""
     title = "tpudist migrate, %s" % ("to " + options.to if options.to else "imports")
-    parts = [
-        "<!doctype html><html lang=en><meta charset=utf-8><title>%s</title><style>%s</style>"
-        % (_safe(title), _STYLE),
-        "<h1>%s</h1>" % _safe(title),
-        _cards(results, looked),
-        _eras(results),
-        _left(results),
-        _files(results),
-    ]
-    return "\n".join(parts) + "\n</html>"
-
-
-def _safe(words):
-    return html.escape(str(words))
+    parts = [_cards(results, looked), _eras(results), _left(results), _files(results)]
+    return html_page.whole(title, parts, style=_STYLE)
 
 
 def _cards(results, looked):
@@ -95,7 +94,7 @@ def _eras(results):
         "<tr><td>%s<td class=n>%d<td class=n>%d<td><span class=bar style=width:%dpx></span>"
         "<span class='bar left' style=width:%dpx></span>"
         % (
-            _safe(era),
+            safe(era),
             rewritten[era],
             left[era],
             300 * rewritten[era] // most,
@@ -113,19 +112,12 @@ def _left(results):
         return "<h2>Nothing left</h2>"
     rows = [
         "<tr><td><code>%s:%d:%d</code><td>%s<td><code>%s</code><td>%s"
-        % (
-            _safe(use.path),
-            use.line,
-            use.column,
-            _safe(use.rule),
-            _safe(use.seen),
-            _safe(use.instead),
-        )
+        % (safe(use.path), use.line, use.column, safe(use.rule), safe(use.seen), safe(use.instead))
         for use in uses
     ]
     rows += [
         "<tr class=refused><td><code>%s</code><td>refused<td colspan=2>%s"
-        % (_safe(each.path), _safe(each.refused))
+        % (safe(each.path), safe(each.refused))
         for each in refused
     ]
     return (
@@ -143,8 +135,8 @@ def _files(results):
             "</details>"
             % (
                 " open" if changes and len(results) < 20 else "",
-                _safe(result.path),
-                _safe(result.era or "no era"),
+                safe(result.path),
+                safe(result.era or "no era"),
                 len(result.rewritten),
                 len(result.left),
                 _rewritten(result.rewritten) + _diff(changes) if changes else "<p>No change.</p>",
@@ -156,7 +148,7 @@ def _files(results):
 def _rewritten(uses):
     rows = "".join(
         "<tr><td class=n>%d:%d<td>%s<td><code>%s</code><td><code>%s</code>"
-        % (use.line, use.column, _safe(use.rule), _safe(use.seen), _safe(use.instead))
+        % (use.line, use.column, safe(use.rule), safe(use.seen), safe(use.instead))
         for use in uses
     )
     return "<table><tr><th>where<th>rule<th>seen<th>rewritten to</tr>%s</table>" % rows
@@ -165,9 +157,9 @@ def _rewritten(uses):
 def _diff(changes):
     kinds = {"+": "add", "-": "del", "@": "at"}
     return "<pre>%s</pre>" % "".join(
-        "<span class=%s>%s</span>" % (kinds[line[0]], _safe(line))
+        "<span class=%s>%s</span>" % (kinds[line[0]], safe(line))
         if line[0] in kinds
-        else _safe(line)
+        else safe(line)
         for line in changes.splitlines(True)
         if line
     )
