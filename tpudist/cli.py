@@ -7,17 +7,25 @@ Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
 ``TpudistError`` (one message; ``TPUDIST_TRACEBACK=1`` shows the traceback).
 """
 
+from __future__ import annotations
+
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import options as declared
 from tpudist.errors import TpudistError
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Sequence
+
 
 #: Options of ``tpudist run`` that a value follows.
 _RUN_VALUES = ("--era", "--tpu", "--compile", "--lower-with")
 
 
-def run(options):
+def run(options: argparse.Namespace) -> int:
     """``tpudist run``: runs a script of an era, unmodified, on the TPU named.
 
     Args:
@@ -37,7 +45,7 @@ def run(options):
     return runner.run(options.script, options.arguments, options.era, options.tpu) or 0
 
 
-def compile_(options):
+def compile_(options: argparse.Namespace) -> int:
     """``tpudist compile``: a replica's step through the real TPU compiler.
 
     Args:
@@ -55,7 +63,7 @@ def compile_(options):
         return 130
 
 
-def doctor(options):
+def doctor(options: argparse.Namespace) -> int:
     """``tpudist doctor``: reports what is installed and what to type.
 
     Args:
@@ -69,7 +77,7 @@ def doctor(options):
     return doctors.run(options.json, options.runtime)
 
 
-def matrix(options):
+def matrix(options: argparse.Namespace) -> int:
     """``tpudist matrix``: runs a command on several TensorFlow releases.
 
     Args:
@@ -84,7 +92,7 @@ def matrix(options):
     return matrices.run(options)
 
 
-def pins(options):
+def pins(options: argparse.Namespace) -> int:
     """``tpudist pins``: reports on pins, or records them anew.
 
     Args:
@@ -101,7 +109,7 @@ def pins(options):
     return pinned.rerun("--pins-" + options.action, options.arguments)
 
 
-def migrate(options):
+def migrate(options: argparse.Namespace) -> int:
     """``tpudist migrate``: rewrites a code base for the names of a later era.
 
     Args:
@@ -125,7 +133,7 @@ _VERBS = {
 }
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb.
 
     Args:
@@ -149,12 +157,12 @@ def main(argv=None):
         return 2
 
 
-def parser():
+def parser() -> argparse.ArgumentParser:
     """The ``argparse`` parser of all verbs."""
     return declared.parser(_VERBS)
 
 
-def _split(argv):
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     """(tpudist's arguments, those of the script or command that it runs).
 
     argparse would take the script's ``--`` and ``--tpu`` for its own.

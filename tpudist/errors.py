@@ -5,6 +5,8 @@ Each class is also the builtin that code of that era already catches, so that
 parts: what was seen, why it cannot work, and what to type instead.
 """
 
+from __future__ import annotations
+
 
 class TpudistError(Exception):
     """Base of all tpudist errors.
@@ -21,31 +23,31 @@ class TpudistError(Exception):
     __init__ = Exception.__init__
 
     @property
-    def seen(self):
+    def seen(self) -> str:
         """What the caller passed or did."""
         return self._part(0)
 
     @property
-    def why(self):
+    def why(self) -> str:
         """Why that cannot work."""
         return self._part(1)
 
     @property
-    def instead(self):
+    def instead(self) -> str:
         """What to type instead."""
         return self._part(2)
 
-    def _part(self, index):
+    def _part(self, index: int) -> str:
         return self.args[index] if index < len(self.args) else ""
 
-    def __str__(self):
+    def __str__(self) -> str:
         parts = [_sentence(self.seen), _sentence(self.why)]
         if self.instead:
             parts.append("Instead: " + self.instead)
         return " ".join(part for part in parts if part)
 
 
-def _sentence(text):
+def _sentence(text: str) -> str:
     text = text.strip()
     return text if not text or text[-1] in ".!?:" else text + "."
 
@@ -105,14 +107,14 @@ class MatrixError(TpudistError, RuntimeError):
 class CompileError(TpudistError, RuntimeError):
     """A program cannot be lowered, or there is no compiler for it here."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return _on_lines(self)
 
 
 class PinError(TpudistError, AssertionError):
     """A value is not what was recorded, or cannot be recorded."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return _on_lines(self)
 
 
@@ -120,7 +122,7 @@ class MigrateError(TpudistError, ValueError):
     """``tpudist migrate`` cannot do what its options ask."""
 
 
-def _on_lines(error):
+def _on_lines(error: TpudistError) -> str:
     """The message, each part on lines of its own if the first has several."""
     if "\n" not in error.seen or not error.instead:
         return TpudistError.__str__(error)

@@ -1,16 +1,25 @@
 """Files that several processes write: whole or not at all, one writer at a time."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Iterator, Union
+
+    PathLike = Union[str, "os.PathLike[str]"]
+
 
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 
-def write(path, text):
+def write(path: PathLike, text: str) -> None:
     """Replaces a file by `text`, in one step: a reader sees the old or the new.
 
     Args:
@@ -20,7 +29,7 @@ def write(path, text):
     write_bytes(path, text.encode("utf-8"))
 
 
-def write_bytes(path, content):
+def write_bytes(path: PathLike, content: bytes) -> None:
     """As :func:`write`, of bytes."""
     path = os.path.abspath(str(path))
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -35,7 +44,7 @@ def write_bytes(path, content):
         raise
 
 
-def _mode(path):
+def _mode(path: str) -> int:
     """The permissions of a file, or those that a new one gets."""
     if os.path.exists(path):
         return os.stat(path).st_mode & 0o777
@@ -45,7 +54,7 @@ def _mode(path):
 
 
 @contextlib.contextmanager
-def locked(path):
+def locked(path: PathLike) -> Iterator[None]:
     """Holds the lock file `path`; waits while another process does.
 
     The lock goes with the process, however it ends. Where the system has no

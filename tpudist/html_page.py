@@ -4,7 +4,14 @@ The tags html, head and body are left out where HTML lets them be:
 https://html.spec.whatwg.org/multipage/syntax.html#optional-tags
 """
 
+from __future__ import annotations
+
 import html
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Iterable
+
 
 _PAGE = """\
 <!doctype html>
@@ -30,7 +37,7 @@ p.small, li {{ color: #666; font-size: 13px; }}
 """
 
 
-def safe(value):
+def safe(value: object) -> str:
     """A value as text that HTML shows as it is.
 
     Args:
@@ -39,7 +46,7 @@ def safe(value):
     return html.escape(str(value))
 
 
-def whole(title, parts, style="", heading=None):
+def whole(title: str, parts: Iterable[str], style: str = "", heading: str | None = None) -> str:
     """The page's text.
 
     Args:

@@ -3,6 +3,8 @@
 Each is written down here only. No TensorFlow, and no import of the rest.
 """
 
+from __future__ import annotations
+
 import os
 
 #: Environment variable that overrides whatever TPU name a script passes.
@@ -30,6 +32,6 @@ TENSORFLOWS = (
 )
 
 
-def is_installed(path):
+def is_installed(path: str) -> bool:
     """Whether a path goes through a folder of installed packages."""
     return not set(INSTALLED).isdisjoint(path.split(os.sep))

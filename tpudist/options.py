@@ -1,13 +1,22 @@
 """What each verb of the command line takes. No TensorFlow, no numpy."""
 
+from __future__ import annotations
+
 import argparse
+from typing import TYPE_CHECKING
 
 from tpudist import __version__
+
+if TYPE_CHECKING:
+    from typing import Callable, Mapping
+
+    _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
 
 ERAS = ("contrib", "2.0", "2.2")
 
 
-def parser(functions):
+def parser(functions: Mapping[str, Callable[[argparse.Namespace], int]]) -> argparse.ArgumentParser:
     """The ``argparse`` parser of all verbs.
 
     Args:
@@ -27,7 +36,7 @@ def parser(functions):
     return top
 
 
-def _add_run(verbs):
+def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
     verb = verbs.add_parser(
         "run",
         help="run a legacy script, unmodified",
@@ -58,7 +67,7 @@ def _add_run(verbs):
     return verb
 
 
-def _add_compile(verbs):
+def _add_compile(verbs: _Verbs) -> argparse.ArgumentParser:
     verb = verbs.add_parser(
         "compile",
         help="compile a replica's step with the real TPU compiler, without a TPU",
@@ -108,7 +117,7 @@ def _add_compile(verbs):
     return verb
 
 
-def _add_compiler(verb):
+def _add_compiler(verb: argparse.ArgumentParser) -> None:
     """The options of whatever compiles."""
     verb.add_argument(
         "--fast", action="store_true", help="optimize little: a quick answer, with other figures"
@@ -121,7 +130,7 @@ def _add_compiler(verb):
     )
 
 
-def _add_doctor(verbs):
+def _add_doctor(verbs: _Verbs) -> argparse.ArgumentParser:
     verb = verbs.add_parser(
         "doctor",
         help="what is installed, what does not fit, what to type",
@@ -137,7 +146,7 @@ def _add_doctor(verbs):
     return verb
 
 
-def _add_matrix(verbs):
+def _add_matrix(verbs: _Verbs) -> argparse.ArgumentParser:
     verb = verbs.add_parser(
         "matrix",
         help="run a command on several TensorFlow releases",
@@ -174,7 +183,7 @@ def _add_matrix(verbs):
     return verb
 
 
-def _add_choice(verb):
+def _add_choice(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--releases", metavar="LIST", help="such as 1.15,2.2,2.15; or all")
     verb.add_argument(
         "--random",
@@ -188,7 +197,7 @@ def _add_choice(verb):
     verb.add_argument("--list", action="store_true", help="show the table of releases")
 
 
-def _add_environments(verb):
+def _add_environments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--project",
         default=".",
@@ -216,7 +225,7 @@ def _add_environments(verb):
     )
 
 
-def _add_configurations(verb):
+def _add_configurations(verb: argparse.ArgumentParser) -> None:
     form = verb.add_mutually_exclusive_group()
     form.add_argument(
         "--github",
@@ -230,7 +239,7 @@ def _add_configurations(verb):
     )
 
 
-def _add_pins(verbs):
+def _add_pins(verbs: _Verbs) -> argparse.ArgumentParser:
     verb = verbs.add_parser(
         "pins",
         help="values that tests recorded: compare releases, accept changes",
@@ -262,7 +271,7 @@ def _add_pins(verbs):
     return verb
 
 
-def _add_migrate(verbs):
+def _add_migrate(verbs: _Verbs) -> argparse.ArgumentParser:
     from tpudist.migrate import options
 
     verb = verbs.add_parser(

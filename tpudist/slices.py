@@ -14,6 +14,8 @@ chip of two TensorCores as one device or as two, and the HBM of a device, are
 what libtpu 0.0.52 says (``chip_config_name`` "megacore" for v4).
 """
 
+from __future__ import annotations
+
 import functools
 import operator
 import re
@@ -43,11 +45,11 @@ class Generation(typing.NamedTuple):
     cores: int
     devices: int
     counts: str
-    types: tuple
+    types: tuple[int, ...]
     pod: int
     ring: int
-    host: tuple
-    alone: tuple
+    host: tuple[int, ...]
+    alone: tuple[int, ...]
     hbm: int
 
 
@@ -96,52 +98,52 @@ class Slice(typing.NamedTuple):
     """
 
     generation: str
-    shape: tuple
+    shape: tuple[int, ...]
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Its topology, such as ``"v5e:2x4"``: one for each slice."""
         return "%s:%s" % (self.generation, "x".join(map(str, self.shape)))
 
     @property
-    def about(self):
+    def about(self) -> Generation:
         """The `Generation` of its chips."""
         return GENERATIONS[self.generation]
 
     @property
-    def chips(self):
+    def chips(self) -> int:
         """How many chips it has."""
         return _product(self.shape)
 
     @property
-    def cores(self):
+    def cores(self) -> int:
         """How many TensorCores it has."""
         return self.chips * self.about.cores
 
     @property
-    def devices(self):
+    def devices(self) -> int:
         """How many devices TensorFlow has on it: replicas, if none is split."""
         return self.chips * self.about.devices
 
     @property
-    def mesh(self):
+    def mesh(self) -> tuple[int, ...]:
         """(x, y, z, devices of a chip); the product is `devices`."""
         return (self.shape + (1,))[:3] + (self.about.devices,)
 
     @property
-    def host(self):
+    def host(self) -> tuple[int, ...]:
         """Chips of one host along each of three axes."""
         shape = self.mesh[:3]
         largest = self.about.alone if shape == self.about.alone else self.about.host
         return tuple(map(min, shape, largest))
 
     @property
-    def hosts(self):
+    def hosts(self) -> int:
         """How many hosts serve it."""
         return self.chips // _product(self.host)
 
 
-def find(name):
+def find(name: str) -> Slice:
     """The slice of a name.
 
     Args:
@@ -156,9 +158,10 @@ def find(name):
     """
     text = name.strip().lower()
     typed, shaped = _TYPE.match(text), _TOPOLOGY.match(text)
-    if not typed and not shaped:
+    match = typed or shaped
+    if match is None:
         raise _unknown(name)
-    spelled, size = (typed or shaped).groups()
+    spelled, size = match.groups()
     generation = ALIASES.get(spelled, spelled)
     if generation not in GENERATIONS or (typed and not GENERATIONS[generation].types):
         raise _unknown(name)
@@ -167,7 +170,7 @@ def find(name):
     return _of_shape(name, generation, tuple(map(int, size.split("x"))))
 
 
-def accelerator_types(generation):
+def accelerator_types(generation: str) -> dict[int, tuple[int, ...]]:
     """{number in the accelerator type: shape} of a generation; {} if it has none.
 
     Args:
@@ -179,7 +182,7 @@ def accelerator_types(generation):
     return {number: shapes[number // counted] for number in about.types}
 
 
-def _of_type(name, spelled, generation, number):
+def _of_type(name: str, spelled: str, generation: str, number: int) -> Slice:
     types = accelerator_types(generation)
     if number not in types:
         raise TopologyError(
@@ -192,7 +195,7 @@ def _of_type(name, spelled, generation, number):
     return Slice(generation, types[number])
 
 
-def _of_shape(name, generation, shape):
+def _of_shape(name: str, generation: str, shape: tuple[int, ...]) -> Slice:
     found = Slice(generation, _with_axes(name, generation, shape))
     if not 0 < found.chips <= found.about.pod:
         raise TopologyError(
@@ -209,7 +212,7 @@ def _of_shape(name, generation, shape):
     return found
 
 
-def _with_axes(name, generation, shape):
+def _with_axes(name: str, generation: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape with as many axes as the generation's network."""
     axes = GENERATIONS[generation].axes
     if len(shape) < axes:
@@ -223,7 +226,7 @@ def _with_axes(name, generation, shape):
     return shape[:axes]
 
 
-def _unknown(name):
+def _unknown(name: str) -> TopologyError:
     return TopologyError(
         "topology %r" % name,
         "it is neither GENERATION:AxB[xC] nor an accelerator type; generations are %s"
@@ -232,10 +235,10 @@ def _unknown(name):
     )
 
 
-def _examples(generation):
+def _examples(generation: str) -> str:
     shapes = _FLAT if GENERATIONS[generation].axes == 2 else _SOLID
     return ", ".join(Slice(generation, shapes[chips]).name for chips in (4, 8, 16))
 
 
-def _product(shape):
+def _product(shape: tuple[int, ...]) -> int:
     return functools.reduce(operator.mul, shape, 1)

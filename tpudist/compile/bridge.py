@@ -5,14 +5,21 @@ The other environment needs a TensorFlow of 2.5 or newer and what comes with
 it; tpudist is run from here.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess
 import tempfile
+from typing import TYPE_CHECKING
 
 import tpudist
 from tpudist.compile import program
 from tpudist.errors import CompileError
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: Loads this tpudist alone, not what else is installed beside it.
 _START = """
@@ -30,7 +37,7 @@ bridge.answer(source, target)
 _TAIL = 2000
 
 
-def lower(message, python=None):
+def lower(message: dict[str, Any], python: str | None = None) -> program.Program:
     """The `program.Program` of a step, lowered by another environment.
 
     Args:
@@ -52,7 +59,7 @@ def lower(message, python=None):
     )
 
 
-def _asked(message, python):
+def _asked(message: dict[str, Any], python: str) -> program.Program:
     """The program, of the other environment's Python."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = [os.path.join(folder, name) for name in ("step.json", "program.json")]
@@ -73,7 +80,7 @@ def _asked(message, python):
     return program.from_json(found)
 
 
-def _run(python, source, target):
+def _run(python: str, source: str, target: str) -> str:
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -94,7 +101,7 @@ def _run(python, source, target):
     return done.stdout
 
 
-def answer(source, target):
+def answer(source: str, target: str) -> None:
     """Lowers the step in a file; runs in the other environment.
 
     Args:
@@ -111,7 +118,7 @@ def answer(source, target):
         json.dump(made, file)
 
 
-def _lowered(message):
+def _lowered(message: dict[str, Any]) -> program.Program:
     """The program, of this environment's TensorFlow."""
     from tpudist.compile.lowering import importing, to_hlo
     from tpudist.tfcompat import graphs

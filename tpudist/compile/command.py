@@ -1,14 +1,23 @@
 """What ``tpudist compile`` does."""
 
+from __future__ import annotations
+
 import json
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import files, slices
 from tpudist.compile import arguments, compiler, loading, page, step, terminal, topologies
 from tpudist.errors import CompileError
 
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
 
-def run(options):
+    from tpudist.compile.program import Program
+
+
+def run(options: argparse.Namespace) -> int:
     """Compiles the step that the command line names, and reports.
 
     Args:
@@ -43,7 +52,7 @@ def run(options):
     return report(program, slice_, options)
 
 
-def report(program, slice_, options):
+def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> int:
     """Compiles a lowered step and writes what the options ask for.
 
     Args:
@@ -70,7 +79,7 @@ def report(program, slice_, options):
     return 0 if made.ok else 1
 
 
-def _check(strategy, options):
+def _check(strategy: Any, options: argparse.Namespace) -> None:
     """Refuses a strategy that is not what the command line says."""
     from tpudist.core import logical_devices  # It imports TensorFlow.
 

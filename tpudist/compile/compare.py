@@ -1,16 +1,23 @@
 """Whether a program compiles to what it did before."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.pins import compare, message
 from tpudist.pins.fixture import COMPILED_RTOL as RTOL
 
+if TYPE_CHECKING:
+    from tpudist.compile.report import Report
 
-def explain(expected, obtained, rtol=RTOL):
+
+def explain(expected: Report, obtained: Report, rtol: float = RTOL) -> str:
     """What differs between two reports, as indented lines; "" if nothing does.
 
     Args:
       expected, obtained: `report.Report` records of programs that compile.
       rtol: the tolerance of HBM, FLOPs and bytes.
     """
-    expected, obtained = expected.compared(), obtained.compared()
-    found = compare.of_kind("compiled")(expected, obtained, rtol)
-    return message.explain(expected, obtained, found) if found else ""
+    before, after = expected.compared(), obtained.compared()
+    found = compare.of_kind("compiled")(before, after, rtol)
+    return message.explain(before, after, found) if found else ""

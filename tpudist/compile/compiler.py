@@ -1,12 +1,22 @@
 """Compiles a lowered step with libtpu and reports on it."""
 
+from __future__ import annotations
+
 import base64
+from typing import TYPE_CHECKING
 
 from tpudist import slices
 from tpudist.compile import answers, libtpu, process, summary, topologies
 from tpudist.compile import cache as kept_answers
 from tpudist.errors import CompileError
 from tpudist.hlo import normal_form
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from tpudist.compile.program import Program
+    from tpudist.compile.report import Report
+
 
 #: How long the compiler may take, in seconds.
 TIMEOUT = 1800
@@ -15,7 +25,14 @@ TIMEOUT = 1800
 _OPTIMIZED, _FAST = 0, 9
 
 
-def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=None, cache=True):
+def compile_program(
+    program: Program,
+    topology: str | slices.Slice,
+    fast: bool = False,
+    timeout: float | None = TIMEOUT,
+    progress: Callable[[float], object] | None = None,
+    cache: bool = True,
+) -> Report:
     """Compiles a program for a slice; no TPU is needed.
 
     Context: any; TensorFlow is neither imported nor needed.
@@ -60,7 +77,7 @@ def compile_program(program, topology, fast=False, timeout=TIMEOUT, progress=Non
     return summary.make(program, topology, fast, compiler, kept, found)
 
 
-def _checked(answer, compiler):
+def _checked(answer: dict[str, Any], compiler: libtpu.Libtpu) -> dict[str, Any]:
     """The answer, unless it says that this libtpu will not do."""
     if answer["ok"] and answer["memory"] is None:
         raise CompileError(

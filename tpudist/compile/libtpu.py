@@ -5,15 +5,21 @@ It comes from PyPI (``pip install 'tpudist[compile]'``), or is a file that
 open source; tpudist does not contain it.
 """
 
+from __future__ import annotations
+
 import glob
 import importlib.util
 import os
 import platform
-import re
 import sys
 import typing
+from typing import TYPE_CHECKING
 
 from tpudist.errors import CompileError
+
+if TYPE_CHECKING:
+    from typing import Mapping
+
 
 #: How the newest libtpu is had on a Python that pip offers none for.
 DOWNLOAD = (
@@ -36,7 +42,7 @@ class Libtpu(typing.NamedTuple):
     path: str
     version: str
 
-    def identity(self):
+    def identity(self) -> str:
         """Text that changes when the library does; for the cache.
 
         One of a version is the same wherever and whenever it was installed.
@@ -45,7 +51,7 @@ class Libtpu(typing.NamedTuple):
         return "%d %s" % (found.st_size, self.version or found.st_mtime_ns)
 
 
-def find(environ=None):
+def find(environ: Mapping[str, str] | None = None) -> Libtpu:
     """The libtpu to compile with.
 
     Args:
@@ -80,7 +86,7 @@ def find(environ=None):
     return Libtpu(path, _version(path))
 
 
-def _check_machine(system, machine):
+def _check_machine(system: str, machine: str) -> None:
     if system != "linux" or machine.lower() not in ("x86_64", "amd64"):
         raise CompileError(
             "this machine is %s on %s" % (system, machine),
@@ -89,7 +95,7 @@ def _check_machine(system, machine):
         )
 
 
-def _installed():
+def _installed() -> str | None:
     """The installed package's library, without importing it; else None."""
     spec = importlib.util.find_spec("libtpu")
     for folder in spec.submodule_search_locations or () if spec else ():
@@ -99,9 +105,9 @@ def _installed():
     return None
 
 
-def _version(path):
+def _version(path: str) -> str:
     """The version in the name of the ``.dist-info`` beside the library's folder."""
     beside = os.path.dirname(os.path.dirname(path))
     for folder in glob.glob(os.path.join(glob.escape(beside), "libtpu-*.dist-info")):
-        return re.match(r"libtpu-(.+)\.dist-info$", os.path.basename(folder)).group(1)
+        return os.path.basename(folder)[len("libtpu-") : -len(".dist-info")]
     return ""

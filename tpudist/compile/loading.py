@@ -1,12 +1,21 @@
 """The user's file: its step and its strategy."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 from tpudist.errors import CompileError
 
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any, Callable, Iterator
+
 
 @contextlib.contextmanager
-def loaded(target, era=None, tpu=None):
+def loaded(
+    target: str, era: str | None = None, tpu: str | None = None
+) -> Iterator[tuple[ModuleType, Callable[..., Any]]]:
     """Executes a file as a module of its era; nothing is left afterwards.
 
     Args:
@@ -32,8 +41,8 @@ def loaded(target, era=None, tpu=None):
         yield module, _member(module, path, name)
 
 
-def _member(module, path, name):
-    found = module
+def _member(module: ModuleType, path: str, name: str) -> Callable[..., Any]:
+    found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
         if found is None:
@@ -48,7 +57,7 @@ def _member(module, path, name):
     )
 
 
-def _functions(module):
+def _functions(module: ModuleType) -> str:
     """Names of the functions that a module defines, for a message."""
     names = sorted(
         name
@@ -60,7 +69,7 @@ def _functions(module):
     return ", ".join(names) or "no functions at all"
 
 
-def strategy_of(module, name, replicas, logical):
+def strategy_of(module: ModuleType, name: str | None, replicas: int, logical: int) -> Any:
     """The strategy that the step is to be compiled for.
 
     Args:
@@ -74,9 +83,9 @@ def strategy_of(module, name, replicas, logical):
     Raises:
       CompileError: (a RuntimeError) there are several, or none of that name.
     """
-    from tpudist.core import strategies  # It imports TensorFlow.
+    from tpudist.core import base_classes  # It imports TensorFlow.
 
-    kinds = (strategies.TPUStrategyBase, strategies.TPUStrategyBaseV1)
+    kinds = (base_classes.TPUStrategyBase, base_classes.TPUStrategyBaseV1)
     found = {each: value for each, value in vars(module).items() if isinstance(value, kinds)}
     if name is not None and name not in found:
         raise CompileError(
@@ -95,7 +104,7 @@ def strategy_of(module, name, replicas, logical):
     return _made(replicas, logical)
 
 
-def _made(replicas, logical):
+def _made(replicas: int, logical: int) -> Any:
     from tpudist.v2_2 import tensorflow as tf
 
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(

@@ -4,6 +4,8 @@ A `Program` holds no TensorFlow object, so that it can be lowered in one
 environment, written as JSON, and compiled in another.
 """
 
+from __future__ import annotations
+
 import base64
 import collections
 import typing
@@ -29,7 +31,7 @@ class Parameter(typing.NamedTuple):
     name: str
     kind: str
     dtype: str
-    shape: tuple
+    shape: tuple[int, ...]
 
 
 class Output(typing.NamedTuple):
@@ -37,7 +39,7 @@ class Output(typing.NamedTuple):
 
     name: str
     dtype: str
-    shape: tuple
+    shape: tuple[int, ...]
 
 
 class Collective(typing.NamedTuple):
@@ -51,7 +53,7 @@ class Collective(typing.NamedTuple):
 
     kind: str
     dtype: str
-    shape: tuple
+    shape: tuple[int, ...]
     location: str
 
 
@@ -67,11 +69,11 @@ class Sharding(typing.NamedTuple):
       location: "file:line" of the user's code, "" if unknown.
     """
 
-    parameter: typing.Optional[int]
+    parameter: int | None
     name: str
     description: str
-    global_shape: tuple
-    per_device_shape: tuple
+    global_shape: tuple[int, ...]
+    per_device_shape: tuple[int, ...]
     location: str
 
 
@@ -96,18 +98,18 @@ class Program(typing.NamedTuple):
     hlo: bytes
     replicas: int
     partitions: int
-    parameters: tuple
-    updated: tuple
-    outputs: tuple
-    collectives: tuple
-    shardings: tuple
-    locations: dict
-    warnings: tuple
+    parameters: tuple[Parameter, ...]
+    updated: tuple[int, ...]
+    outputs: tuple[Output, ...]
+    collectives: tuple[Collective, ...]
+    shardings: tuple[Sharding, ...]
+    locations: dict[str, str]
+    warnings: tuple[str, ...]
     tensorflow: str
 
-    def to_json(self):
+    def to_json(self) -> dict[str, typing.Any]:
         """A dict of JSON types from which :func:`from_json` makes it again."""
-        made = dict(
+        made: dict[str, typing.Any] = dict(
             collections.OrderedDict(zip(self._fields, self)),
             format=FORMAT,
             hlo=base64.b64encode(self.hlo).decode(),
@@ -125,7 +127,7 @@ _RECORDS = {
 }
 
 
-def from_json(found):
+def from_json(found: typing.Mapping[str, typing.Any]) -> Program:
     """The `Program` of a dict that ``to_json`` made, also after JSON.
 
     Args:
@@ -143,12 +145,14 @@ def from_json(found):
     return Program(**made)
 
 
-def records(cls, rows):
+def records(
+    cls: typing.Any, rows: typing.Iterable[typing.Sequence[typing.Any]]
+) -> tuple[typing.Any, ...]:
     """A tuple of records of a class, of rows with lists in place of tuples."""
     return tuple(_record(cls, dict(zip(cls._fields, row))) for row in rows)
 
 
-def _record(cls, entry):
+def _record(cls: typing.Any, entry: typing.Mapping[str, typing.Any]) -> typing.Any:
     return cls(
         **{
             field: tuple(value) if isinstance(value, list) else value

@@ -5,6 +5,8 @@ with its own fields, and ``"schema"``. Fields may be added; one that changes or
 goes away makes a new schema. Sizes are bytes on one device, times seconds.
 """
 
+from __future__ import annotations
+
 import collections
 import typing
 
@@ -27,7 +29,7 @@ class Failure(typing.NamedTuple):
     kind: str
     message: str
     instead: str
-    largest: tuple
+    largest: tuple[Buffer, ...]
 
 
 class Buffer(typing.NamedTuple):
@@ -71,7 +73,7 @@ class Memory(typing.NamedTuple):
     code: int
 
     @property
-    def total(self):
+    def total(self) -> int:
         """All that is held at once."""
         return self.arguments + self.outputs - self.aliased + self.temporary + self.code
 
@@ -92,8 +94,8 @@ class Argument(typing.NamedTuple):
     name: str
     kind: str
     dtype: str
-    shape: tuple
-    device_shape: tuple
+    shape: tuple[int, ...]
+    device_shape: tuple[int, ...]
     bytes: int
     unpadded: int
 
@@ -109,7 +111,7 @@ class Cost(typing.NamedTuple):
 
     flops: float
     bytes_accessed: float
-    seconds: typing.Optional[float]
+    seconds: float | None
     loops: int
 
 
@@ -117,9 +119,9 @@ class Collectives(typing.NamedTuple):
     """All collectives of a kind: how many, the bytes a device puts in, and the lines asking."""
 
     kind: str
-    count: int
+    count: int  # type: ignore[assignment]  # Over tuple.count.
     bytes: int
-    locations: tuple
+    locations: tuple[str, ...]
 
 
 class Split(typing.NamedTuple):
@@ -127,8 +129,8 @@ class Split(typing.NamedTuple):
 
     name: str
     description: str
-    global_shape: tuple
-    per_device_shape: tuple
+    global_shape: tuple[int, ...]
+    per_device_shape: tuple[int, ...]
     location: str
 
 
@@ -147,7 +149,7 @@ class Hot(typing.NamedTuple):
     op_name: str
     cycles: int
     share: float
-    count: int
+    count: int  # type: ignore[assignment]  # Over tuple.count.
 
 
 class Versions(typing.NamedTuple):
@@ -188,30 +190,32 @@ class Report(typing.NamedTuple):
     """
 
     ok: bool
-    failure: typing.Optional[Failure]
+    failure: Failure | None
     target: Target
-    memory: typing.Optional[Memory]
-    arguments: tuple
-    cost: typing.Optional[Cost]
-    requested: tuple
-    optimized: tuple
-    splits: tuple
-    hottest: tuple
-    warnings: tuple
+    memory: Memory | None
+    arguments: tuple[Argument, ...]
+    cost: Cost | None
+    requested: tuple[Collectives, ...]
+    optimized: tuple[Collectives, ...]
+    splits: tuple[Split, ...]
+    hottest: tuple[Hot, ...]
+    warnings: tuple[str, ...]
     versions: Versions
     effort: Effort
 
-    def to_json(self):
+    def to_json(self) -> dict[str, typing.Any]:
         """A dict of JSON types; :func:`from_json` reads it."""
         return dict(_plain(self), schema=SCHEMA)
 
-    def compared(self):
+    def compared(self) -> dict[str, typing.Any]:
         """What of a program that compiles is held against another, as JSON types.
 
         Sizes and FLOPs are floats, which agree within a tolerance; counts of
         collectives are ints, which agree if they are equal.
         """
-        target, cost = self.target, self.cost
+        target = self.target
+        cost: typing.Any = self.cost
+        memory: typing.Any = self.memory
         return {
             "compiled for": "%s, %d x %d, %s"
             % (
@@ -220,7 +224,7 @@ class Report(typing.NamedTuple):
                 target.logical_devices,
                 "optimized" if target.optimized else "fast",
             ),
-            "HBM": float(self.memory.total),
+            "HBM": float(memory.total),
             "FLOPs": _number(cost.flops),
             "bytes accessed": _number(cost.bytes_accessed),
             "loops": cost.loops,
@@ -231,11 +235,11 @@ class Report(typing.NamedTuple):
         }
 
 
-def _number(value):
+def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _plain(value):
+def _plain(value: typing.Any) -> typing.Any:
     if hasattr(value, "_asdict"):
         return collections.OrderedDict(
             (field, _plain(each)) for field, each in zip(value._fields, value)
@@ -260,7 +264,7 @@ _LISTS = {
 }
 
 
-def from_json(found):
+def from_json(found: typing.Mapping[str, typing.Any]) -> Report:
     """The `Report` of a dict that ``to_json`` made, also after JSON.
 
     Args:
@@ -286,7 +290,7 @@ def from_json(found):
     return Report(**dict(made, warnings=tuple(made["warnings"])))
 
 
-def _record(cls, found):
+def _record(cls: typing.Any, found: typing.Mapping[str, typing.Any]) -> typing.Any:
     return cls(
         **{
             field: tuple(found[field]) if isinstance(found[field], list) else found[field]

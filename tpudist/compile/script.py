@@ -1,16 +1,23 @@
 """``tpudist run --compile``: what a script's replicas run, compiled too."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import machine, slices
 from tpudist.compile import compiler, step, terminal
 from tpudist.errors import TpudistError
 
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, Iterator
 
-def run(options):
+
+def run(options: argparse.Namespace) -> int:
     """Runs a script and compiles every replica function that it ran.
 
     Args:
@@ -34,7 +41,7 @@ def run(options):
     tpu = options.tpu
     if tpu is None and not os.environ.get(machine.TPU):
         tpu = "virtual:%d" % slice_.devices
-    recorded = []
+    recorded: list[Any] = []
     code = runner.run(
         options.script,
         options.arguments,
@@ -56,7 +63,7 @@ def run(options):
 
 
 @contextlib.contextmanager
-def _recording(recorded, lower_with):
+def _recording(recorded: list[Any], lower_with: str | None) -> Iterator[None]:
     """Adds what the block ran to a list of ``recording.Recorded``."""
     from tpudist.compile.lowering import recording  # It imports TensorFlow.
 
@@ -65,7 +72,7 @@ def _recording(recorded, lower_with):
     recorded += recorder.programs(functools.partial(step.lower_traced, lower_with=lower_with))
 
 
-def _report(recorded, slice_, fast):
+def _report(recorded: Any, slice_: slices.Slice, fast: bool) -> bool:
     """Prints what became of a function; returns whether it compiles."""
     print("\n%s  %s" % (recorded.name, recorded.location))
     try:

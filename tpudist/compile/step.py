@@ -1,21 +1,33 @@
 """``tpudist.compile_step``: a replica's step through the real TPU compiler."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist import slices
 from tpudist.compile import bridge, compiler, topologies
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    import tensorflow as tf
+
+    from tpudist.compile.program import Program
+    from tpudist.compile.report import Report
+
 
 def compile_step(
-    strategy,
-    step_fn,
-    args=(),
-    kwargs=None,
-    topology="v5e:2x4",
-    fast=False,
-    timeout=compiler.TIMEOUT,
-    progress=None,
-    cache=True,
-    lower_with=None,
-):
+    strategy: tf.distribute.Strategy,
+    step_fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    topology: str = "v5e:2x4",
+    fast: bool = False,
+    timeout: float = compiler.TIMEOUT,
+    progress: Callable[[float], object] | None = None,
+    cache: bool = True,
+    lower_with: str | None = None,
+) -> Report:
     """Compiles a step for a TPU, without one.
 
     Context: cross-replica; eager, in a graph, or in a ``tf.function``.
@@ -64,14 +76,14 @@ def compile_step(
 
 
 def compile_graph(
-    graph,
-    topology="v5e:2x4",
-    fast=False,
-    timeout=compiler.TIMEOUT,
-    progress=None,
-    cache=True,
-    lower_with=None,
-):
+    graph: tf.Graph,
+    topology: str = "v5e:2x4",
+    fast: bool = False,
+    timeout: float = compiler.TIMEOUT,
+    progress: Callable[[float], object] | None = None,
+    cache: bool = True,
+    lower_with: str | None = None,
+) -> list[Report]:
     """Compiles the TPU programs of a graph that TensorFlow's own TPUStrategy
     built, such as a legacy script builds for a TPU.
 
@@ -103,7 +115,7 @@ def compile_graph(
     ]
 
 
-def check(strategy, topology):
+def check(strategy: tf.distribute.Strategy, topology: str) -> slices.Slice:
     """The slice of that name, if the strategy's replicas fit it.
 
     Args:
@@ -125,7 +137,7 @@ def check(strategy, topology):
     return found
 
 
-def require_lowering(lower_with=None):
+def require_lowering(lower_with: str | None = None) -> None:
     """Refuses a TensorFlow that lowers nothing, if no other one is to do it.
 
     Args:
@@ -140,7 +152,13 @@ def require_lowering(lower_with=None):
         to_hlo.require()
 
 
-def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
+def lower_step(
+    strategy: tf.distribute.Strategy,
+    step_fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    lower_with: str | None = None,
+) -> Program:
     """The `program.Program` of a step; see :func:`compile_step`.
 
     Raises:
@@ -151,7 +169,7 @@ def lower_step(strategy, step_fn, args=(), kwargs=None, lower_with=None):
     return lower_traced(tracing.trace(strategy, step_fn, args, kwargs), lower_with)
 
 
-def lower_traced(traced, lower_with=None):
+def lower_traced(traced: Any, lower_with: str | None = None) -> Program:
     """The `program.Program` of a traced step.
 
     Args:

@@ -1,9 +1,18 @@
 """Slices as the compiler is told of them; what they are is in :mod:`tpudist.slices`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.errors import TopologyError
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def options(slice_):
+    from tpudist.slices import Slice
+
+
+def options(slice_: Slice) -> dict[str, Any]:
     """What libtpu is told beside the name: the chip's cores, the host's chips, the rings.
 
     Args:
@@ -13,7 +22,7 @@ def options(slice_):
       A dict of JSON types. "chip_config_name" is there where a chip of two
       TensorCores is one device and libtpu would make it two.
     """
-    made = {"chips_per_host_bounds": list(slice_.host)}
+    made: dict[str, Any] = {"chips_per_host_bounds": list(slice_.host)}
     if slice_.generation == "v4":
         made["chip_config_name"] = "megacore"
     wrap = _rings(slice_)
@@ -22,7 +31,7 @@ def options(slice_):
     return made
 
 
-def _rings(slice_):
+def _rings(slice_: Slice) -> list[int]:
     """Along which axes the ends are connected.
 
     A flat slice has a ring where it is as long as its pod; a solid one is made
@@ -34,7 +43,7 @@ def _rings(slice_):
     return [int(all(chips % ring == 0 for chips in slice_.shape))] * 3
 
 
-def check(slice_, replicas, partitions):
+def check(slice_: Slice, replicas: int, partitions: int) -> None:
     """Refuses what does not fit on a slice, before any compiler runs.
 
     Args:
@@ -61,7 +70,7 @@ def check(slice_, replicas, partitions):
         )
 
 
-def _counted(slice_):
+def _counted(slice_: Slice) -> str:
     """The slice's devices; and why they are fewer than its cores, if they are."""
     if slice_.devices == slice_.cores:
         return str(slice_.devices)

@@ -6,10 +6,23 @@ network: what only the TPU knows is passed in (``--runtime``). To change: a chec
 (:mod:`checks`), with a case in tests/doctor_machines.py.
 """
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from tpudist.doctor.environment import Environment
 
 
-def run(as_json=False, runtime=None, environment=None, out=None):
+def run(
+    as_json: bool = False,
+    runtime: str | None = None,
+    environment: Environment | None = None,
+    out: TextIO | None = None,
+) -> int:
     """Prints the report; the number returned is the exit code.
 
     Args:

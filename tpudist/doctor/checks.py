@@ -5,16 +5,44 @@ cannot work, what to type instead. A problem makes the exit code 1; a note
 does not.
 """
 
+from __future__ import annotations
+
 import collections
 import os
+import typing
+from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.doctor import releases, tpus
 from tpudist.errors import TPUNameError
 from tpudist.virtual import system
 
-#: ``check`` is the name of the function that found it; stable, as in ``--json``.
-Finding = collections.namedtuple("Finding", "level check seen why instead")
+if TYPE_CHECKING:
+    from typing import Iterator, List, Optional, Tuple
+
+    from tpudist.doctor.environment import Environment
+
+    Found = Iterator[Tuple[str, str, str, str]]
+
+    #: Of one package: specifiers, and why.
+    _Needs = List[Tuple[str, Optional[str]]]
+
+
+class Finding(typing.NamedTuple):
+    """What a check found.
+
+    Args:
+      level: PROBLEM or NOTE.
+      check: the name of the function that found it; stable, as in ``--json``.
+      seen, why, instead: as of a ``TpudistError``.
+    """
+
+    level: str
+    check: str
+    seen: str
+    why: str
+    instead: str
+
 
 PROBLEM, NOTE = "problem", "note"
 
@@ -22,7 +50,7 @@ PROBLEM, NOTE = "problem", "note"
 NEWEST_PYTHON = "3.13"
 
 
-def diagnose(environment):
+def diagnose(environment: Environment) -> list[Finding]:
     """[Finding, ...] of all checks, problems first.
 
     Args:
@@ -36,7 +64,7 @@ def diagnose(environment):
     return sorted(findings, key=lambda finding: finding.level != PROBLEM)
 
 
-def tensorflow_missing(env):
+def tensorflow_missing(env: Environment) -> Found:
     """No TensorFlow at all."""
     if env.tensorflow or env.probe.get("path"):
         return
@@ -55,7 +83,7 @@ def tensorflow_missing(env):
     )
 
 
-def tensorflow_shadowed(env):
+def tensorflow_shadowed(env: Environment) -> Found:
     """A user's file called tensorflow.py is what ``import tensorflow`` runs."""
     path = env.probe.get("path") or ""
     if os.path.basename(path) == "tensorflow.py":
@@ -67,7 +95,7 @@ def tensorflow_shadowed(env):
         )
 
 
-def tensorflow_broken(env):
+def tensorflow_broken(env: Environment) -> Found:
     """TensorFlow is installed and does not import."""
     error = env.probe.get("error")
     if not error or not env.tensorflows:
@@ -85,7 +113,7 @@ def tensorflow_broken(env):
     )
 
 
-def keras_broken(env):
+def keras_broken(env: Environment) -> Found:
     """TensorFlow imports and its Keras does not."""
     error = env.probe.get("keras_error")
     if error:
@@ -97,7 +125,7 @@ def keras_broken(env):
         )
 
 
-def tensorflow_too_old(env):
+def tensorflow_too_old(env: Environment) -> Found:
     """A TensorFlow from before ``tf.distribute``."""
     if env.tensorflow and releases.within(env.tensorflow, None, "1.12"):
         yield (
@@ -108,7 +136,7 @@ def tensorflow_too_old(env):
         )
 
 
-def tensorflow_twice(env):
+def tensorflow_twice(env: Environment) -> Found:
     """Two wheels that write into the same folder."""
     wheels = {
         name: version
@@ -133,12 +161,12 @@ def tensorflow_twice(env):
     )
 
 
-def packages_do_not_fit(env):
+def packages_do_not_fit(env: Environment) -> Found:
     """Packages whose release does not go with this TensorFlow's."""
     if env.tensorflow is None:
         return
     requirements = [text for texts in env.requires.values() for text in texts]
-    wanted = collections.OrderedDict()
+    wanted: dict[str, _Needs] = collections.OrderedDict()
     for package, specifier, why in releases.needs(env.tensorflow, requirements):
         wanted.setdefault(package, []).append((specifier, why))
     for package, rows in wanted.items():
@@ -149,7 +177,9 @@ def packages_do_not_fit(env):
             yield _misfit(env, package, have, rows, broken)
 
 
-def _misfit(env, package, have, rows, broken):
+def _misfit(
+    env: Environment, package: str, have: str | None, rows: _Needs, broken: _Needs
+) -> tuple[str, str, str, str]:
     specifier = ",".join(sorted({text for text, _ in rows if text}))
     why = next((why for _, why in broken if why), None)
     return (
@@ -164,7 +194,7 @@ def _misfit(env, package, have, rows, broken):
     )
 
 
-def legacy_keras_missing(env):
+def legacy_keras_missing(env: Environment) -> Found:
     """TF_USE_LEGACY_KERAS without the package it asks for."""
     if (
         env.legacy_keras
@@ -179,7 +209,7 @@ def legacy_keras_missing(env):
         )
 
 
-def keras_slots(env):
+def keras_slots(env: Environment) -> Found:
     """Keras 3 optimizers that create their slots too late."""
     if (
         releases.within(env.tensorflow, "2.16", None)
@@ -195,7 +225,7 @@ def keras_slots(env):
         )
 
 
-def chip_without_kernels(env):
+def chip_without_kernels(env: Environment) -> Found:
     """A TPU VM with a TensorFlow that cannot drive its chips."""
     if not env.chips or env.variant in (None, "tpu") or tpus.virtual(env):
         return
@@ -215,7 +245,7 @@ def chip_without_kernels(env):
     )
 
 
-def virtual_name(env):
+def virtual_name(env: Environment) -> Found:
     """TPUDIST_TPU names a virtual slice that does not exist."""
     name = tpus.virtual(env)
     try:
@@ -225,7 +255,7 @@ def virtual_name(env):
         yield PROBLEM, "TPUDIST_TPU: " + error.seen, error.why, error.instead
 
 
-def runtime_does_not_match(env):
+def runtime_does_not_match(env: Environment) -> Found:
     """A remote TPU's runtime has to be of the client's minor release."""
     target = tpus.runtime_for(env.tensorflow)
     if target is None or tpus.virtual(env):
@@ -253,7 +283,7 @@ def runtime_does_not_match(env):
         )
 
 
-def resolver_cannot_ask(env):
+def resolver_cannot_ask(env: Environment) -> Found:
     """TensorFlow 2.0 and 2.1 resolve names only with Google's client."""
     missing = [
         name

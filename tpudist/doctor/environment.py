@@ -4,7 +4,8 @@ Everything the checks know is in one :class:`Environment`, so that a test can
 hand them any machine.
 """
 
-import collections
+from __future__ import annotations
+
 import email.parser
 import glob
 import json
@@ -13,6 +14,13 @@ import platform
 import re
 import subprocess
 import sys
+import typing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from email.message import Message
+    from typing import Any, Iterator
+
 
 from tpudist import machine
 
@@ -32,22 +40,7 @@ VARIABLES = (
 PROBE_SECONDS = 180
 
 
-class Environment(
-    collections.namedtuple(
-        "Environment",
-        (
-            "python",
-            "executable",
-            "machine",
-            "distributions",
-            "requires",
-            "variables",
-            "probe",
-            "chips",
-            "runtime",
-        ),
-    )
-):
+class Environment(typing.NamedTuple):
     """One machine, as data.
 
     Attributes:
@@ -62,10 +55,18 @@ class Environment(
       runtime: the TPU runtime's version as the user gave it, or None.
     """
 
-    __slots__ = ()
+    python: str
+    executable: str
+    machine: str
+    distributions: dict[str, str]
+    requires: dict[str, list[str]]
+    variables: dict[str, str]
+    probe: dict[str, typing.Any]
+    chips: list[str]
+    runtime: str | None
 
     @property
-    def tensorflows(self):
+    def tensorflows(self) -> dict[str, str]:
         """{name: version} of the installed wheels that carry TensorFlow."""
         return {
             name: self.distributions[name]
@@ -74,13 +75,13 @@ class Environment(
         }
 
     @property
-    def tensorflow(self):
+    def tensorflow(self) -> str | None:
         """The version that imports, else the one installed, else None."""
         installed = list(self.tensorflows.values())
         return self.probe.get("version") or (installed[0] if installed else None)
 
     @property
-    def variant(self):
+    def variant(self) -> str | None:
         """``"tpu"``, ``"gpu"``, ``"cpu"``, or None without TensorFlow."""
         names = " ".join(self.tensorflows)
         if self.tensorflow is None:
@@ -90,12 +91,12 @@ class Environment(
         return "gpu" if self.probe.get("cuda") or "gpu" in names else "cpu"
 
     @property
-    def legacy_keras(self):
+    def legacy_keras(self) -> bool:
         """Whether TF_USE_LEGACY_KERAS asks for ``tf_keras``."""
         return self.variables.get("TF_USE_LEGACY_KERAS") in ("1", "true", "True")
 
 
-def detect(runtime=None):
+def detect(runtime: str | None = None) -> Environment:
     """The :class:`Environment` of this machine; asks no network.
 
     Args:
@@ -115,19 +116,20 @@ def detect(runtime=None):
     )
 
 
-def normalize(name):
+def normalize(name: str) -> str:
     """A distribution's name as package indexes spell it: ``tf_keras`` -> ``tf-keras``."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def installed():
+def installed() -> tuple[dict[str, str], dict[str, list[str]]]:
     """({name: version}, {TensorFlow wheel: [requirement, ...]}) on ``sys.path``.
 
     Read from the metadata files themselves: Python 3.7 has no
     ``importlib.metadata``, and a half-removed distribution must not stop the
     doctor. The first of two distributions of one name counts, as for an import.
     """
-    versions, requires = {}, {}
+    versions: dict[str, str] = {}
+    requires: dict[str, list[str]] = {}
     for fields in _metadata():
         name = normalize(fields.get("Name") or "")
         if not name or not fields.get("Version") or name in versions:
@@ -138,7 +140,7 @@ def installed():
     return versions, requires
 
 
-def _metadata():
+def _metadata() -> Iterator[Message]:
     """The headers of every distribution's metadata, in the order of ``sys.path``."""
     for folder in sys.path:
         for pattern in ("*.dist-info/METADATA", "*.egg-info/PKG-INFO", "*.egg-info"):
@@ -148,7 +150,7 @@ def _metadata():
                         yield email.parser.HeaderParser().parse(file)
 
 
-def tpu_chips():
+def tpu_chips() -> list[str]:
     """The device files of TPU chips on this host (a Cloud TPU VM).
 
     ``/dev/accel0`` is a TPU; ``/dev/accel/accel0`` is not. Newer TPUs hang on
@@ -157,7 +159,7 @@ def tpu_chips():
     return sorted(glob.glob("/dev/accel[0-9]*")) or _google_vfio()
 
 
-def _google_vfio():
+def _google_vfio() -> list[str]:
     for vendor in glob.glob("/sys/bus/pci/devices/*/vendor"):
         with open(vendor) as file:
             if file.read().strip() == "0x1ae0":
@@ -165,7 +167,7 @@ def _google_vfio():
     return []
 
 
-def probe_tensorflow(seconds=PROBE_SECONDS):
+def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
     """Imports TensorFlow in a process of its own.
 
     Args:

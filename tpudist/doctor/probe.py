@@ -11,11 +11,17 @@ or dies by a signal, must not take the doctor with it. Reports
     keras_error   why ``tf.keras`` failed, or null
 """
 
+from __future__ import annotations
+
 import importlib.util
 import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
-def main():
+def main() -> None:
     """Prints the JSON line; never raises."""
     found = dict.fromkeys(("version", "path", "cuda", "keras", "error", "keras_error"))
     try:
@@ -26,12 +32,12 @@ def main():
     print("\n" + json.dumps(found, sort_keys=True))
 
 
-def _path():
+def _path() -> str | None:
     spec = importlib.util.find_spec("tensorflow")
     return spec.origin if spec else None
 
 
-def _look(found):
+def _look(found: dict[str, Any]) -> None:
     import tensorflow as tf
 
     found["version"] = tf.__version__
@@ -43,7 +49,7 @@ def _look(found):
         found["keras_error"] = _line(error)
 
 
-def _line(error):
+def _line(error: BaseException) -> str:
     first = (str(error).strip().splitlines() or [""])[0]
     return "%s: %s" % (type(error).__name__, first)
 

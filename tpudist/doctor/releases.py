@@ -5,11 +5,21 @@ each other, by their metadata. Which TensorFlow tpudist runs on, and what
 follows from it, is :mod:`tpudist.tfcompat.versions`' question alone.
 """
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
+
+if TYPE_CHECKING:
+    from typing import Iterable, Optional, Tuple
+
+    #: Package, specifier, and why; the last is None of what a wheel declares.
+    Need = Tuple[str, str, Optional[str]]
+
 
 #: TensorFlow ``since`` to ``until`` (minor releases, inclusive; None: open)
 #: needs ``package`` at ``specifier``, where ``{minor}`` is TensorFlow's own.
@@ -98,7 +108,7 @@ FAMILY = (
 )
 
 
-def parse(text):
+def parse(text: str | None) -> Version | None:
     """The ``Version`` of a text, or None if it is none."""
     try:
         return Version(text or "")
@@ -106,13 +116,12 @@ def parse(text):
         return None
 
 
-def minor(text):
+def minor(text: str | None) -> str | None:
     """``"2.8"`` of ``"2.8.4"``; None of a text that is no version."""
-    version = parse(text)
-    return version and "%d.%d" % (version.release + (0,))[:2]
+    return "%d.%d" % _pair(text) if parse(text) else None
 
 
-def within(text, since, until):
+def within(text: str | None, since: str | None, until: str | None) -> bool:
     """Whether a release lies between two minor releases, both included.
 
     Args:
@@ -122,24 +131,22 @@ def within(text, since, until):
     """
     here = _pair(text)
     return (
-        here is not None
-        and (not since or _pair(since) <= here)
-        and (not until or here <= _pair(until))
+        bool(here) and (not since or _pair(since) <= here) and (not until or here <= _pair(until))
     )
 
 
-def _pair(text):
+def _pair(text: str | None) -> tuple[int, ...]:
     version = parse(text)
-    return version and (version.release + (0,))[:2]
+    return (version.release + (0,))[:2] if version else ()
 
 
-def fits(text, specifier):
+def fits(text: str | None, specifier: str) -> bool:
     """Whether a version satisfies a specifier such as ``"<3.21"``; pre-releases count."""
     version = parse(text)
     return version is None or SpecifierSet(specifier).contains(version, prereleases=True)
 
 
-def needs(tensorflow, requirements):
+def needs(tensorflow: str, requirements: Iterable[str]) -> list[Need]:
     """[(package, specifier, why), ...] that a TensorFlow release asks of others.
 
     Args:
@@ -150,7 +157,7 @@ def needs(tensorflow, requirements):
       The rows of ``PINS`` that apply, then the wheel's own requirements of
       ``FAMILY`` under this Python; the latter have ``why`` None.
     """
-    rows = [
+    rows: list[Need] = [
         (pin.package, pin.specifier.format(minor=minor(tensorflow)), pin.why)
         for pin in PINS
         if within(tensorflow, pin.since, pin.until)
@@ -158,7 +165,7 @@ def needs(tensorflow, requirements):
     return rows + [row for text in requirements for row in _declared(text)]
 
 
-def _declared(text):
+def _declared(text: str) -> list[Need]:
     """The row of one requirement string, or none."""
     try:
         requirement = Requirement(text)

@@ -1,18 +1,26 @@
 """The doctor's findings as text that is read at a glance, and as JSON."""
 
+from __future__ import annotations
+
 import json
 import textwrap
+from typing import TYPE_CHECKING
 
 import tpudist
 from tpudist.doctor import checks, releases, tpus
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Mapping, Sequence
 
-def as_json(environment, findings):
+    from tpudist.doctor.environment import Environment
+
+
+def as_json(environment: Environment, findings: Sequence[checks.Finding]) -> str:
     """One JSON object; keys and names of checks are stable, new ones may come."""
     return json.dumps(as_dict(environment, findings), indent=2, sort_keys=True) + "\n"
 
 
-def as_dict(environment, findings):
+def as_dict(environment: Environment, findings: Sequence[checks.Finding]) -> dict[str, Any]:
     """The report as plain data."""
     env = environment
     return {
@@ -32,7 +40,7 @@ def as_dict(environment, findings):
     }
 
 
-def keras(env):
+def keras(env: Environment) -> dict[str, str | None]:
     """Which Keras ``tf.keras`` is.
 
     Returns:
@@ -51,7 +59,7 @@ def keras(env):
     return {"generation": "Keras 3" if new else "keras 2", "version": version}
 
 
-def surfaces(tensorflow):
+def surfaces(tensorflow: str | None) -> dict[str, dict[str, list[str]]]:
     """{era: {"native": [name, ...], "provided": [name, ...]}} for a TensorFlow.
 
     Args:
@@ -63,7 +71,7 @@ def surfaces(tensorflow):
     """
     from tpudist.surfaces import ROWS
 
-    eras = {}
+    eras: dict[str, dict[str, list[str]]] = {}
     for row in ROWS:
         era = eras.setdefault(row.era, {"native": [], "provided": []})
         native = row.since and releases.within(tensorflow, row.since, row.until)
@@ -71,7 +79,7 @@ def surfaces(tensorflow):
     return eras
 
 
-def as_text(environment, findings):
+def as_text(environment: Environment, findings: Sequence[checks.Finding]) -> str:
     """The report for people: facts, surfaces, then problems with their cures."""
     report = as_dict(environment, findings)
     lines = ["tpudist %s doctor" % report["tpudist"], ""]
@@ -90,7 +98,7 @@ def as_text(environment, findings):
     return "\n".join(lines) + "\n"
 
 
-def _facts(env, report):
+def _facts(env: Environment, report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Python", "%(version)s, %(machine)s, %(executable)s" % report["python"]
     if env.tensorflow:
         wheels = " + ".join(env.tensorflows) or "no distribution of it"
@@ -102,7 +110,7 @@ def _facts(env, report):
     yield "TPU", _tpu(**report["tpu"])
 
 
-def _keras(generation, version):
+def _keras(generation: str | None, version: str | None) -> str:
     if generation is None:
         return "none that imports"
     if generation == "tensorflow":
@@ -110,7 +118,9 @@ def _keras(generation, version):
     return "%s (%s)" % (generation, version)
 
 
-def _tpu(kind, name, source, chips, libtpu):
+def _tpu(
+    kind: str | None, name: str | None, source: str | None, chips: Sequence[str], libtpu: str | None
+) -> str:
     library = "; libtpu %s" % libtpu if libtpu else ""
     if kind is None:
         return "none; a virtual one needs none: TPUDIST_TPU=virtual:8" + library
@@ -119,7 +129,7 @@ def _tpu(kind, name, source, chips, libtpu):
     return "%s %s (%s)%s" % (kind, name, source, library)
 
 
-def _native(era, native, provided):
+def _native(era: str, native: list[str], provided: list[str]) -> str:
     text = "%d of %d names" % (len(native), len(native) + len(provided))
     short, which = (native, "these") if len(native) < len(provided) else (provided, "all but")
     if native and provided:
@@ -136,7 +146,7 @@ def _native(era, native, provided):
     )
 
 
-def _verdict(findings):
+def _verdict(findings: Sequence[checks.Finding]) -> str:
     problems = sum(finding.level == checks.PROBLEM for finding in findings)
     notes = len(findings) - problems
     tail = ", %d note%s" % (notes, "s" * (notes != 1)) if notes else ""

@@ -4,24 +4,30 @@ What the table (:mod:`tpudist.surfaces`) names is tpudist's, all else the instal
 TensorFlow's. To change: how names are found; which names there are, the table says.
 """
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.dropin import finder, namespace
 from tpudist.dropin.exports import lazy_exports, load
 from tpudist.dropin.finder import find_module
 from tpudist.dropin.namespace import Namespace, top
 
+if TYPE_CHECKING:
+    from typing import Any
+
 __all__ = ["Namespace", "become_namespace", "find_module", "lazy_exports", "load", "top"]
 
 
-def become_namespace(module_name, era):
+def become_namespace(module_name: str, era: str) -> None:
     """Turns the module that calls it into the era's ``tf``.
 
     Args:
       module_name: the caller's ``__name__``.
       era: an element of ``surfaces.ERAS``.
     """
-    module = sys.modules[module_name]
+    module: Any = sys.modules[module_name]
     module.__class__ = Namespace
     namespace.adopt(module, era)
     if not any(isinstance(found, finder.Finder) for found in sys.meta_path):

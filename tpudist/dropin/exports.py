@@ -1,12 +1,19 @@
 """Loading what a target of the table names, when it is first asked for."""
 
+from __future__ import annotations
+
 import importlib
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any, Callable
 
-def load(target):
+
+def load(target: str) -> Any:
     """The object that a target of the table names.
 
     Args:
@@ -25,7 +32,7 @@ def load(target):
     return value
 
 
-def tensorflow():
+def tensorflow() -> ModuleType:
     """The installed TensorFlow.
 
     Raises:
@@ -37,7 +44,7 @@ def tensorflow():
     return importlib.import_module("tensorflow")
 
 
-def lazy_exports(package, era):
+def lazy_exports(package: str, era: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The module functions of an era's package (PEP 562).
 
     Args:
@@ -50,7 +57,7 @@ def lazy_exports(package, era):
     """
     exports = surfaces.EXPORTS[era]
 
-    def __getattr__(name):
+    def __getattr__(name: str) -> Any:
         module = sys.modules[package]
         if name in exports:
             value = load(exports[name])
@@ -65,7 +72,7 @@ def lazy_exports(package, era):
                     raise
         raise AttributeError("module %r has no attribute %r" % (package, name))
 
-    def __dir__():
+    def __dir__() -> list[str]:
         return sorted(set(vars(sys.modules[package])) | set(exports))
 
     return __getattr__, __dir__

@@ -1,15 +1,21 @@
 """Imports of modules below a drop-in: ``import tpudist.v2_2.tensorflow.keras``."""
 
+from __future__ import annotations
+
 import importlib.machinery
 import sys
 import types
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.dropin import namespace
 from tpudist.errors import EraNameError
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def find_module(era, dotted):
+
+def find_module(era: str, dotted: str) -> types.ModuleType | None:
     """The module that ``import tensorflow.<dotted>`` means in an era.
 
     Args:
@@ -23,7 +29,7 @@ def find_module(era, dotted):
     Raises:
       EraNameError: the era had such a module, and it is gone.
     """
-    found = namespace.top(era)
+    found: Any = namespace.top(era)
     for end, part in enumerate(dotted.split("."), 1):
         prefix = ".".join(dotted.split(".")[:end])
         try:
@@ -44,7 +50,12 @@ class Finder:
     copy of one of TensorFlow's files.
     """
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
         """A spec for a module below a drop-in, else None."""
         parts = fullname.split(".", 3)
         if (
@@ -61,14 +72,14 @@ class Finder:
             raise ModuleNotFoundError(str(error), name="tensorflow." + parts[3]) from None
         if found is None:
             return None
-        spec = importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        spec: Any = importlib.machinery.ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
         spec.loader_state = found
         return spec
 
-    def create_module(self, spec):
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         """Python makes the placeholder that `exec_module` replaces."""
 
-    def exec_module(self, module):
+    def exec_module(self, module: types.ModuleType) -> None:
         """Puts the module that was found in the place of the new one."""
-        spec = module.__spec__
+        spec: Any = module.__spec__
         sys.modules[spec.name] = spec.loader_state

@@ -1,5 +1,7 @@
 """``tf.config.experimental_connect_to_host``, which code of 2.0 calls by hand."""
 
+from __future__ import annotations
+
 import os
 
 import tensorflow as tf
@@ -8,7 +10,7 @@ from tpudist import machine
 from tpudist.virtual import system
 
 
-def connect_to_host(remote_host=None, job_name="worker"):
+def connect_to_host(remote_host: str | None = None, job_name: str = "worker") -> None:
     """Connects this process to a TPU's worker; a virtual TPU needs none.
 
     Args:

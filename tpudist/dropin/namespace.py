@@ -11,13 +11,20 @@ contrib; ``tf`` for 2.x eras, and below it ``tf.compat.v2`` - on TensorFlow 1
 the other way round, since there ``tf`` itself has the meanings of 1.x.
 """
 
+from __future__ import annotations
+
 import functools
 import importlib
 import types
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.dropin import exports
 from tpudist.errors import EraNameError
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: Dunder names of TensorFlow that users read; all others are Python's.
 _PASSED_ON = (
@@ -46,11 +53,19 @@ class Namespace(types.ModuleType):
       AttributeError: nobody ever had it.
     """
 
-    def __init__(self, name, era, path="", root="", parent=None):
+    _tpudist_era: str
+    _tpudist_path: str
+    _tpudist_root: str
+    _tpudist_parent: Namespace | None
+    _tpudist_bases: list[types.ModuleType] | None
+
+    def __init__(
+        self, name: str, era: str, path: str = "", root: str = "", parent: Namespace | None = None
+    ) -> None:
         super().__init__(name)
         adopt(self, era, path, root, parent)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name == "__all__":  # For from ... import *.
             return [name for name in dir(self) if not name.startswith("_") and hasattr(self, name)]
         if name.startswith("__") and name not in _PASSED_ON:
@@ -59,18 +74,20 @@ class Namespace(types.ModuleType):
         self.__dict__[name] = value
         return value
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         names = {name for name in self.__dict__ if not name.startswith("_")}
         names.update(_overlaid(self._tpudist_era, self._tpudist_path))
         for base in _bases(self):
             names.update(dir(base))
         return sorted(names)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<module %r over %r>" % (self.__name__, _real_name(self))
 
 
-def adopt(module, era, path="", root="", parent=None):
+def adopt(
+    module: Namespace, era: str, path: str = "", root: str = "", parent: Namespace | None = None
+) -> None:
     """Gives a module the state of a `Namespace`.
 
     Args:
@@ -85,7 +102,7 @@ def adopt(module, era, path="", root="", parent=None):
     module._tpudist_bases = None
 
 
-def top(era, root=""):
+def top(era: str, root: str = "") -> Namespace:
     """The top of an era's ``tf``, or of its ``tf.compat.v1`` / ``.v2``.
 
     Args:
@@ -95,18 +112,18 @@ def top(era, root=""):
     Returns:
       A Namespace, always the same one.
     """
-    module = importlib.import_module("tpudist.%s.tensorflow" % era)
+    module: Any = importlib.import_module("tpudist.%s.tensorflow" % era)
     return _compat(module, root) if root else module
 
 
-def _compat(module, root):
-    tops = module.__dict__.setdefault("_tpudist_tops", {})
+def _compat(module: Namespace, root: str) -> Namespace:
+    tops: dict[str, Namespace] = module.__dict__.setdefault("_tpudist_tops", {})
     if root not in tops:
         tops[root] = Namespace(module.__name__ + "." + root, module._tpudist_era, root=root)
     return tops[root]
 
 
-def import_or_none(name):
+def import_or_none(name: str) -> types.ModuleType | None:
     """The module of that full name, or None where there is none."""
     try:
         return importlib.import_module(name)
@@ -114,7 +131,7 @@ def import_or_none(name):
         return None
 
 
-def _find(space, name):
+def _find(space: Namespace, name: str) -> Any:
     era, path = space._tpudist_era, _join(space._tpudist_path, name)
     if path in surfaces.DROPINS[era]:
         return exports.load(surfaces.DROPINS[era][path])
@@ -133,7 +150,7 @@ def _find(space, name):
     raise _missing(space, name, cause)
 
 
-def _missing(space, name, cause):
+def _missing(space: Namespace, name: str, cause: AttributeError | None) -> AttributeError:
     path = _join(space._tpudist_path, name)
     release = exports.tensorflow().__version__
     prefix = surfaces.gone_prefix(path)
@@ -156,16 +173,18 @@ def _missing(space, name, cause):
     )
 
 
-def _bases(space):
+def _bases(space: Namespace) -> list[types.ModuleType]:
     """The modules of the installed TensorFlow that a Namespace stands over."""
     if space._tpudist_bases is None:
         space._tpudist_bases = (
-            _top_bases(space) if space._tpudist_parent is None else _child_bases(space)
+            _top_bases(space)
+            if space._tpudist_parent is None
+            else _child_bases(space, space._tpudist_parent)
         )
     return space._tpudist_bases
 
 
-def _top_bases(space):
+def _top_bases(space: Namespace) -> list[types.ModuleType]:
     from tpudist.tfcompat import versions
 
     tf = exports.tensorflow()
@@ -181,9 +200,9 @@ def _top_bases(space):
     return [tf, tf.compat.v2] if versions.TF2 else [tf.compat.v2, tf]
 
 
-def _child_bases(space):
+def _child_bases(space: Namespace, parent: Namespace) -> list[types.ModuleType]:
     name = space._tpudist_path.rpartition(".")[2]
-    found = [getattr(base, name, None) for base in _bases(space._tpudist_parent)]
+    found = [getattr(base, name, None) for base in _bases(parent)]
     found = [base for base in found if isinstance(base, types.ModuleType)]
     if not found:
         found = [import_or_none(_real_name(space))]
@@ -191,7 +210,7 @@ def _child_bases(space):
 
 
 @functools.lru_cache(maxsize=None)
-def _wrapped(era):
+def _wrapped(era: str) -> set[str]:
     """Dotted names that need a Namespace of their own: the parents of what is
     overlaid, and modules whose members may be gone."""
     keys = ["compat.v1"] + list(surfaces.DROPINS[era])
@@ -199,7 +218,7 @@ def _wrapped(era):
     return {key[:end] for key in keys for end, letter in enumerate(key) if letter == "."}
 
 
-def _overlaid(era, path):
+def _overlaid(era: str, path: str) -> set[str]:
     """The names directly below a dotted name that lead to overlaid ones."""
     start = path + "." if path else ""
     return {
@@ -209,9 +228,9 @@ def _overlaid(era, path):
     }
 
 
-def _join(*parts):
+def _join(*parts: str) -> str:
     return ".".join(part for part in parts if part)
 
 
-def _real_name(space):
+def _real_name(space: Namespace) -> str:
     return _join("tensorflow", space._tpudist_root, space._tpudist_path)

@@ -6,12 +6,21 @@ To change: what goes into an environment (:mod:`recipe`); which releases there a
 compat/releases.cfg says.
 """
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.errors import MatrixError
 
+if TYPE_CHECKING:
+    import argparse
+    from typing import Mapping
 
-def run(options):
+    from tpudist.matrix.table import Row
+
+
+def run(options: argparse.Namespace) -> int:
     """Runs ``tpudist matrix``.
 
     Args:
@@ -42,7 +51,7 @@ def run(options):
     return report.exit_code(results)
 
 
-def listing(rows):
+def listing(rows: Mapping[str, Row]) -> str:
     """The table of releases as text.
 
     Args:
@@ -54,7 +63,7 @@ def listing(rows):
     return "\n".join(lines) + "\n"
 
 
-def _chosen(rows, options):
+def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
     """The rows that are named, and those that are drawn."""
     from tpudist.matrix import table
 

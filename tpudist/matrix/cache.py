@@ -1,5 +1,7 @@
 """Where environments are kept."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
@@ -7,6 +9,11 @@ import re
 import shutil
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Mapping
+
 
 #: Stands in each environment; written last, so one whose set-up was interrupted has none.
 MARKER = "tpudist-matrix.json"
@@ -15,7 +22,9 @@ MARKER = "tpudist-matrix.json"
 KEPT_UNUSED = 30
 
 
-def folder(asked=None, environ=None, system=None):
+def folder(
+    asked: str | None = None, environ: Mapping[str, str] | None = None, system: str | None = None
+) -> str:
     """The folder of all environments.
 
     Args:
@@ -38,7 +47,7 @@ def folder(asked=None, environ=None, system=None):
     return os.path.join(base, "tpudist")
 
 
-def of_project(root, project):
+def of_project(root: str, project: str) -> str:
     """The folder of one project's environments; two projects share none.
 
     Args:
@@ -50,7 +59,7 @@ def of_project(root, project):
     return os.path.join(root, "matrix", "%s-%s" % (name, digest[:8]))
 
 
-def prune(root, now=None):
+def prune(root: str, now: float | None = None) -> list[str]:
     """Removes environments whose project is gone, and those that nobody has used for long.
 
     Args:
@@ -72,18 +81,18 @@ def prune(root, now=None):
     return gone
 
 
-def _folders(path):
+def _folders(path: str) -> list[str]:
     names = sorted(os.listdir(path)) if os.path.isdir(path) else []
     return [each for each in (os.path.join(path, name) for name in names) if os.path.isdir(each)]
 
 
-def _is_old(environment, now):
+def _is_old(environment: str, now: float) -> bool:
     marker = os.path.join(environment, MARKER)
     used = os.path.getmtime(marker if os.path.exists(marker) else environment)
     return now - used > KEPT_UNUSED * 86400 or not os.path.isdir(_project_of(marker))
 
 
-def _project_of(marker):
+def _project_of(marker: str) -> str:
     """The folder of the project that an environment was made for; its own if it tells none."""
     try:
         with open(marker, encoding="utf-8") as file:

@@ -1,9 +1,19 @@
 """Ready CI configurations: what ``tpudist matrix`` runs here, run by a CI service."""
 
+from __future__ import annotations
+
 import shlex
+from typing import TYPE_CHECKING
 
 import tpudist
 from tpudist.errors import MatrixError
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Sequence
+
+    from tpudist.matrix.table import Row
+
 
 #: The Python that tpudist itself runs on in CI; a release brings its own.
 _OWN_PYTHON = "3.12"
@@ -50,7 +60,7 @@ python3 -m venv .tpudist-matrix
 """
 
 
-def github(rows, options):
+def github(rows: Sequence[Row], options: argparse.Namespace) -> str:
     """A GitHub workflow with one job per release, as text.
 
     Args:
@@ -71,7 +81,7 @@ def github(rows, options):
     )
 
 
-def shell(rows, options):
+def shell(rows: Sequence[Row], options: argparse.Namespace) -> str:
     """A shell script that runs all releases one after the other, as text.
 
     Args:
@@ -86,20 +96,20 @@ def shell(rows, options):
     )
 
 
-def _runner(row):
+def _runner(row: Row) -> str:
     """GitHub's newer images have no Python 3.7."""
     return "ubuntu-22.04" if row.python == "3.7" else "ubuntu-latest"
 
 
-def _names(rows):
+def _names(rows: Sequence[Row]) -> str:
     return ",".join(row.release for row in rows)
 
 
-def _written(form, rows, options):
+def _written(form: str, rows: Sequence[Row], options: argparse.Namespace) -> str:
     return _command(_names(rows), options).replace("matrix", "matrix " + form, 1)
 
 
-def _command(releases, options):
+def _command(releases: str, options: argparse.Namespace) -> str:
     """The ``tpudist matrix`` command of the same options.
 
     Raises:

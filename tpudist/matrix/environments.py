@@ -3,18 +3,27 @@
 https://docs.astral.sh/uv/pip/environments/
 """
 
-import collections
+from __future__ import annotations
+
 import glob
 import json
 import os
 import shutil
 import subprocess
 import sys
+import typing
+from typing import TYPE_CHECKING
 
 from tpudist import files
 from tpudist.errors import MatrixError
 from tpudist.matrix import indexes
 from tpudist.matrix.cache import MARKER
+
+if TYPE_CHECKING:
+    from typing import Callable, Mapping
+
+    from tpudist.matrix.recipe import Recipe
+
 
 _PROBE = """
 import json, platform, tensorflow as tf
@@ -22,23 +31,27 @@ print(json.dumps([tf.__version__, platform.python_version()]))
 """
 
 
-class Environment(collections.namedtuple("Environment", "folder tensorflow python")):
+class Environment(typing.NamedTuple):
     """A ready environment: its folder, and the versions it told of itself."""
 
-    __slots__ = ()
+    folder: str
+    tensorflow: str
+    python: str
 
     @property
-    def scripts(self):
+    def scripts(self) -> str:
         """The folder of its interpreter and commands."""
         return scripts(self.folder)
 
 
-def scripts(folder):
+def scripts(folder: str) -> str:
     """Where an environment has its commands."""
     return os.path.join(folder, "Scripts" if os.name == "nt" else "bin")
 
 
-def prepare(recipe, folder, fresh=False, say=print):
+def prepare(
+    recipe: Recipe, folder: str, fresh: bool = False, say: Callable[[str], object] = print
+) -> Environment:
     """The environment of a recipe; made if there is none, or an outdated one.
 
     Args:
@@ -62,7 +75,7 @@ def prepare(recipe, folder, fresh=False, say=print):
         return found
 
 
-def ready(recipe, folder):
+def ready(recipe: Recipe, folder: str) -> Environment | None:
     """The finished environment in a folder, or None if there is none of this recipe."""
     try:
         with open(os.path.join(folder, MARKER), encoding="utf-8") as file:
@@ -74,7 +87,7 @@ def ready(recipe, folder):
     return Environment(folder, kept["tensorflow"], kept["python"])
 
 
-def make(recipe, folder):
+def make(recipe: Recipe, folder: str) -> Environment:
     """Makes the environment of a recipe from nothing; see :func:`prepare`."""
     shutil.rmtree(folder, ignore_errors=True)
     uv = find_uv()
@@ -108,7 +121,7 @@ def make(recipe, folder):
     return Environment(folder, tensorflow, python)
 
 
-def _probe(recipe, folder):
+def _probe(recipe: Recipe, folder: str) -> tuple[str, str]:
     """(TensorFlow, Python) as the environment says itself.
 
     Raises:
@@ -128,11 +141,11 @@ def _probe(recipe, folder):
     return tensorflow, python
 
 
-def _python(folder):
+def _python(folder: str) -> str:
     return os.path.join(scripts(folder), "python.exe" if os.name == "nt" else "python")
 
 
-def _call(release, command, env=None):
+def _call(release: str, command: list[str], env: Mapping[str, str] | None = None) -> str:
     """What a command printed.
 
     Raises:
@@ -154,7 +167,7 @@ def _call(release, command, env=None):
     )
 
 
-def find_uv():
+def find_uv() -> str:
     """The path of uv.
 
     Raises:
@@ -175,7 +188,7 @@ def find_uv():
     )
 
 
-def interpreter(version):
+def interpreter(version: str) -> str:
     """What uv is told to use as CPython `version`.
 
     Returns:
@@ -190,6 +203,6 @@ def interpreter(version):
     return max(found, key=_patch) if found else version
 
 
-def _patch(path):
+def _patch(path: str) -> int:
     last = path.split(os.sep)[-3].rpartition(".")[2]
     return int(last) if last.isdigit() else -1

@@ -4,12 +4,19 @@ uv does not read pip's configuration (https://docs.astral.sh/uv/pip/compatibilit
 so a mirror or an index of a company that pip uses would be passed by.
 """
 
+from __future__ import annotations
+
 import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Mapping
+
 
 #: uv's own settings of indexes; one of them, and pip's are not asked for.
 OWN = (
@@ -35,7 +42,7 @@ _VARIABLES = {
 }
 
 
-def given_to_uv(project, environ=None):
+def given_to_uv(project: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables that uv runs with: this process', and pip's indexes if uv has none.
 
     Args:
@@ -52,7 +59,7 @@ def given_to_uv(project, environ=None):
     return environ
 
 
-def _has_settings(project, environ):
+def _has_settings(project: str, environ: Mapping[str, str]) -> bool:
     """Whether a file tells uv about indexes (https://docs.astral.sh/uv/concepts/configuration-files/)."""
     home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     user = environ.get("APPDATA", home) if os.name == "nt" else home
@@ -66,7 +73,7 @@ def _has_settings(project, environ):
         return False
 
 
-def _pip_configuration():
+def _pip_configuration() -> str:
     """What ``pip config list`` prints; empty if there is no pip."""
     for pip in ([sys.executable, "-m", "pip"], [shutil.which("pip") or "pip"]):
         try:
@@ -78,7 +85,7 @@ def _pip_configuration():
     return ""
 
 
-def translated(text):
+def translated(text: str) -> dict[str, str]:
     """uv's variables for pip's configuration.
 
     Args:

@@ -4,16 +4,25 @@ An environment is made anew whenever its recipe changes: with uv's cache of
 wheels that takes seconds, and no half-updated state has to be thought of.
 """
 
+from __future__ import annotations
+
 import glob
 import hashlib
 import json
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
 
 import tpudist
 from tpudist import machine
 from tpudist.errors import MatrixError
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.matrix.table import Row
+
 
 #: The files of a project that decide what its installation needs or declares.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "uv.toml")
@@ -34,14 +43,16 @@ class Recipe:
       tool: what installs tpudist, as :func:`own` returns; None to leave it out.
     """
 
-    def __init__(self, row, project=".", extra=(), tool=None):
+    def __init__(
+        self, row: Row, project: str = ".", extra: Sequence[str] = (), tool: list[str] | None = None
+    ) -> None:
         self.row = row
         self.folder, self.extras = split(project)
         self.extra = list(extra)
         self.tool = tool
 
     @property
-    def requirements(self):
+    def requirements(self) -> list[str]:
         """The arguments of ``uv pip install``, all resolved together."""
         found = [self.row.requirement] + list(self.row.constraints) + self.extra
         if is_installable(self.folder):
@@ -50,21 +61,21 @@ class Recipe:
         return found + ([] if tool[1:] == [self.folder] else tool)
 
     @property
-    def excludes(self):
+    def excludes(self) -> list[str]:
         """The wheels of TensorFlow that are left out; see `TENSORFLOWS`."""
-        own = re.match(r"[\w.-]+", self.row.requirement).group()
-        return [name for name in TENSORFLOWS if name != own]
+        own = re.match(r"[\w.-]+", self.row.requirement)
+        return [name for name in TENSORFLOWS if own is None or name != own.group()]
 
     @property
-    def key(self):
+    def key(self) -> str:
         """A hash of all that the environment depends on, the project's metadata included."""
-        parts = [self.row.python, self.requirements, sys.platform]
+        parts: list[Any] = [self.row.python, self.requirements, sys.platform]
         folders = [self.folder] + (self.tool or [])[1:]
         parts += [_contents(folder) for folder in folders]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _contents(folder):
+def _contents(folder: str) -> dict[str, str]:
     found = [
         path
         for pattern in METADATA
@@ -73,12 +84,12 @@ def _contents(folder):
     return {os.path.basename(path): _digest(path) for path in found}
 
 
-def _digest(path):
+def _digest(path: str) -> str:
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def split(project):
+def split(project: str) -> tuple[str, str]:
     """(absolute folder, extras) of ``"path[extra,...]"``.
 
     Raises:
@@ -94,7 +105,7 @@ def split(project):
     return os.path.abspath(folder or "."), bracket + extras
 
 
-def is_installable(folder):
+def is_installable(folder: str) -> bool:
     """Whether pip could install a folder; a folder of scripts is used as it is."""
     if os.path.exists(os.path.join(folder, "setup.py")):
         return True
@@ -105,7 +116,7 @@ def is_installable(folder):
         return False
 
 
-def own():
+def own() -> list[str]:
     """What installs the tpudist that is running: its checkout, its URL, or its release."""
     package = os.path.dirname(os.path.abspath(tpudist.__file__))
     root = os.path.dirname(package)
@@ -114,7 +125,7 @@ def own():
     return [_direct_url() or "tpudist==" + tpudist.__version__]
 
 
-def _direct_url():
+def _direct_url() -> str | None:
     """``tpudist @ URL`` if that is what it was installed from, else None."""
     try:
         from importlib import metadata

@@ -1,12 +1,35 @@
 """Results of a matrix, as a table."""
 
-import collections
-import shutil
+from __future__ import annotations
 
-#: How a release went. ``word`` is one of the constants below; ``code`` the
-#: command's exit code or None; ``seconds`` its time or None; ``line`` the first
-#: failing line or the reason.
-Result = collections.namedtuple("Result", "release tensorflow python word code seconds line")
+import shutil
+import typing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Iterable, Sequence
+
+
+class Result(typing.NamedTuple):
+    """How a release went.
+
+    Args:
+      release, tensorflow, python: the row's name, and the versions it had; ""
+        where it was not set up.
+      word: one of the constants below.
+      code: the command's exit code, or None.
+      seconds: its time, or None.
+      line: the first failing line, or the reason.
+    """
+
+    release: str
+    tensorflow: str
+    python: str
+    word: str
+    code: int | None
+    seconds: float | None
+    line: str
+
 
 PASSED, FAILED, NOT_SET_UP, INTERRUPTED, NOT_RUN, READY = (
     "passed",
@@ -20,7 +43,7 @@ PASSED, FAILED, NOT_SET_UP, INTERRUPTED, NOT_RUN, READY = (
 _HEAD = ("release", "TensorFlow", "Python", "result", "seconds", "first failing line")
 
 
-def exit_code(results):
+def exit_code(results: Iterable[Result]) -> int:
     """0 if all passed, 1 if a command failed, 2 if one was not set up, 130 after Ctrl-C."""
     words = {result.word for result in results}
     for word, code in ((INTERRUPTED, 130), (NOT_SET_UP, 2), (FAILED, 1)):
@@ -29,7 +52,7 @@ def exit_code(results):
     return 0
 
 
-def table(results, width=None):
+def table(results: Sequence[Result], width: int | None = None) -> str:
     """The results as text, one line a release.
 
     Args:
@@ -46,7 +69,7 @@ def table(results, width=None):
     return "\n".join(lines) + "\n"
 
 
-def _cells(result):
+def _cells(result: Result) -> tuple[str, ...]:
     word = result.word
     if word == FAILED:
         word = "failed (%s)" % result.code
@@ -61,6 +84,6 @@ def _cells(result):
     )
 
 
-def _cut(line, width):
+def _cut(line: str, width: int) -> str:
     line = line.rstrip()
     return line if len(line) <= width else line[: width - 3] + "..."

@@ -1,13 +1,23 @@
 """Runs the user's command in an environment; what it prints is shown as it comes."""
 
+from __future__ import annotations
+
 import codecs
 import os
 import re
 import shutil
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.errors import MatrixError
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+    from tpudist.matrix.environments import Environment
+    from tpudist.matrix.table import Row
+
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -22,7 +32,7 @@ _TELLING = (
 _PATIENCE = 10
 
 
-def variables(environment, row, tpu):
+def variables(environment: Environment, row: Row, tpu: str) -> dict[str, str]:
     """The variables that a command in an environment gets.
 
     Args:
@@ -43,7 +53,12 @@ def variables(environment, row, tpu):
     return found
 
 
-def run(command, env, show=None, started=None):
+def run(
+    command: list[str],
+    env: Mapping[str, str],
+    show: Callable[[str], object] | None = None,
+    started: Callable[[subprocess.Popen[bytes]], object] | None = None,
+) -> tuple[int, str]:
     """Runs a command to its end.
 
     Args:
@@ -71,17 +86,18 @@ def run(command, env, show=None, started=None):
     )
     if started:
         started(process)
+    printed: Any = process.stdout
     try:
-        text = _follow(process.stdout.fileno(), show or echo)
+        text = _follow(printed.fileno(), show or echo)
         return process.wait(), text
     except BaseException:
         end(process)
         raise
     finally:
-        process.stdout.close()
+        printed.close()
 
 
-def _follow(pipe, show):
+def _follow(pipe: int, show: Callable[[str], object]) -> str:
     """Passes on what comes, piece by piece: a line of dots shows while it grows."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     pieces = []
@@ -93,14 +109,14 @@ def _follow(pipe, show):
             return "".join(pieces)
 
 
-def echo(text):
+def echo(text: str) -> None:
     """Shows a text on standard output, at once."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
 
 
-def end(process):
+def end(process: subprocess.Popen[bytes]) -> None:
     """Waits for a command that got the same Ctrl-C; ends it if it does not end."""
     for stop in (None, process.terminate, process.kill):
         if stop:
@@ -112,7 +128,7 @@ def end(process):
             continue
 
 
-def first_failing_line(text):
+def first_failing_line(text: str) -> str:
     """The line that best says what failed; the last line if none is telling."""
     lines = [line.rstrip() for line in _COLOUR.sub("", text).splitlines() if line.strip()]
     for pattern in _TELLING:

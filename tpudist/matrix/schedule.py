@@ -1,13 +1,26 @@
 """The releases of one run: one after the other, or several at once."""
 
+from __future__ import annotations
+
 import collections
 import os
 import sys
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from tpudist.errors import MatrixError, TpudistError
 from tpudist.matrix import cache, environments, recipe, report, running
+
+if TYPE_CHECKING:
+    import argparse
+    import subprocess
+    from typing import Callable, Sequence
+
+    from tpudist.matrix.table import Row
+
+    Echo = Callable[[str], object]
+
 
 #: Environments are made one at a time: a build of the user's project writes
 #: into the project's own folder.
@@ -15,7 +28,7 @@ _SETTING_UP = threading.Lock()
 _SHOWING = threading.Lock()
 
 
-def run_all(rows, options):
+def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[report.Result]:
     """[report.Result, ...], one per row, whatever happens to any of them.
 
     Args:
@@ -47,22 +60,22 @@ class Schedule:
       options: see ``tpudist.matrix.run``.
     """
 
-    def __init__(self, rows, kept, options):
+    def __init__(self, rows: Sequence[Row], kept: str, options: argparse.Namespace) -> None:
         self._kept, self._options = kept, options
         self._rows = list(rows)
         self._waiting = collections.deque(range(len(rows)))
-        self._at_work = set()
-        self._processes = []
+        self._at_work: set[int] = set()
+        self._processes: list[subprocess.Popen[bytes]] = []
         self._stopped = False
         self._results = [_without_a_run(row, report.NOT_RUN) for row in rows]
 
-    def run(self):
+    def run(self) -> list[report.Result]:
         """The results of all, one after the other; what they print is shown as it comes."""
         while self._waiting and not self._stopped:
             self._take(self._waiting.popleft(), running.echo)
         return self._results
 
-    def run_side_by_side(self):
+    def run_side_by_side(self) -> list[report.Result]:
         """The results of all, ``options.jobs`` at once; each is shown when it is done."""
         workers = [threading.Thread(target=self._work) for _ in range(self._options.jobs)]
         for worker in workers:
@@ -75,7 +88,7 @@ class Schedule:
             self._interrupt(workers)
         return self._results
 
-    def _interrupt(self, workers):
+    def _interrupt(self, workers: Sequence[threading.Thread]) -> None:
         """Ends what runs; it has got the same Ctrl-C."""
         self._stopped = True
         interrupted = set(self._at_work)
@@ -88,13 +101,13 @@ class Schedule:
                 word=report.INTERRUPTED, code=None, line=""
             )
 
-    def _work(self):
+    def _work(self) -> None:
         while not self._stopped:
             try:
                 number = self._waiting.popleft()
             except IndexError:
                 return
-            said = []
+            said: list[str] = []
             self._at_work.add(number)
             try:
                 self._take(number, said.append)
@@ -103,7 +116,7 @@ class Schedule:
                 with _SHOWING:
                     running.echo("".join(said))
 
-    def _take(self, number, echo):
+    def _take(self, number: int, echo: Echo) -> None:
         """Runs one release; ends the run if it stops the others."""
         row = self._rows[number]
         echo("== %s (%d of %d)\n" % (row.release, number + 1, len(self._rows)))
@@ -112,7 +125,7 @@ class Schedule:
         if result.word in stopping + (report.INTERRUPTED,):
             self._stopped = True
 
-    def _result(self, row, echo):
+    def _result(self, row: Row, echo: Echo) -> report.Result:
         """The `Result` of one release."""
         told = _without_a_run(row, report.READY)
         try:
@@ -127,14 +140,16 @@ class Schedule:
         except KeyboardInterrupt:
             return told._replace(word=report.INTERRUPTED)
 
-    def _environment(self, row, echo):
+    def _environment(self, row: Row, echo: Echo) -> environments.Environment:
         options = self._options
         made = recipe.Recipe(row, options.project, ["pytest"] + options.extra, recipe.own())
         folder = os.path.join(self._kept, row.release)
         with _SETTING_UP:
             return environments.prepare(made, folder, options.fresh, lambda line: echo(line + "\n"))
 
-    def _command(self, row, environment, echo, told):
+    def _command(
+        self, row: Row, environment: environments.Environment, echo: Echo, told: report.Result
+    ) -> report.Result:
         """The `Result` of the command in a ready environment."""
         start = time.time()
         code, text = running.run(
@@ -149,5 +164,5 @@ class Schedule:
         return told._replace(word=report.FAILED, line=running.first_failing_line(text))
 
 
-def _without_a_run(row, word):
+def _without_a_run(row: Row, word: str) -> report.Result:
     return report.Result(row.release, "", "", word, None, None, "")

@@ -3,21 +3,23 @@
 The only place that knows where the table is and how its rows are written.
 """
 
-import collections
+from __future__ import annotations
+
 import configparser
 import os
 import platform
 import random
 import sys
+import typing
+from typing import TYPE_CHECKING
 
 from tpudist.errors import MatrixError
 
+if TYPE_CHECKING:
+    from typing import Mapping, Sequence
 
-class Row(
-    collections.namedtuple(
-        "Row", ("release", "python", "requirement", "constraints", "environment")
-    )
-):
+
+class Row(typing.NamedTuple):
     """One TensorFlow release.
 
     Attributes:
@@ -28,20 +30,24 @@ class Row(
       environment: {name: value} of variables that it needs.
     """
 
-    __slots__ = ()
+    release: str
+    python: str
+    requirement: str
+    constraints: tuple[str, ...]
+    environment: dict[str, str]
 
     @property
-    def minor(self):
+    def minor(self) -> str:
         """The TensorFlow that the row runs: "2.16" of "2.16-tf-keras"."""
         return self.release.split("-")[0]
 
 
-def path():
+def path() -> str:
     """The file of the table."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "releases.cfg")
 
 
-def read(file=None):
+def read(file: str | None = None) -> dict[str, Row]:
     """{release: Row}, oldest first.
 
     Args:
@@ -51,20 +57,20 @@ def read(file=None):
     return {name: _row(name, table[name]) for name in table.sections()}
 
 
-def sections(file=None):
+def sections(file: str | None = None) -> configparser.ConfigParser:
     """The table as it is written, a ``ConfigParser``.
 
     Args:
       file: a table to read instead of tpudist's own.
     """
     table = configparser.ConfigParser(interpolation=None)
-    table.optionxform = str
+    table.optionxform = str  # type: ignore[method-assign,assignment]
     with open(file or path(), encoding="utf-8") as opened:
         table.read_file(opened)
     return table
 
 
-def _row(release, section):
+def _row(release: str, section: Mapping[str, str]) -> Row:
     pairs = [line.partition("=") for line in lines(section.get("environment", ""))]
     return Row(
         release,
@@ -75,13 +81,13 @@ def _row(release, section):
     )
 
 
-def lines(text):
+def lines(text: str) -> list[str]:
     """The lines of a field, without comments."""
     found = (line.strip() for line in text.splitlines())
     return [line for line in found if line and not line.startswith("#")]
 
 
-def wheel(requirement, system=sys.platform, machine=None):
+def wheel(requirement: str, system: str = sys.platform, machine: str | None = None) -> str:
     """A row's requirement under the name that the wheel has on this machine.
 
     ``tensorflow-cpu`` is built for x86-64 Linux and Windows only; elsewhere
@@ -93,7 +99,7 @@ def wheel(requirement, system=sys.platform, machine=None):
     return requirement.replace("tensorflow-cpu", "tensorflow")
 
 
-def select(rows, names):
+def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
     """The rows that ``--releases`` asks for.
 
     Args:
@@ -119,7 +125,9 @@ def select(rows, names):
     return [rows[name] for name in wanted]
 
 
-def draw(rows, chosen, count, seed=None):
+def draw(
+    rows: Mapping[str, Row], chosen: Sequence[Row], count: int, seed: int | None = None
+) -> tuple[list[Row], int]:
     """Further rows, drawn at random.
 
     Args:

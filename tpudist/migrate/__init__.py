@@ -4,12 +4,19 @@ Code is read by libcst and never run; names are resolved, not guessed, and no Te
 is imported. To change: a rule of :mod:`tpudist.migrate.rules`, one a file.
 """
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.errors import MigrateError
 
+if TYPE_CHECKING:
+    import argparse
+    from typing import Sequence
 
-def run(options):
+
+def run(options: argparse.Namespace) -> int:
     """Runs the verb.
 
     Args:
@@ -42,7 +49,7 @@ def run(options):
     return _run(options)
 
 
-def _check(options, known):
+def _check(options: argparse.Namespace, known: Sequence[str]) -> None:
     if not options.paths:
         raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
     if options.to is None and options.level == "full":
@@ -64,7 +71,7 @@ def _check(options, known):
             )
 
 
-def _run(options):
+def _run(options: argparse.Namespace) -> int:
     from tpudist.migrate import console, file_runs, outcomes, report
 
     results, looked = file_runs.results(options)

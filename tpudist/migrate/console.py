@@ -1,10 +1,20 @@
 """What ``tpudist migrate`` prints."""
 
+from __future__ import annotations
+
 import collections
 import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Iterable, Sequence
+
+    from tpudist.migrate.outcomes import Result, Use
+    from tpudist.migrate.rules import Rule
 
 
-def rules(every):
+def rules(every: Iterable[Rule]) -> str:
     """The list of rules, with the release note of each."""
     lines = []
     for rule in every:
@@ -13,9 +23,9 @@ def rules(every):
     return "\n".join(lines)
 
 
-def diff(result):
+def diff(result: Result) -> str:
     """The unified diff of one Result, "" if nothing changes."""
-    if result.before == result.after:
+    if result.before == result.after or result.before is None or result.after is None:
         return ""
     before, after = (
         text.decode("utf-8", "replace").splitlines(True) for text in (result.before, result.after)
@@ -26,7 +36,7 @@ def diff(result):
     )
 
 
-def summary(results, looked, options):
+def summary(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
     """What was done and what is left.
 
     Args:
@@ -60,7 +70,7 @@ def summary(results, looked, options):
     return "\n".join(lines)
 
 
-def left(use):
+def left(use: Use) -> str:
     """``path:line:col: rule: what was seen; what to do``."""
     return "%s:%d:%d: %s: %s; %s" % (
         use.path,
@@ -72,12 +82,12 @@ def left(use):
     )
 
 
-def _counts(uses):
+def _counts(uses: Iterable[Use]) -> str:
     counted = collections.Counter(use.rule for use in uses)
     return ", ".join("%s %d" % pair for pair in sorted(counted.items()))
 
 
-def _totals(results, changed, looked):
+def _totals(results: Sequence[Result], changed: Sequence[Result], looked: int) -> str:
     return (
         "%d files, %d of them with legacy names: %d change, "
         "%d uses rewritten, %d left, %d files refused"

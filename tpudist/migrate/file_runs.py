@@ -1,10 +1,13 @@
 """All files of a run: which are looked at, in how many processes, and the writing."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import gc
 import os
 import stat
 import traceback
+from typing import TYPE_CHECKING
 
 from tpudist import files
 from tpudist.migrate import outcomes, progress
@@ -12,13 +15,18 @@ from tpudist.migrate.engine import Engine
 from tpudist.migrate.survey import Survey
 from tpudist.resolution.codebase import CodeBase
 
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, Iterator
+
+
 _FEW = 8  # files that one process is quicker with
 _COLLECT = 20  # files after which a process frees what it can
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-_state = {}
+_state: dict[str, Any] = {}
 
 
-def results(options):
+def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int]:
     """Migrates everything, in memory.
 
     Args:
@@ -37,7 +45,9 @@ def results(options):
     return refused + found, len(codebase.files)
 
 
-def _migrated(codebase, survey, options):
+def _migrated(
+    codebase: CodeBase, survey: Survey, options: argparse.Namespace
+) -> Iterator[outcomes.Result]:
     jobs = min(options.jobs or os.cpu_count() or 1, len(survey.files))
     if jobs < 2 or len(survey.files) < _FEW:
         _start(codebase, survey, options)
@@ -49,17 +59,17 @@ def _migrated(codebase, survey, options):
         yield from progress.bar(pool.map(_one, survey.files), len(survey.files))
 
 
-def _start_process(codebase, survey, options):
+def _start_process(codebase: CodeBase, survey: Survey, options: argparse.Namespace) -> None:
     gc.disable()  # trees are many small objects: a quarter of the time went there
     _start(codebase, survey, options)
 
 
-def _start(codebase, survey, options):
+def _start(codebase: CodeBase, survey: Survey, options: argparse.Namespace) -> None:
     _state["engine"] = Engine(codebase, survey, options)
     _state["codebase"] = codebase
 
 
-def _one(path):
+def _one(path: str) -> outcomes.Result:
     if not gc.isenabled():
         _state["files"] = _state.get("files", 0) + 1
         if _state["files"] % _COLLECT == 0:
@@ -72,7 +82,7 @@ def _one(path):
         return outcomes.Result(path, raw, raw, [], [], reason, "")
 
 
-def write(result):
+def write(result: outcomes.Result) -> outcomes.Result:
     """Writes a file that changed, whole, with its mode kept.
 
     Args:
@@ -81,7 +91,7 @@ def write(result):
     Returns:
       The Result; a refused one if it could not be written.
     """
-    if result.before == result.after:
+    if result.before == result.after or result.after is None:
         return result
     path = os.path.realpath(result.path)
     try:

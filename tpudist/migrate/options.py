@@ -1,10 +1,18 @@
 """The options of ``tpudist migrate``; imports nothing, so that ``--help`` is quick."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+
 TARGETS = ("contrib", "2.0", "2.2", "latest")
 ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
 
-def add(verb):
+def add(verb: argparse.ArgumentParser) -> None:
     """Adds the options to an ``argparse`` parser."""
     verb.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (.py, .ipynb)")
     verb.add_argument(

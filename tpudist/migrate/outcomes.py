@@ -1,36 +1,60 @@
 """What became of the legacy uses of a file."""
 
-import collections
+from __future__ import annotations
 
-Use = collections.namedtuple("Use", "path line column rule seen instead")
-Use.__doc__ = """One legacy use, rewritten or left.
+import typing
+from typing import TYPE_CHECKING
 
-Fields:
-  path, line, column: where it is, both from 1, in the file as it was.
-  rule: the rule's name.
-  seen: what stands there.
-  instead: what was written, or of a use that was left, what to do.
-"""
+if TYPE_CHECKING:
+    from typing import Iterable
 
-Result = collections.namedtuple("Result", "path before after rewritten left refused era others")
-Result.__new__.__defaults__ = ((),)
-Result.__doc__ = """One file.
 
-Fields:
-  path: the file.
-  before: its bytes, None if it cannot be read.
-  after: what it becomes; the same bytes if nothing changes.
-  rewritten, left: lists of Use.
-  refused: why the file is untouched, "" if it is not refused.
-  era: the era its names told, "" if none did.
-  others: of a run with a report, the legacy names that stay because they are
-    something else's, or mean the same in the later release: a list of Use.
-"""
+class Use(typing.NamedTuple):
+    """One legacy use, rewritten or left.
+
+    Args:
+      path, line, column: where it is, both from 1, in the file as it was.
+      rule: the rule's name.
+      seen: what stands there.
+      instead: what was written, or of a use that was left, what to do.
+    """
+
+    path: str
+    line: int
+    column: int
+    rule: str
+    seen: str
+    instead: str
+
+
+class Result(typing.NamedTuple):
+    """One file.
+
+    Args:
+      path: the file.
+      before: its bytes, None if it cannot be read.
+      after: what it becomes; the same bytes if nothing changes.
+      rewritten, left: the uses.
+      refused: why the file is untouched, "" if it is not refused.
+      era: the era its names told, "" if none did.
+      others: of a run with a report, the legacy names that stay because they are
+        something else's, or mean the same in the later release.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    rewritten: list[Use]
+    left: list[Use]
+    refused: str
+    era: str
+    others: typing.Sequence[Use] = ()
+
 
 TIME_LIMIT = "time-limit"
 
 
-def late(path, raw, seconds, era):
+def late(path: str, raw: bytes, seconds: float, era: str) -> Result:
     """The Result of a file that took too long: left as it is."""
     use = Use(
         path, 1, 1, TIME_LIMIT, "reading it took more than %g s" % seconds,
@@ -39,7 +63,7 @@ def late(path, raw, seconds, era):
     return Result(path, raw, raw, [], [use], "", era)
 
 
-def exit_code(results, check):
+def exit_code(results: Iterable[Result], check: bool) -> int:
     """The exit code of a run.
 
     Args:

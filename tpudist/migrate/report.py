@@ -1,11 +1,21 @@
 """The reports: JSON for programs, one HTML page for people."""
 
+from __future__ import annotations
+
 import collections
 import json
+from typing import TYPE_CHECKING
 
 from tpudist import html_page
 from tpudist.html_page import safe
 from tpudist.migrate import console
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, Sequence
+
+    from tpudist.migrate.outcomes import Result, Use
+
 
 _STYLE = """\
 body { color: #1f2933; background: #fff; }
@@ -35,7 +45,7 @@ summary { cursor: pointer; }
 """
 
 
-def as_json(results, looked, options):
+def as_json(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
     """Everything, as a JSON object: ``files`` (those that matter), and totals."""
     return json.dumps(
         {
@@ -59,18 +69,18 @@ def as_json(results, looked, options):
     )
 
 
-def _fields(use):
+def _fields(use: Use) -> dict[str, Any]:
     return {name: value for name, value in use._asdict().items() if name != "path"}
 
 
-def as_html(results, looked, options):
+def as_html(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
     """One page without scripts: totals, uses by era, what is left, files with their diff."""
     title = "tpudist migrate, %s" % ("to " + options.to if options.to else "imports")
     parts = [_cards(results, looked), _eras(results), _left(results), _files(results)]
     return html_page.whole(title, parts, style=_STYLE)
 
 
-def _cards(results, looked):
+def _cards(results: Sequence[Result], looked: int) -> str:
     numbers = [
         (looked, "files"),
         (sum(1 for each in results if each.era), "with legacy names"),
@@ -84,8 +94,9 @@ def _cards(results, looked):
     )
 
 
-def _eras(results):
-    rewritten, left = collections.Counter(), collections.Counter()
+def _eras(results: Sequence[Result]) -> str:
+    rewritten: dict[str, int] = collections.Counter()
+    left: dict[str, int] = collections.Counter()
     for result in results:
         rewritten[result.era or "-"] += len(result.rewritten)
         left[result.era or "-"] += len(result.left)
@@ -105,7 +116,7 @@ def _eras(results):
     return "<h2>Uses by era</h2><table><tr><th>era<th>rewritten<th>left<th></tr>%s</table>" % rows
 
 
-def _left(results):
+def _left(results: Sequence[Result]) -> str:
     uses = [use for result in results for use in result.left]
     refused = [result for result in results if result.refused]
     if not uses and not refused:
@@ -126,7 +137,7 @@ def _left(results):
     )
 
 
-def _files(results):
+def _files(results: Sequence[Result]) -> str:
     parts = ["<h2>Files</h2>"]
     for result in results:
         changes = console.diff(result)
@@ -145,7 +156,7 @@ def _files(results):
     return "\n".join(parts)
 
 
-def _rewritten(uses):
+def _rewritten(uses: Sequence[Use]) -> str:
     rows = "".join(
         "<tr><td class=n>%d:%d<td>%s<td><code>%s</code><td><code>%s</code>"
         % (use.line, use.column, safe(use.rule), safe(use.seen), safe(use.instead))
@@ -154,7 +165,7 @@ def _rewritten(uses):
     return "<table><tr><th>where<th>rule<th>seen<th>rewritten to</tr>%s</table>" % rows
 
 
-def _diff(changes):
+def _diff(changes: str) -> str:
     kinds = {"+": "add", "-": "del", "@": "at"}
     return "<pre>%s</pre>" % "".join(
         "<span class=%s>%s</span>" % (kinds[line[0]], safe(line))

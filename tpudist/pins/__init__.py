@@ -6,14 +6,22 @@ installed, imports neither TensorFlow nor numpy.
 To change: what a value is recorded as (:mod:`values`) and when it agrees (:mod:`compare`).
 """
 
+from __future__ import annotations
+
 import subprocess
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Iterable
+
 
 #: A test module's pins are in a file of its name with this ending, beside it.
 SUFFIX = ".pins.json"
 
 
-def rerun(flag, arguments):
+def rerun(flag: str, arguments: Iterable[str]) -> int:
     """``tpudist pins update`` and ``tpudist pins record``: runs pytest with a flag.
 
     Args:
@@ -26,7 +34,7 @@ def rerun(flag, arguments):
     return subprocess.call([sys.executable, "-m", "pytest", flag] + list(arguments))
 
 
-def compared(options):
+def compared(options: argparse.Namespace) -> int:
     """``tpudist pins report``: which releases agree; see :mod:`tpudist.pins.report`.
 
     Args:

@@ -1,25 +1,62 @@
 """Which releases agree: the records of every pin, compared with the oldest one's."""
 
+from __future__ import annotations
+
 import collections
 import os
+import typing
+from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.errors import PinError
 from tpudist.pins import SUFFIX, compare, releases, store, values
 
-#: One pin. ``file``, ``test`` and ``name`` say which; ``first`` is the oldest
-#: release with a record; ``found`` is {release: [compare.Difference, ...]} of
-#: the others; ``values`` is {release: decoded record}, oldest first.
-Pin = collections.namedtuple("Pin", "file test name kind rtol first found values")
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Iterator, Sequence
 
-#: One curve of a pin on each release: {release: [number, ...]}, oldest first;
-#: ``steps`` is {release: the first step that differs}.
-Curve = collections.namedtuple("Curve", "title rtol first steps lines")
+
+class Pin(typing.NamedTuple):
+    """One pin on all releases.
+
+    Args:
+      file, test, name: which.
+      kind, rtol: see ``tpudist.pins.store``.
+      first: the oldest release with a record.
+      found: what differs on the others.
+      values: decoded records, oldest release first.
+    """
+
+    file: str
+    test: str
+    name: str
+    kind: str
+    rtol: float
+    first: str
+    found: dict[str, list[compare.Difference]]
+    values: dict[str, typing.Any]
+
+
+class Curve(typing.NamedTuple):
+    """One curve of a pin on each release.
+
+    Args:
+      title: the pin's, and the key in it.
+      rtol, first: as of `Pin`.
+      steps: {release: the first step that differs}.
+      lines: {release: [number, ...]}, oldest first.
+    """
+
+    title: str
+    rtol: float
+    first: str
+    steps: dict[str, int]
+    lines: dict[str, list[float]]
+
 
 _SKIPPED = ("node_modules", "build", "dist") + machine.INSTALLED
 
 
-def files(paths):
+def files(paths: Sequence[str]) -> list[str]:
     """The pin files in folders and files, sorted.
 
     Args:
@@ -28,7 +65,7 @@ def files(paths):
     Raises:
       PinError: there are none.
     """
-    found = []
+    found: list[str] = []
     for path in paths or ["."]:
         if os.path.isdir(path):
             found += _below(path)
@@ -44,7 +81,7 @@ def files(paths):
     return sorted({os.path.normpath(path) for path in found})
 
 
-def _below(folder):
+def _below(folder: str) -> Iterator[str]:
     for base, inner, names in os.walk(folder):
         inner[:] = [
             name for name in inner if name not in _SKIPPED and not name.startswith((".", "__"))
@@ -54,7 +91,7 @@ def _below(folder):
                 yield os.path.join(base, name)
 
 
-def read(paths):
+def read(paths: Sequence[str]) -> list[Pin]:
     """[Pin, ...] of all files; see :func:`files`."""
     return [
         _pin(path, test, name, entry)
@@ -64,7 +101,7 @@ def read(paths):
     ]
 
 
-def _pin(path, test, name, entry):
+def _pin(path: str, test: str, name: str, entry: store.Entry) -> Pin:
     ordered = sorted(entry.on, key=releases.order)
     held = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
     first = ordered[0]
@@ -75,17 +112,17 @@ def _pin(path, test, name, entry):
     return Pin(path, test, name, entry.kind, entry.rtol, first, found, held)
 
 
-def recorded(pins):
+def recorded(pins: Iterable[Pin]) -> list[str]:
     """All releases that a pin was recorded on, oldest first."""
     return sorted({each for pin in pins for each in pin.values}, key=releases.order)
 
 
-def differing(pins):
+def differing(pins: Iterable[Pin]) -> list[Pin]:
     """The pins on which not all releases agree."""
     return [pin for pin in pins if any(pin.found.values())]
 
 
-def curves(pin):
+def curves(pin: Pin) -> list[Curve]:
     """[Curve, ...]: the lists of numbers in a pin's value, one per key.
 
     Args:
@@ -94,7 +131,7 @@ def curves(pin):
     if pin.kind != "value":
         return []
     title = "%s: %s" % (pin.test, pin.name)
-    found = [(title, (), pin.values)]
+    found: list[tuple[str, compare.Path, dict[str, Any]]] = [(title, (), pin.values)]
     if all(isinstance(value, dict) for value in pin.values.values()):
         keys = [key for key in pin.values[pin.first] if not key.startswith("$")]
         found = [
@@ -113,7 +150,7 @@ def curves(pin):
     ]
 
 
-def _is_line(value):
+def _is_line(value: object) -> bool:
     return (
         isinstance(value, list)
         and len(value) > 1
@@ -121,7 +158,7 @@ def _is_line(value):
     )
 
 
-def _steps(pin, path):
+def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
     """{release: the first step that differs} of the curve at a path."""
     steps = {}
     for release, found in pin.found.items():

@@ -1,10 +1,17 @@
 """Curves of pinned values per release, drawn over each other with matplotlib."""
 
+from __future__ import annotations
+
 import io
 import math
+from typing import TYPE_CHECKING
 
 from tpudist.errors import PinError
 from tpudist.pins import agreement, report
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
 
 #: Pictures get no longer than this many curves; those that differ come first.
 MOST = 24
@@ -17,7 +24,7 @@ _DASHES = ("-", (0, (5, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)))
 _GREY = "#666666"
 
 
-def write_png(pins, path):
+def write_png(pins: Sequence[agreement.Pin], path: str) -> None:
     """Writes all curves as one PNG.
 
     Args:
@@ -41,7 +48,7 @@ def write_png(pins, path):
     figure.savefig(path, dpi=130, format="png")
 
 
-def svg(curve):
+def svg(curve: agreement.Curve) -> str:
     """One curve as the text of an SVG element."""
     figure = _figure([curve])
     text = io.StringIO()
@@ -49,13 +56,13 @@ def svg(curve):
     return text.getvalue()[text.getvalue().index("<svg") :]
 
 
-def _headline(pins, curves):
+def _headline(pins: Sequence[agreement.Pin], curves: Sequence[agreement.Curve]) -> str:
     left_out = len(curves) - MOST
     more = " %d more curves are not shown." % left_out if left_out > 0 else ""
     return report.verdict(pins) + more
 
 
-def _figure(curves):
+def _figure(curves: Sequence[agreement.Curve]) -> Any:
     """A row per curve: the curve, and how far each release is from the first."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -82,12 +89,13 @@ def _figure(curves):
     return figure
 
 
-def _styles(curve):
+def _styles(curve: agreement.Curve) -> dict[str, dict[str, Any]]:
     """{release: how its line is drawn}: blues agree, other colours differ.
 
     Later lines are thinner and broken, so that equal ones show each other.
     """
     styles, agree, differ = {}, 0, 0
+    dash: Any
     for number, release in enumerate(curve.lines):
         if release in curve.steps:
             colour, width = _DIFFERS[differ % len(_DIFFERS)], 1.8
@@ -104,7 +112,7 @@ def _styles(curve):
     return styles
 
 
-def _draw_lines(axes, curve, styles):
+def _draw_lines(axes: Any, curve: agreement.Curve, styles: dict[str, dict[str, Any]]) -> None:
     for release, line in curve.lines.items():
         step = curve.steps.get(release)
         label = release if step is None else "%s, from step %d" % (release, step)
@@ -115,7 +123,7 @@ def _draw_lines(axes, curve, styles):
     axes.legend(frameon=False, fontsize=9, title="TensorFlow", title_fontsize=9)
 
 
-def _mark(axes, step, line, colour):
+def _mark(axes: Any, step: int, line: Sequence[float], colour: str) -> None:
     """Marks the first step that differs; a line across where it has no value."""
     if step < len(line) and math.isfinite(line[step]):
         axes.plot(
@@ -134,7 +142,7 @@ def _mark(axes, step, line, colour):
     axes.text(step, 0.04, text, color=colour, transform=axes.get_xaxis_transform())
 
 
-def _draw_distances(axes, curve, styles):
+def _draw_distances(axes: Any, curve: agreement.Curve, styles: dict[str, dict[str, Any]]) -> None:
     """The distance of each release from the first, relative to the value."""
     base = curve.lines.get(curve.first) or next(iter(curve.lines.values()))
     axes.set_title(
@@ -183,14 +191,14 @@ def _draw_distances(axes, curve, styles):
         )
 
 
-def _distance(base, value):
+def _distance(base: float, value: float) -> float:
     """The relative difference; nan, which is not drawn, if there is none to draw."""
     if not base or base == value or not math.isfinite(base) or not math.isfinite(value):
         return math.nan
     return abs(value - base) / abs(base)
 
 
-def _no_distance(curve):
+def _no_distance(curve: agreement.Curve) -> str:
     if len(curve.lines) == 1:
         return "recorded on %s only" % curve.first
     return "no other than the marked" if curve.steps else "none at any step"

@@ -5,12 +5,34 @@ agrees with nan, an infinity with itself. Integers and truth values agree only
 if they are equal; so do text, lengths, keys and shapes.
 """
 
-import collections
-import math
+from __future__ import annotations
 
-#: One difference. ``path`` leads to it: keys and indices. ``delta`` and
-#: ``allowed`` are None where there is no number.
-Difference = collections.namedtuple("Difference", "path expected obtained delta allowed")
+import math
+import typing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable, Iterator, Tuple
+
+    #: Keys and indices.
+    Path = Tuple[Any, ...]
+
+
+class Difference(typing.NamedTuple):
+    """One difference.
+
+    Args:
+      path: leads to it: keys and indices.
+      expected, obtained: what stands there.
+      delta, allowed: None where there is no number.
+    """
+
+    path: Path
+    expected: typing.Any
+    obtained: typing.Any
+    delta: typing.Any
+    allowed: float | None
+
 
 #: Of a summary, what is compared relative to the rms of the array: a mean of
 #: nearly zero is small change of large numbers.
@@ -22,7 +44,9 @@ _COMPILER = ("libtpu",)
 MISSING = "(nothing)"
 
 
-def differences(expected, obtained, rtol=0.0, atol=0.0):
+def differences(
+    expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
+) -> list[Difference]:
     """[Difference, ...] in the order of the value.
 
     Args:
@@ -33,7 +57,7 @@ def differences(expected, obtained, rtol=0.0, atol=0.0):
     return list(_walk((), expected, obtained, rtol, atol))
 
 
-def of_kind(kind):
+def of_kind(kind: str) -> Callable[..., list[Difference]]:
     """The function that compares records of a kind, called as :func:`differences`.
 
     Args:
@@ -42,13 +66,17 @@ def of_kind(kind):
     return _compiled if kind == "compiled" else differences
 
 
-def _compiled(expected, obtained, rtol=0.0, atol=0.0):
+def _compiled(
+    expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
+) -> list[Difference]:
     """As :func:`differences`; another libtpu is one only beside others."""
     found = differences(expected, obtained, rtol, atol)
     return found if any(each.path != _COMPILER for each in found) else []
 
 
-def _walk(path, expected, obtained, rtol, atol):
+def _walk(
+    path: Path, expected: Any, obtained: Any, rtol: float, atol: float
+) -> Iterator[Difference]:
     if isinstance(expected, list) and isinstance(obtained, list):
         for index in range(max(len(expected), len(obtained))):
             pair = [each[index] if index < len(each) else MISSING for each in (expected, obtained)]
@@ -68,17 +96,19 @@ def _walk(path, expected, obtained, rtol, atol):
         yield Difference(path, expected, obtained, None, None)
 
 
-def _atol(path, key, expected, rtol, atol):
+def _atol(path: Path, key: str, expected: dict[str, Any], rtol: float, atol: float) -> float:
     if path[-1:] == ("$summary",) and key in _RELATIVE_TO_RMS:
         return atol + rtol * expected.get("rms", 0.0)
     return atol
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
-def _numbers(path, expected, obtained, rtol, atol):
+def _numbers(
+    path: Path, expected: Any, obtained: Any, rtol: float, atol: float
+) -> Iterator[Difference]:
     if expected == obtained or (expected != expected and obtained != obtained):
         return
     exact = isinstance(expected, int) and isinstance(obtained, int)
@@ -88,11 +118,11 @@ def _numbers(path, expected, obtained, rtol, atol):
         yield Difference(path, expected, obtained, delta, allowed)
 
 
-def _finite(value):
+def _finite(value: complex) -> bool:
     return math.isfinite(abs(value))
 
 
-def largest(found):
+def largest(found: Iterable[Difference]) -> float | None:
     """The largest relative size of any difference; None if none is a number's."""
     sizes = [
         abs(each.delta) / abs(each.expected)

@@ -1,10 +1,30 @@
 """The ``pin`` fixture: what a test calls."""
 
+from __future__ import annotations
+
 import os
 import shlex
+from typing import TYPE_CHECKING
 
 from tpudist.errors import PinError
 from tpudist.pins import SUFFIX, compare, message, releases, store, structure, values
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Protocol, Sequence
+
+    import pytest
+
+    class Compiled(Protocol):
+        """What is asked of a ``tpudist.compile.report.Report``."""
+
+        @property
+        def failure(self) -> Any: ...
+
+        @property
+        def target(self) -> Any: ...
+
+        def compared(self) -> dict[str, Any]: ...
+
 
 #: Tolerances of :meth:`Pin.check`, in its units.
 RTOL, ATOL = 1e-5, 1e-8
@@ -15,7 +35,7 @@ COMPILED_RTOL = 0.05
 RECORD, UPDATE = "record", "update"
 
 
-def of_request(request):
+def of_request(request: pytest.FixtureRequest) -> Pin:
     """The `Pin` of a test.
 
     Args:
@@ -33,7 +53,7 @@ def of_request(request):
     return Pin(module + SUFFIX, node.nodeid, mode, in_ci())
 
 
-def in_ci(environ=None):
+def in_ci(environ: Mapping[str, str] | None = None) -> bool:
     """Whether this is a CI service: CI is set, and not to 0 or false."""
     environ = os.environ if environ is None else environ
     return environ.get("CI", "").lower() not in ("", "0", "false")
@@ -55,12 +75,12 @@ class Pin:
         plain types, which is what xdist carries.
     """
 
-    def __init__(self, path, nodeid, mode=None, ci=False):
+    def __init__(self, path: str, nodeid: str, mode: str | None = None, ci: bool = False) -> None:
         self._path, self._nodeid, self._mode, self._ci = path, nodeid, mode, ci
         self._test = nodeid.partition("::")[2]
-        self.log = {"checked": [], "recorded": [], "updated": []}
+        self.log: dict[str, list[str]] = {"checked": [], "recorded": [], "updated": []}
 
-    def check(self, name, value, rtol=RTOL, atol=ATOL):
+    def check(self, name: str, value: Any, rtol: float = RTOL, atol: float = ATOL) -> None:
         """Compares a value, or one value per step.
 
         Context: eager; in a graph, what ``session.run`` returned.
@@ -78,7 +98,7 @@ class Pin:
         __tracebackhide__ = True
         self._settle("value", name, values.encode(value, name), rtol, atol)
 
-    def check_structure(self, name, value):
+    def check_structure(self, name: str, value: Any) -> None:
         """Compares the nest, dtypes and shapes of a value, not its numbers.
 
         Context: any; the tensors of a graph will do.
@@ -93,7 +113,13 @@ class Pin:
         __tracebackhide__ = True
         self._settle("structure", name, structure.describe(value), 0.0, 0.0)
 
-    def check_collectives(self, fn, args=(), kwargs=None, name="collectives"):
+    def check_collectives(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        name: str = "collectives",
+    ) -> None:
         """Compares which collectives the program of a function has, and how many.
 
         Context: cross-replica: `fn` calls ``strategy.run``. It is traced, not
@@ -113,7 +139,9 @@ class Pin:
         counts = collectives.traced(fn, args, kwargs or {})
         self._settle("collectives", name, counts, 0.0, 0.0)
 
-    def check_compiled(self, report, name="compiled", rtol=COMPILED_RTOL):
+    def check_compiled(
+        self, report: Compiled, name: str = "compiled", rtol: float = COMPILED_RTOL
+    ) -> None:
         """Compares what a program compiles to: HBM, FLOPs, bytes, collectives.
 
         Another libtpu alone is no difference, but it is named beside others.
@@ -130,7 +158,7 @@ class Pin:
           PinError: it does not compile; and as :meth:`check`.
         """
         __tracebackhide__ = True
-        if not report.ok:
+        if report.failure is not None:
             raise PinError(
                 "the program of pin %r of %s does not compile for %s: %s"
                 % (
@@ -144,7 +172,7 @@ class Pin:
             )
         self._settle("compiled", name, report.compared(), rtol, 0.0)
 
-    def _settle(self, kind, name, record, rtol, atol):
+    def _settle(self, kind: str, name: str, record: Any, rtol: float, atol: float) -> None:
         __tracebackhide__ = True
         self._note(name)
         release = releases.current()
@@ -161,7 +189,7 @@ class Pin:
         elif error:
             raise error
 
-    def _note(self, name):
+    def _note(self, name: str) -> None:
         if name in self.log["checked"]:
             raise PinError(
                 "pin %r is checked twice in %s" % (name, self._nodeid),
@@ -170,11 +198,11 @@ class Pin:
             )
         self.log["checked"].append(name)
 
-    def _put(self, what, name, entry, release):
+    def _put(self, what: str, name: str, entry: store.Entry, release: str) -> None:
         store.put(self._path, self._test, name, entry, release)
         self.log[what].append(name)
 
-    def _missing(self, name):
+    def _missing(self, name: str) -> PinError:
         return PinError(
             "pin %r of %s is not in %s" % (name, self._nodeid, os.path.basename(self._path)),
             "CI is set, and what nobody has looked at is not recorded under CI",
@@ -182,7 +210,9 @@ class Pin:
             % (shlex.quote(self._nodeid), os.path.basename(self._path)),
         )
 
-    def _compare(self, name, kept, entry, release):
+    def _compare(
+        self, name: str, kept: store.Entry, entry: store.Entry, release: str
+    ) -> PinError | None:
         """The error of a pin that differs, else None."""
         if kept.kind != entry.kind:
             return self._differs(
@@ -203,7 +233,7 @@ class Pin:
             name, message.explain(expected, obtained, found), _tolerance(entry) + source, release
         )
 
-    def _differs(self, name, explanation, source, release):
+    def _differs(self, name: str, explanation: str, source: str, release: str) -> PinError:
         return PinError(
             "pin %r of %s differs on TensorFlow %s\n%s"
             % (name, self._nodeid, release, explanation),
@@ -212,7 +242,7 @@ class Pin:
         )
 
 
-def _tolerance(entry):
+def _tolerance(entry: store.Entry) -> str:
     if entry.kind not in ("value", "compiled"):
         return ""
     return "rtol=%g, atol=%g; " % (entry.rtol, entry.atol)

@@ -1,6 +1,17 @@
 """What a failing pin says: expected beside obtained, and the first step that differs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.pins import compare
+
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Sequence, Tuple
+
+    #: Path to a list, and the list as expected and as obtained.
+    _Series = Tuple[compare.Path, Any, Any]
+
 
 #: How many steps are shown before and after the first that differs.
 _BEFORE, _AFTER = 2, 5
@@ -9,7 +20,7 @@ _BEFORE, _AFTER = 2, 5
 _SHOWN = 10
 
 
-def explain(expected, obtained, found):
+def explain(expected: Any, obtained: Any, found: Sequence[compare.Difference]) -> str:
     """The differences as indented lines.
 
     Args:
@@ -26,12 +37,12 @@ def explain(expected, obtained, found):
     return "\n".join(_indented(lines + _table("at", rows) + _rest(len(found) - _SHOWN)))
 
 
-def place(path):
+def place(path: compare.Path) -> str:
     """A path as Python spells it: ``["train"][3]``; "the value" if it is empty."""
     return "".join("[%r]" % (each,) for each in path) or "the value"
 
 
-def _series(expected, obtained, path):
+def _series(expected: Any, obtained: Any, path: compare.Path) -> _Series | None:
     """(path to it, expected, obtained) of the list of plain values that differs first."""
     if not path or not isinstance(path[-1], int):
         return None
@@ -41,7 +52,7 @@ def _series(expected, obtained, path):
     return (path[:-1], expected, obtained) if plain else None
 
 
-def _steps(series, found):
+def _steps(series: _Series, found: Sequence[compare.Difference]) -> str:
     path, expected, obtained = series
     here = {each.path[-1]: each for each in found if each.path[:-1] == path}
     first, count = min(here), max(len(expected), len(obtained))
@@ -60,7 +71,7 @@ def _steps(series, found):
     return "\n".join(_indented(lines + _table("step", rows) + _rest(elsewhere)))
 
 
-def _table(head, rows):
+def _table(head: str, rows: Iterable[tuple[Any, ...]]) -> list[str]:
     """Lines of (mark, place, expected, obtained, difference)."""
     cells = [(" ", head, "expected", "obtained", "difference")]
     cells += [
@@ -73,16 +84,16 @@ def _table(head, rows):
     ]
 
 
-def _text(value):
+def _text(value: Any) -> str:
     text = value if value is compare.MISSING else repr(value)
     if isinstance(value, float):
         text = "%.9g" % value
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _rest(more):
+def _rest(more: int) -> list[str]:
     return ["and %d more differences" % more] if more > 0 else []
 
 
-def _indented(lines):
+def _indented(lines: Iterable[str]) -> list[str]:
     return ["  " + line for line in lines]

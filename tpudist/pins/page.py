@@ -1,9 +1,17 @@
 """The report as one HTML page that needs nothing beside it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tpudist
 from tpudist import files, html_page
 from tpudist.html_page import safe
 from tpudist.pins import agreement, charts, message, report
+
+if TYPE_CHECKING:
+    from typing import Iterator, Sequence
+
 
 _STYLE = """\
 th.file { padding-top: 1rem; color: #666; font-weight: normal; }
@@ -21,7 +29,7 @@ _WHAT = (
 _CLASSES = {report.FIRST: "first", report.SAME: "same", report.NOTHING: "nothing"}
 
 
-def write(pins, path):
+def write(pins: Sequence[agreement.Pin], path: str) -> None:
     """Writes the page.
 
     Args:
@@ -34,7 +42,7 @@ def write(pins, path):
     files.write(path, text(pins))
 
 
-def text(pins):
+def text(pins: Sequence[agreement.Pin]) -> str:
     """The page's text; the pins that differ come first below the table.
 
     Args:
@@ -50,7 +58,7 @@ def text(pins):
     )
 
 
-def _rows(pins):
+def _rows(pins: Sequence[agreement.Pin]) -> Iterator[str]:
     found = agreement.recorded(pins)
     yield "<tr><th></th>%s</tr>" % "".join("<th>%s</th>" % safe(each) for each in found)
     for number, pin in enumerate(pins):
@@ -65,11 +73,11 @@ def _rows(pins):
         )
 
 
-def _cell(says):
+def _cell(says: str) -> str:
     return '<td class="%s">%s</td>' % (_CLASSES.get(says, "differs"), safe(says))
 
 
-def _section(pin):
+def _section(pin: agreement.Pin) -> str:
     """The curves of a pin, and what differs; empty if there is neither."""
     parts = [charts.svg(curve) for curve in agreement.curves(pin)]
     for release, found in pin.found.items():

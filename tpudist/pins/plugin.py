@@ -2,12 +2,20 @@
 it imports the standard library and pytest, and the rest once a pin is used.
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from typing import Any, Generator, Sequence
 
-def pytest_addoption(parser):
+    from tpudist.pins.fixture import Pin
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds ``--pins-update`` and ``--pins-record``."""
     group = parser.getgroup("tpudist pins")
     group.addoption(
@@ -25,7 +33,7 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture
-def pin(request):
+def pin(request: pytest.FixtureRequest) -> Pin:
     """Compares values with those that the first run recorded.
 
     Returns:
@@ -39,7 +47,9 @@ def pin(request):
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, None]:
     """Puts what a test did with its pins into its report, where xdist carries it."""
     outcome = yield
     log = getattr(item, "tpudist_pins", None)
@@ -47,14 +57,14 @@ def pytest_runtest_makereport(item, call):
         outcome.get_result().tpudist_pins = log
 
 
-def pytest_deselected(items):
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     """Notes modules of which only a part runs."""
     for item in items:
         partial = item.config.__dict__.setdefault("tpudist_pins_partial", set())
         partial.add(item.nodeid.split("::")[0])
 
 
-def pytest_terminal_summary(terminalreporter, config):
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Says what was recorded, and which pins no test asked for."""
     ran = [
         report
@@ -70,7 +80,7 @@ def pytest_terminal_summary(terminalreporter, config):
     summary.write(terminalreporter, config, ran)
 
 
-def _pin_file(config, module):
+def _pin_file(config: pytest.Config, module: str) -> str:
     from tpudist.pins import SUFFIX
 
     return os.path.join(str(config.rootpath), os.path.splitext(module)[0] + SUFFIX)

@@ -1,7 +1,14 @@
 """TensorFlow releases as pin files name them: ``"2.15"``, and their order."""
 
+from __future__ import annotations
+
 import functools
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Iterable
+
 
 from tpudist import machine
 
@@ -12,7 +19,7 @@ NONE = "none"
 _MINORS = {0: 13, 1: 16}
 
 
-def current():
+def current() -> str:
     """The minor release of this process; asks the metadata if it imported none."""
     if "tensorflow" in sys.modules:
         from tpudist.tfcompat import versions
@@ -22,18 +29,18 @@ def current():
 
 
 @functools.lru_cache(maxsize=1)
-def _installed():
+def _installed() -> str:
     from tpudist.doctor import environment
 
     found, _ = environment.installed()
     return next((_minor(found[name]) for name in machine.TENSORFLOWS if name in found), NONE)
 
 
-def _minor(version):
+def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def order(release):
+def order(release: str) -> int:
     """A number by which releases sort; neighbours are 1 apart.
 
     Args:
@@ -45,7 +52,7 @@ def order(release):
     return sum(_MINORS.get(each, 100) for each in range(int(major))) + int(minor)
 
 
-def nearest(recorded, wanted):
+def nearest(recorded: Iterable[str], wanted: str) -> str:
     """The recorded release that is nearest to the wanted one, the older of two.
 
     Args:

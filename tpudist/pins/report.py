@@ -1,14 +1,26 @@
 """``tpudist pins report``: which releases agree, as a table, a picture and a page."""
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.pins import agreement
+
+if TYPE_CHECKING:
+    from typing import Sequence, TextIO
+
 
 #: What a cell of the table says; a release that differs has its first step.
 FIRST, SAME, DIFFERS, NOTHING = "first", "same", "differs", "-"
 
 
-def run(paths=(), png=None, html=None, out=None):
+def run(
+    paths: Sequence[str] = (),
+    png: str | None = None,
+    html: str | None = None,
+    out: TextIO | None = None,
+) -> int:
     """Prints the table, and writes a picture and a page if asked.
 
     Args:
@@ -38,7 +50,7 @@ def run(paths=(), png=None, html=None, out=None):
     return int(bool(agreement.differing(pins)))
 
 
-def cell(pin, release):
+def cell(pin: agreement.Pin, release: str) -> str:
     """What the table says of a pin on a release.
 
     Args:
@@ -56,7 +68,7 @@ def cell(pin, release):
     return DIFFERS if step is None or pin.kind != "value" else "step %d" % step
 
 
-def verdict(pins):
+def verdict(pins: Sequence[agreement.Pin]) -> str:
     """One sentence on all pins."""
     differ = len(agreement.differing(pins))
     alone = sum(len(pin.values) == 1 for pin in pins)
@@ -73,11 +85,11 @@ def verdict(pins):
     return text + "."
 
 
-def _count(number, noun):
+def _count(number: int, noun: str) -> str:
     return "%d %s%s" % (number, noun, "s" * (number != 1))
 
 
-def table(pins):
+def table(pins: Sequence[agreement.Pin]) -> str:
     """The pins by the releases, as text; ``first`` is what the others are held against.
 
     Args:

@@ -8,21 +8,36 @@
 test when it recorded, for ``tpudist pins report``.
 """
 
-import collections
+from __future__ import annotations
+
 import json
 import os
+import typing
+from typing import TYPE_CHECKING
 
 from tpudist import files
 from tpudist.errors import PinError
 from tpudist.pins import releases
 
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterable
+
+    Pins = Dict[str, Dict[str, "Entry"]]
+
+
 FORMAT = 1
 
-#: One pin: its kind, its tolerances, and {release: record}.
-Entry = collections.namedtuple("Entry", "kind rtol atol on")
+
+class Entry(typing.NamedTuple):
+    """One pin: its kind, its tolerances, and {release: record}."""
+
+    kind: str
+    rtol: float
+    atol: float
+    on: dict[str, typing.Any]
 
 
-def read(path):
+def read(path: str) -> Pins:
     """{test: {name: Entry}} of a pin file; {} if there is none.
 
     Raises:
@@ -50,7 +65,7 @@ def read(path):
         ) from None
 
 
-def put(path, test, name, entry, release):
+def put(path: str, test: str, name: str, entry: Entry, release: str) -> None:
     """Records one pin on one release; its records on other releases stay.
 
     Args:
@@ -69,7 +84,7 @@ def put(path, test, name, entry, release):
         files.write(path, dumps(pins))
 
 
-def drop(path, unused, release):
+def drop(path: str, unused: Iterable[tuple[str, str]], release: str) -> None:
     """Takes a release's records of some pins out of a file.
 
     Args:
@@ -84,13 +99,13 @@ def drop(path, unused, release):
         files.write(path, dumps(pins))
 
 
-def _lock(path):
+def _lock(path: str) -> str:
     """The lock's path: in ``__pycache__`` beside the pins, which version control ignores."""
     folder, name = os.path.split(os.path.abspath(path))
     return os.path.join(folder, "__pycache__", name + ".lock")
 
 
-def dumps(pins):
+def dumps(pins: Pins) -> str:
     """A pin file's text; what has no records is left out.
 
     Args:
@@ -109,7 +124,7 @@ def dumps(pins):
     return '{\n "format": %d,\n "pins": %s\n}\n' % (FORMAT, body)
 
 
-def _entry(entry):
+def _entry(entry: Entry) -> str:
     lines = [
         "%s: %s" % (_json(key), _json(getattr(entry, key))) for key in ("kind", "rtol", "atol")
     ]
@@ -122,5 +137,5 @@ def _entry(entry):
     return "{\n%s\n   }" % ",\n".join(lines)
 
 
-def _json(value):
+def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)

@@ -1,9 +1,15 @@
 """The structure of a value: its nest, dtypes and shapes, without its numbers."""
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
-def describe(value):
+def describe(value: Any) -> Any:
     """The structure as plain JSON data.
 
     Context: any; tensors of a graph have a structure too.
@@ -30,20 +36,20 @@ def describe(value):
     if "tensorflow" in sys.modules:
         from tpudist.pins import tensors
 
-        parts = tensors.replicas(value)
-        if parts is not None:
-            return {"$replicas": [describe(part) for part in parts]}
+        components = tensors.replicas(value)
+        if components is not None:
+            return {"$replicas": [describe(part) for part in components]}
     return _leaf(value)
 
 
-def _leaf(value):
+def _leaf(value: Any) -> str:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         dtype = getattr(value.dtype, "base_dtype", value.dtype)
         return "%s%s" % (getattr(dtype, "name", dtype), _shape(value.shape))
     return type(value).__name__
 
 
-def _shape(shape):
+def _shape(shape: Any) -> str:
     """A shape as text; ``[...]`` if even the rank is unknown."""
     if getattr(shape, "rank", 0) is None or getattr(shape, "ndims", 0) is None:
         return "[...]"

@@ -5,12 +5,20 @@ on this release (a test may pin other things on other releases). A test that
 is gone is only known to be gone if the whole of its module ran and passed.
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from tpudist.pins import SUFFIX, releases, store
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
 
-def write(terminal, config, ran):
+    import pytest
+
+
+def write(terminal: Any, config: pytest.Config, ran: Sequence[Any]) -> None:
     """Writes the lines; with ``--pins-record`` drops what is unused.
 
     Args:
@@ -40,11 +48,13 @@ def write(terminal, config, ran):
             )
 
 
-def _file(config, module):
+def _file(config: pytest.Config, module: str) -> str:
     return os.path.join(str(config.rootpath), os.path.splitext(module)[0] + SUFFIX)
 
 
-def _unused(terminal, config, ran, release):
+def _unused(
+    terminal: Any, config: pytest.Config, ran: Sequence[Any], release: str
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """(module, [(test, name), ...]) of each module that has unused pins."""
     whole = _whole_modules(terminal, config, ran)
     for module in sorted({report.nodeid.split("::")[0] for report in ran}):
@@ -64,11 +74,11 @@ def _unused(terminal, config, ran, release):
             yield module, sorted(pins)
 
 
-def _test(report):
+def _test(report: Any) -> str:
     return report.nodeid.partition("::")[2]
 
 
-def _whole_modules(terminal, config, ran):
+def _whole_modules(terminal: Any, config: pytest.Config, ran: Sequence[Any]) -> set[str]:
     """Modules of which every test was collected, ran and passed, in this process."""
     items = getattr(getattr(terminal, "_session", None), "items", [])
     passed = {report.nodeid for report in ran if report.outcome == "passed"}

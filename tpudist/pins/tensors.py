@@ -3,13 +3,20 @@
 Imported only where TensorFlow has been imported already.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.errors import PinError
 from tpudist.tfcompat import distributed
 
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
-def opened(value, name):
+
+def opened(value: Any, name: str) -> Any:
     """The value inside a TensorFlow object; `value` itself if it is none.
 
     Of a mirrored value that is the first component, as they are kept equal.
@@ -36,12 +43,12 @@ def opened(value, name):
     return value
 
 
-def is_tensor(value):
+def is_tensor(value: object) -> bool:
     """Whether something is a tensor or a variable of whatever kind."""
     return distributed.is_variable(value) or isinstance(value, tf.Variable) or tf.is_tensor(value)
 
 
-def replicas(value):
+def replicas(value: Any) -> list[Any] | None:
     """The components of a per-replica value, a list; None of any other value."""
     if (
         distributed.is_distributed(value)
@@ -52,13 +59,13 @@ def replicas(value):
     return None
 
 
-def _number(value, name):
+def _number(value: Any, name: str) -> Any:
     if not tf.executing_eagerly() or getattr(value, "graph", None) is not None:
         _refuse(value, name)
     return tf.identity(value).numpy()
 
 
-def _refuse(value, name):
+def _refuse(value: Any, name: str) -> NoReturn:
     raise PinError(
         "pin %r was given %s, a tensor of a graph" % (name, getattr(value, "name", value)),
         "it has a value only when it is run",

@@ -17,10 +17,17 @@ A change of a large array that leaves all of its summary within tolerance is
 not seen. dtypes are not part of a value; ``check_structure`` records those.
 """
 
+from __future__ import annotations
+
 import math
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.errors import PinError
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: Arrays of more elements are summarized.
 LARGE = 1000
@@ -29,7 +36,7 @@ LARGE = 1000
 SAMPLES = 32
 
 
-def encode(value, name="value"):
+def encode(value: Any, name: str = "value") -> Any:
     """A value as plain JSON data; see the module.
 
     Context: eager, or outside of TensorFlow; a graph's tensors have no value.
@@ -60,25 +67,25 @@ def encode(value, name="value"):
     return _array_like(value, name)
 
 
-def _float(value):
+def _float(value: float) -> Any:
     return value if math.isfinite(value) else {"$float": str(value)}
 
 
-def _bytes(value):
+def _bytes(value: bytes) -> Any:
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
         return {"$bytes": value.hex()}
 
 
-def _mapping(value, name):
+def _mapping(value: Any, name: str) -> dict[str, Any]:
     pairs = [(key, encode(value[key], name)) for key in value.keys()]
     if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
         return dict(pairs)
     return {"$items": sorted(([encode(key, name), item] for key, item in pairs), key=repr)}
 
 
-def _array_like(value, name):
+def _array_like(value: Any, name: str) -> Any:
     if type(value).__module__ == "numpy":
         return _array(value, name)
     if "tensorflow" in sys.modules:
@@ -99,7 +106,7 @@ def _array_like(value, name):
     )
 
 
-def _array(value, name):
+def _array(value: Any, name: str) -> Any:
     import numpy as np
 
     array = np.asarray(value)
@@ -112,7 +119,7 @@ def _array(value, name):
     return _numbers(array.tolist() if array.dtype.kind in "biuc" else _floats(np, array))
 
 
-def _floats(np, array):
+def _floats(np: Any, array: Any) -> Any:
     """Nested lists of Python floats: the shortest decimals that are those floats."""
     if array.dtype == np.float64 or array.dtype.itemsize > 8:
         return array.astype(np.float64).tolist()
@@ -121,13 +128,13 @@ def _floats(np, array):
     return [_floats(np, each) for each in array]
 
 
-def _numbers(nested):
+def _numbers(nested: Any) -> Any:
     if isinstance(nested, list):
         return [_numbers(each) for each in nested]
     return encode(nested)
 
 
-def _summary(np, array):
+def _summary(np: Any, array: Any) -> dict[str, Any]:
     """Of a numeric array; complex ones by their magnitude."""
     flat = (np.abs(array) if array.dtype.kind == "c" else array).reshape(-1)
     flat = flat.astype(np.float64)
@@ -152,7 +159,7 @@ def _summary(np, array):
     return found
 
 
-def decode(data):
+def decode(data: Any) -> Any:
     """Plain JSON data with floats and bytes as Python has them; for comparing.
 
     Args:

@@ -8,8 +8,17 @@ A rule module has:
     apply   a function of a `tpudist.migrate.use.Use`
 """
 
-import collections
+from __future__ import annotations
+
 import importlib
+import typing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Callable
+
+    from tpudist.migrate.use import Use
+
 
 #: In the order of ``--list-rules``; of two rules for a name the first has it.
 NAMES = (
@@ -43,15 +52,24 @@ NAMES = (
 #: The rule that is not asked about names: imports follow from what is rewritten.
 IMPORTS = "imports"
 
-Rule = collections.namedtuple("Rule", "name step note uses apply summary")
+
+class Rule(typing.NamedTuple):
+    """One rule: what its module has, its name and the first line of its docstring."""
+
+    name: str
+    step: str
+    note: str
+    uses: frozenset[tuple[str, str]]
+    apply: Callable[[Use], None]
+    summary: str
 
 
-def load():
+def load() -> list[Rule]:
     """All rules, in order, as a list of Rule."""
     return [_rule(name) for name in NAMES]
 
 
-def _rule(name):
+def _rule(name: str) -> Rule:
     module = importlib.import_module(__name__ + "." + name)
     return Rule(
         name.replace("_", "-"),
@@ -59,5 +77,5 @@ def _rule(name):
         module.NOTE,
         frozenset(module.USES),
         module.apply,
-        module.__doc__.split("\n")[0],
+        (module.__doc__ or "").split("\n")[0],
     )

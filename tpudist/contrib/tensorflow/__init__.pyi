@@ -1,0 +1,18 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tensorflow import *
+from tensorflow._api.v2.compat.v1 import *
+
+from tpudist.contrib.context import VariableAggregation as VariableAggregation
+from tpudist.contrib.context import get_cross_tower_context as get_cross_tower_context
+from tpudist.contrib.context import get_tower_context as get_tower_context
+from tpudist.contrib.tensorflow import compat as compat
+from tpudist.contrib.tensorflow import config as config
+from tpudist.contrib.tensorflow import contrib as contrib
+from tpudist.contrib.tensorflow import distribute as distribute
+from tpudist.contrib.tensorflow import keras as keras
+from tpudist.contrib.tensorflow import python as python
+from tpudist.contrib.tensorflow import tpu as tpu
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

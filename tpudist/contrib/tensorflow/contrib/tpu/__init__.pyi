@@ -1,0 +1,15 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.contrib.tensorflow.contrib.tpu import python as python
+from tpudist.contrib.tpu import CrossShardOptimizer as CrossShardOptimizer
+from tpudist.contrib.tpu import bfloat16_scope as bfloat16_scope
+from tpudist.contrib.tpu import cross_replica_sum as cross_replica_sum
+from tpudist.contrib.tpu import initialize_system as initialize_system
+from tpudist.contrib.tpu import replicate as replicate
+from tpudist.contrib.tpu import rewrite as rewrite
+from tpudist.contrib.tpu import shutdown_system as shutdown_system
+from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.tfcompat.tpu import Topology as Topology
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,6 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_optimizer as tpu_optimizer
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

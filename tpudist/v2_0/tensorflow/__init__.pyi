@@ -1,0 +1,14 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tensorflow._api.v2 import *
+from tensorflow import *
+
+from tpudist.v2_0.tensorflow import compat as compat
+from tpudist.v2_0.tensorflow import config as config
+from tpudist.v2_0.tensorflow import distribute as distribute
+from tpudist.v2_0.tensorflow import keras as keras
+from tpudist.v2_0.tensorflow import python as python
+from tpudist.v2_0.tensorflow import tpu as tpu
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,11 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tensorflow._api.v2.compat.v2 import *
+
+from tpudist.v2_0.tensorflow import config as config
+from tpudist.v2_0.tensorflow import distribute as distribute
+from tpudist.v2_0.tensorflow import keras as keras
+from tpudist.v2_0.tensorflow import tpu as tpu
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,10 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tensorflow._api.v2.config import *
+from tensorflow.config import *
+
+from tpudist.core.cluster import connect_to_cluster as experimental_connect_to_cluster
+from tpudist.dropin.hosts import connect_to_host as experimental_connect_to_host
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,9 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tensorflow._api.v2.tpu import *
+from tensorflow.tpu import *
+
+from tpudist.v2_0.tensorflow.tpu import experimental as experimental
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,15 @@
+# Written by: python -m tpudist.dropin.stubs
+from tensorflow._api.v2.distribute import InputContext as InputContext
+from tensorflow._api.v2.distribute import ReduceOp as ReduceOp
+from tpudist.core.cluster import TPUClusterResolver as TPUClusterResolver
+from tpudist.core.cluster import connect_to_cluster as connect_to_cluster
+from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.core.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.tfcompat.tpu import Topology as Topology
+from tpudist.v2_2 import context as context
+from tpudist.v2_2 import later as later
+from tpudist.v2_2 import strategy as strategy
+from tpudist.v2_2 import tensorflow as tensorflow
+from tpudist.v2_2.context import ValueContext as ValueContext
+from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy

@@ -1,0 +1,21 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tensorflow._api.v2.keras import *
+from tensorflow.keras import *
+
+from tpudist.v2_2.tensorflow.keras import applications as applications
+from tpudist.v2_2.tensorflow.keras import backend as backend
+from tpudist.v2_2.tensorflow.keras import callbacks as callbacks
+from tpudist.v2_2.tensorflow.keras import datasets as datasets
+from tpudist.v2_2.tensorflow.keras import initializers as initializers
+from tpudist.v2_2.tensorflow.keras import layers as layers
+from tpudist.v2_2.tensorflow.keras import losses as losses
+from tpudist.v2_2.tensorflow.keras import metrics as metrics
+from tpudist.v2_2.tensorflow.keras import models as models
+from tpudist.v2_2.tensorflow.keras import optimizers as optimizers
+from tpudist.v2_2.tensorflow.keras import preprocessing as preprocessing
+from tpudist.v2_2.tensorflow.keras import regularizers as regularizers
+from tpudist.v2_2.tensorflow.keras import utils as utils
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

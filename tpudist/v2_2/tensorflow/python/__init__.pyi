@@ -1,0 +1,9 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tensorflow.python import *
+
+from tpudist.v2_2.tensorflow.python import distribute as distribute
+from tpudist.v2_2.tensorflow.python import tpu as tpu
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
