@@ -169,7 +169,7 @@ if not versions.DEVICE_MAP:
 
 
 def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
-    """See :func:`natives.create_distributed_variable`."""
+    """See :func:`tpudist.tfcompat.distributed.create_distributed_variable`."""
     if not versions.DEVICE_MAP:
         made = mirrored_strategy._create_mirrored_variable(
             extended.worker_devices,

@@ -1,6 +1,6 @@
 """TensorFlow functions and graphs, under one name per thing.
 
-Like :mod:`natives`, this hides how the releases build function graphs; no
+Like :mod:`tpudist.tfcompat.distributed`, this hides how the releases build function graphs; no
 semantics live here.
 """
 

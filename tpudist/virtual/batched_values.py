@@ -8,7 +8,7 @@ A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
 * `Total`: one tensor ``[b, ...]``, the sum over the replicas;
 * `Each`: N tensors.
 
-Conversions add ops to the current graph, once. A form without tensors is an
+Conversions add ops to the current graph, once. A batched value without tensors is an
 outline, from which :meth:`held` makes placeholders.
 """
 
@@ -28,15 +28,15 @@ class Uniform:
         self._count = count
 
     def tensors(self):
-        """The tensors that hold this form."""
+        """The tensors that hold this batched value."""
         return [self.value]
 
     def like(self, tensors):
-        """The same form, held by other tensors."""
+        """The same batched value, held by other tensors."""
         return Uniform(self._count, *tensors)
 
     def held(self, tensor):
-        """The same form of `tensor` (of the trace), in placeholders."""
+        """The same batched value of `tensor` (of the trace), in placeholders."""
         return self.like([functions.placeholder_like(tensor)])
 
     def each(self):
@@ -64,15 +64,15 @@ class Each:
         self._tensors = list(tensors)
 
     def tensors(self):
-        """The tensors that hold this form."""
+        """The tensors that hold this batched value."""
         return self._tensors
 
     def like(self, tensors):
-        """The same form, held by other tensors."""
+        """The same batched value, held by other tensors."""
         return Each(self._count, tensors)
 
     def held(self, tensor):
-        """The same form of `tensor` (of the trace), in placeholders."""
+        """The same batched value of `tensor` (of the trace), in placeholders."""
         return self.like([functions.placeholder_like(tensor) for _ in range(self._count)])
 
     def each(self):
@@ -93,11 +93,11 @@ class Total:
         self.value = tensor
 
     def tensors(self):
-        """The tensors that hold this form."""
+        """The tensors that hold this batched value."""
         return [self.value]
 
     def like(self, tensors):
-        """The same form, held by other tensors."""
+        """The same batched value, held by other tensors."""
         return Total(*tensors)
 
     def total(self, leaf=""):
@@ -151,16 +151,16 @@ class Batch:
         return tf.reshape(self.stacked(), [self._count] + [1] * missing + self.shape)
 
     def tensors(self):
-        """The tensors that hold this form."""
+        """The tensors that hold this batched value."""
         return [self.rows() if self.shape else self.stacked()]
 
     def like(self, tensors):
-        """The same form, held by other tensors."""
+        """The same batched value, held by other tensors."""
         kind = "rows" if self.shape else "stacked"
         return Batch(self._count, self.shape, **{kind: tensors[0]})
 
     def held(self, tensor):
-        """The same form of `tensor` (of the trace), in placeholders."""
+        """The same batched value of `tensor` (of the trace), in placeholders."""
         rows = [self._count * n for n in self.shape[:1]] or [self._count]
         return self.like([functions.placeholder_like(tensor, rows + self.shape[1:])])
 
@@ -176,7 +176,7 @@ class Batch:
 
 
 def of_parts(tensors, tensor):
-    """The form of N tensors that stand for `tensor` of the trace."""
+    """The batched value of N tensors that stand for `tensor` of the trace."""
     if all(part is tensors[0] for part in tensors):
         return Uniform(len(tensors), tensors[0])
     if tensor.dtype in (tf.resource, tf.variant) or any(

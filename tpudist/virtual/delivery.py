@@ -3,7 +3,7 @@
 A replica function may have to give a value to the cross-replica code that
 started it without returning it: an output of a step, say. In lockstep the
 replicas meet for that; out of a trace the value is delivered when the trace
-has ended and its stages are called.
+has ended and its segments are called.
 """
 
 import tensorflow as tf

@@ -1,9 +1,9 @@
-"""One call of a stage for all replicas, their batches joined.
+"""One call of a segment for all replicas, their batches joined.
 
 The replicas of a slice run one program on equal shares of a batch. On one
 device the same program on the whole batch gives each replica the same values
 and keeps the device busy with a few large operations instead of many small
-ones. :mod:`rules` says how; an op without a rule is done once per replica
+ones. :mod:`batching_rules` says how; an op without a rule is done once per replica
 between the others, and so are random numbers drawn. Where an op has an effect
 that only a call of the whole program per replica can give, or a shape is known
 only when the program runs, its segments are called once per replica
@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions, random_seeds
 from tpudist.virtual import batched_values, batching_rules, segments
+from tpudist.virtual.identity_map import IdentityMap
 
 #: Ops that only read a resource.
 _READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
@@ -36,30 +37,30 @@ _RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
 
 #: A function, the tensors of the trace that it takes, and
-#: [(tensor of the trace, form)] that it gives.
+#: [(tensor of the trace, batched value)] that it gives.
 Joined = collections.namedtuple("Joined", "function inputs outputs")
 
 
 def join(program, cut, known):
-    """The stages of a program, each for all replicas at once.
+    """The segments of a program, each for all replicas at once.
 
     Args:
       program: the traced `Program`.
-      cut: its `stages.Stage` objects, None for an empty one.
-      known: {id of a tensor of the trace: form}: what goes into the program.
+      cut: its `segments.Segment` objects, None for an empty one.
+      known: {tensor of the trace: batched value}: what goes into the program.
 
     Returns:
       A list of `Joined`, or None if the program cannot be joined.
     """
-    outlines, made = dict(known), []
-    for stage, merge in zip(cut, program.merges + [None]):
-        joined = stage and _Joining(program, stage, outlines).joined()
-        if stage is not None and joined is None:
+    outlines, made = IdentityMap(known), []
+    for segment, merge in zip(cut, program.merges + [None]):
+        joined = segment and _Joining(program, segment, outlines).joined()
+        if segment is not None and joined is None:
             return None
         made.append(joined)
-        outlines.update((id(tensor), form) for tensor, form in (joined.outputs if joined else ()))
+        outlines.update(joined.outputs if joined else ())
         for held, tensors in merge.results if merge else ():
-            outlines[id(held)] = batched_values.of_parts(
+            outlines[held] = batched_values.of_parts(
                 tensors * (program.num_replicas // len(tensors)), held
             )
     return made
@@ -68,36 +69,36 @@ def join(program, cut, known):
 class _Joining:
     """The construction of one `Joined`."""
 
-    def __init__(self, program, stage, outlines):
+    def __init__(self, program, segment, outlines):
         self._program = program
-        self._stage = stage
+        self._segment = segment
         self._count = program.num_replicas
         self._outlines = outlines
         self._made = {}
-        self._forms = {}
-        self._summed = _summed(stage)
+        self._batched = IdentityMap()
+        self._summed = _summed(segment)
 
     def joined(self):
         """The `Joined`, or None if an op cannot be joined."""
-        program, stage = self._program, self._stage
+        program, segment = self._program, self._segment
         with program.outer.as_default():
-            graph = functions.FuncGraph("replicas_stage")
+            graph = functions.FuncGraph("replicas_segment")
         functions.add_library(program.graph, graph)
         with graph.as_default(), program.extended.place():
-            for tensor in stage.inputs:
-                form = self._outlines[id(tensor)].held(tensor)
-                self._forms[id(tensor)] = form
-                graph.inputs += form.tensors()
-            if self._interleaves() or not all(self._copy(op) for op in stage.body):
+            for tensor in segment.inputs:
+                batched = self._outlines[tensor].held(tensor)
+                self._batched[tensor] = batched
+                graph.inputs += batched.tensors()
+            if self._interleaves() or not all(self._copy(op) for op in segment.body):
                 return None
             outputs = [
-                (tensor, self._canonical(self._forms[id(tensor)])) for tensor in stage.outputs
+                (tensor, self._canonical(self._batched[tensor])) for tensor in segment.outputs
             ]
-            graph.outputs = [held for _, form in outputs for held in form.tensors()] or [
+            graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
                 tf.constant(0)
             ]
-        graph.control_outputs = [made for op in stage.must_run for made in self._made[op]]
-        return Joined(functions.make(graph, noinline=False), stage.inputs, outputs)
+        graph.control_outputs = [made for op in segment.must_run for made in self._made[op]]
+        return Joined(functions.make(graph, noinline=False), segment.inputs, outputs)
 
     def _interleaves(self):
         """Whether joined replicas would meet at a variable in another order.
@@ -107,20 +108,20 @@ class _Joining:
         them do the first op, then all the second. That comes to the same if
         there is one op only, or if none of them changes the variable.
         """
-        used = collections.defaultdict(list)
-        for op in self._stage.body:
+        used = IdentityMap()
+        for op in self._segment.body:
             for tensor in segments.inputs_of(op):
                 if tensor.dtype == tf.resource and op.type not in _ASK_NO_VALUE:
-                    used[id(_root(tensor))].append(op.type)
+                    used.setdefault(_root(tensor), []).append(op.type)
         return any(
-            len(used[id(tensor)]) > 1 and any(op_type in _WRITES for op_type in used[id(tensor)])
-            for tensor in self._stage.inputs
-            if isinstance(self._outlines[id(tensor)], batched_values.Uniform)
+            len(used[tensor]) > 1 and any(op_type in _WRITES for op_type in used[tensor])
+            for tensor in self._segment.inputs
+            if tensor in used and isinstance(self._outlines[tensor], batched_values.Uniform)
         )
 
     @staticmethod
-    def _canonical(form):
-        return form.like(form.tensors())
+    def _canonical(batched):
+        return batched.like(batched.tensors())
 
     def _copy(self, op):
         """Adds what `op` is for all replicas; returns whether it could."""
@@ -131,21 +132,21 @@ class _Joining:
             found = self._found(op)
         if found is None:
             return False
-        self._forms.update((id(tensor), form) for tensor, form in zip(op.outputs, found))
-        self._made.setdefault(op, [tensor.op for form in found for tensor in form.tensors()])
+        self._batched.update(zip(op.outputs, found))
+        self._made.setdefault(op, [tensor.op for batched in found for tensor in batched.tensors()])
         return True
 
     def _found(self, op):
-        """The forms of the outputs of `op`; None if it cannot be joined."""
-        inputs = [id(tensor) for tensor in segments.inputs_of(op)]
-        if any(tensor not in self._forms for tensor in inputs):
+        """The batched values of the outputs of `op`; None if it cannot be joined."""
+        inputs = segments.inputs_of(op)
+        if any(tensor not in self._batched for tensor in inputs):
             return None  # the backward edge of a loop
-        given = [self._forms[tensor] for tensor in inputs]
+        given = [self._batched[tensor] for tensor in inputs]
         if op.type in _SHAPES:
             return _shapes(op, self._count)
-        uniform = all(isinstance(form, batched_values.Uniform) for form in given)
+        uniform = all(isinstance(batched, batched_values.Uniform) for batched in given)
         if uniform and (op.type in _READS or not functions.is_stateful(op)):
-            return self._once(op, [form.value for form in given])
+            return self._once(op, [batched.value for batched in given])
         if op.type in _VARIABLES:
             return self._for_each(op, given)
         if not _is_known(op):
@@ -158,10 +159,10 @@ class _Joining:
 
     def _by_rule(self, op, given):
         if op.type not in batching_rules.RULES or any(
-            isinstance(form, batched_values.Each) for form in given
+            isinstance(batched, batched_values.Each) for batched in given
         ):
             return None
-        summed = id(op.outputs[0]) in self._summed
+        summed = op.outputs[0] in self._summed
         return batching_rules.RULES[op.type](batching_rules.Node(op, given, self._count, summed))
 
     def _once(self, op, inputs):
@@ -172,7 +173,7 @@ class _Joining:
     def _for_each(self, op, given):
         """One op per replica; those with an effect one after the other."""
         made = []
-        for inputs in zip(*[form.each() for form in given]):
+        for inputs in zip(*[batched.each() for batched in given]):
             before = made[-1:] if functions.is_stateful(op) else []
             with tf.control_dependencies(before):
                 made.append(functions.copy_op(op, inputs))
@@ -185,12 +186,12 @@ class _Joining:
             op,
             [
                 functions.copy_op(op, inputs, numbers and random_seeds.attribute(numbers[replica]))
-                for replica, inputs in enumerate(zip(*[form.each() for form in given]))
+                for replica, inputs in enumerate(zip(*[batched.each() for batched in given]))
             ],
         )
 
     def _columns(self, op, made):
-        """The forms of the outputs of `op` when `made` are its copies."""
+        """The batched values of the outputs of `op` when `made` are its copies."""
         self._made[op] = made
         columns = zip(*[copy.outputs for copy in made])
         return [
@@ -226,22 +227,22 @@ def _shapes(op, count):
     ]
 
 
-def _summed(stage):
-    """Ids of the tensors of which only the sum over the replicas is wanted."""
-    consumers = collections.defaultdict(list)
-    for op in stage.body:
+def _summed(segment):
+    """The tensors of which only the sum over the replicas is wanted."""
+    consumers = IdentityMap()
+    for op in segment.body:
         for tensor in segments.inputs_of(op):
-            consumers[id(tensor)].append(op)
-    summed = set()
-    for op in reversed(stage.body):
+            consumers.setdefault(tensor, []).append(op)
+    summed = IdentityMap()
+    for op in reversed(segment.body):
         for tensor in op.outputs:
-            if id(tensor) in stage.each:
+            if tensor in segment.each:
                 continue
-            used = consumers[id(tensor)]
-            if (used or id(tensor) in stage.summed) and all(
-                _is_linear(consumer) and id(consumer.outputs[0]) in summed for consumer in used
+            used = consumers.get(tensor, ())
+            if (used or tensor in segment.summed) and all(
+                _is_linear(consumer) and consumer.outputs[0] in summed for consumer in used
             ):
-                summed.add(id(tensor))
+                summed[tensor] = tensor
     return summed
 
 

@@ -7,6 +7,7 @@ import tensorflow as tf
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions
 from tpudist.virtual import collectives, function_graphs, reduce_once, variables
+from tpudist.virtual.identity_map import IdentityMap
 
 
 class Merge(function_graphs.Trace):
@@ -33,8 +34,8 @@ class Merge(function_graphs.Trace):
         self.inputs = []
         self.results = []
         self.updated = []
-        self._sums = {}
-        self._given = {}
+        self._sums = IdentityMap()
+        self._given = IdentityMap()
 
     def run(self, merge_fn, args, kwargs):
         """Traces `merge_fn`; returns its result as the replica sees it."""
@@ -62,7 +63,7 @@ class Merge(function_graphs.Trace):
         ]
         value = distributed.per_replica(self._program.extended, parts)
         if len(flat) == 1 and self._is_inside(inside):
-            self._given[id(value)] = (value, inside)
+            self._given[value] = inside
         return value
 
     def _inside(self, leaf):
@@ -97,23 +98,23 @@ class Merge(function_graphs.Trace):
         The sum is then taken addend by addend as the replicas finish, instead
         of handing N values to the merge function.
         """
-        if id(value) not in self._given:
+        if value not in self._given:
             return None
-        source = self._given[id(value)][1]
-        if id(source) not in self._sums:
-            self._sums[id(source)] = self._input(source, "sum")
-        total = self._sums[id(source)]
+        source = self._given[value]
+        if source not in self._sums:
+            self._sums[source] = self._input(source, "sum")
+        total = self._sums[source]
         if reduce_op == tf.distribute.ReduceOp.MEAN:
             return distributed.divide(total, self._program.num_replicas)
         return total
 
     def used(self):
         """The `inputs` that something depends on, once it is traced."""
-        returned = {id(t) for _, tensors in self.results for t in tensors}
+        returned = IdentityMap.of(t for _, tensors in self.results for t in tensors)
         return [
             (held, source, replica)
             for held, source, replica in self.inputs
-            if held.consumers() or id(held) in returned
+            if held.consumers() or held in returned
         ]
 
     def captured(self):
@@ -145,7 +146,7 @@ class Merge(function_graphs.Trace):
 
     def _result(self, tensors):
         if all(getattr(t, "graph", None) is not self.graph for t in tensors):
-            if len({id(t) for t in tensors}) == 1:
+            if len(IdentityMap.of(tensors)) == 1:
                 return tensors[0]
         if all(t is tensors[0] for t in tensors):
             tensors = tensors[:1]

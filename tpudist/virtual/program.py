@@ -4,9 +4,9 @@ A real TPU traces the replica function once, with a symbolic replica id, and
 runs the compiled program on every core. So does the virtual TPU in a
 ``tf.function``: the trace is one FuncGraph. Where the function leaves replica
 context (``merge_call``, and with it every all-reduce and every assignment
-that aggregates) the trace notes a merge. When it ends, :mod:`stages` cuts it
-at the merges, :mod:`batching` joins the replicas of a stage where it can, and
-:mod:`emit` calls every stage (else once per replica) and every merge once.
+that aggregates) the trace notes a merge. When it ends, :mod:`segments` cuts it
+at the merges, :mod:`joining` joins the replicas of a segment where it can, and
+:mod:`segment_calls` calls every segment (else once per replica) and every merge once.
 """
 
 import tensorflow as tf

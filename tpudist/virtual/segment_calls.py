@@ -1,4 +1,4 @@
-"""Calls the stages of a traced program, and its merges between them."""
+"""Calls the segments of a traced program, and its merges between them."""
 
 import functools
 
@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions
 from tpudist.virtual import batched_values, joining, reduce_once, segments, variables
+from tpudist.virtual.identity_map import IdentityMap
 
 
 def emit(program, results):
@@ -22,18 +23,18 @@ def emit(program, results):
 
 
 class _Emission:
-    """What is known of each tensor of the trace, while stages are called."""
+    """What is known of each tensor of the trace, while segments are called."""
 
     def __init__(self, program, results):
         self._program = program
         self._count = program.num_replicas
         self._results = results
-        self._known = {}
-        self._sums = {}
+        self._known = IdentityMap()
+        self._sums = IdentityMap()
         self._last = []
 
     def emit(self):
-        """Calls all stages and merges; returns the results."""
+        """Calls all segments and merges; returns the results."""
         program = self._program
         with program.outer.as_default(), program.extended.place():
             self._learn_inputs()
@@ -50,9 +51,9 @@ class _Emission:
 
     def _learn_inputs(self):
         for held, tensors in self._program.arguments:
-            self._known[id(held)] = batched_values.of_parts(tensors, held)
+            self._known[held] = batched_values.of_parts(tensors, held)
         for external, held in self._program.graph.captures:
-            self._known[id(held)] = batched_values.of_parts(self._captured(external), held)
+            self._known[held] = batched_values.of_parts(self._captured(external), held)
 
     def _captured(self, external):
         handles = variables.replica_handles(external)
@@ -61,8 +62,8 @@ class _Emission:
             return [external] * self._count
         return handles
 
-    def _form(self, tensor):
-        return self._known[id(segments.origin(tensor))]
+    def _batched(self, tensor):
+        return self._known[segments.origin(tensor)]
 
     def _is_inside(self, tensor):
         return getattr(tensor, "graph", None) is self._program.graph
@@ -79,51 +80,51 @@ class _Emission:
     # Stages.
 
     def _calls(self, cut):
-        """What to call for each stage: once for all replicas if it can be."""
+        """What to call for each segment: once for all replicas if it can be."""
         program = self._program
         joined = joining.join(program, cut, self._known) if (self._count > 1) else None
         if joined is not None:
             return [functools.partial(self._call_joined, j) for j in joined]
         shared = segments.is_large(program, cut)
-        return [functools.partial(self._call_stage, stage, shared) for stage in cut]
+        return [functools.partial(self._call_segment, segment, shared) for segment in cut]
 
     def _call_joined(self, joined):
         if joined is None:
             return
-        given = [t for tensor in joined.inputs for t in self._known[id(tensor)].tensors()]
-        outlines = [form.tensors() for _, form in joined.outputs]
+        given = [t for tensor in joined.inputs for t in self._known[tensor].tensors()]
+        outlines = [batched.tensors() for _, batched in joined.outputs]
         with tf.control_dependencies(self._last):
             found = functions.call(joined.function, given, sum(outlines, []))
         self._last = [found[0].op]
-        for (tensor, form), outline in zip(joined.outputs, outlines):
-            self._known[id(tensor)] = form.like(found[: len(outline)])
+        for (tensor, batched), outline in zip(joined.outputs, outlines):
+            self._known[tensor] = batched.like(found[: len(outline)])
             found = found[len(outline) :]
 
-    def _call_stage(self, stage, shared):
+    def _call_segment(self, segment, shared):
         """One call per replica, one after the other.
 
         The ops of a call use all cores of the device; in sequence, a
         replica's intermediate values are gone before the next one's come.
         """
-        if stage is None:
+        if segment is None:
             return
         columns = []
-        given = [self._known[id(t)].each() for t in stage.inputs]
+        given = [self._known[t].each() for t in segment.inputs]
         for function, *inputs in zip(
-            segments.replica_functions(self._program, stage, shared), *given
+            segments.replica_functions(self._program, segment, shared), *given
         ):
             with tf.control_dependencies(self._last):
-                columns.append(functions.call(function, inputs, stage.outputs))
+                columns.append(functions.call(function, inputs, segment.outputs))
             self._last = [columns[-1][0].op]
-            self._add(stage, columns[-1])
-        for tensor, parts in zip(stage.outputs, zip(*columns)):
-            self._known[id(tensor)] = batched_values.of_parts(parts, tensor)
+            self._add(segment, columns[-1])
+        for tensor, parts in zip(segment.outputs, zip(*columns)):
+            self._known[tensor] = batched_values.of_parts(parts, tensor)
 
-    def _add(self, stage, found):
-        for tensor, value in zip(stage.outputs, found):
-            if id(tensor) in stage.summed:
-                total = self._sums.get(id(tensor))
-                self._sums[id(tensor)] = (
+    def _add(self, segment, found):
+        for tensor, value in zip(segment.outputs, found):
+            if tensor in segment.summed:
+                total = self._sums.get(tensor)
+                self._sums[tensor] = (
                     value if total is None else reduce_once.add(total, value, tensor.op.name)
                 )
 
@@ -140,7 +141,7 @@ class _Emission:
                 graph.outputs = [tf.constant(0)]
         given = [self._source(source, replica) for _, source, replica in used]
         given += [
-            self._form(outer).each()[0] if self._is_inside(outer) else outer
+            self._batched(outer).each()[0] if self._is_inside(outer) else outer
             for outer, _ in graph.captures
         ]
         with tf.control_dependencies(self._last):
@@ -148,17 +149,15 @@ class _Emission:
         self._last = [found[0].op]
         for held, tensors in merge.results:
             parts, found = found[: len(tensors)], found[len(tensors) :]
-            self._known[id(held)] = batched_values.of_parts(
-                parts * (self._count // len(parts)), held
-            )
+            self._known[held] = batched_values.of_parts(parts * (self._count // len(parts)), held)
 
     def _source(self, source, replica):
-        form = self._form(source)
+        batched = self._batched(source)
         if replica != "sum":
-            return form.each()[replica]
-        key = id(segments.origin(source))
+            return batched.each()[replica]
+        key = segments.origin(source)
         if key not in self._sums:
-            self._sums[key] = form.total(source.op.name)
+            self._sums[key] = batched.total(source.op.name)
         return self._sums[key]
 
     # Results.
@@ -172,6 +171,8 @@ class _Emission:
         flat = distributed.flatten(leaf)
         if not any(self._is_inside(t) for t in flat):
             return leaf
-        columns = [self._form(t).each() if self._is_inside(t) else [t] * self._count for t in flat]
+        columns = [
+            self._batched(t).each() if self._is_inside(t) else [t] * self._count for t in flat
+        ]
         parts = [distributed.pack(leaf, row) for row in zip(*columns)]
         return distributed.per_replica(self._program.extended, parts)

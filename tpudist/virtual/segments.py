@@ -1,4 +1,4 @@
-"""Cuts the trace of a replica function into stages, at its merges."""
+"""Cuts the trace of a replica function into segments, at its merges."""
 
 import bisect
 import collections
@@ -6,38 +6,39 @@ import collections
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, random_seeds
+from tpudist.virtual.identity_map import IdentityMap
 
 #: A program of at most so many ops, over all replicas, is inlined: calling a
 #: function costs more than optimising a few ops once per replica. A larger one
-#: keeps one body per stage, which is optimised once for all replicas.
+#: keeps one body per segment, which is optimised once for all replicas.
 _INLINED_OPS = 4096
 
 #: A part of a trace: its ops in program order; the tensors of the trace that
-#: it takes and gives; its stateful ops; the ids of the outputs of which the
+#: it takes and gives; its stateful ops; the tensors of which the
 #: sum over the replicas is wanted, and of those that are wanted per replica.
-Stage = collections.namedtuple("Stage", "body inputs outputs must_run summed each")
+Segment = collections.namedtuple("Segment", "body inputs outputs must_run summed each")
 
 
 def cut(program, results):
-    """The stages of a trace, one before each merge and one after the last.
+    """The segments of a trace, one before each merge and one after the last.
 
     Args:
       program: the traced `Program`.
       results: tensors of the trace that leave it.
 
     Returns:
-      A list of ``len(program.merges) + 1`` `Stage`, None for an empty one.
+      A list of ``len(program.merges) + 1`` `Segment`, None for an empty one.
     """
-    stage_of = _assign(program)
+    segment_of = _assign(program)
     summed, each = _wanted(program, results)
-    live = _live(program, stage_of, list(summed.values()) + list(each.values()))
+    live = _live(program, segment_of, list(summed.values()) + list(each.values()))
     bodies = [[] for _ in range(len(program.merges) + 1)]
-    for op, stage in stage_of.items():
+    for op, segment in segment_of.items():
         if op in live:
-            bodies[stage].append(op)
+            bodies[segment].append(op)
     given = _inputs_of_trace(program)
-    each = set(each) | _used_in_other_stages(stage_of, live)
-    return [_stage(program, ops, given, set(summed), each) if ops else None for ops in bodies]
+    each.update(_used_in_other_segments(segment_of, live))
+    return [_segment(program, ops, given, summed, each) if ops else None for ops in bodies]
 
 
 def origin(tensor):
@@ -74,23 +75,23 @@ def controls_of(op):
 
 
 def _wanted(program, results):
-    """{id: tensor} of what is wanted as a sum over replicas, and of each."""
-    summed, each = {}, {id(tensor): tensor for tensor in results}
+    """The tensors that are wanted as a sum over the replicas, and those wanted of each."""
+    summed, each = IdentityMap(), IdentityMap.of(results)
     for merge in program.merges:
         for _, source, replica in merge.used():
             source = origin(source)
-            (summed if replica == "sum" else each)[id(source)] = source
-        each.update((id(outer), outer) for outer in map(origin, merge.captured()))
+            (summed if replica == "sum" else each)[source] = source
+        each.update(IdentityMap.of(map(origin, merge.captured())))
     return summed, each
 
 
-def _live(program, stage_of, wanted):
+def _live(program, segment_of, wanted):
     """The set of ops that have to run."""
     live = set()
     pending = [tensor.op for tensor in wanted] + list(program.must_run)
     while pending:
         op = pending.pop()
-        if op in live or op not in stage_of:
+        if op in live or op not in segment_of:
             continue
         live.add(op)
         pending += [tensor.op for tensor in inputs_of(op)]
@@ -99,35 +100,35 @@ def _live(program, stage_of, wanted):
 
 
 def _assign(program):
-    """{op: stage}, by program order; inputs of the trace are in no stage."""
+    """{op: segment}, by program order; inputs of the trace are in no segment."""
     placeholders = _inputs_of_trace(program)
     positions = [merge.position for merge in program.merges]
     operations = [
         op
         for op in program.graph.get_operations()
         if op.type != "IdentityN"
-        and (op.type != "Placeholder" or id(op.outputs[0]) not in placeholders)
+        and (op.type != "Placeholder" or op.outputs[0] not in placeholders)
     ]
     indices = {op: i for i, op in enumerate(program.graph.get_operations())}
-    stage_of = collections.OrderedDict(
+    segment_of = collections.OrderedDict(
         (op, bisect.bisect_right(positions, indices[op])) for op in operations
     )
-    _pull_forward(stage_of)
-    return stage_of
+    _pull_forward(segment_of)
+    return segment_of
 
 
-def _pull_forward(stage_of):
+def _pull_forward(segment_of):
     """Moves an op before its consumers.
 
     Gradients of loops add ops late and give them to the early loop.
     """
-    pending = list(stage_of)
+    pending = list(segment_of)
     while pending:
         op = pending.pop()
         for tensor in inputs_of(op):
             producer = tensor.op
-            if stage_of.get(producer, -1) > stage_of[op]:
-                stage_of[producer] = stage_of[op]
+            if segment_of.get(producer, -1) > segment_of[op]:
+                segment_of[producer] = segment_of[op]
                 pending.append(producer)
 
 
@@ -135,82 +136,81 @@ def _inputs_of_trace(program):
     held = [placeholder for placeholder, _ in program.arguments]
     held += [inner for _, inner in program.graph.captures]
     held += [inner for merge in program.merges for inner, _ in merge.results]
-    return {id(tensor): tensor for tensor in held}
+    return IdentityMap.of(held)
 
 
-def _used_in_other_stages(stage_of, live):
-    used = set()
+def _used_in_other_segments(segment_of, live):
+    used = IdentityMap()
     for op in live:
         for tensor in inputs_of(op):
-            if stage_of.get(tensor.op, stage_of[op]) != stage_of[op]:
-                used.add(id(tensor))
+            if segment_of.get(tensor.op, segment_of[op]) != segment_of[op]:
+                used[tensor] = tensor
     return used
 
 
-def _stage(program, body, given, summed, each):
+def _segment(program, body, given, summed, each):
     inside = set(body)
-    inputs = collections.OrderedDict()
+    inputs = IdentityMap()
     for op in body:
         for tensor in inputs_of(op):
-            if id(tensor) in given or tensor.op not in inside:
-                inputs[id(tensor)] = tensor
-    outputs = [
-        tensor for op in body for tensor in op.outputs if id(tensor) in summed or id(tensor) in each
-    ]
+            if tensor in given or tensor.op not in inside:
+                inputs[tensor] = tensor
+    outputs = [tensor for op in body for tensor in op.outputs if tensor in summed or tensor in each]
     must_run = [op for op in program.must_run if op in inside]
-    return Stage(body, list(inputs.values()), outputs, must_run, summed, each)
+    return Segment(body, list(inputs), outputs, must_run, summed, each)
 
 
-def replica_functions(program, stage, shared):
-    """The function of a stage for each replica; the same one if it can be.
+def replica_functions(program, segment, shared):
+    """The function of a segment for each replica; the same one if it can be.
 
     A random op keeps its state between the calls of a function, so replicas
     that are to draw from states of their own have functions of their own.
 
     Args:
       program: the traced `Program`.
-      stage: one of its stages.
+      segment: one of its segments.
       shared: keep one body for all replicas; see `is_large`.
     """
     count = program.num_replicas
-    each = range(count) if any(map(random_seeds.draws, stage.body)) else [0]
-    made = [functions.make(_copy(program, stage, i), noinline=shared) for i in each]
+    each = range(count) if any(map(random_seeds.draws, segment.body)) else [0]
+    made = [functions.make(_copy(program, segment, i), noinline=shared) for i in each]
     return made if len(made) == count else made * count
 
 
-def is_large(program, stages):
+def is_large(program, segments):
     """Whether the ops of a program are too many to be inlined."""
-    ops = sum(len(stage.body) for stage in stages if stage)
+    ops = sum(len(segment.body) for segment in segments if segment)
     return ops * program.num_replicas > _INLINED_OPS
 
 
-def _copy(program, stage, replica_id):
-    """A FuncGraph with copies of the ops of `stage`, for one replica."""
+def _copy(program, segment, replica_id):
+    """A FuncGraph with copies of the ops of `segment`, for one replica."""
     with program.outer.as_default():
-        graph = functions.FuncGraph("replica_stage")
+        graph = functions.FuncGraph("replica_segment")
     functions.add_library(program.graph, graph)
-    graph_def = _graph_def(program, stage, replica_id, graph)
+    graph_def = _graph_def(program, segment, replica_id, graph)
     with graph.as_default():
-        held = [functions.placeholder_like(tensor) for tensor in stage.inputs]
+        held = [functions.placeholder_like(tensor) for tensor in segment.inputs]
         found = tf.graph_util.import_graph_def(
             graph_def,
             name="",
-            input_map=dict(zip([t.name for t in stage.inputs], held)),
-            return_elements=[t.name for t in stage.outputs] + [op.name for op in stage.must_run],
+            input_map=dict(zip([t.name for t in segment.inputs], held)),
+            return_elements=[t.name for t in segment.outputs]
+            + [op.name for op in segment.must_run],
         )
         graph.inputs = held
-        graph.outputs = found[: len(stage.outputs)] or [tf.constant(0)]
-        graph.control_outputs = found[len(stage.outputs) :]
+        graph.outputs = found[: len(segment.outputs)] or [tf.constant(0)]
+        graph.control_outputs = found[len(segment.outputs) :]
     return graph
 
 
-def _graph_def(program, stage, replica_id, graph):
-    """The nodes of `stage` for one replica, which `graph` will hold."""
+def _graph_def(program, segment, replica_id, graph):
+    """The nodes of `segment` for one replica, which `graph` will hold."""
     made = tf.compat.v1.GraphDef()
     made.versions.CopyFrom(program.graph.graph_def_versions)
-    names = {op.name for op in stage.body}
+    names = {op.name for op in segment.body}
     variants = random_seeds.Variants(program.graph, graph, replica_id)
-    for op in stage.body:
+    for op in segment.body:
         node = made.node.add()
         node.CopyFrom(_detached(op, names))
         if op in program.numbers:

@@ -15,6 +15,7 @@ import tensorflow as tf
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import function_graphs
+from tpudist.virtual.identity_map import IdentityMap
 
 NONE = tf.VariableAggregation.NONE
 
@@ -109,7 +110,7 @@ def _split(variable):
     extended = variable._distribute_strategy.extended
     count = len(distributed.components(variable))
     with function_graphs.outside({}), extended.place():
-        make = _makers_of_siblings().get(id(first), functools.partial(_copy_of, first))
+        make = _makers_of_siblings().get(first, functools.partial(_copy_of, first))
         rest = [make(i) for i in range(1, count)]
     variable._values = (first,) + tuple(rest)
     for part in rest:
@@ -136,16 +137,16 @@ def _replica_name(variable, replica_id):
 
 
 def _makers_of_siblings():
-    """{id(variable): make} of the variables that the current function made.
+    """{variable: make} of the variables that the current function made.
 
     Such a variable has no value to copy: TensorFlow initialises it when the
     function has been traced. Elsewhere, what is put in is not kept.
     """
     if not functions.in_function():
-        return {}
+        return IdentityMap()
     graph = tf.compat.v1.get_default_graph()
     if not hasattr(graph, "_tpudist_makers"):
-        graph._tpudist_makers = {}
+        graph._tpudist_makers = IdentityMap()
     return graph._tpudist_makers
 
 
@@ -220,7 +221,7 @@ def create(extended, next_creator, kwargs):
             make = functools.partial(_sibling, first, next_creator, kwargs)
             if _starts_apart(kwargs, colocate_with):
                 return [first] + [make(i) for i in range(1, count)]
-            _makers_of_siblings()[id(first)] = make
+            _makers_of_siblings()[first] = make
             return [first] * count
 
     with function_graphs.outside(kwargs):

@@ -1,6 +1,6 @@
 """What an op of a replica trace becomes when all replicas' batches are one.
 
-A rule is a function of a `Node` that returns the forms of the op's outputs,
+A rule is a function of a `Node` that returns the batched values of the op's outputs,
 or None if it cannot say. Every rule gives for each replica what the op would
 have given that replica alone, up to the order of floating-point additions.
 """
@@ -36,7 +36,7 @@ class Node:
 
     Attributes:
       op: the op of the trace.
-      inputs: the form of each input.
+      inputs: the batched value of each input.
       count: number of replicas.
       summed: whether only the sum over the replicas of output 0 is wanted.
     """
@@ -74,16 +74,16 @@ class Node:
         return functions.copy_op(self.op, inputs).outputs
 
     def rows(self, *inputs):
-        """Adds the op on rows; the forms of its outputs."""
+        """Adds the op on rows; the batched values of its outputs."""
         return [
             batched_values.Batch(self.count, self.shape(i), rows=made)
             for i, made in enumerate(self.make(*inputs))
         ]
 
     def stacked(self, *inputs):
-        """Adds the op on stacked values; the form of its output."""
+        """Adds the op on stacked values; the batched value of its output."""
         return self.found(self.make(*inputs)[0])
 
     def found(self, tensor):
-        """The form of output 0, given stacked."""
+        """The batched value of output 0, given stacked."""
         return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]
