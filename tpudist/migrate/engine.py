@@ -19,6 +19,19 @@ _ORIGINS = {
     "latest": ("auto", "1.11", "1.13", "1.15", "2.0", "2.2"),
 }
 
+#: Words of which a file has one, if an earlier step may write what the one to latest changes.
+_LATEST = (
+    "TPUStrategy",
+    "tpu_strategy",
+    "make_dataset_iterator",
+    "make_input_fn_iterator",
+    "distribute_dataset",
+    "datasets_from_function",
+    "make_numpy_dataset",
+    "computation_shape",
+    "DeviceAssignment",
+    "ValueContext",
+)
 
 #: Seen with libcst 1.0.1, of a file that ends with a line of blanks.
 _NOT_WRITTEN_BACK = (
@@ -47,8 +60,12 @@ class Engine:
         only, skip = self._options.only, self._options.skip
         return (not only or name in only) and name not in skip
 
-    def steps(self):
-        """Groups of steps, in order; [("import",)] to swap imports only."""
+    def steps(self, text):
+        """Groups of steps for a file, in order; [("import",)] to swap imports only.
+
+        The step to 2.2 renames one method: it is taken together with the one before. So
+        is the one to latest, in a file where nothing that they write is changed by it.
+        """
         if self._options.level == "import" or self._options.to == "contrib":
             return [("import",)]
         every = list(STEPS)
@@ -57,7 +74,8 @@ class Engine:
             for step in every[: every.index(self._options.to) + 1]
             if self._options.origin in _ORIGINS[step]
         ]
-        # The step to 2.2 renames one method: it is taken together with the one before.
+        if not any(word in text for word in _LATEST):
+            return [tuple(wanted)]
         together = tuple(step for step in wanted if step != "latest")
         return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
 
@@ -82,7 +100,7 @@ class Engine:
             return outcomes.late(path, raw, self._options.time_limit, era)
         finally:
             self._codebase.put(path, None)
-        if text != source.text and module.tree.code != source.text:
+        if text != source.text and module.written_back != source.text:
             return outcomes.Result(path, raw, raw, [], [], _NOT_WRITTEN_BACK, era)
         after = raw if text == source.text else sources.written(source, text)
         found = (sorted(done), _unique(left), "", era, _unique(others))
@@ -93,16 +111,21 @@ class Engine:
         text, done, left, others = source.text, [], [], []
         limit = self._options.time_limit
         deadline = time.monotonic() + limit if limit else None
-        for steps in self.steps():
+        for steps in self.steps(source.text):
             if text != module.text:
                 module = Module(path, text)
             self._codebase.put(path, module)
             place = original_lines.Places(path, source, text)
             plan, text = self._step(steps, path, module, deadline)
-            done += [place.use(*record) for record in plan.rewritten]
-            left += [place.use(*record) for record in plan.left]
+            for record in plan.rewritten:
+                use = place.use(*record)
+                if place.wrote(record[0], record[3]):
+                    done = original_lines.followed_up(done, use)
+                else:
+                    done.append(use)
+            left += [place.left(*record) for record in plan.left]
             others += [place.use(*record, instead="") for record in plan.others]
-        return text, done, left, others
+        return text, done if text != source.text else [], left, others
 
     def _step(self, steps, path, module, deadline):
         plan = Plan(
@@ -153,16 +176,14 @@ class Engine:
 
     def _relocation(self, plan, path):
         """How the imports of a file move in a step."""
-        target, sources_ = STEPS[plan.steps[-1]], [_SOURCES[step] for step in plan.steps]
+        target, sources_ = STEPS[self._options.to], [_SOURCES[step] for step in plan.steps]
         first = plan.steps[0] == "2.0"
         contrib = (
             first
             and self._survey.is_contrib(path)
-            and bool(plan.rewritten or plan.left or self._survey.wants_v1(path))
+            and bool(plan.edits or plan.left or self._survey.wants_v1(path))
         )
-        plain = target != "latest" and (
-            bool(plan.rewritten) or contrib or self._belongs(path, plan, target)
-        )
+        plain = bool(plan.edits) or contrib or self._belongs(path, plan, plan.steps[-1])
         v1 = first and self._survey.wants_v1(path)
         successors = {}
         for step in plan.steps:
@@ -171,8 +192,9 @@ class Engine:
         plan.home = home("tpudist.%s.tensorflow" % sources_[0])
         return relocation.Relocation(target, sources_, plain, v1, successors)
 
-    def _belongs(self, path, plan, target):
+    def _belongs(self, path, plan, step):
         """Whether a file of plain TensorFlow makes what legacy files hand on."""
+        target = STEPS[step] if step != "latest" else "v2_2"
         eras = {era for other, era in self._survey.eras.items() if other != path}
         earlier = set(surfaces.ERAS[: surfaces.ERAS.index(target)])
         if self._survey.handed.get(path, set()) & earlier:

@@ -8,6 +8,7 @@ from tpudist.resolution import import_origins, tensorflow_names
 from tpudist.resolution.module import dotted_name
 
 _RULE = "imports"
+_HIDDEN = "tensorflow.distribute"  # by a folder of that name, since 2.7
 
 
 def statement(full, bound):
@@ -47,10 +48,12 @@ def _plan_import(plan_, node, relocation):
         if alias.asname is None and _is_own_code(full):
             kept.append(alias)
             made += _beside_own_code(plan_, node, full, relocation)
-        elif not _moves(relocation, full):
-            kept.append(alias)
         elif _dropped(plan_, node, full, bound):
             made.append(None)
+        elif alias.asname and full == _HIDDEN and relocation.plain:
+            made.append(statement(relocation(full), bound))
+        elif not _moves(relocation, full):
+            kept.append(alias)
         elif alias.asname is None and full.startswith("tpudist"):
             kept.append(alias)
             plan_.leave(
@@ -105,7 +108,9 @@ def _plan_from(plan_, node, relocation):
         name = dotted_name(alias.name)
         bound = dotted_name(alias.asname.name) if alias.asname else name
         full = base + "." + name
-        if not _moves(relocation, full):
+        if _dropped(plan_, node, full, bound):
+            made.append(None)
+        elif not _moves(relocation, full):
             kept.append(alias)
             if relocation.leaves(full):
                 plan_.leave(
@@ -114,8 +119,6 @@ def _plan_from(plan_, node, relocation):
                     "from %s import %s" % (base, name),
                     "the name of TensorFlow that it stands for",
                 )
-        elif _dropped(plan_, node, full, bound):
-            made.append(None)
         else:
             new = relocation(full)
             plain = new == "tensorflow" or new.startswith("tensorflow.compat.")
@@ -262,6 +265,7 @@ def _plan_root(plan_):
             _note(plan_, node, _root(plan_))
             return
     plan_.replace(plan_.module.tree, lambda updated: _after_docstring(new, updated))
+    plan_.done(plan_.module.tree.body[0], _RULE, "", _root(plan_))
 
 
 def _before(new, updated):

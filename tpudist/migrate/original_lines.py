@@ -22,7 +22,23 @@ class Places:
         self._path = path
         self._cells = sources.cell_starts(source.text) if source.notebook else []
         before, after = source.text.split("\n"), text.split("\n")
+        self._before = before
         self._lines = None if before == after else _old_lines(before, after)
+
+    def wrote(self, line, seen):
+        """Whether it is an earlier step that wrote what is seen at a line of the step's text."""
+        if self._lines is None or not line:
+            return False
+        first = self._lines[line] - 1
+        there = "".join("".join(self._before[first : first + _FAR]).split())
+        return "".join(seen.split()) not in there
+
+    def left(self, line, column, rule, seen, instead):
+        """As `use`, of one that is left: it quotes what stood in the file."""
+        code, _, why = seen.partition(": ")
+        if self.wrote(line, code) and why:
+            seen = "%s: %s" % (self._before[self._lines[line] - 1].strip(), why)
+        return self.use(line, column, rule, seen, instead)
 
     def use(self, line, column, rule, seen, instead):
         """The `Use` at a place of the step's text."""
@@ -77,3 +93,22 @@ def _until_equal(texts, old, new):
             if any(map(str.strip, lines)) and lines == after[new + come : new + come + 2]:
                 return gone, come
     return None
+
+
+def followed_up(done, later):
+    """Adds a later step's use of a name that an earlier step wrote to the use that wrote it.
+
+    Args:
+      done: the uses that earlier steps rewrote.
+      later: the later step's `Use`.
+
+    Returns:
+      `done`, the use that wrote the name with what it has become instead.
+    """
+    word = later.seen.rpartition(".")[2]
+    same = [each for each in done if (each.path, each.line) == (later.path, later.line)]
+    wrote = [each for each in same if word in each.instead] or same
+    if not wrote:
+        return done
+    new = wrote[0]._replace(instead=later.instead)
+    return [new if each is wrote[0] else each for each in done]

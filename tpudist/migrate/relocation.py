@@ -37,7 +37,7 @@ class Relocation:
     def __init__(self, target, sources=(), plain=False, v1=False, successors=()):
         self._home, self._sources = _HOMES[target], tuple(sources)
         self._dropins = surfaces.DROPINS.get(target, ())
-        self._plain, self._v1 = plain, v1
+        self.plain, self._v1 = plain, v1
         self._successors = dict(successors)
 
     def __call__(self, full):
@@ -66,7 +66,7 @@ class Relocation:
 
     def _split(self, full):
         parts = full.split(".")
-        if parts[0] == "tensorflow" and (self._plain or self._home == "tensorflow"):
+        if parts[0] == "tensorflow" and self.plain:
             return self._home, ".".join(parts[1:])
         if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
             if parts[2:3] == ["tensorflow"]:

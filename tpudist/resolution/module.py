@@ -2,6 +2,7 @@
 
 import libcst as cst
 from libcst import metadata
+from libcst.metadata import position_provider
 
 from tpudist.resolution import scopes, syntax_trees
 
@@ -21,10 +22,9 @@ class Module:
         self.path = path
         self.text = text
         self.tree = cst.parse_module(text)
-        self._wrapper = metadata.MetadataWrapper(self.tree, unsafe_skip_copy=True)
         self._parents = syntax_trees.parents(self.tree)
         self._scopes = scopes.scopes(self.tree, self._parents)
-        self._positions = self._nodes = None
+        self._positions = self._nodes = self._written_back = None
 
     @property
     def nodes(self):
@@ -56,10 +56,27 @@ class Module:
 
     def place(self, node):
         """(line, column) of a node, both from 1."""
-        if self._positions is None:
-            self._positions = self._wrapper.resolve(metadata.PositionProvider)
+        self._write_back()
         start = self._positions[node].start
         return start.line, start.column + 1
+
+    @property
+    def written_back(self):
+        """What libcst writes for the tree: the text, or it does not know what it read."""
+        self._write_back()
+        return self._written_back
+
+    def _write_back(self):
+        """Writes the tree once, for its positions and its text."""
+        if self._positions is None:
+            positions = metadata.PositionProvider()
+            state = position_provider.PositionProvidingCodegenState(
+                default_indent=self.tree.default_indent,
+                default_newline=self.tree.default_newline,
+                provider=positions,
+            )
+            self.tree._codegen(state)
+            self._positions, self._written_back = positions._computed, "".join(state.tokens)
 
     def code(self, node):
         """The source of a node."""
