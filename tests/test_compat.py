@@ -12,7 +12,6 @@ from tpudist.matrix import table
 
 MINORS = ["1.13", "1.14", "1.15"] + ["2.%d" % i for i in range(23)]
 TABLE = table.sections()
-ERAS = {"contrib": "contrib", "2.0": "v2_0", "2.2": "v2_2"}
 
 
 def minor(name):
@@ -66,7 +65,9 @@ def test_native_eras_are_those_of_the_table_of_surfaces(name):
             for row in surfaces.members(era).values()
         )
 
-    assert TABLE[name]["native"].split() == [spelled for spelled, era in ERAS.items() if whole(era)]
+    assert TABLE[name]["native"].split() == [
+        surfaces.spelled(era) for era in surfaces.ERAS if whole(era)
+    ]
 
 
 def test_variables_of_a_row():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from tpudist import __version__
+from tpudist import __version__, surfaces
 
 if TYPE_CHECKING:
     from typing import Callable, Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     _Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
-ERAS = ("contrib", "2.0", "2.2")
+ERAS = tuple(map(surfaces.spelled, surfaces.ERAS))
 
 
 def parser(functions: Mapping[str, Callable[[argparse.Namespace], int]]) -> argparse.ArgumentParser:

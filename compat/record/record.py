@@ -23,7 +23,7 @@ from compat.record import native
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 #: {era of a program: (release that records it, strategy, graphs?)}
-ERAS = {
+ORACLES = {
     "contrib": ("1.12", native.contrib, True),
     "contrib_1_15": ("1.15", native.mirrored, True),
     "v2_0": ("2.0", native.mirrored, False),
@@ -82,7 +82,7 @@ def main(argv):
     """Records the programs of the era of this TensorFlow; the exit code."""
     for name in argv or names():
         program = load(name)
-        release, make, graphs = ERAS[program.ERA]
+        release, make, graphs = ORACLES[program.ERA]
         if not tf.__version__.startswith(release + "."):
             print("%s: skipped, it is of TensorFlow %s" % (name, release))
             continue

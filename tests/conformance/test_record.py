@@ -40,7 +40,7 @@ def replayed(program, era):
         )
         return record.output(record.load(program), dropin, strategy, run)
 
-    if record.ERAS[era][2]:
+    if record.ORACLES[era][2]:
         return record.in_session(tf, show)
     return show(record.numpy_of)
 
@@ -49,7 +49,7 @@ def replayed(program, era):
 def test_a_surface_gives_what_its_era_gave(program):
     expected = recorded(program)
     era = record.load(program).ERA
-    if not record.ERAS[era][2] and not tf.executing_eagerly():
+    if not record.ORACLES[era][2] and not tf.executing_eagerly():
         pytest.skip("TensorFlow 1 has no eager mode by default")
     found = replayed(program, era)
     print("recorded on TensorFlow %(tensorflow)s, Python %(python)s, %(date)s" % expected)
@@ -75,5 +75,5 @@ def _flat(value):
 def test_every_program_is_recorded_on_its_own_release():
     for program in record.names():
         found, era = recorded(program), record.load(program).ERA
-        assert found["tensorflow"].startswith(record.ERAS[era][0] + ".")
+        assert found["tensorflow"].startswith(record.ORACLES[era][0] + ".")
         assert found["replicas"] == native.CORES

@@ -4,7 +4,7 @@ import ast
 import os
 import warnings
 
-from tpudist import machine
+from tpudist import machine, surfaces
 from tpudist.eras import decide, evidence
 from tpudist.errors import ScriptError
 
@@ -37,7 +37,10 @@ def detect(script):
 def describe(decision):
     """One line that says the era and which names decided it."""
     if not decision.decisive:
-        return "era: %s, the newest: no name tells one (--era contrib|2.0|2.2)" % decision.era
+        return "era: %s, the newest: no name tells one (--era %s)" % (
+            decision.era,
+            "|".join(map(surfaces.spelled, surfaces.ERAS)),
+        )
     line = "era: %s (%s)" % (decision.era, _some(decision.decisive))
     if decision.outvoted:
         line += "; not %s (%s): --era overrides" % (

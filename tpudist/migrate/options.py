@@ -1,14 +1,16 @@
-"""The options of ``tpudist migrate``; imports nothing, so that ``--help`` is quick."""
+"""The options of ``tpudist migrate``; imports only the table, so that ``--help`` is quick."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpudist import surfaces
+
 if TYPE_CHECKING:
     import argparse
 
 
-TARGETS = ("contrib", "2.0", "2.2", "latest")
+TARGETS = tuple(map(surfaces.spelled, surfaces.ERAS)) + ("latest",)
 ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "gone_prefix",
     "members",
     "rows_of",
+    "spelled",
 ]
 
 #: The eras, oldest first.
@@ -70,6 +71,11 @@ def members(era, carried=True):
         for row in rows_of(era)
         if row.name.startswith(_CLASS) and (carried or not row.carried)
     }
+
+
+def spelled(era):
+    """How users write an era: "contrib", "2.0" or "2.2"."""
+    return era.lstrip("v").replace("_", ".")
 
 
 def era_named(text):
