@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tpudist.core import strategies
 from tpudist.errors import ShardingError
-from tpudist.tfcompat import distributed, functions, versions
+from tpudist.tfcompat import functions, tpu, versions
 
 
 def split(strategy, tensor, partition_dimensions):
@@ -114,4 +114,4 @@ def _annotate(strategy, tensor, annotation, *arguments):
         functions.in_function() and not versions.XLA_SHARDING_CRASHES_CPU
     )
     with tf.name_scope("logical_devices"):
-        return distributed.shard(annotation, tf.identity(tensor), *arguments, use_sharding_op=as_op)
+        return tpu.shard(annotation, tf.identity(tensor), *arguments, use_sharding_op=as_op)

@@ -43,11 +43,6 @@ if versions.STRATEGY_CONTEXT_IN_LIB:
 else:
     from tensorflow.python.distribute import distribution_strategy_context as strategy_context
 
-if versions.XLA_SHARDING_IN_PYTHON:
-    from tensorflow.python.compiler.xla.experimental import xla_sharding
-else:
-    from tensorflow.compiler.xla.experimental.xla_sharding import xla_sharding
-
 if versions.INDEXED_SLICES_HAVE_MODULE:
     from tensorflow.python.framework.indexed_slices import IndexedSlices
 else:
@@ -65,6 +60,11 @@ ResourceVariable = resource_variable_ops.ResourceVariable
 DistributedValues = values.DistributedValues
 ReplicaContext = distribute_lib.ReplicaContext
 DistributedVariable = values.DistributedVariable
+_VARIABLES = (
+    (DistributedVariable,)
+    if not versions.TPU_VARIABLES_ARE_APART
+    else (DistributedVariable, values.TPUMirroredVariable)
+)
 MirroredVariable = values.MirroredVariable
 SyncOnReadVariable = (
     values.SyncOnReadVariable if versions.HAS_INPUT_LIB else values.ReplicaLocalVariable
@@ -132,7 +132,7 @@ def is_distributed(value):
 
 def is_variable(value):
     """Whether `value` is a variable created under a strategy."""
-    return isinstance(value, DistributedVariable)
+    return isinstance(value, _VARIABLES)
 
 
 def is_assignment(value):
@@ -330,20 +330,3 @@ def is_single_device(value):
 def is_tensor_like(value):
     """Whether `value` is a tensor or is made of tensors (IndexedSlices...)."""
     return isinstance(value, tf.Tensor) or isinstance(value, CompositeTensor)
-
-
-def shard(annotation, tensor, *arguments, **options):
-    """`tensor` with a sharding annotation.
-
-    Args:
-      annotation: ``"tile"``, ``"replicate"`` or ``"assign_device"`` (renamed
-        ``single_device`` in 2.22).
-      tensor: a tensor of a graph.
-      *arguments: what the annotation takes after the tensor.
-      **options: ``use_sharding_op``, where the release has it.
-    """
-    if annotation == "assign_device" and versions.ASSIGN_DEVICE_RENAMED:
-        annotation = "single_device"
-    if not versions.HAS_SHARDING_OP:
-        options = {}
-    return getattr(xla_sharding, annotation)(tensor, *arguments, **options)

@@ -35,6 +35,11 @@ else:
     from tensorflow.contrib.tpu.python.tpu.topology import Topology
     from tensorflow.contrib.tpu.python.tpu.tpu_optimizer import CrossShardOptimizer
 
+if versions.XLA_SHARDING_IN_PYTHON:
+    from tensorflow.python.compiler.xla.experimental import xla_sharding
+else:
+    from tensorflow.compiler.xla.experimental.xla_sharding import xla_sharding
+
 if not versions.WORKS_OUTSIDE_SCOPE:
     from tpudist.tfcompat import distributed_before_2_2
 
@@ -125,3 +130,20 @@ class Computations:
     replicate = staticmethod(tpu.replicate)
     rewrite = staticmethod(tpu.rewrite)
     cross_replica_sum = staticmethod(tpu_ops.cross_replica_sum)
+
+
+def shard(annotation, tensor, *arguments, **options):
+    """`tensor` with a sharding annotation.
+
+    Args:
+      annotation: ``"tile"``, ``"replicate"`` or ``"assign_device"`` (renamed
+        ``single_device`` in 2.22).
+      tensor: a tensor of a graph.
+      *arguments: what the annotation takes after the tensor.
+      **options: ``use_sharding_op``, where the release has it.
+    """
+    if annotation == "assign_device" and versions.ASSIGN_DEVICE_RENAMED:
+        annotation = "single_device"
+    if not versions.HAS_SHARDING_OP:
+        options = {}
+    return getattr(xla_sharding, annotation)(tensor, *arguments, **options)

@@ -189,6 +189,9 @@ LOWERS_TO_HLO = _since("2.5")
 #: in ``compiler_ir.py``, 2.12); before, TensorFlow folds values where XLA wants constants.
 LOWERS_SPECS = _since("2.12")
 
+#: Mirrored variables of a native TPU strategy are no ``DistributedVariable`` (until 1.14).
+TPU_VARIABLES_ARE_APART = not _since("1.15")
+
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
 #: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).
