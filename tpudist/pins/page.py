@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import tpudist
 from tpudist import files, html_page
 from tpudist.html_page import safe
-from tpudist.pins import agreement, charts, message, report
+from tpudist.pins import agreement, charts, message, verdicts
 
 if TYPE_CHECKING:
     from typing import Iterator, Sequence
@@ -26,7 +26,7 @@ _WHAT = (
     "are\nheld against it, with the tolerances of the test. tpudist %s.</p>" % tpudist.__version__
 )
 
-_CLASSES = {report.FIRST: "first", report.SAME: "same", report.NOTHING: "nothing"}
+_CLASSES = {verdicts.FIRST: "first", verdicts.SAME: "same", verdicts.NOTHING: "nothing"}
 
 
 def write(pins: Sequence[agreement.Pin], path: str) -> None:
@@ -54,7 +54,7 @@ def text(pins: Sequence[agreement.Pin]) -> str:
         "Pins",
         [_WHAT, table] + [_section(pin) for pin in ordered],
         style=_STYLE,
-        heading=report.verdict(pins),
+        heading=verdicts.verdict(pins),
     )
 
 
@@ -69,7 +69,7 @@ def _rows(pins: Sequence[agreement.Pin]) -> Iterator[str]:
             )
         yield "<tr><td>%s</td>%s</tr>" % (
             safe("%s: %s" % (pin.test, pin.name)),
-            "".join(_cell(report.cell(pin, each)) for each in found),
+            "".join(_cell(verdicts.cell(pin, each)) for each in found),
         )
 
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tpudist.pins import agreement
+from tpudist.pins import agreement, verdicts
 
 if TYPE_CHECKING:
     from typing import Sequence, TextIO
-
-
-#: What a cell of the table says; a release that differs has its first step.
-FIRST, SAME, DIFFERS, NOTHING = "first", "same", "differs", "-"
 
 
 def run(
@@ -50,45 +46,6 @@ def run(
     return int(bool(agreement.differing(pins)))
 
 
-def cell(pin: agreement.Pin, release: str) -> str:
-    """What the table says of a pin on a release.
-
-    Args:
-      pin: an ``agreement.Pin``.
-      release: one of the releases of the table.
-    """
-    if release not in pin.values:
-        return NOTHING
-    if release == pin.first:
-        return FIRST
-    found = pin.found[release]
-    if not found:
-        return SAME
-    step = next((each for each in found[0].path if isinstance(each, int)), None)
-    return DIFFERS if step is None or pin.kind != "value" else "step %d" % step
-
-
-def verdict(pins: Sequence[agreement.Pin]) -> str:
-    """One sentence on all pins."""
-    differ = len(agreement.differing(pins))
-    alone = sum(len(pin.values) == 1 for pin in pins)
-    found = agreement.recorded(pins)
-    text = "%s on TensorFlow %s: %s" % (
-        _count(len(pins), "pin"),
-        ", ".join(found),
-        "all agree"
-        if not differ
-        else "%d %s between releases" % (differ, "differs" if differ == 1 else "differ"),
-    )
-    if alone:
-        text += "; %d recorded on one release only" % alone
-    return text + "."
-
-
-def _count(number: int, noun: str) -> str:
-    return "%d %s%s" % (number, noun, "s" * (number != 1))
-
-
 def table(pins: Sequence[agreement.Pin]) -> str:
     """The pins by the releases, as text; ``first`` is what the others are held against.
 
@@ -100,7 +57,9 @@ def table(pins: Sequence[agreement.Pin]) -> str:
     for number, pin in enumerate(pins):
         if number == 0 or pins[number - 1].file != pin.file:
             rows.append([pin.file])
-        rows.append(["  %s: %s" % (pin.test, pin.name)] + [cell(pin, each) for each in found])
+        rows.append(
+            ["  %s: %s" % (pin.test, pin.name)] + [verdicts.cell(pin, each) for each in found]
+        )
     widths = [max(len(row[i]) for row in rows if len(row) > 1) for i in range(len(found) + 1)]
     lines = [
         "  ".join(text.ljust(size) for text, size in zip(row, widths)).rstrip()
@@ -108,4 +67,4 @@ def table(pins: Sequence[agreement.Pin]) -> str:
         else row[0]
         for row in rows
     ]
-    return "\n".join(lines + ["", verdict(pins), ""])
+    return "\n".join(lines + ["", verdicts.verdict(pins), ""])
