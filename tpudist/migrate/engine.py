@@ -118,11 +118,7 @@ class Engine:
             place = original_lines.Places(path, source, text)
             plan, text = self._step(steps, path, module, deadline)
             for record in plan.rewritten:
-                use = place.use(*record)
-                if place.wrote(record[0], record[3]):
-                    done = original_lines.followed_up(done, use)
-                else:
-                    done.append(use)
+                done = place.counted(done, record)
             left += [place.left(*record) for record in plan.left]
             others += [place.use(*record, instead="") for record in plan.others]
         return text, done if text != source.text else [], left, others

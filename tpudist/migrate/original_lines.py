@@ -33,6 +33,25 @@ class Places:
         there = "".join("".join(self._before[first : first + _FAR]).split())
         return "".join(seen.split()) not in there
 
+    def counted(self, done, record):
+        """The uses of earlier steps, with one of this step.
+
+        Args:
+          done: a list of Use.
+          record: (line, column, rule, seen, instead) in the step's text.
+
+        Returns:
+          A list of Use. Where an earlier step wrote what is seen, it says what
+          that has become.
+        """
+        use, (line, seen) = self.use(*record), (record[0], record[3])
+        if not self.wrote(line, seen):
+            return done + [use]
+        name = seen.rpartition(".")[2]
+        if not self.wrote(line, name):
+            return done + [use._replace(seen=name)]
+        return followed_up(done, use)
+
     def left(self, line, column, rule, seen, instead):
         """As `use`, of one that is left: it quotes what stood in the file."""
         code, _, why = seen.partition(": ")
@@ -110,5 +129,7 @@ def followed_up(done, later):
     wrote = [each for each in same if word in each.instead] or same
     if not wrote:
         return done
-    new = wrote[0]._replace(instead=later.instead)
-    return [new if each is wrote[0] else each for each in done]
+    new = [wrote[0]._replace(instead=later.instead)]
+    if new[0].seen.rpartition(".")[2] == new[0].instead:
+        new = []  # it is called as it was
+    return [use for each in done for use in (new if each is wrote[0] else [each])]

@@ -33,15 +33,18 @@ _ATTRIBUTES = {
     ("context", "strategy"): "strategy",
 }
 _METHODS = {
-    ("strategy", "distribute_dataset"): "dataset",
+    ("strategy", "distribute_dataset"): "function_dataset",
     ("strategy", "experimental_distribute_dataset"): "dataset",
-    ("strategy", "experimental_distribute_datasets_from_function"): "dataset",
-    ("strategy", "distribute_datasets_from_function"): "dataset",
+    ("strategy", "experimental_distribute_datasets_from_function"): "function_dataset",
+    ("strategy", "distribute_datasets_from_function"): "function_dataset",
     ("strategy", "make_dataset_iterator"): "strategy_iterator",
     ("strategy", "make_input_fn_iterator"): "strategy_iterator",
     ("strategy", "run_steps_on_dataset"): "loop",
     ("dataset", "make_initializable_iterator"): "iterator",
     ("dataset", "make_one_shot_iterator"): "iterator",
+    ("function_dataset", "make_initializable_iterator"): "iterator",
+    ("function_dataset", "make_one_shot_iterator"): "iterator",
+    ("strategy", "experimental_make_numpy_iterator"): "numpy_iterator",
 }
 
 #: (kind, method) -> what the first parameter is of a function passed to it.
@@ -69,6 +72,8 @@ DESCRIPTIONS = {
     "steps_context": "the context of run_steps_on_dataset",
     "resolver": "a cluster resolver",
     "dataset": "a distributed dataset",
+    "function_dataset": "a distributed dataset",
+    "numpy_iterator": "a strategy's iterator",
     "strategy_iterator": "a strategy's iterator",
     "iterator": "an iterator",
     "loop": "the result of run_steps_on_dataset",

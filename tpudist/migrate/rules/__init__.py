@@ -47,6 +47,7 @@ NAMES = (
     "datasets_from_function",
     "computation_shape",
     "numpy_dataset",
+    "graph_iterators",
 )
 
 #: The rule that is not asked about names: imports follow from what is rewritten.

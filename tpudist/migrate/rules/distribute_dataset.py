@@ -9,7 +9,11 @@ from tpudist.migrate import edits
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/models/issues/7252"
-USES = [("strategy", "distribute_dataset"), ("dataset", "make_one_shot_iterator")]
+USES = [
+    ("strategy", "distribute_dataset"),
+    ("dataset", "make_one_shot_iterator"),
+    ("function_dataset", "make_one_shot_iterator"),
+]
 
 _NEW = "experimental_distribute_datasets_from_function"
 

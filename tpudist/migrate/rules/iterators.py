@@ -21,6 +21,8 @@ _METHODS = {
 USES = [("strategy", name) for name in _METHODS] + [
     ("strategy", "experimental_run"),
     ("strategy_iterator", "initialize"),
+    ("strategy", "experimental_make_numpy_iterator"),
+    ("numpy_iterator", "initialize"),
 ]
 
 
@@ -30,6 +32,12 @@ def apply(use):
     Args:
       use: the `Use`.
     """
+    if use.kind == "numpy_iterator" or use.name == "experimental_make_numpy_iterator":
+        return use.leave(
+            "it ended with TensorFlow 1.14",
+            "strategy.experimental_distribute_dataset("
+            "tf.data.Dataset.from_tensor_slices(arrays).batch(n)), and its iterator",
+        )
     if use.call is None or use.has_stars:
         return use.leave(
             "the method is passed on, or has starred arguments",

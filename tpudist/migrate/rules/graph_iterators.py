@@ -1,0 +1,60 @@
+"""Datasets from a function have no iterators in graphs of today: ``make_input_fn_iterator`` has.
+
+The public name of the strategies of ``tf.compat.v1`` is still the one of 1.13.
+It takes the same function, and its iterator has ``initializer`` and ``get_next``.
+"""
+
+import libcst as cst
+
+from tpudist.resolution import import_origins
+
+STEP = "latest"
+NOTE = (
+    "https://www.tensorflow.org/api_docs/python/tf/compat/v1/distribute/Strategy"
+    "#make_input_fn_iterator"
+)
+_NEW = "make_input_fn_iterator"
+USES = [("function_dataset", "make_initializable_iterator")]
+
+
+def apply(use):
+    """Makes the iterator where the dataset was made.
+
+    Args:
+      use: the `Use`.
+    """
+    made = _made(use)
+    if made is None:
+        return use.leave(
+            "no dataset from a function has it in today's graphs",
+            "iterator = strategy.%s(dataset_fn) of tf.compat.v1, where the dataset is made" % _NEW,
+        )
+    use.plan.replace(made, lambda call: call.with_changes(func=use.renamed(_NEW, call.func)))
+    return use.rewrite(use.call, lambda call: call.func.value, _NEW)
+
+
+def _made(use):
+    """The call that makes the dataset: here, or given to a variable that has no other use."""
+    if use.call is None or use.call.args or not import_origins.is_v1(use.module):
+        return None
+    node = use.node.value
+    if isinstance(node, cst.Name):
+        node = _assigned_once(use.module, node)
+    is_method = isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)
+    if not is_method or not use.evaluator.is_only(use.module, node.func.value, "strategy"):
+        return None
+    return node
+
+
+def _assigned_once(module, name):
+    """What a variable is assigned to that is assigned once and read once."""
+    assignments = list(module.scope(name)[name.value])
+    if len(assignments) != 1 or len(assignments[0].references) != 1:
+        return None
+    target = module.parent(assignments[0].node)
+    assign = module.parent(target) if isinstance(target, cst.AssignTarget) else None
+    if assign is None or len(assign.targets) != 1:
+        return None
+    if assignments[0].scope is module.global_scope():
+        return None  # another file may read it
+    return assign.value
