@@ -64,11 +64,13 @@ def kept(**changes):
             },
             "flops": 1e6,
             "bytes_accessed": 1e5,
-            "optimal_seconds": 1e-6,
             "collectives": [["all-reduce", 1, 4112]],
-            "loops": 0,
-            "cycles": 100,
-            "costs": [[60, "StatefulPartitionedCall/add", 2], [40, "mul", 1]],
+            "loops": [],
+            "again": [0, 0],
+            "costs": [
+                ["StatefulPartitionedCall/add", 2, 60.0, 6e5, 1e3, 0],
+                ["block/mul", 1, 40.0, 4e5, 1e8, 0],
+            ],
         },
         **changes,
     )

@@ -25,7 +25,6 @@ SAME = records.a_report()
         changed(memory=memory(0.96)),
         changed(flops=1.04e6),
         changed(seconds=99.0, peak_bytes=1),
-        changed(optimal_seconds=5.0),
         SAME._replace(versions=SAME.versions._replace(libtpu="0.0.53", tensorflow="2.8")),
     ],
 )
@@ -45,7 +44,8 @@ def test_what_is_no_difference(other):
         (changed(collectives=[["all-reduce", 1, 8224]]), "collective bytes"),
         (changed(collectives=[["all-reduce", 1, 4112], ["all-gather", 1, 1]]), "all-gather"),
         (changed(collectives=[]), "all-reduce"),
-        (changed(loops=1), "loops"),
+        (changed(loops=[["while", 100, 1]]), "loops"),
+        (changed(again=[1e6, 0]), "FLOPs"),
         (records.summarized(records.kept(), records.a_program(collectives=())), "asked for"),
         (records.summarized(records.kept(), topology="v6e:2x4"), "compiled for"),
         (records.summarized(records.kept(), fast=True), "compiled for"),
@@ -82,3 +82,9 @@ def test_one_more_reduction_of_a_real_program_is_one(compiled):
     assert compare.explain(one, one) == ""
     assert "['collectives']['all-reduce']" in compare.explain(one, two)
     assert "HBM" in compare.explain(one, wide)
+
+
+def test_more_rounds_of_a_loop_are_a_difference():
+    expected, obtained = [changed(loops=[["while", trips, 1]]) for trips in (100, 1000)]
+    text = compare.explain(expected, obtained)
+    assert "rounds" in text and "100" in text and "1000" in text

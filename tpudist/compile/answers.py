@@ -1,14 +1,10 @@
 """What of the worker's answer is kept: plain data, a few kilobytes."""
 
 import base64
-import collections
 import math
 
 from tpudist.compile import process
-from tpudist.hlo import optimized
-
-#: How many ops are kept of those that cost something.
-_OPS = 200
+from tpudist.hlo import optimized, trip_counts
 
 
 def digest(answer):
@@ -19,9 +15,10 @@ def digest(answer):
 
     Returns:
       A dict of JSON types: "ok", "code" and "message" of a failure; "kind",
-      "hbm", "pjrt"; "memory", "flops", "bytes_accessed", "optimal_seconds",
-      "parameters" (number as text: see ``optimized.Placed``), "collectives",
-      "loops", "cycles" (of all), "costs" ([cycles, op_name, count], dearest
+      "hbm", "pjrt"; "memory", "flops", "bytes_accessed" (of each instruction
+      once), "parameters" (number as text: see ``optimized.Placed``),
+      "collectives", "loops" (see ``optimized.Loop``), "again" (FLOPs and bytes of
+      all further rounds of loops), "costs" (see ``optimized.Cost``, dearest
       first); "seconds", "cpu_seconds", "peak_bytes".
     """
     kept = {
@@ -55,22 +52,18 @@ def lasting(kept):
 
 
 def _read(module):
-    costs = optimized.costs(module)
-    by_op = collections.OrderedDict()
-    for cost in costs:
-        cycles, count = by_op.get(cost.op_name, (0, 0))
-        by_op[cost.op_name] = cycles + cost.cycles, count + 1
-    ranked = sorted(by_op.items(), key=lambda item: -item[1][0])
+    program = trip_counts.Program(module)
+    costs = optimized.Costs(program)
     return {
         "parameters": {
             str(number): list(placed) for number, placed in optimized.parameters(module).items()
         },
         "collectives": [
-            [kind] + list(found) for kind, found in optimized.collectives(module).items()
+            [kind] + list(found) for kind, found in optimized.collectives(program).items()
         ],
-        "loops": optimized.loops(module),
-        "cycles": sum(cost.cycles for cost in costs),
-        "costs": [[cycles, name, count] for name, (cycles, count) in ranked[:_OPS]],
+        "loops": [list(each) for each in optimized.loops(program)],
+        "again": [whole - once for once, whole in zip(costs.once, costs.whole)],
+        "costs": [list(each) for each in costs.rows],
     }
 
 
@@ -78,9 +71,5 @@ def _cost(cost):
     """Numbers that are known and finite; JSON has no others."""
     return {
         name: cost[key] if math.isfinite(cost.get(key, math.nan)) else None
-        for name, key in (
-            ("flops", "flops"),
-            ("bytes_accessed", "bytes accessed"),
-            ("optimal_seconds", "optimal_seconds"),
-        )
+        for name, key in (("flops", "flops"), ("bytes_accessed", "bytes accessed"))
     }

@@ -13,7 +13,7 @@ from tpudist import files
 from tpudist.matrix import cache as folders
 
 #: Changes when what is kept of an answer does.
-_FORMAT = 1
+_FORMAT = 2
 
 
 def path(hlo, request, compiler, environ=None):

@@ -1,7 +1,7 @@
 """A report as one HTML page that needs nothing beside it."""
 
 from tpudist import html_page
-from tpudist.compile import terminal, units
+from tpudist.compile import terminal, tree, units
 from tpudist.html_page import safe
 
 _STYLE = """\
@@ -10,6 +10,11 @@ table { width: 100%; }
 th, td { padding-left: 0; }
 pre { background: #fbe0cc; white-space: pre-wrap; }
 svg text { font: 12px system-ui, sans-serif; fill: #222; }
+summary, .op { font-size: 13px; padding: .1rem 0; cursor: default; }
+details > details, details > .op { margin-left: 1.2rem; }
+.share { display: inline-block; min-width: 4em; }
+.much { color: #666; }
+.bar { height: 3px; background: #e8c49c; }
 """
 
 #: Of the memory bar: what is shown, and its colour.
@@ -20,7 +25,7 @@ _PARTS = (
     ("outputs", "#6aa86a"),
 )
 
-_WIDTH, _ROW = 800, 22
+_WIDTH = 800
 
 
 def html(report):
@@ -96,26 +101,44 @@ def _cost(report):
     if not report.cost:
         return ""
     made = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % safe(line) for line in terminal.work(report))
-    if not report.hottest:
-        return made
-    rows = []
-    for number, hot in enumerate(report.hottest):
-        rows.append(
-            '<rect x="0" y="%d" width="%.1f" height="%d" fill="#e8c49c"/>'
-            '<text x="6" y="%d">%.0f %% &#160; %s</text>'
-            % (
-                number * _ROW,
-                _WIDTH * hot.share,
-                _ROW - 4,
-                number * _ROW + 13,
-                100 * hot.share,
-                safe(terminal.origin(hot)),
-            )
-        )
-    return made + (
-        '\n<svg viewBox="0 0 %d %d" role="img">%s</svg>\n<p class="small">Lines by the '
-        "compiler's estimate of cycles: it ranks them, and is no time.</p>"
-        % (_WIDTH, _ROW * len(rows), "".join(rows))
+    return made + _loops(report) + _tree(tree.lines(report))
+
+
+def _loops(report):
+    rows = [
+        ("?" if each.trips is None else each.trips, each.times, each.location, each.op_name)
+        for each in report.cost.loops
+    ]
+    return _table("Loops", ("rounds", "times a step", "line", "op"), rows)
+
+
+def _tree(nodes):
+    """The lines, each to be opened for its layers and these for their ops; no script."""
+    if not nodes:
+        return ""
+    return (
+        '<h2>Where it is hot</h2>\n%s\n<p class="small">Shares are of the compiler\'s '
+        "estimate of cycles, as often as loops run: it ranks, and is no time. A fused "
+        "instruction is shared out among its ops; compute, memory and network are what "
+        "takes longest at the chip's peaks.</p>" % "".join(map(_node, nodes))
+    )
+
+
+def _node(node):
+    text = '<span class="share">%.1f %%</span> %s <span class="much">%sFLOP, %s%s</span>' % (
+        100 * node.share,
+        safe(node.label),
+        units.amount(node.flops),
+        units.size(node.bytes),
+        ", " + node.bound if node.bound else "",
+    )
+    bar = '<div class="bar" style="width:%.2f%%"></div>' % (100 * node.share)
+    if not node.below:
+        return '<div class="op">%s%s</div>\n' % (text, bar)
+    return "<details><summary>%s%s</summary>\n%s</details>\n" % (
+        text,
+        bar,
+        "".join(map(_node, node.below)),
     )
 
 

@@ -11,7 +11,7 @@ import collections
 import typing
 
 #: Version of the JSON form.
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Failure(typing.NamedTuple):
@@ -64,13 +64,15 @@ class Target(typing.NamedTuple):
 
 
 class Memory(typing.NamedTuple):
-    """HBM of one device, in bytes. `aliased` is what outputs share with arguments."""
+    """HBM of one device, in bytes. `aliased` is what outputs share with arguments; `peak`
+    is the compiler's own figure, 0 if it tells none, which counts faster memories too."""
 
     arguments: int
     outputs: int
     aliased: int
     temporary: int
     code: int
+    peak: int
 
     @property
     def total(self) -> int:
@@ -104,15 +106,24 @@ class Cost(typing.NamedTuple):
     """The compiler's cost analysis, of one device and one step.
 
     Args:
-      flops, bytes_accessed: while bodies count once.
-      seconds: without communication; while bodies count once. None if unknown.
-      loops: how many while loops there are.
+      flops, bytes_accessed: as often as loops run; of a loop that nobody knows the
+        rounds of, one. None if unknown.
+      loops: `Loop` records.
     """
 
-    flops: float
-    bytes_accessed: float
-    seconds: float | None
-    loops: int
+    flops: float | None
+    bytes_accessed: float | None
+    loops: tuple[Loop, ...]
+
+
+class Loop(typing.NamedTuple):
+    """A loop: its line and op, the rounds of its body (None if unknown), and how often
+    the loop itself runs in a step."""
+
+    location: str
+    op_name: str
+    trips: int | None
+    times: int
 
 
 class Collectives(typing.NamedTuple):
@@ -135,21 +146,29 @@ class Split(typing.NamedTuple):
 
 
 class Hot(typing.NamedTuple):
-    """Instructions that come from one line of the user's code.
+    """The instructions that come from one op of the user's program, in one step.
 
     Args:
       location: "file:line", "" if unknown.
-      op_name: of the dearest of them.
-      cycles: the compiler's estimate, all together; only for comparing.
+      layer: the name scopes of the op: Keras layers and ``tf.name_scope``.
+      op_name: its name, "" of the compiler's own instructions.
+      cycles: the compiler's estimate, as often as loops run; only for comparing. A
+        fused instruction is shared out among the ops in it.
       share: of all cycles, 0 to 1.
-      count: how many instructions.
+      count: how many instructions it is part of.
+      flops, bytes: computed, and moved to and from the device's memory.
+      bound: "compute", "memory" or "network": what takes longest at the chip's peaks.
     """
 
     location: str
+    layer: str
     op_name: str
-    cycles: int
+    cycles: float
     share: float
     count: int  # type: ignore[assignment]  # Over tuple.count.
+    flops: float
+    bytes: float
+    bound: str
 
 
 class Versions(typing.NamedTuple):
@@ -183,7 +202,7 @@ class Report(typing.NamedTuple):
       requested, optimized: `Collectives` that the program asked for, and those
         of the compiled program.
       splits: `Split` records.
-      hottest: `Hot` records, the dearest first.
+      hottest: `Hot` records of all ops, the dearest first.
       warnings: sentences.
       versions: a `Versions`.
       effort: an `Effort`.
@@ -205,7 +224,10 @@ class Report(typing.NamedTuple):
 
     def to_json(self) -> dict[str, typing.Any]:
         """A dict of JSON types; :func:`from_json` reads it."""
-        return dict(_plain(self), schema=SCHEMA)
+        made = dict(_plain(self), schema=SCHEMA)
+        if self.memory:
+            made["memory"]["total"] = self.memory.total
+        return made
 
     def compared(self) -> dict[str, typing.Any]:
         """What of a program that compiles is held against another, as JSON types.
@@ -216,7 +238,8 @@ class Report(typing.NamedTuple):
         target = self.target
         cost: typing.Any = self.cost
         memory: typing.Any = self.memory
-        return {
+        rounds = [each.trips for each in cost.loops]
+        found = {
             "compiled for": "%s, %d x %d, %s"
             % (
                 target.topology,
@@ -227,12 +250,13 @@ class Report(typing.NamedTuple):
             "HBM": float(memory.total),
             "FLOPs": _number(cost.flops),
             "bytes accessed": _number(cost.bytes_accessed),
-            "loops": cost.loops,
+            "loops": len(rounds),
             "collectives asked for": {each.kind: each.count for each in self.requested},
             "collectives": {each.kind: each.count for each in self.optimized},
             "collective bytes": {each.kind: float(each.bytes) for each in self.optimized},
             "libtpu": self.versions.libtpu,
         }
+        return dict(found, **{"rounds of loops": rounds} if rounds else {})
 
 
 def _number(value: float | None) -> float | None:
@@ -287,6 +311,9 @@ def from_json(found: typing.Mapping[str, typing.Any]) -> Report:
         made["failure"] = made["failure"]._replace(
             largest=tuple(_record(Buffer, each) for each in made["failure"].largest)
         )
+    if made["cost"]:
+        loops = tuple(_record(Loop, each) for each in made["cost"].loops)
+        made["cost"] = made["cost"]._replace(loops=loops)
     return Report(**dict(made, warnings=tuple(made["warnings"])))
 
 

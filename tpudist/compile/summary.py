@@ -3,11 +3,11 @@
 import collections
 
 import tpudist
-from tpudist.compile import estimate, process, report
+from tpudist.compile import process, report, roofline
 from tpudist.hlo import messages, optimized, shapes
 
-#: How many lines of code are reported as the hottest, and buffers as the largest.
-_HOTTEST, _LARGEST = 10, 10
+#: How many buffers are reported as the largest.
+_LARGEST = 10
 
 _INSTEAD = {
     "out-of-memory": "a smaller batch, bfloat16 activations, or a split over logical devices",
@@ -34,14 +34,14 @@ def make(program, topology, fast, compiler, kept, cached):
         target=_target(program, topology, fast, kept),
         memory=_memory(kept),
         arguments=_arguments(program, kept),
-        cost=_cost(kept, topology),
+        cost=_cost(program, kept),
         requested=_requested(program),
         optimized=tuple(
             report.Collectives(kind, count, size, ())
             for kind, count, size in kept.get("collectives", ())
         ),
         splits=tuple(report.Split(*each[1:]) for each in program.shardings),
-        hottest=_hottest(program, kept),
+        hottest=_hottest(program, topology, kept),
         warnings=_warnings(program, topology, kept),
         versions=report.Versions(
             tpudist.__version__,
@@ -122,15 +122,18 @@ def _arguments(program, kept):
     return tuple(sorted(made, key=lambda argument: -argument.bytes))
 
 
-def _cost(kept, topology):
+def _cost(program, kept):
     if not kept["ok"]:
         return None
     flops, accessed = kept["flops"], kept["bytes_accessed"]
+    more_flops, more_bytes = kept["again"]
     return report.Cost(
-        flops,
-        accessed,
-        estimate.seconds(kept["optimal_seconds"], flops, accessed, topology.generation),
-        kept["loops"],
+        None if flops is None else flops + more_flops,
+        None if accessed is None else accessed + more_bytes,
+        tuple(
+            report.Loop(program.locations.get(name, ""), _short(name), trips, times)
+            for name, trips, times in kept["loops"]
+        ),
     )
 
 
@@ -151,19 +154,32 @@ def _requested(program):
     )
 
 
-def _hottest(program, kept):
-    """Costs by line of the user's code; what has no known line, by op."""
-    lines = collections.OrderedDict()
-    for cycles, name, count in kept.get("costs", ()):
-        location = program.locations.get(name, "")
-        hot = lines.setdefault(location or ("op", name), [location, _short(name), 0, 0])
-        hot[2] += cycles
-        hot[3] += count
-    ranked = sorted(lines.values(), key=lambda hot: -hot[2])[:_HOTTEST]
+def _hottest(program, topology, kept):
+    """What each op costs, by its line and name; one name may have been fused in many places."""
+    costs = [optimized.Cost(*each) for each in kept.get("costs", ())]
+    whole = sum(each.cycles for each in costs) or 1
     return tuple(
-        report.Hot(location, name, cycles, cycles / kept["cycles"], count)
-        for location, name, cycles, count in ranked
+        report.Hot(
+            program.locations.get(each.op_name, ""),
+            _layer(_short(each.op_name)),
+            _short(each.op_name),
+            each.cycles,
+            each.cycles / whole,
+            each.count,
+            each.flops,
+            each.bytes,
+            roofline.bound(each.flops, each.bytes, each.sent, topology.generation),
+        )
+        for each in costs
     )
+
+
+def _layer(name):
+    """The name scopes around an op; those of a gradient are its op's."""
+    parts = name.split("/")
+    if parts[0] == "gradient_tape":
+        return "/".join(parts[1:-2])
+    return "/".join(parts[:-1])
 
 
 def _short(name):
@@ -180,10 +196,12 @@ def _warnings(program, topology, kept):
         made.append(
             "a chip's two TensorCores are compiled as one device (megacore): one replica a chip"
         )
-    if kept.get("loops"):
-        made.append(
-            "FLOPs, bytes and time count the body of each of %d while loops once" % kept["loops"]
-        )
+    for name, trips, _ in kept.get("loops", ()):
+        if trips is None:
+            made.append(
+                "%s: nobody knows how often this loop runs: its FLOPs, bytes and collectives "
+                "count one round" % (program.locations.get(name) or _short(name))
+            )
     if any(each.description.startswith("assign") for each in program.shardings):
         made.append(
             "assigning to a logical device saves no memory and no time: every device "

@@ -3,10 +3,10 @@
 import contextlib
 import sys
 
-from tpudist.compile import units
+from tpudist.compile import tree, units
 
-#: How many arguments and lines are shown, and how wide the memory bar is.
-_SHOWN, _BAR = 5, 30
+#: How many arguments and lines, and layers of a line, are shown, and how wide the memory bar is.
+_SHOWN, _LAYERS, _BAR = 5, 3, 30
 
 _HEAD = 10
 
@@ -95,10 +95,7 @@ def _sections(report):
             for each in report.splits
         ],
     )
-    yield (
-        "hottest",
-        ["%3.0f %%  %s" % (100 * each.share, origin(each)) for each in report.hottest[:_SHOWN]],
-    )
+    yield ("hottest", _hottest(report))
     yield "notes", report.warnings
     yield "with", [versions(report)]
 
@@ -140,13 +137,23 @@ def _arguments(report):
     return rows
 
 
-def origin(hot):
-    """Where instructions come from.
+def _hottest(report):
+    """The dearest lines, each with its dearest layers if it has several."""
+    rows = []
+    for line in tree.lines(report)[:_SHOWN]:
+        rows.append("%3.0f %%  %s  %s" % (100 * line.share, line.label, _ops(line)))
+        if len(line.below) > 1:
+            layers = line.below[:_LAYERS]
+            rows += [
+                "%9.0f %%  %s  %s" % (100 * each.share, each.label, _ops(each)) for each in layers
+            ]
+    return rows
 
-    Args:
-      hot: a `report.Hot`.
-    """
-    return "  ".join(filter(None, (hot.location, hot.op_name))) or "(the compiler's own)"
+
+def _ops(node):
+    """What a line or a layer consists of: its op, or how many."""
+    below = [op for each in node.below for op in each.below or [each]]
+    return below[0].label if len(below) == 1 else "%d ops" % node.ops
 
 
 def work(report):
@@ -158,11 +165,11 @@ def work(report):
     cost = report.cost
     flops = "unknown " if cost.flops is None else units.amount(cost.flops)
     accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
-    time = "unknown" if cost.seconds is None else units.duration(cost.seconds)
-    return [
-        "%sFLOP and %s of memory traffic a step on a device" % (flops, accessed),
-        "compiler's time estimate: %s, without communication" % time,
-    ]
+    rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]
+    if cost.loops:
+        rounds = ["?" if each.trips is None else str(each.trips) for each in cost.loops]
+        rows.append("as often as loops run: %s rounds" % ", ".join(rounds[:_SHOWN]))
+    return rows
 
 
 def _collectives(each):

@@ -2,7 +2,6 @@
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P")
-_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 def size(count):
@@ -30,17 +29,6 @@ def _scaled(count, step, units):
             break
         count, unit = count / step, larger
     return "%.*f %s" % (0 if unit in ("", "B") else 1 if abs(count) >= 10 else 2, count, unit)
-
-
-def duration(seconds):
-    """A time: ``"0.27 ms"``.
-
-    Args:
-      seconds: a number.
-    """
-    for factor, unit in _TIMES:
-        if seconds >= factor / 10 or unit == "us":
-            return "%.3g %s" % (seconds / factor, unit)
 
 
 def array(dtype, shape):

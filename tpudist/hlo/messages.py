@@ -35,9 +35,14 @@ _MESSAGES = {
         "opcode": (2, "string"),
         "shape": (3, "Shape"),
         "metadata": (7, "Metadata"),
+        "literal": (8, "Literal"),
         "parameter_number": (9, "int64"),
+        "tuple_index": (13, "int64"),
+        "window": (15, "Window"),
+        "convolution": (16, "Convolution"),
         "channel_id": (26, "int64"),
         "custom_call_target": (28, "string"),
+        "dot": (30, "Dot"),
         "id": (35, "int64"),
         "operand_ids": (36, "int64*"),
         "control_predecessor_ids": (37, "int64*"),
@@ -45,6 +50,8 @@ _MESSAGES = {
         "sharding": (40, "Sharding"),
         "backend_config": (43, "bytes"),
         "replica_groups": (49, "ReplicaGroup*"),
+        "batch_group_count": (58, "int64"),
+        "comparison_direction": (63, "string"),
         "frontend_attributes": (68, "Attributes"),
         "use_global_device_ids": (71, "bool"),
         "device_list": (87, "DeviceList"),
@@ -58,6 +65,26 @@ _MESSAGES = {
         "source_line": (4, "int32"),
         "stack_frame_id": (15, "int32"),
     },
+    "Literal": {
+        "s32s": (4, "int32*"),
+        "s64s": (5, "int64*"),
+        "u32s": (6, "uint32*"),
+        "u64s": (7, "uint64*"),
+    },
+    "Window": {"dimensions": (1, "WindowDimension*")},
+    "WindowDimension": {
+        "size": (1, "int64"),
+        "stride": (2, "int64"),
+        "padding_low": (3, "int64"),
+        "window_dilation": (5, "int64"),
+        "base_dilation": (6, "int64"),
+    },
+    "Convolution": {
+        "kernel_input_feature_dimension": (3, "int64"),
+        "input_spatial_dimensions": (11, "int64*"),
+        "output_spatial_dimensions": (12, "int64*"),
+    },
+    "Dot": {"lhs_contracting_dimensions": (1, "int64*")},
     "Attributes": {"map": (1, "Attribute*")},
     "Attribute": {"key": (1, "string"), "value": (2, "string")},
     "DeviceList": {"replica_groups": (1, "ReplicaGroup*")},
@@ -82,7 +109,7 @@ _MESSAGES = {
     "Tile": {"dimensions": (1, "int64*")},
 }
 
-_SCALARS = {"int64": 3, "int32": 5, "bool": 8, "string": 9, "bytes": 12}
+_SCALARS = {"int64": 3, "uint64": 4, "int32": 5, "uint32": 13, "bool": 8, "string": 9, "bytes": 12}
 _MESSAGE_TYPE, _OPTIONAL, _REPEATED = 11, 1, 3
 
 #: OpSharding.Type.

@@ -4,7 +4,7 @@ import collections
 import json
 import typing
 
-from tpudist.hlo import messages, normal_form, shapes
+from tpudist.hlo import messages, normal_form, shapes, work
 
 
 class Placed(typing.NamedTuple):
@@ -17,17 +17,32 @@ class Placed(typing.NamedTuple):
 
 
 class Cost(typing.NamedTuple):
-    """What the compiler thinks of one instruction.
+    """What the instructions of one TensorFlow op cost in one step, loops multiplied.
 
     Args:
-      cycles: its estimate; for comparing instructions of one program.
-      op_name: of the TensorFlow op that it came from, "" if unknown.
-      shape: of its result, as text.
+      op_name: of the TensorFlow op, "" if unknown. A fused instruction is shared
+        out among the ops in it by what each computes.
+      count: how many instructions it is part of.
+      cycles: the compiler's estimate; for comparing ops of one program.
+      flops, bytes: what they compute, and move to and from the device's memory.
+      sent: bytes that a device puts into their collectives.
     """
 
-    cycles: int
     op_name: str
-    shape: str
+    count: int
+    cycles: float
+    flops: float
+    bytes: float
+    sent: float
+
+
+class Loop(typing.NamedTuple):
+    """A loop: the op it comes from, how often its body runs (None if unknown), and how
+    often the loop itself runs in one step."""
+
+    op_name: str
+    trips: typing.Optional[int]
+    times: int
 
 
 def module(program):
@@ -60,25 +75,34 @@ def parameters(found):
     }
 
 
-def collectives(found):
-    """{kind: (count, bytes that one device puts in)}; loop bodies count once.
+def collectives(program):
+    """{kind: (count, bytes that one device puts in)} of one step, loops multiplied.
 
     Args:
-      found: a `messages.Module`, optimized or not.
+      program: a `trip_counts.Program`, optimized or not.
     """
     totals = collections.OrderedDict()
-    for computation in found.computations:
+    for computation in program.module.computations:
         by_id = {each.id: each for each in computation.instructions}
+        times = program.times.get(computation.id, 0)
         for instruction in computation.instructions:
             kind = _collective(instruction.opcode, computation.name)
-            if kind:
-                size = sum(
-                    shapes.logical_bytes(by_id[operand].shape)
-                    for operand in instruction.operand_ids
-                )
+            if kind and times:
+                size = _put_in(kind, instruction, by_id)
                 count, total = totals.get(kind, (0, 0))
-                totals[kind] = count + 1, total + size
+                totals[kind] = count + times, total + size * times
     return totals
+
+
+def _put_in(kind, instruction, by_id):
+    """Bytes that a device puts in: of an all-gather that is a sum of parts, its own part."""
+    given = [by_id[each] for each in instruction.operand_ids]
+    if kind == "all-gather":
+        given = [
+            by_id[each.operand_ids[1]] if each.opcode == "dynamic-update-slice" else each
+            for each in given
+        ]
+    return sum(shapes.logical_bytes(each.shape) for each in given)
 
 
 def _collective(opcode, inside):
@@ -96,35 +120,102 @@ def _collective(opcode, inside):
     return kind if kind in normal_form.COLLECTIVES else None
 
 
-def loops(found):
-    """How many while loops there are.
+def loops(program):
+    """[Loop, ...] of a program.
 
     Args:
-      found: a `messages.Module`.
+      program: a `trip_counts.Program`.
     """
-    return sum(
-        instruction.opcode == "while"
-        for computation in found.computations
-        for instruction in computation.instructions
-    )
+    return [
+        Loop(each.metadata.op_name, program.trips[each.id], program.times[computation.id])
+        for computation in program.module.computations
+        for each in computation.instructions
+        if each.id in program.trips
+    ]
 
 
-def costs(found):
-    """[Cost, ...] of the instructions that the compiler has an estimate of, dearest first.
+class Costs:
+    """What the instructions of a compiled program cost.
 
     Args:
-      found: a `messages.Module`.
+      program: a `trip_counts.Program`.
+
+    Attributes:
+      rows: `Cost` records, the dearest first.
+      once: (FLOPs, bytes) of every instruction once, as the compiler counts them.
+      whole: (FLOPs, bytes) of one step, loops multiplied.
     """
-    by_id = {each.id: each for each in found.computations}
-    made = []
-    for computation in found.computations:
-        for instruction in computation.instructions:
-            cycles = _cycles(instruction.backend_config)
-            if cycles:
-                made.append(
-                    Cost(cycles, _op_name(instruction, by_id), shapes.text(instruction.shape))
-                )
-    return sorted(made, key=lambda cost: -cost.cycles)
+
+    def __init__(self, program):
+        module = program.module
+        self._by_id = {each.id: each for each in module.computations}
+        self._counter, self._rows = work.Counter(module), collections.OrderedDict()
+        self.once, self.whole = (0, 0), (0, 0)
+        inner = _fused(module)
+        for computation in module.computations:
+            if computation.id not in inner and computation.id in program.times:
+                self._count(computation, program.times[computation.id])
+        self.rows = sorted(self._rows.values(), key=lambda cost: (-cost.cycles, -cost.bytes))
+
+    def _count(self, computation, times):
+        by_id = {each.id: each for each in computation.instructions}
+        for each in computation.instructions:
+            operands = [by_id[operand] for operand in each.operand_ids]
+            amounts = self._counter.flops(each, operands), self._counter.bytes(each, operands)
+            sent = self._sent(each, by_id, computation.name)
+            self.once = tuple(map(sum, zip(self.once, amounts)))
+            self.whole = tuple(total + times * amount for total, amount in zip(self.whole, amounts))
+            cycles = _cycles(each.backend_config)
+            if cycles or sent or any(amounts):
+                self._share_out(each, [times * part for part in (cycles,) + amounts + (sent,)])
+
+    def _sent(self, instruction, by_id, inside):
+        """Bytes that a device puts into an instruction's collectives."""
+        kind = _collective(instruction.opcode, inside)
+        total = _put_in(kind, instruction, by_id) if kind else 0
+        for called in instruction.called_computation_ids if instruction.opcode == "fusion" else ():
+            computation = self._by_id[called]
+            inner = {each.id: each for each in computation.instructions}
+            total += sum(
+                self._sent(each, inner, computation.name) for each in computation.instructions
+            )
+        return total
+
+    def _share_out(self, instruction, amounts):
+        shares = self._shares(instruction)
+        whole = sum(shares.values())
+        for name, share in shares.items():
+            row = self._rows.get(name, Cost(name, 0, 0.0, 0.0, 0.0, 0.0))
+            parts = [amount * share / whole for amount in amounts]
+            added = [have + part for have, part in zip(row[2:], parts)]
+            self._rows[name] = Cost(name, row.count + 1, *added)
+
+    def _shares(self, instruction):
+        """{op_name: its part of what an instruction computes}."""
+        if instruction.opcode != "fusion":
+            return {instruction.metadata.op_name: 1}
+        found = collections.OrderedDict()
+        for called in instruction.called_computation_ids:
+            computation = self._by_id[called]
+            by_id = {each.id: each for each in computation.instructions}
+            for each in computation.instructions:
+                operands = [by_id[operand] for operand in each.operand_ids]
+                amount = self._counter.flops(each, operands)
+                if amount and each.metadata.op_name:
+                    name = each.metadata.op_name
+                    found[name] = found.get(name, 0) + amount
+        return found or {_op_name(instruction, self._by_id): 1}
+
+
+def _fused(module):
+    """Ids of the computations that are part of an instruction."""
+    return {
+        called
+        for computation in module.computations
+        for each in computation.instructions
+        if each.opcode not in ("while", "conditional", "call")
+        for called in each.called_computation_ids
+    }
 
 
 def _op_name(instruction, by_id):
