@@ -88,3 +88,17 @@ def test_a_session_is_configured(strategy):
     strategy.configure(given)
     with tf.Graph().as_default(), tf1.Session(config=given) as session:
         assert session.run(tf.constant(1.0)) == 1.0
+
+
+@pytest.mark.skipif(not hasattr(tf.distribute, "InputOptions"), reason="since 2.4")
+@covers("experimental_distribute_dataset", "experimental_distribute_datasets_from_function")
+def test_datasets_take_the_options_of_later_releases(strategy, mode):
+    """As today's TensorFlow: programs in transition pass them already."""
+    options = tf.distribute.InputOptions(experimental_fetch_to_device=True)
+    for made in (
+        strategy.experimental_distribute_dataset(ten(), options),
+        strategy.experimental_distribute_datasets_from_function(
+            lambda context: tf.data.Dataset.range(8).batch(1), options=options
+        ),
+    ):
+        assert [list(parts) for parts in mode.batches(strategy, made, 1)] == [[[0], [1], [2], [3]]]

@@ -60,6 +60,8 @@ def names(found):
         """,
             (".run", 4),
         ),
+        ("v2_2", "dist = tf.distribute.get_strategy()\ndist.run(f)", (".run", 2)),
+        ("v2_2", "d = tpu_strategy.TPUStrategyV2(r)\nd.run(f)", (".run", 2)),
         (
             "v2_2",
             "tpu.experimental_split_to_logical_devices(x, [1, 2])",

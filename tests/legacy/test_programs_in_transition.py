@@ -81,14 +81,14 @@ PROGRAMS = {
     "of 1.15": (_V1_15, "contrib", [4.0] * 4),
     "compat.v1 with a Session": (_COMPAT, "contrib", [0, 1, 2, 3]),
     "compat.v1 with a placeholder and run": (_COMPAT_RUN, "v2_2", [5.0] * 4),
-    "the older name of 2.2 and 2.3": (
+    "the older name of 2.2 and 2.3, in a function": (
         _2_X + _FUNCTION % "strategy.experimental_run_v2(replica, args=(1.0,)) if 0 else "
         "strategy.run(replica, args=(strategy.experimental_run_v2(replica),))",
         "v2_2",
         [8.0] * 4,
     ),
-    "hasattr": (_2_X + _ASKS + _FUNCTION % "run(replica)", "v2_2", [4.0] * 4),
-    "getattr": (
+    "hasattr, in a function": (_2_X + _ASKS + _FUNCTION % "run(replica)", "v2_2", [4.0] * 4),
+    "getattr, in a function": (
         _2_X
         + "run = getattr(strategy, 'run', None) or strategy.experimental_run_v2\n"
         + _FUNCTION % "run(replica)",

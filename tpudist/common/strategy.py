@@ -45,7 +45,8 @@ class EveryEra:
         return adapter.local_results(self, value)
 
     @adapter.library
-    def experimental_distribute_dataset(self, dataset):
+    @adapter.shown_as("dataset")
+    def experimental_distribute_dataset(self, dataset, options=None):
         """Splits a dataset of global batches among the replicas (r2.2).
 
         Context: cross-replica. With several hosts the data is first sharded
@@ -53,15 +54,17 @@ class EveryEra:
 
         Args:
           dataset: a `tf.data.Dataset` batched by the global batch size.
+          options: `tf.distribute.InputOptions` of later releases, or None.
 
         Returns:
           A dataset of per-replica values; in a graph it has
           `make_initializable_iterator()`.
         """
-        return adapter.distribute_dataset(self, dataset)
+        return adapter.distribute_dataset(self, dataset, options)
 
     @adapter.library
-    def experimental_distribute_datasets_from_function(self, dataset_fn):
+    @adapter.shown_as("dataset_fn")
+    def experimental_distribute_datasets_from_function(self, dataset_fn, options=None):
         """Distributes the datasets that `dataset_fn` makes (r2.2).
 
         Context: cross-replica. Each replica takes one element a step.
@@ -69,11 +72,12 @@ class EveryEra:
         Args:
           dataset_fn: `dataset_fn(tf.distribute.InputContext)` returns a
             dataset of per-replica batches; called once per host.
+          options: as above.
 
         Returns:
           A dataset of per-replica values, as above.
         """
-        return adapter.distribute_datasets_from_function(self, dataset_fn)
+        return adapter.distribute_datasets_from_function(self, dataset_fn, options)
 
 
 class FirstGeneration:

@@ -41,6 +41,8 @@ _MODES = frozenset(
     ["Graph", "function", "disable_eager_execution", "disable_v2_behavior"]
     + ["enable_eager_execution", "enable_v2_behavior"]
 )
+#: What makes a strategy: a class, or ``get_strategy`` and its kin.
+_STRATEGY = re.compile("Strategy(V[12])?$|get_(distribution_)?strategy$")
 _VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$", re.IGNORECASE)
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
@@ -84,7 +86,7 @@ class _Bindings(ast.NodeVisitor):
                 self.tensorflow[alias.asname or alias.name] = below
 
     def visit_Assign(self, node):
-        if isinstance(node.value, ast.Call) and _last_word(node.value.func).endswith("Strategy"):
+        if isinstance(node.value, ast.Call) and _STRATEGY.search(_last_word(node.value.func)):
             self.strategies.update(_last_word(target) for target in node.targets)
         self.generic_visit(node)
 

@@ -6,7 +6,7 @@ import re
 from tpudist import surfaces
 
 _STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
-_COMPAT = re.compile(r"^compat\.v[12]\.")
+_COMPAT = re.compile(r"^(compat\.v[12](\.|$))+")
 _OWN = {era: set(surfaces.members(era, carried=False)) for era in surfaces.ERAS}
 _BESIDE = {
     era: {row.name for row in surfaces.rows_of(era) if not row.name.startswith("TPUStrategy.")}
@@ -24,7 +24,7 @@ def eras_of_name(dotted):
     Returns:
       A tuple of eras, oldest first; empty if every era has the name.
     """
-    plain = _COMPAT.sub("", dotted)
+    plain = without_compat(dotted)
     if plain.partition(".")[0] == "contrib" or is_first_generation(dotted):
         return ("contrib",)
     return tuple(era for era in surfaces.ERAS if _known(plain, _BESIDE[era]))

@@ -105,7 +105,7 @@ def _leave_unsure(plan, node, table):
                     "call each of them under a name of its own",
                 )
     root, _, dotted = dotted_name(node).partition(".")
-    dotted = tensorflow_names.without_compat(dotted)
+    dotted = era_names.without_compat(dotted)
     key = _key(plan, node, dotted, table) if root in ("tf", "tensorflow") else None
     if key is None:
         return

@@ -4,6 +4,7 @@ import re
 
 import libcst as cst
 
+from tpudist.eras import names as era_names
 from tpudist.resolution import imported_values, syntax_trees, tensorflow_names
 from tpudist.resolution.module import last_word
 
@@ -31,7 +32,7 @@ def attribute(evaluator, value, name):
     """
     kind = value[0]
     if kind == "tf":
-        full = tensorflow_names.without_compat((value[1] + "." + name).strip("."))
+        full = era_names.without_compat((value[1] + "." + name).strip("."))
         return frozenset([("tf", full)]) if full.count(".") < _LONGEST else _OTHER
     if kind == "tpudist":
         return imported_values.of_dotted(evaluator, None, value[1] + "." + name)

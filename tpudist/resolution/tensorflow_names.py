@@ -6,8 +6,8 @@ Reads the table (`tpudist.surfaces`); imports no TensorFlow and no libcst.
 import re
 
 from tpudist import surfaces
+from tpudist.eras.names import without_compat
 
-_COMPAT = re.compile(r"^compat\.v[12](\.|$)")
 _STRATEGY = re.compile(
     r"^(contrib\.)?distribute\.(experimental\.|python\.\w+\.)?\w*Strategy(V[12])?$"
     r"|^python\.distribute\.\w+\.\w*Strategy(V[12])?$"
@@ -100,13 +100,6 @@ def below_tensorflow(full):
             return without_compat(".".join(parts[3:]))
         return _exported(parts[1], parts[2])
     return None
-
-
-def without_compat(dotted):
-    """`dotted` without a leading ``compat.v1`` or ``compat.v2``."""
-    while _COMPAT.match(dotted):
-        dotted = _COMPAT.sub("", dotted, count=1)
-    return dotted
 
 
 def _exported(era, name):
