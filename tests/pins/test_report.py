@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tpudist import cli
-from tpudist.pins import agreement, report, store, verdicts
+from tpudist.pins import agreement, store, verdicts
 
 CURVE = [1.0, 0.5, 0.25, 0.125]
 
