@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
 
+#: What is below ``tensorflow`` and no public API.
+_PRIVATE = ("compiler", "core", "python")
+
+
 def find_module(era: str, dotted: str) -> types.ModuleType | None:
     """The module that ``import tensorflow.<dotted>`` means in an era.
 
@@ -32,6 +36,10 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
     found: Any = namespace.top(era)
     for end, part in enumerate(dotted.split("."), 1):
         prefix = ".".join(dotted.split(".")[:end])
+        native = _private_module(prefix)
+        if native is not None and not _is_overlaid(era, prefix):
+            found = native
+            continue
         try:
             found = getattr(found, part)
         except AttributeError as error:
@@ -41,6 +49,22 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
         if not isinstance(found, types.ModuleType):
             return None
     return found
+
+
+def _private_module(dotted: str) -> types.ModuleType | None:
+    """TensorFlow's own module of that name, if it is none of the public API.
+
+    An attribute of that name may be another one there: ``tensorflow.python.ops`` is
+    ``framework.ops`` as an attribute on several releases, but not to an import.
+    """
+    if dotted.partition(".")[0] not in _PRIVATE:
+        return None
+    return namespace.import_or_none("tensorflow." + dotted)
+
+
+def _is_overlaid(era: str, dotted: str) -> bool:
+    """Whether the table has names below a dotted name."""
+    return any(key.startswith(dotted + ".") for key in surfaces.DROPINS[era])
 
 
 class Finder:
