@@ -1,4 +1,4 @@
-"""The checkers of the ``test`` extra need Python 3.10; below it there is nothing to run."""
+"""The checkers of the extra ``types`` need Python 3.10; below it there is nothing to run."""
 
 import sys
 
