@@ -1,6 +1,5 @@
 """Bytes that survive: encodings, newlines, modes, notebooks; files that are refused."""
 
-import json
 import os
 import stat
 import sys
@@ -116,60 +115,6 @@ def test_refused_files_are_named_and_untouched(tmp_path, raw, words):
 )
 def test_new_syntax_is_read(tmp_path, text):
     assert migrate(tmp_path, (text + BEFORE + USE).encode()).after == (text + AFTER + NEW).encode()
-
-
-def notebook(*cells, **layout):
-    """The bytes of a notebook with these code cells, and a Markdown one."""
-    every = [{"cell_type": "markdown", "metadata": {}, "source": ["experimental_run_v2\n"]}]
-    every += [
-        {
-            "cell_type": "code",
-            "execution_count": 3,
-            "metadata": {},
-            "outputs": [],
-            "source": cell if isinstance(cell, str) else cell.splitlines(True),
-        }
-        for cell in cells
-    ]
-    text = json.dumps(
-        {"cells": every, "nbformat": 4, "metadata": {"é": 1}},
-        **dict({"indent": 1, "ensure_ascii": False}, **layout),
-    )
-    return (text + "\n").encode("utf-8")
-
-
-@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"ensure_ascii": True}, {"indent": None}])
-def test_notebook(tmp_path, layout):
-    magic = "%pip install x\n!ls {y}\nstrategy?\n"
-    found = migrate(
-        tmp_path, notebook(magic + BEFORE, "%%time\n" + USE, "%%bash\nls\n", **layout), "a.ipynb"
-    )
-    assert not found.refused
-    assert found.after == notebook(magic + AFTER, "%%time\n" + NEW, "%%bash\nls\n", **layout)
-
-
-def test_places_in_a_notebook_are_those_of_the_cell(tmp_path):
-    raw = notebook(BEFORE, "x = 1\nhelper().experimental_run_v2(fn)\n")
-    found = migrate(tmp_path, raw, "a.ipynb")
-    use = found.left[0] if found.left else found.rewritten[0]
-    raw = notebook(BEFORE, "x = 1\nfoo.experimental_run_v2(fn)\n")
-    use = migrate(tmp_path, raw, "a.ipynb").left[0]
-    assert (use.path.rpartition(":")[2], use.line, use.column) == ("cell 2", 2, 1)
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"experimental_run_v2",
-        b"{}",
-        b'{"experimental_run_v2": 1}',
-        b'{"cells": [{"experimental_run_v2": 1}]}',
-    ],
-)
-def test_notebooks_that_are_none_are_refused(tmp_path, raw):
-    (tmp_path / "a.ipynb").write_bytes(raw)
-    found = harness.results(tmp_path, "2.2")
-    assert all(each.refused and each.after == raw for each in found.values())
 
 
 def test_places_are_those_of_the_original_file(tmp_path):

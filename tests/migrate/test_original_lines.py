@@ -9,7 +9,7 @@ from tpudist.resolution import sources
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
 
-_PLAIN = sources.Source("", "utf-8", b"", None, None)
+_PLAIN = sources.Source("", "utf-8", b"", None)
 
 
 def place(before, after, line):

@@ -96,6 +96,7 @@ class Engine:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
         try:
             text, done, left, others = self._steps(path, source, module)
+            left += original_lines.set_aside(path, source)
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
         finally:

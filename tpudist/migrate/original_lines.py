@@ -3,7 +3,7 @@
 import re
 
 from tpudist.migrate import outcomes
-from tpudist.resolution import sources
+from tpudist.resolution import codebase, notebooks
 
 _FAR = 20  # lines that one statement may become
 _BEGINNING = re.compile(r"\s*\w*")
@@ -20,7 +20,7 @@ class Places:
 
     def __init__(self, path, source, text):
         self._path = path
-        self._cells = sources.cell_starts(source.text) if source.notebook else []
+        self._cells = notebooks.cell_starts(source.text) if source.notebook else []
         before, after = source.text.split("\n"), text.split("\n")
         self._before = before
         self._lines = None if before == after else _old_lines(before, after)
@@ -112,6 +112,30 @@ def _until_equal(texts, old, new):
             if any(map(str.strip, lines)) and lines == after[new + come : new + come + 2]:
                 return gone, come
     return None
+
+
+def set_aside(path, source):
+    """The uses that are left because a notebook's line is not read as Python.
+
+    Args:
+      path: the file.
+      source: its `Source`.
+
+    Returns:
+      A list of `Use`.
+    """
+    if not source.notebook:
+        return []
+    place = Places(path, source, source.text)
+    return [
+        place.use(
+            line, 1, "notebook",
+            "%s: %s" % (text.strip(), why or "a line of IPython's, which is kept as it is"),
+            "write it in Python 3, or change it by hand",
+        )
+        for line, text, why in source.notebook.aside
+        if codebase.may_matter(text.encode("utf-8"))
+    ]  # fmt: skip
 
 
 def followed_up(done, later):

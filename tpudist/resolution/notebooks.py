@@ -1,0 +1,211 @@
+"""Notebooks as one Python module: the code cells one after the other.
+
+What is IPython's and not Python is set aside as comments, and comes back when
+the module is written. Of the file only the cells that changed are written, and
+of a cell only its lines: all else stays byte for byte.
+"""
+
+import ast
+import collections
+import json
+import re
+import warnings
+
+Notebook = collections.namedtuple("Notebook", "raw spans aside")
+Notebook.__doc__ = """A notebook's JSON.
+
+Fields:
+  raw: its text.
+  spans: (start, end) in it of the source of each code cell.
+  aside: (line of the module, text, why) of what is not read as Python; `why`
+    is "" for IPython's own lines.
+"""
+
+_CELL = "#\u2500\u2500 tpudist cell %d \u2500\u2500"
+_INDENTED = "if True:  "  # before the marker of a cell that is indented as a whole
+_CELL_LINE = re.compile(
+    r"^(?:%s)?#\u2500\u2500 tpudist cell (\d+) \u2500\u2500\n" % re.escape(_INDENTED), re.M
+)
+_MAGIC = re.compile(r"^([ \t]*)([%!?].*|[\w.]+\?{1,2})$")
+_ASSIGNED = re.compile(r"^([ \t]*[\w.,\[\]'\" ]+?[ \t]*=[ \t]*)([%!][^=].*)$")
+_PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun")
+_SET_ASIDE = "pass  #\u2500magic\u2500 "
+_SET_ASIDE_VALUE = "str()  #\u2500magic\u2500 "
+_SET_ASIDE_REST = "#\u2500rest\u2500 "
+_REST = re.compile(r"^[ \t]*" + _SET_ASIDE_REST, re.M)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+#: Characters that Colab writes as escapes.
+_ESCAPED = {each: "\\u%04x" % ord(each) for each in "<>&'="}
+
+
+def read(raw):
+    """(the source of the module, the `Notebook`) of a notebook's text.
+
+    Raises:
+      ValueError, KeyError, TypeError: it is no notebook.
+    """
+    cells = json.loads(raw)["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    joined, line, aside = [], 1, []
+    for index, text in enumerate(texts):
+        body, head, lines = _python(text)
+        aside += [(line + 1 + number, words, why) for number, words, why in lines]
+        joined.append("%s%s\n%s\n" % (head, _CELL % index, body))
+        line += joined[-1].count("\n")
+    return "".join(joined), Notebook(raw, _spans(raw, cells), aside)
+
+
+def cell_starts(text):
+    """[(line that a cell's first line has in the module, the cell's number), ...]."""
+    return [
+        (text.count("\n", 0, found.end()) + 1, int(found.group(1)) + 1)
+        for found in _CELL_LINE.finditer(text)
+    ]
+
+
+def written(notebook, text):
+    """The notebook's text after its module became `text`."""
+    parts, raw, last = [], notebook.raw, 0
+    pieces = _CELL_LINE.split(text)[1:]
+    for index, body in zip(pieces[::2], pieces[1::2]):
+        start, end = notebook.spans[int(index)]
+        value = raw[start:end]
+        new = _restored(body[:-1])
+        if "".join(json.loads(value)) != new:
+            value = _encoded(raw, value, new)
+        parts += [raw[last:start], value]
+        last = end
+    return "".join(parts) + raw[last:]
+
+
+def _python(text):
+    """(a cell as Python, what stands before its marker, [(line from 0, text, why) set aside])."""
+    if text.lstrip().startswith("%%") and not text.lstrip().startswith(_PYTHON_CELLS):
+        return _all_aside(text, "")
+    if _parses(text):
+        return text, "", []
+    body, aside = _magics(text)
+    if _parses(body):
+        return body, "", aside
+    if _parses(_INDENTED + "\n" + body):
+        return body, _INDENTED, aside
+    return _all_aside(text, "it is not Python 3")
+
+
+def _parses(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, "cell", "exec", _AWAIT | ast.PyCF_ONLY_AST, dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError):
+            return False
+    return True
+
+
+_AWAIT = getattr(ast, "PyCF_ALLOW_TOP_LEVEL_AWAIT", 0)
+
+
+def _all_aside(text, why):
+    lines = text.split("\n")
+    return (
+        "\n".join(_SET_ASIDE + line for line in lines),
+        "",
+        [(number, line, why) for number, line in enumerate(lines)],
+    )
+
+
+def _magics(text):
+    """(a cell with IPython's lines as comments, those lines)."""
+    lines, aside, goes_on = [], [], False
+    for number, line in enumerate(text.split("\n")):
+        magic, assigned = _MAGIC.match(line), _ASSIGNED.match(line)
+        if goes_on:
+            lines.append(_continued(line, lines[-1]))
+        elif magic:
+            lines.append(magic.group(1) + _SET_ASIDE + magic.group(2))
+        elif assigned:
+            lines.append(assigned.group(1) + _SET_ASIDE_VALUE + assigned.group(2))
+        else:
+            lines.append(line)
+        if goes_on or magic or assigned:
+            aside.append((number, line, ""))
+        goes_on = bool(goes_on or magic or assigned) and line.endswith("\\")
+    return "\n".join(lines), aside
+
+
+def _continued(line, before):
+    """A line that goes on with a magic, set aside at the indentation of the one before it."""
+    return re.match(r"[ \t]*", before).group() + _SET_ASIDE_REST + line
+
+
+def _restored(body):
+    """A cell as it was before `_python`, but for what was changed in it."""
+    return _REST.sub("", body).replace(_SET_ASIDE_VALUE, "").replace(_SET_ASIDE, "")
+
+
+def _encoded(raw, value, text):
+    """A cell's new source as JSON, laid out as the old one; lines that stay, stay as they were."""
+    if value.startswith('"'):
+        return _string(raw, text)
+    old = [found.group() for found in _STRING.finditer(value)]
+    known = {json.loads(each): each for each in old}
+    lines = [known.get(line) or _string(raw, line) for line in _LINE.findall(text)]
+    first = _SPACE.match(value, 1).group()
+    last = re.search(r"[ \t\r\n]*(?=\]$)", value).group()
+    between = re.search(r'"(,[ \t\r\n]*)"', value) if len(old) > 1 else None
+    comma = between.group(1) if between else "," + (first or " ")
+    return "[" + first + comma.join(lines) + last + "]"
+
+
+def _string(raw, text):
+    """A JSON string, with the escapes that the notebook's other strings have."""
+    found = json.dumps(text, ensure_ascii=raw.isascii())
+    for character, escape in _ESCAPED.items():
+        if escape in raw:
+            found = found.replace(character, escape)
+    return found
+
+
+def _spans(raw, cells):
+    """(start, end) of the value "source" of each code cell."""
+    start = _after(raw, _key(raw, _SPACE.match(raw).end(), "cells"), "[")
+    found = []
+    for cell in cells:
+        start = _SPACE.match(raw, start).end()
+        _, end = _DECODER.raw_decode(raw, start)
+        if cell["cell_type"] == "code":
+            first = _key(raw, start, "source")
+            found.append((first, _DECODER.raw_decode(raw, first)[1]))
+        start = _after(raw, end, ",") if raw[_SPACE.match(raw, end).end()] == "," else end
+    return found
+
+
+_DECODER = json.JSONDecoder()
+
+
+def _after(raw, start, character):
+    start = _SPACE.match(raw, start).end()
+    if raw[start] != character:
+        raise ValueError("no %r at %d of the notebook" % (character, start))
+    return start + 1
+
+
+def _key(raw, start, name):
+    """Where the value of an object's key starts; the last one of that name counts."""
+    start, found = _after(raw, start, "{"), None
+    while True:
+        start = _SPACE.match(raw, start).end()
+        key, start = _DECODER.raw_decode(raw, start)
+        start = _SPACE.match(raw, _after(raw, start, ":")).end()
+        if key == name:
+            found = start
+        _, start = _DECODER.raw_decode(raw, start)
+        start = _SPACE.match(raw, start).end()
+        if raw[start] == "}":
+            break
+        start = _after(raw, start, ",")
+    if found is None:
+        raise KeyError(name)
+    return found
