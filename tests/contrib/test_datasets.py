@@ -66,6 +66,14 @@ def test_single_tower(mode):
         assert take(mode, distribution, iterator, 2) == [[0.0], [1.0]]
 
 
+def test_the_initializer_is_one_op_that_a_finalized_graph_has(graph):
+    """MonitoredTrainingSession finalizes the graph before a script asks for it."""
+    iterator = strategy_of(2).distribute_dataset(numbers(4)).make_initializable_iterator()
+    found = tf.compat.v1.get_default_graph().get_operations()
+    assert iterator.initializer is iterator.initializer
+    assert iterator.initializer in found
+
+
 def test_initializer_restarts(graph):
     distribution = strategy_of(2)
     iterator = distribution.distribute_dataset(numbers(100)).make_initializable_iterator()

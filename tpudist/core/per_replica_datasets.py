@@ -48,7 +48,7 @@ class PerReplicaDataset:
             return self.make_one_shot_iterator()
         return self._iterator(
             lambda dataset: functions.initializable_iterator(dataset, shared_name)
-        )
+        ).restartable()
 
     def __iter__(self):
         """Iterates over per-replica values (eager mode)."""
@@ -87,13 +87,21 @@ class PerReplicaIterator:
         self._strategy = strategy
         self._iterators = iterators
         self._hosts = hosts
+        self._restart = None
 
     @property
     def initializer(self):
         """Op that (re)starts the iterator; None in eager mode."""
         if tf.executing_eagerly():
             return None
-        return tf.group(*[each.initializer for each in self._iterators])
+        if self._restart is None:
+            self.restartable()
+        return self._restart
+
+    def restartable(self):
+        """The same iterator, whose `initializer` is in the graph before that is finalized."""
+        self._restart = tf.group(*[each.initializer for each in self._iterators])
+        return self
 
     def initialize(self):
         """The ops that (re)start the iterator, as a list."""

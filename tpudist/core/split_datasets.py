@@ -35,7 +35,7 @@ class SplitDataset:
             self._strategy,
             functions.initializable_iterator(self._dataset, shared_name),
             self._hosts,
-        )
+        ).restartable()
 
     _make_initializable_iterator = make_initializable_iterator
 
