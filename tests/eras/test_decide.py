@@ -179,7 +179,7 @@ def test_names_of_two_eras_leave_the_newest(write):
     assert found.era == "v2_2"
 
 
-def test_a_name_of_one_era_beats_names_of_two(write):
+def test_a_name_of_two_eras_leaves_the_one_that_has_all(write):
     found = program.detect(
         write(
             script="""
@@ -189,7 +189,7 @@ def test_a_name_of_one_era_beats_names_of_two(write):
         """
         )
     )
-    assert found.era == "v2_0"
+    assert found.era == "v2_0" and names(found.decisive) == [(".experimental_run_v2", 4)]
 
 
 def test_the_newest_of_mixed_evidence(write):

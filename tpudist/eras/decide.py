@@ -10,8 +10,8 @@ Decision.__doc__ = """An era and the names that told it.
 
 Fields:
   era: an element of ``surfaces.ERAS``.
-  decisive: the Evidence for it, in reading order; empty where no name tells
-    one, which leaves the newest.
+  decisive: the Evidence for it and against newer ones, in reading order; empty
+    where no name tells one, which leaves the newest.
   outvoted: the Evidence for other eras alone.
   graph: the Evidence that the program works in a graph only and leaves it to
     TensorFlow 1 to make one.
@@ -43,7 +43,8 @@ def decide(found):
     )
     names = next((tier for tier in tiers if tier), [])
     era = _newest(names)
-    decisive = [each for each in names if era in each.eras]
+    having = [each for each in names if era in each.eras]
+    decisive = [each for each in having if each.eras[-1] == era] or having
     outvoted = [each for each in told if len(each.eras) == 1 and era not in each.eras]
     return Decision(era, decisive, outvoted, graph)
 
