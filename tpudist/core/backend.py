@@ -7,8 +7,11 @@ strategy has is asked once an operation, of
 """
 
 import abc
+import functools
 
+from tpudist.core import base_classes, distributed_datasets
 from tpudist.errors import ArgumentError
+from tpudist.tfcompat import distributed, functions
 
 
 class Backend(abc.ABC):
@@ -58,9 +61,18 @@ class Backend(abc.ABC):
 
     # Values.
 
-    @abc.abstractmethod
     def reduce(self, reduce_op, value):
         """`value`, or each leaf of a nest, reduced over the replicas."""
+        return self._reduce_natively(reduce_op, value, None)
+
+    def _reduce_natively(self, reduce_op, value, axis):
+        with distributed.scope_if_needed(self.scope):
+            return distributed.reduce_natively(
+                functools.partial(base_classes.native_call, self.strategy, "reduce"),
+                reduce_op,
+                value,
+                axis,
+            )
 
     @abc.abstractmethod
     def reduce_along(self, reduce_op, value, axis):
@@ -80,13 +92,25 @@ class Backend(abc.ABC):
     def per_replica_dataset(self, dataset_fn, dataset_class):
         """A dataset of which each replica takes its own element per step."""
 
-    @abc.abstractmethod
     def distribute_dataset(self, dataset, options):
         """`dataset` of global batches, split among hosts and replicas."""
+        return distributed_datasets.of_batches(
+            self.strategy, dataset, options, for_sessions=self._for_sessions()
+        )
 
-    @abc.abstractmethod
     def distribute_datasets_from_function(self, dataset_fn, options):
         """A dataset of per-replica batches for each host."""
+        return distributed_datasets.of_function(
+            self.strategy,
+            dataset_fn,
+            options,
+            self.pipeline_devices(),
+            for_sessions=self._for_sessions(),
+        )
+
+    def _for_sessions(self):
+        """Whether TensorFlow's distributed datasets are of no use to a Session here."""
+        return functions.in_session_graph()
 
     @abc.abstractmethod
     def make_dataset_iterator(self, dataset):

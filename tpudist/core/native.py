@@ -2,9 +2,9 @@
 
 import tensorflow as tf
 
-from tpudist.core import base_classes, cluster, distributed_datasets, step_loops
+from tpudist.core import base_classes, cluster, step_loops
 from tpudist.core.backend import Backend
-from tpudist.tfcompat import distributed, functions, tpu, versions
+from tpudist.tfcompat import functions, tpu, versions
 
 
 class NativeBackend(Backend):
@@ -35,24 +35,9 @@ class NativeBackend(Backend):
         """See the base class."""
         return base_classes.native_call(self.strategy, "scope")
 
-    def reduce(self, reduce_op, value):
-        """See the base class."""
-        return self._reduce(reduce_op, value, None)
-
     def reduce_along(self, reduce_op, value, axis):
         """See the base class."""
-        return self._reduce(reduce_op, value, axis)
-
-    def _reduce(self, reduce_op, value, axis):
-        with distributed.scope_if_needed(self.scope):
-            return distributed.reduce_natively(
-                lambda *args, **kwargs: base_classes.native_call(
-                    self.strategy, "reduce", *args, **kwargs
-                ),
-                reduce_op,
-                value,
-                axis,
-            )
+        return self._reduce_natively(reduce_op, value, axis)
 
     def mirror(self, value, copies):
         """See the base class; the TPU sends it where it is needed."""
@@ -67,22 +52,6 @@ class NativeBackend(Backend):
         if not versions.HAS_INPUT_LIB:
             return base_classes.native_call(self.strategy, "distribute_dataset", dataset_fn)
         return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
-
-    def distribute_dataset(self, dataset, options):
-        """See the base class."""
-        return distributed_datasets.of_batches(
-            self.strategy, dataset, options, for_sessions=functions.in_session_graph()
-        )
-
-    def distribute_datasets_from_function(self, dataset_fn, options):
-        """See the base class."""
-        return distributed_datasets.of_function(
-            self.strategy,
-            dataset_fn,
-            options,
-            self.pipeline_devices(),
-            for_sessions=functions.in_session_graph(),
-        )
 
     def make_dataset_iterator(self, dataset):
         """See the base class."""

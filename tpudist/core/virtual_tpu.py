@@ -46,18 +46,6 @@ class VirtualBackend(Backend):
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native_call(self.strategy, "scope"))
 
-    def reduce(self, reduce_op, value):
-        """See the base class."""
-        with distributed.scope_if_needed(self.scope):
-            return distributed.reduce_natively(
-                lambda *args, **kwargs: base_classes.native_call(
-                    self.strategy, "reduce", *args, **kwargs
-                ),
-                reduce_op,
-                value,
-                None,
-            )
-
     def reduce_along(self, reduce_op, value, axis):
         """See the base class."""
         reduce_op = distributed.reduce_op(reduce_op)
@@ -84,22 +72,9 @@ class VirtualBackend(Backend):
         """See the base class."""
         if split_datasets.needed(self.strategy, dataset):
             return split_datasets.SplitDataset(self.strategy, dataset, self.pipeline_devices())
-        return distributed_datasets.of_batches(
-            self.strategy, dataset, options, for_sessions=self._for_sessions()
-        )
-
-    def distribute_datasets_from_function(self, dataset_fn, options):
-        """See the base class."""
-        return distributed_datasets.of_function(
-            self.strategy,
-            dataset_fn,
-            options,
-            self.pipeline_devices(),
-            for_sessions=self._for_sessions(),
-        )
+        return super().distribute_dataset(dataset, options)
 
     def _for_sessions(self):
-        """Whether TensorFlow's distributed datasets are of no use to a Session here."""
         return functions.in_session_graph() and not versions.ITERATORS_END_SLOWLY
 
     def make_dataset_iterator(self, dataset):
