@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 #: Options of ``tpudist run`` that a value follows.
-_RUN_VALUES = ("--era", "--tpu", "--compile", "--lower-with")
+_RUN_VALUES = (
+    *("--era", "--tpu", "--compile", "--lower-with", "--timeout", "--json", "--html", "--hlo"),
+    *("--max-hbm", "--baseline", "--rtol"),
+)
 
 
 def run(options: argparse.Namespace) -> int:

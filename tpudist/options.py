@@ -62,6 +62,12 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
         "code 1 if one does not compile",
     )
+    verb.add_argument(
+        "--trace-only",
+        action="store_true",
+        help="with --compile: end the script when its first replica function has been traced, "
+        "before anything trains",
+    )
     _add_compiler(verb)
     verb.add_argument("script", help="the script's path")
     return verb
@@ -79,14 +85,15 @@ def _add_compile(verbs: _Verbs) -> argparse.ArgumentParser:
     )
     verb.add_argument(
         "target",
+        nargs="?",
         metavar="FILE:FUNCTION",
         help="the replica function, as strategy.run gets it; the file is executed as a module",
     )
     verb.add_argument(
         "--args",
         metavar="SHAPES",
-        help="what one replica gets, such as "
-        "'f32[128,28,28,1],s32[128]', 'x=bf16[8,4]', '(f32[2],s32[])' or "
+        help="what one replica gets, shapes and values, such as "
+        "'f32[128,28,28,1],s32[128],n=100', 'x=bf16[8,4]', '(f32[2],s32[])' or "
         "'{image:f32[8,28,28,1],label:s32[8]}'",
     )
     verb.add_argument(
@@ -106,13 +113,11 @@ def _add_compile(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument("--strategy", metavar="NAME", help="of the file's several TPUStrategies")
     verb.add_argument("--era", choices=ERAS, help="as of tpudist run")
     verb.add_argument(
-        "--timeout",
-        type=float,
-        metavar="SECONDS",
-        help="end the compiler after that time; by default 1800",
+        "--compare",
+        nargs=2,
+        metavar=("OLD", "NEW"),
+        help="compare two reports of --json and compile nothing; exit code 1 if they differ",
     )
-    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
-    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
     _add_compiler(verb)
     return verb
 
@@ -127,6 +132,29 @@ def _add_compiler(verb: argparse.ArgumentParser) -> None:
         metavar="PYTHON",
         help="the Python of an environment with TensorFlow 2.5 or newer; it "
         "lowers what an older TensorFlow traces here",
+    )
+    verb.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="end the compiler after that time; by default 1800",
+    )
+    verb.add_argument("--json", metavar="FILE", help="write the report as JSON")
+    verb.add_argument("--html", metavar="FILE", help="write the report as a page")
+    verb.add_argument(
+        "--hlo", metavar="DIR", help="leave the program there, before and after optimization"
+    )
+    verb.add_argument(
+        "--max-hbm", metavar="SIZE", help="exit code 1 above so much, such as 14GiB, on a device"
+    )
+    verb.add_argument(
+        "--baseline", metavar="FILE", help="exit code 1 if it is not as in this report of --json"
+    )
+    verb.add_argument(
+        "--rtol", type=float, metavar="X", help="of --baseline and --compare; by default 0.05"
+    )
+    verb.add_argument(
+        "--github", action="store_true", help="print what is wrong as GitHub annotations too"
     )
 
 

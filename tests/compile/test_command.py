@@ -14,6 +14,7 @@ from tpudist import cli
 from tpudist.compile import compiler as compilers
 from tpudist.compile import loading
 from tpudist.errors import CompileError, TopologyError
+from tpudist.hlo import messages
 from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
@@ -70,6 +71,18 @@ def script(tmp_path, monkeypatch):
 @pytest.fixture
 def with_compiler(compiler, answers, monkeypatch):
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
+
+
+def test_the_program_is_left(script, with_compiler, tmp_path, capsys):
+    folder = tmp_path / "hlo"
+    line = ["compile", "--fast", script() + ":step_fn", "--args", ARGS, "--hlo", str(folder)]
+    for _ in range(2):  # An answer that was kept has no program.
+        assert cli.main(line) == 0
+        for name in ("before.hlo.pb", "after.hlo.pb"):
+            module = messages.Module.FromString((folder / name).read_bytes())
+            assert module.computations
+            (folder / name).unlink()
+    capsys.readouterr()
 
 
 def test_a_step_is_reported(script, with_compiler, tmp_path, capsys):

@@ -3,6 +3,7 @@
 import html.parser
 import io
 import json
+import os
 import re
 
 import pytest
@@ -78,6 +79,17 @@ def test_the_form_of_json_is_what_it_was():
     }
     assert set(made["versions"]) == {"tpudist", "tensorflow", "libtpu", "pjrt"}
     assert set(made["effort"]) == {"seconds", "cpu_seconds", "peak_bytes", "cached"}
+
+
+def test_every_field_is_documented():
+    path = os.path.join(os.path.dirname(__file__), "..", "..", "compat", "COMPILE.md")
+    with open(path, encoding="utf-8") as file:
+        told = file.read()
+    assert "Schema %d." % report.SCHEMA in told
+    records_of = [value for value in vars(report).values() if hasattr(value, "_fields")]
+    fields = {field for record in records_of for field in record._fields}
+    assert len(records_of) > 10
+    assert {field for field in fields if "`%s`" % field not in told} == set()
 
 
 def test_fields_of_a_newer_release_are_left_out():

@@ -1,5 +1,6 @@
 """``tpudist run --compile``: every replica function of an unmodified script."""
 
+import json
 import os
 import subprocess
 import sys
@@ -165,6 +166,40 @@ def test_the_scripts_own_exit_code_comes_first(run):
 def test_a_slice_that_is_none_is_refused_before_the_script_runs(capsys):
     assert cli.main(["run", "--compile", "v9-8", "nowhere.py"]) == 2
     assert "v9-8" in capsys.readouterr().err
+
+
+def test_several_functions_are_in_one_report_and_limits_hold(compiler, run, tmp_path):
+    path = str(tmp_path / "report.json")
+    two = (
+        TRAINS
+        + """
+    @tf.function
+    def evaluate(x):
+        return strategy.experimental_run_v2(lambda y: tf.reduce_sum(made[0] * y), args=(x,))
+    evaluate(tf.ones([4, 4]))
+    """
+    )
+    done = run(two, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--json", path)
+    assert done.returncode == 0, done.stderr
+    with open(path) as file:
+        names = [each["name"] for each in json.load(file)["reports"]]
+    assert len(names) == 2 and "step_fn" in names[0]
+    more = ("--baseline", path, "--max-hbm", "1KiB")
+    done = run(two, "--compile", "v5e:2x4", "--fast", "--era", "2.0", *more)
+    assert done.returncode == 1 and done.stderr.count("more than --max-hbm 1KiB") == 2
+    assert "did before" not in done.stderr
+
+
+def test_trace_only_trains_nothing(compiler, run):
+    done = run(TRAINS, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--trace-only")
+    assert done.returncode == 0, done.stderr
+    assert losses(done) == [] and "compiles: v5e:2x4" in done.stdout
+
+
+def test_a_strategy_that_does_not_fit_the_slice_ends_the_script(compiler, run):
+    done = run(TRAINS, "--compile", "v5e:2x2", "--tpu", "virtual:8", "--era", "2.0")
+    assert done.returncode == 2 and losses(done) == []
+    assert "8 replicas x 1 logical devices on v5e:2x2" in done.stderr
 
 
 def test_what_is_noted():

@@ -44,7 +44,7 @@ def read(name):
 
 
 def write(name, answer):
-    """Keeps an answer; a cache that cannot be written to is no error.
+    """Keeps an answer; False if the cache cannot be written to.
 
     Args:
       name: what :func:`path` returned.
@@ -53,4 +53,5 @@ def write(name, answer):
     try:
         files.write(name, json.dumps(answer))
     except OSError:
-        pass
+        return False
+    return True

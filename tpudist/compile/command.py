@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING
 
-from tpudist import files, slices
-from tpudist.compile import arguments, compiler, loading, page, step, terminal, topologies
+from tpudist import slices
+from tpudist.compile import arguments, compiler, gate, loading, step, terminal, topologies
 from tpudist.errors import CompileError
 
 if TYPE_CHECKING:
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tpudist.compile.program import Program
+    from tpudist.compile.report import Report
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,21 +21,29 @@ def run(options: argparse.Namespace) -> int:
 
     Args:
       options: parsed ``target``, ``args``, ``topology``, ``replicas``,
-        ``logical``, ``strategy``, ``era``, ``fast``, ``timeout``, ``json``,
-        ``html`` and ``lower_with``; None where one was left out.
+        ``logical``, ``strategy``, ``era``, ``fast``, ``timeout``, ``lower_with``,
+        ``hlo``, ``compare`` and those of ``gate.finish``; None where one was left out.
 
     Returns:
-      0 if the step compiles, else 1.
+      0 if the step compiles and is within the limits, else 1.
 
     Raises:
       TpudistError: the command line does not fit the file or the slice.
     """
+    if options.compare:
+        return gate.compared(options.compare[0], options.compare[1], options.rtol)
+    if not options.target:
+        raise CompileError(
+            "tpudist compile", "no FILE:FUNCTION is given", "path/to/train.py:step_fn; or --compare"
+        )
+    gate.check(options)
     slice_ = slices.find(options.topology)
     logical = options.logical or 1
     replicas = options.replicas or slice_.devices // logical
     topologies.check(slice_, replicas, logical)
     args, kwargs = arguments.parse(options.args or "")
     step.require_lowering(options.lower_with)
+    compiler.require(slice_)
     with loading.loaded(options.target, options.era, "virtual:%d" % (replicas * logical)) as (
         module,
         fn,
@@ -47,21 +54,20 @@ def run(options: argparse.Namespace) -> int:
         try:
             program = step.lower_step(strategy, fn, args, kwargs, options.lower_with)
         except CompileError as error:
-            print("does not compile: %s" % error, file=sys.stderr)
-            return 1
-    return report(program, slice_, options)
+            return gate.refused(error, options)
+    return gate.finish([(options.target, report(program, slice_, options))], options)
 
 
-def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> int:
-    """Compiles a lowered step and writes what the options ask for.
+def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> Report:
+    """Compiles a lowered step and shows the report.
 
     Args:
       program: a `program.Program`.
       slice_: a `slices.Slice`.
-      options: parsed ``fast``, ``timeout``, ``json`` and ``html``.
+      options: parsed ``fast``, ``timeout`` and ``hlo``.
 
     Returns:
-      0 if it compiles, else 1.
+      The `report.Report`.
     """
     with terminal.progress("compiling for %s" % slice_.name) as show:
         made = compiler.compile_program(
@@ -70,13 +76,10 @@ def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) 
             fast=options.fast,
             progress=show,
             timeout=options.timeout or compiler.TIMEOUT,
+            hlo=options.hlo,
         )
     print(terminal.text(made), end="")
-    if options.json:
-        files.write(options.json, json.dumps(made.to_json(), indent=1) + "\n")
-    if options.html:
-        files.write(options.html, page.html(made))
-    return 0 if made.ok else 1
+    return made
 
 
 def _check(strategy: Any, options: argparse.Namespace) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import os
 from typing import TYPE_CHECKING
 
 from tpudist import slices
 from tpudist.compile import answers, libtpu, process, summary, topologies
 from tpudist.compile import cache as kept_answers
 from tpudist.errors import CompileError
-from tpudist.hlo import normal_form
+from tpudist.hlo import normal_form, optimized
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -32,6 +33,7 @@ def compile_program(
     timeout: float | None = TIMEOUT,
     progress: Callable[[float], object] | None = None,
     cache: bool = True,
+    hlo: str | None = None,
 ) -> Report:
     """Compiles a program for a slice; no TPU is needed.
 
@@ -46,6 +48,8 @@ def compile_program(
       progress: called with the seconds that the compiler has taken, a few
         times a second; None for no calls.
       cache: whether an answer of before will do.
+      hlo: a folder; the program is compiled anew, and left there as it was before
+        and after optimization, as serialized HloModuleProtos.
 
     Returns:
       A `report.Report`, also if the program does not compile.
@@ -67,14 +71,59 @@ def compile_program(
         "level": _FAST if fast else _OPTIMIZED,
     }
     place = kept_answers.path(text, request, compiler.identity())
-    kept = kept_answers.read(place) if cache else None
+    kept = kept_answers.read(place) if cache and not hlo else None
     found = kept is not None
     if not found:
         request.update(libtpu=compiler.path, hlo=base64.b64encode(text).decode())
-        kept = answers.digest(_checked(process.ask(request, timeout, progress), compiler))
+        answer = _checked(process.ask(request, timeout, progress), compiler)
+        if hlo:
+            _leave(hlo, text, answer)
+        kept = answers.digest(answer)
         if answers.lasting(kept):
             kept_answers.write(place, kept)
     return summary.make(program, topology, fast, compiler, kept, found)
+
+
+def require(slice_: slices.Slice) -> None:
+    """Refuses what no program could be compiled with, before anything is traced or run.
+
+    Args:
+      slice_: to compile for.
+
+    Raises:
+      CompileError: (a RuntimeError) libtpu is missing or broken or does not know the
+        slice, or answers cannot be kept.
+    """
+    compiler = libtpu.find()
+    request = {"topology": slice_.name, "options": topologies.options(slice_)}
+    place = kept_answers.path(b"", request, compiler.identity())
+    if kept_answers.read(place) is not None:
+        return
+    answer = process.ask(dict(request, libtpu=compiler.path), TIMEOUT)
+    if not answer["ok"]:
+        raise CompileError(
+            "libtpu %s at %s" % (compiler.version, compiler.path),
+            "it does not start for %s: %s" % (slice_.name, answer["message"]),
+            "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
+        )
+    if not kept_answers.write(place, {"devices": answer["devices"]}):
+        raise CompileError(
+            "the cache %s" % place,
+            "it cannot be written, so that every run would compile anew",
+            "TPUDIST_CACHE=DIR, a folder that can be written",
+        )
+
+
+def _leave(folder: str, before: bytes, answer: dict[str, Any]) -> None:
+    """Writes a program into a folder, as it was handed over and as it came back."""
+    os.makedirs(folder, exist_ok=True)
+    parts = [("before.hlo.pb", before)]
+    if answer["ok"]:
+        module = optimized.module(base64.b64decode(answer["optimized"]))
+        parts.append(("after.hlo.pb", module.SerializeToString()))
+    for name, content in parts:
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
 
 
 def _checked(answer: dict[str, Any], compiler: libtpu.Libtpu) -> dict[str, Any]:

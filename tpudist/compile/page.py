@@ -28,23 +28,23 @@ _PARTS = (
 _WIDTH = 800
 
 
-def html(report):
+def html(report, *more):
     """The page's text; everything that comes from the program is escaped.
 
     Args:
       report: a `report.Report`.
+      *more: further ones, one below the other.
     """
-    sections = [
-        _failure(report),
-        _memory(report),
-        _cost(report),
-        _arguments(report),
-        _collectives(report),
-        _splits(report),
-        _notes(report),
-    ]
+    parts = _sections(report)
+    for each in more:
+        parts += ["<h1>%s</h1>" % safe(terminal.verdict(each))] + _sections(each)
+    return html_page.whole(terminal.verdict(report), parts, style=_STYLE)
+
+
+def _sections(report):
+    made = [_failure, _memory, _cost, _arguments, _collectives, _splits, _notes]
     versions = '<p class="small">%s</p>' % safe(terminal.versions(report))
-    return html_page.whole(terminal.verdict(report), sections + [versions], style=_STYLE)
+    return [section(report) for section in made] + [versions]
 
 
 def _failure(report):

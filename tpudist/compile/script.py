@@ -9,79 +9,99 @@ import sys
 from typing import TYPE_CHECKING
 
 from tpudist import machine, slices
-from tpudist.compile import compiler, step, terminal
-from tpudist.errors import TpudistError
+from tpudist.compile import command, compiler, gate, step
+from tpudist.errors import CompileError, TopologyError
 
 if TYPE_CHECKING:
     import argparse
     from typing import Any, Iterator
+
+    from tpudist.compile.report import Report
+
+
+class _Stopped(BaseException):
+    """Ends a script of which nothing but the tracing is wanted; no ``except`` of its is meant."""
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs a script and compiles every replica function that it ran.
 
     Args:
-      options: parsed ``script``, ``arguments``, ``era``, ``tpu``, ``compile``
-        (the slice), ``fast`` and ``lower_with``. Without ``tpu`` and TPUDIST_TPU the script
-        gets a virtual TPU of the slice's size.
+      options: parsed ``script``, ``arguments``, ``era``, ``tpu``, ``compile`` (the
+        slice), ``fast``, ``timeout``, ``hlo``, ``lower_with``, ``trace_only`` and those
+        of ``gate.finish``. Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU
+        of the slice's size.
 
     Returns:
-      The script's exit code; if that is 0, 1 if a function does not compile,
-      or if none ran.
+      The script's exit code; if that is 0, 1 if a function does not compile, is not
+      within the limits, or if none ran.
 
     Raises:
-      TopologyError: (a ValueError) there is no such slice.
+      TopologyError: (a ValueError) there is no such slice, or a strategy of the script
+        does not fit it: the script ends where it first runs a function.
       CompileError: (a RuntimeError) this TensorFlow lowers nothing, and no
-        other one is to.
+        other one is to; or libtpu cannot be used.
     """
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
 
+    gate.check(options)
     slice_ = slices.find(options.compile)
+    compiler.require(slice_)
     step.require_lowering(options.lower_with)
     tpu = options.tpu
     if tpu is None and not os.environ.get(machine.TPU):
         tpu = "virtual:%d" % slice_.devices
     recorded: list[Any] = []
-    code = runner.run(
-        options.script,
-        options.arguments,
-        options.era,
-        tpu,
-        around=_recording(recorded, options.lower_with),
-    )
-    print(
-        "compiled for %s: %d replica function%s"
-        % (slice_.name, len(recorded), "" if len(recorded) == 1 else "s")
-    )
-    compiles = [_report(each, slice_, options.fast) for each in recorded]
+    around = _recording(recorded, slice_, options)
+    try:
+        code = runner.run(options.script, options.arguments, options.era, tpu, around=around)
+    except _Stopped as stopped:
+        if stopped.args:
+            raise stopped.args[0] from None
+        code = 0
+    count = len(recorded)
+    print("compiled for %s: %d replica function%s" % (slice_.name, count, "s" * (count != 1)))
+    made = [(each.name, _report(each, slice_, options)) for each in recorded]
     if not recorded:
         print(
             "tpudist run: the script ran no function on replicas, so there was nothing to compile",
             file=sys.stderr,
         )
-    return code or (0 if compiles and all(compiles) else 1)
+    judged = gate.finish([(name, each) for name, each in made if each is not None], options)
+    return code or (1 if not made or None in [each for _, each in made] else judged)
 
 
 @contextlib.contextmanager
-def _recording(recorded: list[Any], lower_with: str | None) -> Iterator[None]:
+def _recording(
+    recorded: list[Any], slice_: slices.Slice, options: argparse.Namespace
+) -> Iterator[None]:
     """Adds what the block ran to a list of ``recording.Recorded``."""
     from tpudist.compile.lowering import recording  # It imports TensorFlow.
 
-    with recording.Recorder() as recorder:
-        yield
-    recorded += recorder.programs(functools.partial(step.lower_traced, lower_with=lower_with))
+    def check(strategy: Any) -> None:
+        try:
+            step.check(strategy, slice_.name)
+        except TopologyError as error:
+            raise _Stopped(error) from error
+
+    def stop() -> None:
+        raise _Stopped
+
+    with recording.Recorder(check, stop if options.trace_only else None) as recorder:
+        try:
+            yield
+        finally:
+            lower = functools.partial(step.lower_traced, lower_with=options.lower_with)
+            recorded += recorder.programs(lower)
 
 
-def _report(recorded: Any, slice_: slices.Slice, fast: bool) -> bool:
-    """Prints what became of a function; returns whether it compiles."""
+def _report(recorded: Any, slice_: slices.Slice, options: argparse.Namespace) -> Report | None:
+    """Prints what became of a function; returns its report, None if there is no program."""
     print("\n%s  %s" % (recorded.name, recorded.location))
     try:
         if recorded.error is not None:
             raise recorded.error
-        with terminal.progress("compiling for %s" % slice_.name) as show:
-            made = compiler.compile_program(recorded.program, slice_, fast=fast, progress=show)
-    except TpudistError as error:
-        print("does not compile: %s" % error)
-        return False
-    print(terminal.text(made), end="")
-    return made.ok
+        return command.report(recorded.program, slice_, options)
+    except CompileError as error:
+        gate.refused(error, options, sys.stdout)
+        return None

@@ -103,6 +103,11 @@ def is_eager(tensor):
     return isinstance(tensor, ops.EagerTensor)
 
 
+def is_initialized(handle):
+    """Whether the variable of an eager resource has a value."""
+    return bool(tf.raw_ops.VarIsInitializedOp(resource=handle))
+
+
 def stored_in(handle):
     """(shape, dtype) of the variable behind a resource; (None, None) of others."""
     data = (

@@ -16,7 +16,7 @@ def of(name, held, outer):
     """The `Handle` of a captured resource.
 
     An eager variable is its own; one of a graph, which has no value outside of
-    a Session, is stood in for by zeros of its shape.
+    a Session, and one that nothing has initialized yet, are stood in for.
 
     Args:
       name: the variable's name, "" if unknown.
@@ -37,7 +37,7 @@ def of(name, held, outer):
     parameter = program.Parameter(
         name or held.op.name, program.VARIABLE, dtype.name, tuple(shape.as_list())
     )
-    if outer is not None and graphs.is_eager(outer):
+    if outer is not None and graphs.is_eager(outer) and graphs.is_initialized(outer):
         return Handle(outer, parameter, None)
     variable = stand_in_variable(shape, dtype)
     return Handle(variable.handle, parameter, variable)

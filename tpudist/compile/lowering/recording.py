@@ -25,10 +25,15 @@ class Recorder:
     When its replicas have been traced (on every release once for each shape
     of its arguments), the function is traced again for the compiler. It is
     lowered when it is asked for: by then its variables have their values.
+
+    Args:
+      check: called with the strategy of each function; what it raises ends the script.
+      stop: called when a function has been noted, to end the script; or None.
     """
 
-    def __init__(self):
+    def __init__(self, check=lambda strategy: None, stop=None):
         self._noted = collections.OrderedDict()
+        self._check, self._stop = check, stop
 
     def __enter__(self):
         replicate.observers.append(self._observe)
@@ -47,6 +52,7 @@ class Recorder:
 
     def _observe(self, extended, fn, args, kwargs):
         strategy = extended._container_strategy()
+        self._check(strategy)
         name, location = _of(fn)
         try:
             with graphs.collections_kept():
@@ -55,7 +61,7 @@ class Recorder:
             self._noted[(name, location, str(error))] = _Noted(
                 name, location, None, _as_ours(error), ()
             )
-            return
+            return self._end()
         shapes = tuple(
             (entry[1].dtype, str(entry[1].shape)) for entry in step.inputs if entry[2] is None
         )
@@ -63,6 +69,11 @@ class Recorder:
         self._noted[(name, location, id(strategy), shapes)] = _Noted(
             name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)
         )
+        return self._end()
+
+    def _end(self):
+        if self._stop is not None:
+            self._stop()
 
 
 def _as_ours(error):
