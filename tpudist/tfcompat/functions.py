@@ -215,7 +215,7 @@ def copy_op(op, inputs, changed=None):
         op.type,
         list(inputs),
         [tensor.dtype for tensor in op.outputs],
-        name=op.name.split("/")[-1],
+        name=op.name.split("/")[-1].lstrip("_") or op.type,
         attrs=attributes,
         op_def=op.op_def,
     )
@@ -290,6 +290,31 @@ def captures(graph):
     if versions.CAPTURES_ARE_A_DICT:
         return list(graph.captures.items())
     return list(graph.captures)
+
+
+def captured(tensor):
+    """What `tensor` stands for outside of the functions that captured it."""
+    while isinstance(getattr(tensor, "graph", None), FuncGraph):
+        outer = [external for external, held in captures(tensor.graph) if held is tensor]
+        if not outer:
+            return tensor
+        tensor = outer[0]
+    return tensor
+
+
+def capture(graph, tensor):
+    """What stands for `tensor` in `graph`."""
+    return graph.capture(tensor) if isinstance(graph, FuncGraph) else tensor
+
+
+def replace_input(op, index, tensor):
+    """Gives `op`, of a graph that has not run, another input."""
+    op._update_input(index, tensor)
+
+
+def is_resource(tensor):
+    """Whether `tensor` is the handle of a variable, table or queue."""
+    return tensor.dtype == tf.resource
 
 
 def call_flat(function, inputs):

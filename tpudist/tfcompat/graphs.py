@@ -149,6 +149,89 @@ def definition(graph, name):
     return None if found is None else _definition(found)
 
 
+#: Ops that ask a resource for its value, and change nothing.
+READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
+
+
+def only_reads(op):
+    """Whether `op`, and what it calls, has no effect and draws no numbers."""
+    if op.type in READS or not functions.is_stateful(op):
+        return True
+    found = [called(op.graph, function.name) for function in called_by(op.node_def)]
+    return bool(found) and all(
+        graph is not None and all(only_reads(inner) for inner in graph.get_operations())
+        for graph in found
+    )
+
+
+def is_same_op(one, other):
+    """Whether two ops without an effect give the same for the same inputs."""
+    if one.type != other.type or one.type == "Placeholder" or not only_reads(one):
+        return False
+    return len(one.inputs) == len(other.inputs) and _same_attributes(
+        one.graph, one.node_def, other.node_def
+    )
+
+
+def _same_attributes(graph, one, other):
+    names = {name for name in set(one.attr) | set(other.attr) if not name.startswith("_")}
+    calls = [list(called_by(node)) for node in (one, other)]
+    return (
+        len(calls[0]) == len(calls[1])
+        and all(
+            _written(one.attr[name]) == _written(other.attr[name])
+            for name in names
+            if not _functions_in(one.attr[name])
+        )
+        and all(_same_body(graph, left.name, right.name) for left, right in zip(*calls))
+    )
+
+
+def _written(value):
+    return value.SerializeToString(deterministic=True)  # not a number is no other number
+
+
+def _same_body(graph, one, other):
+    """Whether two functions, traced one after the other, are the same."""
+    if one == other:
+        return True
+    bodies = [called(graph, name) for name in (one, other)]
+    if None in bodies:
+        return False
+    ops = [body.get_operations() for body in bodies]
+    places = [_places(body) for body in bodies]
+    ends = [[place[id(t)] for t in body.outputs] for place, body in zip(places, bodies)]
+    return (
+        ends[0] == ends[1]
+        and len(ops[0]) == len(ops[1])
+        and all(
+            a.type == b.type
+            and [places[0][id(t)] for t in a.inputs] == [places[1][id(t)] for t in b.inputs]
+            and _same_attributes(graph, a.node_def, b.node_def)
+            for a, b in zip(*ops)
+        )
+    )
+
+
+def _places(graph):
+    """{id of a tensor of `graph`: (number of its op, of the output)}."""
+    return {
+        id(tensor): (i, tensor.value_index)
+        for i, op in enumerate(graph.get_operations())
+        for tensor in op.outputs
+    }
+
+
+def called_by(node):
+    """The ``NameAttrList`` of each function that a ``NodeDef`` calls."""
+    for name in sorted(node.attr):
+        yield from _functions_in(node.attr[name])
+
+
+def _functions_in(value):
+    return [value.func] if value.HasField("func") else value.list.func
+
+
 def add_function(graph, definition):
     """Makes a ``FunctionDef`` a function that ops of `graph` can call.
 

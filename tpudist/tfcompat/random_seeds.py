@@ -118,7 +118,7 @@ class Variants:
 
     def call(self, node):
         """Lets a ``NodeDef`` call the copies of the functions that it calls."""
-        for function in _called(node):
+        for function in graphs.called_by(node):
             if function.name not in self._names:
                 self._names[function.name] = function.name  # if it calls itself
                 self._copy(graphs.definition(self._source, function.name))
@@ -161,16 +161,10 @@ def _draws(graph, definition, seen=None):
 
 def _calls_what_draws(graph, node, seen):
     """Whether a ``NodeDef`` calls a function that draws, and is not in `seen`."""
-    names = {function.name for function in _called(node)} - seen
+    names = {function.name for function in graphs.called_by(node)} - seen
     seen |= names
     found = [graphs.definition(graph, name) for name in sorted(names)]
     return any(each is not None and _draws(graph, each, seen) for each in found)
-
-
-def _called(node):
-    """The ``NameAttrList`` of each function that a ``NodeDef`` calls."""
-    for value in node.attr.values():
-        yield from [value.func] if value.HasField("func") else value.list.func
 
 
 def _has_seeds(node):

@@ -41,6 +41,9 @@ class VirtualExtended(distributed.MirroredExtended):
     #: gives each replica a copy of it.
     splits_variables = True
 
+    #: The `lockstep.Replicas` that are being traced one by one, if any.
+    replicas = None
+
     #: Whether annotations for logical devices are ops also on releases whose CPU
     #: kernel for that op crashes. Only a trace that never runs may say so.
     annotates_with_ops = False
@@ -202,10 +205,13 @@ class VirtualExtended(distributed.MirroredExtended):
     def _update(self, var, fn, args, kwargs, group):
         if not distributed.is_distributed(var):
             return self._update_single(var, fn, args, kwargs, group)
-        parts = [(part,) for part in distributed.components(var)]
         once = variables.is_stored_once(var)
+        if once and any(map(merge.differs, nests.flatten((args, kwargs)))):
+            variables.split(var)
+            once = False
         if once:
             merge.note_update(var)
+        parts = [(part,) for part in distributed.components(var)]
         return self._update_parts(parts, once, fn, args, kwargs, group)
 
     def _update_non_slot(self, colocate_with, fn, args, kwargs, group):

@@ -5,11 +5,15 @@ ops go to the one real device instead of to the replica's label.
 """
 
 import contextlib
+import re
 
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import collectives, merge, trace_arguments
+
+#: What TensorFlow's name scope of all replicas but the first looks like.
+_REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 
 
 def run(extended, fn, args, kwargs):
@@ -23,9 +27,46 @@ def run(extended, fn, args, kwargs):
         with _label(extended), extended.place(), _replica(extended):
             return fn(*replica_args, **replica_kwargs)
 
-    return distributed.MirroredExtended._call_for_each_replica(
-        extended, functions.do_not_convert(on_the_device), args, kwargs
-    )
+    with _traced(extended):
+        return distributed.MirroredExtended._call_for_each_replica(
+            extended, functions.do_not_convert(on_the_device), args, kwargs
+        )
+
+
+@contextlib.contextmanager
+def _traced(extended):
+    before, extended.replicas = extended.replicas, Replicas()
+    try:
+        yield
+    finally:
+        extended.replicas = before
+
+
+class Replicas:
+    """The ops of replicas that are being traced one by one."""
+
+    def __init__(self):
+        self._graph = tf.compat.v1.get_default_graph()
+        self._start = len(self._graph.get_operations())
+
+    def ops(self):
+        """Those of the graph since the replicas were started."""
+        return self._graph.get_operations()[self._start :]
+
+    def tell_apart(self, ops, handles):
+        """Gives the ops of each replica its own of `handles`.
+
+        Args:
+          ops: some of :meth:`ops`.
+          handles: one handle per replica; the first is what all have used.
+        """
+        with self._graph.as_default():
+            held = [functions.capture(self._graph, handle) for handle in handles]
+        for op in ops:
+            found = _REPLICA.search(op.name)
+            for i, tensor in enumerate(op.inputs) if found else ():
+                if tensor is held[0]:
+                    functions.replace_input(op, i, held[int(found.group(1))])
 
 
 class Replica(distributed.MirroredReplicaContext):

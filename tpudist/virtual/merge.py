@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions
-from tpudist.virtual import collectives, function_graphs, reduce_once, variables
+from tpudist.virtual import collectives, function_graphs, reduce_once, uniformity, variables
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -62,8 +62,7 @@ class Merge(function_graphs.Trace):
             for i in range(self._program.num_replicas)
         ]
         value = distributed.per_replica(self._program.extended, parts)
-        if len(flat) == 1 and self._is_inside(inside):
-            self._given[value] = inside
+        self._given[_key(value)] = inside
         return value
 
     def _inside(self, leaf):
@@ -98,15 +97,19 @@ class Merge(function_graphs.Trace):
         The sum is then taken addend by addend as the replicas finish, instead
         of handing N values to the merge function.
         """
-        if value not in self._given:
+        source = self.given(value)
+        if not isinstance(source, tf.Tensor) or not self._is_inside(source):
             return None
-        source = self._given[value]
         if source not in self._sums:
             self._sums[source] = self._input(source, "sum")
         total = self._sums[source]
         if reduce_op == tf.distribute.ReduceOp.MEAN:
             return distributed.divide(total, self._program.num_replicas)
         return total
+
+    def given(self, value):
+        """What the replica trace gave the merge as `value`, or None."""
+        return self._given.get(_key(value))
 
     def used(self):
         """The `inputs` that something depends on, once it is traced."""
@@ -188,7 +191,27 @@ def note_update(variable):
     if isinstance(trace, Merge):
         trace.updated.append(variable)
     elif not tf.executing_eagerly():
-        variables.assume_equal(variable)
+        variables.assume_equal(variable, for_good=True)
+
+
+def differs(value):
+    """Whether the argument `value` of an update may differ per replica."""
+    if not distributed.is_distributed(value) or len(distributed.components(value)) == 1:
+        return False
+    if distributed.is_variable(value):
+        return not variables.is_stored_once(value)
+    trace = function_graphs.current()
+    given = trace.given(value) if isinstance(trace, Merge) else None
+    if given is not None:
+        return not trace.program.uniformity.holds(given)
+    if tf.executing_eagerly() and distributed.is_mirrored(value):
+        return False
+    return not uniformity.are_equal(distributed.components(value))
+
+
+def _key(value):
+    """What tells a distributed value of tensors: TensorFlow 2.4 wraps it anew."""
+    return distributed.flatten(distributed.components(value)[0])[0]
 
 
 def combine(reduce_op, value):

@@ -18,6 +18,7 @@ from tpudist.virtual import (
     replica_seeds,
     segment_calls,
     trace_arguments,
+    uniformity,
     variables,
 )
 
@@ -53,6 +54,7 @@ class Program(function_graphs.Trace):
       deliveries: [(nest, receive)]: values that leave the function without
         being returned; see :mod:`delivery`.
       numbers: {random op: [its number per replica]}; see :mod:`replica_seeds`.
+      uniformity: what is the same on every replica.
     """
 
     def __init__(self, extended):
@@ -62,6 +64,7 @@ class Program(function_graphs.Trace):
         self.merges = []
         self.deliveries = []
         self.numbers = {}
+        self.uniformity = uniformity.Uniformity(self)
         self._replica_id = None
 
     @property

@@ -56,19 +56,28 @@ class StoredOnce(distributed.MirroredVariable):
     def handle(self):
         """The resource of the current replica's component."""
         if self._updates_parts():
-            _split(self)
+            split(self)
+        self._note_read()
         return super().handle
+
+    def _get(self):
+        self._note_read()
+        return super()._get()
+
+    def _note_read(self):
+        if not versions.TRACE_ONCE and not tf.executing_eagerly():  # no _get_replica there
+            assume_equal(self)
 
     def _get_replica(self, replica_id):
         if self._updates_parts() and not self._assumed_equal:
-            _split(self)
+            split(self)
         elif replica_id and not tf.executing_eagerly():
             assume_equal(self)
         return super()._get_replica(replica_id)
 
     def _update(self, update_fn, value, **kwargs):
         if self._updates_parts():
-            _split(self)
+            split(self)
         return super()._update(update_fn, value, **kwargs)
 
     def _updates_parts(self):
@@ -85,30 +94,44 @@ class StoredOnce(distributed.MirroredVariable):
             and is_stored_once(self)
             and (self._distribute_strategy.extended.splits_variables)
         ):
-            _split(self)
+            split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 
 
-def assume_equal(variable):
-    """Notes that a graph relies on `variable` being stored once, if it is."""
-    if isinstance(variable, StoredOnce) and is_stored_once(variable):
-        variable._assumed_equal = True
+def assume_equal(variable, for_good=False):
+    """Notes that a graph relies on `variable` being stored once, if it is.
+
+    Args:
+      variable: a variable.
+      for_good: also if only replicas rely on it that are being traced one by
+        one, which can still be told apart.
+    """
+    if not isinstance(variable, StoredOnce) or not is_stored_once(variable):
+        return
+    replicas = None if for_good else variable._distribute_strategy.extended.replicas
+    known = variable._assumed_equal
+    variable._assumed_equal = replicas if replicas and known in (False, replicas) else True
 
 
-def _split(variable):
-    """Gives every replica its own copy of a variable without aggregation."""
-    if variable._assumed_equal:
+def split(variable):
+    """Gives every replica its own copy of a variable that was stored once.
+
+    Raises:
+      ContextError: (a RuntimeError) a graph relies on its being one.
+    """
+    extended = variable._distribute_strategy.extended
+    if variable._assumed_equal not in (False, extended.replicas):
         raise ContextError(
-            "variable %r (aggregation NONE) is assigned in a replica function" % variable.name,
+            "variable %r is given a value per replica" % variable.name,
             "a graph built earlier uses it as one value for all replicas, "
             "and from this assignment on the replicas' values may differ",
-            "create it with aggregation=tf.VariableAggregation."
-            "ONLY_FIRST_REPLICA (or SUM, MEAN), or call the function that "
-            "assigns it before the ones that only read it",
+            "call the function that assigns it before the ones that only read it; or, if one "
+            "value is meant, give the variable aggregation=tf.VariableAggregation."
+            "ONLY_FIRST_REPLICA (or SUM, MEAN), or the update a value from all_reduce",
         )
     first = distributed.components(variable)[0]
-    extended = variable._distribute_strategy.extended
     count = len(distributed.components(variable))
+    traced = extended.replicas.ops() if extended.replicas else []
     with function_graphs.outside({}), extended.place():
         make = _makers_of_siblings().get(first, functools.partial(_copy_of, first))
         rest = [make(i) for i in range(1, count)]
@@ -116,6 +139,8 @@ def _split(variable):
     for part in rest:
         part._distributed_container = weakref.ref(variable)
         part.handle._distributed_container = weakref.ref(variable)
+    if traced:
+        extended.replicas.tell_apart(traced, [part.handle for part in variable._values])
 
 
 def _copy_of(variable, replica_id):
@@ -189,7 +214,7 @@ def replica_id(extended):
 
 def classes():
     """The classes that mirrored and sync-on-read variables are wrapped in."""
-    mirrored = StoredOnce if versions.ASSIGN_WITHOUT_AGGREGATION else distributed.MirroredVariable
+    mirrored = distributed.MirroredVariable if versions.BY_DEVICE else StoredOnce
     return mirrored, distributed.SyncOnReadVariable
 
 

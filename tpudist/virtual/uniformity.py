@@ -1,0 +1,112 @@
+"""Which values are the same on every replica, as far as their traces show it.
+
+Constants are, what is read from a variable that is stored once, what a merge
+gave back as one value, and whatever is computed from such values without an
+effect.
+"""
+
+from tpudist.tfcompat import distributed, functions, graphs
+from tpudist.virtual import variables
+from tpudist.virtual.identity_map import IdentityMap
+
+
+class Uniformity:
+    """What is uniform in a trace that stands for every replica.
+
+    Args:
+      program: the `Program`, which may still be traced.
+    """
+
+    def __init__(self, program):
+        self._program = program
+        self._seen = 0
+        self._uniform = IdentityMap()
+
+    def holds(self, value):
+        """Whether `value`, of the trace, is the same on every replica."""
+        self._learn()
+        return all(tensor in self._uniform for tensor in distributed.flatten(value))
+
+    def _learn(self):
+        given = self._given()
+        ops = self._program.graph.get_operations()
+        for op in ops[self._seen :]:
+            follows = self._follows(op)
+            for i, tensor in enumerate(op.outputs):
+                if given.get(tensor, follows[i % len(follows)]):
+                    self._uniform[tensor] = True
+        self._seen = len(ops)
+
+    def _follows(self, op):
+        """Whether outputs of `op` are uniform: one answer for each, or for all."""
+        uniform = [tensor in self._uniform for tensor in op.inputs]
+        if op.type == "IdentityN":  # of a custom gradient: it passes all of them on
+            return uniform
+        return [op.type != "Placeholder" and all(uniform) and graphs.only_reads(op)]
+
+    def _given(self):
+        """{placeholder of the trace: whether all replicas get the same}."""
+        program = self._program
+        given = IdentityMap(
+            (held, all(tensor is tensors[0] for tensor in tensors))
+            for held, tensors in program.arguments
+        )
+        for external, held in functions.captures(program.graph):
+            given[held] = not functions.is_resource(external) or _is_one(external)
+        for merge in program.merges:
+            given.update((held, len(tensors) == 1) for held, tensors in merge.results)
+        return given
+
+
+def are_equal(values):
+    """Whether values that were traced replica by replica are the same.
+
+    Args:
+      values: one value per replica, of one graph or eager.
+    """
+    columns = zip(*[distributed.flatten(value) for value in values])
+    return all(_Pairs(part, column[0]).are_equal() for column in columns for part in column[1:])
+
+
+class _Pairs:
+    """Two tensors and, pairwise, what they are computed from."""
+
+    def __init__(self, left, right):
+        self._pending = [(left, right)]
+        self._compared = set()
+
+    def are_equal(self):
+        """Whether all that is compared is the same."""
+        while self._pending:
+            left, right = self._pending.pop()
+            key = id(left), id(right)
+            if left is not right and key not in self._compared:
+                self._compared.add(key)
+                if not self._correspond(left, right):
+                    return False
+        return True
+
+    def _correspond(self, left, right):
+        if graphs.is_eager(left) or graphs.is_eager(right):
+            return False
+        left, right = _source(left), _source(right)
+        if left is right:
+            return True
+        one, other = left.op, right.op
+        if not (graphs.is_same_op(one, other) and left.value_index == right.value_index):
+            return False
+        self._pending += list(zip(one.inputs, other.inputs))
+        return all(_is_one(handle) for handle in one.inputs if functions.is_resource(handle))
+
+
+def _source(tensor):
+    """What an Identity, or a chain of them, passes on."""
+    while tensor.op.type in ("Identity", "IdentityN", "StopGradient"):
+        tensor = tensor.op.inputs[tensor.value_index]
+    return tensor
+
+
+def _is_one(handle):
+    """Whether `handle` is that of a variable which all replicas read as one."""
+    variable = variables.of_handle(functions.captured(handle))
+    return variable is not None and variables.is_stored_once(variable)
