@@ -122,7 +122,8 @@ class Engine:
                 done = place.counted(done, record)
             left += [place.left(*record) for record in plan.left]
             others += [place.use(*record, instead="") for record in plan.others]
-        return text, done if text != source.text else [], left, others
+        done, same = original_lines.unchanged(done if text != source.text else [])
+        return text, done, left, others + same
 
     def _step(self, steps, path, module, deadline):
         plan = Plan(
@@ -133,6 +134,7 @@ class Engine:
             self._renames(steps),
             bool(self._options.report),
         )
+        plan.target = self._options.to
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:

@@ -121,7 +121,7 @@ def _plan_from(plan_, node, relocation):
                 )
         else:
             new = relocation(full)
-            plain = new == "tensorflow" or new.startswith("tensorflow.compat.")
+            plain = new in ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
             modules.add(None if plain or new.rpartition(".")[2] != name else new.rpartition(".")[0])
             made.append(statement(new, bound))
     if not made:
@@ -153,7 +153,9 @@ def _dropped(plan_, node, full, bound):
         return False
     scope = plan_.module.scope(node)
     uses = [access.node for assignment in scope[bound] for access in assignment.references]
-    if not uses or not plan_.respelled:
+    if not uses:
+        return plan_.steps[0] == "2.0" and _is_unused(plan_, node, bound)
+    if not plan_.respelled:
         return False
     return all(import_origins.first_name(use) in plan_.respelled for use in uses) and not _exported(
         plan_, bound
@@ -199,6 +201,18 @@ def _whole_name(module, node):
     return node
 
 
+def _is_unused(plan_, node, bound):
+    """Whether nothing reads an import of a file, and no other file may import it from there."""
+    module = plan_.module
+    line = module.parent(node)
+    return (
+        module.parent(line) is module.tree
+        and not module.path.endswith("__init__.py")
+        and bound != "tensorflow"
+        and not _exported(plan_, bound)
+    )
+
+
 def _exported(plan_, bound):
     """Whether another file of the code base may import the name from this one."""
     module, codebase = plan_.module, plan_.evaluator.codebase
@@ -208,7 +222,9 @@ def _exported(plan_, bound):
 
 def _replace(plan_, node, kept, made):
     """Plans an import's new statements, each on a line of its own if it was alone on one."""
-    lines = sorted({line for line in made if line}, key=made.index)
+    if isinstance(node, cst.Import) and _replace_names(plan_, node, kept, made):
+        return
+    lines = _joined(sorted({line for line in made if line}, key=made.index))
     if plan_.root_needed:
         lines.append(_root(plan_))
         plan_.root_needed = False
@@ -233,6 +249,41 @@ def _replace(plan_, node, kept, made):
             ),
         )
     _note(plan_, node, "; ".join(lines) or "nothing: no use is left")
+
+
+def _joined(lines):
+    """Imports from one module as one statement, where the first of them stood."""
+    found = {}
+    for line in lines:
+        start, _, names = line.partition(" import ")
+        found.setdefault(start, []).append(names)
+    return [
+        start + " import " + ", ".join(names) if any(names) else start
+        for start, names in found.items()
+    ]
+
+
+def _replace_names(plan_, node, kept, made):
+    """Plans an ``import a, b as c`` that stays one; False if it cannot."""
+    if (
+        len(node.names) < 2
+        or plan_.root_needed
+        or len(kept) + len(made) != len(node.names)
+        or any(line is not None and not line.startswith("import ") for line in made)
+    ):
+        return False
+    new = iter([line and cst.parse_statement(line).body[0].names[0] for line in made])
+    names = [alias if alias in kept else next(new) for alias in node.names]
+    names = [each for each in names if each is not None]
+    if not names:
+        return False
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    names = [each.with_changes(comma=comma) for each in names[:-1]] + [
+        names[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    ]
+    plan_.replace(node, lambda updated: updated.with_changes(names=names))
+    _note(plan_, node, "; ".join(line for line in made if line) or "nothing: no use is left")
+    return True
 
 
 def _on_lines(line, statements):

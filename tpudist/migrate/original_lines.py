@@ -153,7 +153,14 @@ def followed_up(done, later):
     wrote = [each for each in same if word in each.instead] or same
     if not wrote:
         return done
-    new = [wrote[0]._replace(instead=later.instead)]
-    if new[0].seen.rpartition(".")[2] == new[0].instead:
-        new = []  # it is called as it was
-    return [use for each in done for use in (new if each is wrote[0] else [each])]
+    new = wrote[0]._replace(instead=later.instead)
+    return [new if each is wrote[0] else each for each in done]
+
+
+def unchanged(done):
+    """(the uses of a list that changed, those that are called as they were)."""
+    same = [use for use in done if use.seen.rpartition(".")[2] == use.instead]
+    others = [
+        use._replace(rule=use.instead, seen="it is called so again", instead="") for use in same
+    ]
+    return [use for use in done if use not in same], others

@@ -22,6 +22,8 @@ body { color: #1f2933; background: #fff; }
 h2 { font-size: 1.1rem; }
 table { width: 100%; }
 td, th { border-color: #e4e7eb; vertical-align: top; }
+td { overflow-wrap: anywhere; }
+td:nth-child(2) { overflow-wrap: normal; white-space: nowrap; }
 td.n { text-align: right; }
 code, pre { font: 13px/1.45 ui-monospace, monospace; }
 pre { background: #f5f7fa; border-radius: 6px; }

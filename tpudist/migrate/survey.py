@@ -38,6 +38,8 @@ class Survey:
       graph: whether some file uses a Session or makes a Graph.
       sums_losses: whether some file asks for losses that are no means.
       files: candidates and companions, the files to look at.
+      strategy_classes: the classes that TPU strategies have after a migration to
+        latest, dotted names below ``tf``: they are three in TensorFlow 2.
     """
 
     def __init__(self, codebase, origin="auto"):
@@ -66,6 +68,7 @@ class Survey:
             if _names_tensorflow_1(self._evidence[path])
         }
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
+        self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         self.files = sorted(
             set(codebase.candidates)
@@ -86,6 +89,15 @@ class Survey:
     def wants_v1(self, path):
         """Whether ``tf`` in a file means that of TensorFlow 1."""
         return path in self._v1
+
+    def _strategy_classes(self, codebase):
+        named = {path for path in codebase.candidates if b"TPUStrategy" in codebase.bytes[path]}
+        every = {
+            "compat.v1.distribute.experimental.TPUStrategy": named & self._v1,
+            "distribute.TPUStrategy": named & set(self.eras) - self._v1,
+            "distribute.experimental.TPUStrategy": named - set(self._texts),  # Python 2
+        }
+        return tuple(name for name, paths in every.items() if paths)
 
     def _read(self, codebase, path):
         try:

@@ -28,7 +28,7 @@ class Plan:
         self.rewritten, self.left, self.others = [], [], []
         self.respelled = set()
         self.root_needed = self.session_seen = False
-        self.home = ""
+        self.home = self.target = ""
 
     def replace(self, node, function):
         """Has `node` replaced by ``function(node)``, once the nodes inside it are done."""
@@ -157,12 +157,12 @@ class Use:
             node = cst.Attribute(node, cst.Name(name))
         return lambda updated: node.with_changes(lpar=updated.lpar, rpar=updated.rpar)
 
-    def respell(self, dotted):
-        """Rewrites a name below ``tf`` to another one."""
+    def respell(self, dotted, remark=""):
+        """Rewrites a name below ``tf`` to another one, and notes it with a remark."""
         function = self.respelled(dotted)
         self.plan.replace(self.node, function)
         if not isinstance(self.node, cst.Name):
-            self.note("tf." + dotted)
+            self.note("tf." + dotted + remark)
 
     def spelled(self, dotted):
         """A new node for a name below ``tf``."""

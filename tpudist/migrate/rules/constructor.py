@@ -8,6 +8,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import edits
+from tpudist.resolution import import_origins
 
 STEP = "2.0"
 NOTE = (
@@ -23,6 +24,8 @@ _TPU = "distribute.experimental.TPUStrategy"
 _FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
 USES = [("tf", name) for name in list(_OLD) + [_TPU]]
 
+_WITHOUT_STEPS = ", without steps_per_run, which it does not take"
+
 
 def apply(use):
     """Renames the class and drops what is no argument any more.
@@ -30,15 +33,20 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    contrib = use.name in _OLD
+    contrib, remark = use.name in _OLD, ""
     if use.call is not None and _OLD.get(use.name, use.name) == _TPU:
-        if not _arguments(use, contrib):
-            return None
+        remark = _arguments(use, contrib)
+        if remark is None:
+            return
     elif use.call is not None and use.call.args and not _is_same(use):
-        return use.leave(
+        use.leave(
             "its arguments of contrib are not those of tf.distribute", "tf.%s" % _OLD[use.name]
         )
-    return use.respell(_OLD[use.name]) if contrib else None
+        return
+    if contrib:
+        use.respell(_OLD[use.name], remark)
+    if remark and (not contrib or isinstance(use.node, cst.Name)):
+        use.note(use.code() + remark)
 
 
 def _is_same(use):
@@ -52,21 +60,23 @@ def _is_same(use):
 
 
 def _arguments(use, contrib):
-    """Plans the new arguments; False if the call is left."""
+    """Plans the new arguments; returns what goes with them, None if the call is left."""
     cores = use.argument(2 if contrib else -1, "num_cores")
     if use.has_stars and contrib:
         use.leave("its arguments cannot be read here", "tf.%s(resolver)" % _TPU)
-        return False
+        return None
     if cores is not None and use.code(cores.value) != "None":
         use.leave(
             "num_cores has no successor of the same form",
             "device_assignment=tf.tpu.experimental.DeviceAssignment.build(topology, "
             "num_replicas=%s)" % use.code(cores.value),
         )
-        return False
+        return None
     steps = use.argument(1 if contrib else -1, "steps_per_run")
+    if _takes_steps(use):
+        steps = None  # the strategy of tf.compat.v1 has it, as its second argument
     if steps is None and cores is None:
-        return True
+        return ""
     kept = [each is not steps and each is not cores for each in use.call.args]
 
     def call(updated):
@@ -75,6 +85,12 @@ def _arguments(use, contrib):
         )
 
     use.plan.replace(use.call, call)
-    if not contrib or isinstance(use.node, cst.Name):
-        use.note("without steps_per_run")
-    return True
+    return _WITHOUT_STEPS if steps is not None else ""
+
+
+def _takes_steps(use):
+    """Whether the class of the target has ``steps_per_run``."""
+    return use.plan.target == "latest" and (
+        use.plan.survey.wants_v1(use.module.path)
+        or import_origins.is_v1_name(use.plan, use.module, use.node)
+    )

@@ -1,6 +1,7 @@
 """``experimental.TPUStrategy`` is ``TPUStrategy`` since 2.3, its assignment ``experimental_``.
 
-Below ``tf.compat.v1`` there is only the experimental one, which stays.
+Below ``tf.compat.v1`` there is only the experimental one, which stays. The two are
+different classes: where a code base has both, ``isinstance`` asks for either.
 """
 
 import libcst as cst
@@ -20,7 +21,11 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if import_origins.is_v1_name(use.plan, use.module, use.node):
+    is_v1 = import_origins.is_v1_name(use.plan, use.module, use.node)
+    classes = use.plan.survey.strategy_classes
+    if len(classes) > 1 and _is_asked_for(use) and use.plan.target == "latest":
+        return _either(use, classes, is_v1)
+    if is_v1:
         return None
     if use.call is not None:
         if use.has_stars:
@@ -29,6 +34,31 @@ def apply(use):
         if assignment is not None:
             _keyword(use, assignment)
     return use.respell(surfaces.NAMES["latest"][_OLD])
+
+
+def _is_asked_for(use):
+    """Whether it is the class that an ``isinstance`` asks for, on its own."""
+    argument = use.module.parent(use.node)
+    call = use.module.parent(argument)
+    return (
+        isinstance(argument, cst.Arg)
+        and use.last_word(getattr(call, "func", None)) in ("isinstance", "issubclass")
+        and argument is call.args[-1]
+    )
+
+
+def _either(use, classes, is_v1):
+    root = use.plan.root()
+    names = [
+        name
+        if not is_v1
+        else name.replace("compat.v1.", "")
+        if "v1" in name
+        else "compat.v2." + name
+        for name in classes
+    ]
+    either = "(%s)" % ", ".join("%s.%s" % (root, name) for name in names)
+    return use.rewrite(use.node, lambda _: cst.parse_expression(either), either)
 
 
 def _keyword(use, assignment):
