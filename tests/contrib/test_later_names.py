@@ -1,10 +1,14 @@
 """What code of TensorFlow 1.13 to 1.15 calls on the same class."""
 
+import pathlib
+import re
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests.contrib.harness import numbers, strategy_of, tf1
+from tpudist import surfaces
 
 SUM = tf.distribute.ReduceOp.SUM
 
@@ -180,3 +184,18 @@ def test_in_a_function(eager, strategy):
 
     assert eager.run(train(tf.constant(3.0))) == (3.0,) * 4
     assert eager.run(train(tf.constant(-3.0))) == (3.0,) * 4
+
+
+def test_the_names_of_1_13_for_the_system(graph, strategy):
+    assert strategy.experimental_initialize() == []
+    assert strategy.experimental_finalize() == []
+    assert strategy.require_static_shapes is True
+
+
+def test_every_member_is_used_here():
+    """Law 7: the cases of contrib's class are in this folder."""
+    folder = pathlib.Path(__file__).parent
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("test_*.py")))
+    text += (folder.parent / "conformance" / "test_carried.py").read_text(encoding="utf-8")
+    members = set(surfaces.members("contrib")) - {"__init__"}
+    assert {name for name in members if not re.search(r"\.%s\b" % name, text)} == set()
