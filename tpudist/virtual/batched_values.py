@@ -44,11 +44,11 @@ class Uniform:
         return [self.value] * self._count
 
     def rows(self):
-        """The value repeated along its first axis, as of a `Batch`."""
+        """The value repeated along its first axis, like the rows of a `Batch`."""
         return tf.concat(self.each(), 0)
 
     def stacked(self):
-        """The value repeated along a new first axis, as of a `Batch`."""
+        """The value repeated along a new first axis, like a stacked `Batch`."""
         return tf.stack(self.each())
 
     def total(self, leaf=""):
@@ -57,7 +57,7 @@ class Uniform:
 
 
 class Each:
-    """One of `count` tensors per replica."""
+    """`count` tensors, one per replica."""
 
     def __init__(self, count, tensors=()):
         self._count = count
@@ -87,7 +87,7 @@ class Each:
 
 
 class Total:
-    """The sum over all replicas, which alone is wanted."""
+    """The sum over all replicas, where only the sum is needed."""
 
     def __init__(self, tensor):
         self.value = tensor
@@ -144,7 +144,7 @@ class Batch:
         return self._stacked
 
     def aligned(self, rank):
-        """`stacked()` with ones after the first axis, up to `rank` others."""
+        """`stacked()` with axes of size 1 after the first, so that `rank` axes follow it."""
         missing = rank - len(self.shape)
         if not missing:
             return self.stacked()

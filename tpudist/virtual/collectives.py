@@ -1,8 +1,8 @@
-"""Which collectives a traced program has: read off its graph.
+"""Reads the collectives of a traced program off its graph.
 
-On a TPU each is an op. On the virtual TPU it is whatever ops do the same on
-one device; what replicas do where they meet is built under the collective's
-name (see :func:`named`), so that a graph tells, whenever it was traced.
+On a TPU each collective is an op. On the virtual TPU other ops do the same on
+one device. They are built under the collective's name where replicas meet (see
+:func:`named`), so that the graph alone tells which collectives it has.
 """
 
 import collections
@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.virtual import function_graphs
 
-#: Ops that are collectives, and what they are called here.
+#: {op type of a collective: its kind}
 OPS = {
     "CrossReplicaSum": "all_reduce",
     "XlaAllReduce": "all_reduce",
@@ -33,12 +33,12 @@ OPS = {
     "CollectiveBcastSendV2": "broadcast",
 }
 
-#: Names of :func:`named`, and what they are called here.
+#: {name for :func:`named`: kind of collective}
 NAMES = {"AllReduce": "all_reduce", "AllGather": "all_gather"}
 
 _SCOPE = re.compile(r"^((?:.*/)?(%s)(?:_\d+)?)/[^/]+$" % "|".join(NAMES))
 
-#: A function's argument has the name of its placeholder, in small letters.
+#: A function's argument has the name of its placeholder, in lower case.
 _ARGUMENT = re.compile(
     r"(?:^|_)(%s)(?:_\d+)?_placeholder(?:_\d+)?$" % "|".join(name.lower() for name in NAMES)
 )
@@ -48,7 +48,7 @@ _meetings = threading.local()
 
 @contextlib.contextmanager
 def meeting():
-    """The block is what replicas do where they meet, in a graph of no `Trace`."""
+    """Says that replicas meet in the block, in a graph that no `Trace` builds."""
     _meetings.depth = getattr(_meetings, "depth", 0) + 1
     try:
         yield
@@ -60,7 +60,7 @@ def meeting():
 def named(name):
     """Names the ops of the block after a collective, if replicas meet here.
 
-    Outside of a meeting the host combines values, which no core takes part in.
+    Elsewhere the host combines values, and no core takes part.
 
     Args:
       name: a key of `NAMES`.
@@ -83,8 +83,8 @@ def traced(fn, args=(), kwargs=None):
       args, kwargs: what it is traced with.
 
     Returns:
-      ``{"all_reduce": 2}``: how many of each kind stand in the program. One in
-      a loop's body counts once; one in a function, once for each call.
+      ``{"all_reduce": 2}``: how many of each kind the program has. One in a
+      loop's body counts once; one in a function, once for each call.
     """
     kwargs = kwargs or {}
     if not tf.executing_eagerly():

@@ -1,9 +1,8 @@
 """Hands values out of replica functions while they are being traced.
 
-A replica function may have to give a value to the cross-replica code that
-started it without returning it: an output of a step, say. In lockstep the
-replicas meet for that; out of a trace the value is delivered when the trace
-has ended and its segments are called.
+A replica function may have to give a value, such as an output of a step, to the
+cross-replica code that started it without returning it. In lockstep the replicas
+meet for that; a trace delivers the value after its segments have been called.
 """
 
 import tensorflow as tf
@@ -49,7 +48,7 @@ def _check_place(trace):
 
 
 def spread(strategy, value):
-    """List of one structure per replica of a nest with distributed leaves."""
+    """One nest per replica, as a list, of a nest with distributed leaves."""
     return [
         nests.map_structure(
             lambda leaf, i=i: (

@@ -73,14 +73,13 @@ def run(step, iterations, start=None):
       step: ``step() -> nest of tensors``, traced once. Its stateful ops run
         even if no result depends on them, as in a TPU computation.
       iterations: number of steps, at least 1.
-      start: ``start(nest) -> flat list``: what the results are before the
-        first step, for the nest of tensors that `step` returned; None for
-        zeros.
+      start: ``start(nest) -> flat list``: the results before the first step,
+        given the nest of tensors that `step` returned; None for zeros.
 
     Returns:
       ``(nest, op)``: the nest that the last step returned, and in a graph an
-      op that runs the loop, else None. Evaluating any tensor of the nest runs
-      the loop, and it is the same loop for all of them and the op.
+      op that runs the loop, else None. The tensors of the nest and the op run
+      the same loop.
 
     Raises:
       DatasetEndError: (eager) an iterator ended before the last step.
@@ -94,8 +93,7 @@ def run(step, iterations, start=None):
 def traced(step, start=None):
     """The loop around `step` as a function of the number of steps.
 
-    The step is traced when it is first called; to be run by
-    :func:`run_traced`.
+    :func:`run_traced` runs it; the first call traces the step.
     """
     return _EagerFunction(lambda iterations: _Loop(step, start).build(iterations))
 
@@ -124,7 +122,7 @@ def run_once(step):
 
 
 class _EagerFunction:
-    """A function of tensors for eager mode, traced exactly once.
+    """A function of tensors for eager mode, traced once for the same dtypes.
 
     A ``tf.function`` traces twice if variables are created in the first trace.
     """
@@ -221,6 +219,6 @@ def _counter_type(iterations):
 
 
 def zeros(tensor):
-    """A start value for `tensor`: zeros, of no elements if the size is unknown."""
+    """A start value for `tensor`: zeros; a dimension of unknown size is 0."""
     dims = tensor.shape.as_list() if tensor.shape.rank is not None else []
     return tf.zeros([dim or 0 for dim in dims], tensor.dtype)

@@ -44,8 +44,8 @@ class VirtualExtended(distributed.MirroredExtended):
     #: The `lockstep.Replicas` that are being traced one by one, if any.
     replicas = None
 
-    #: Whether annotations for logical devices are ops also on releases whose CPU
-    #: kernel for that op crashes. Only a trace that never runs may say so.
+    #: Whether annotations for logical devices are ops even on releases whose CPU
+    #: kernel for that op crashes. True only for traces that never run.
     annotates_with_ops = False
 
     def __init__(self, strategy, system, placement, device=None):
@@ -59,7 +59,7 @@ class VirtualExtended(distributed.MirroredExtended):
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
 
-    # Set-up. The three methods below are called by the native constructor.
+    # Set-up and input: the native class calls these.
 
     def _initialize_strategy(self, devices, *unused_args, **unused_kwargs):
         inputs.set_devices(self, devices, _HOST)
@@ -257,7 +257,7 @@ class VirtualExtended(distributed.MirroredExtended):
 
     @contextlib.contextmanager
     def _updating(self, once):
-        """Tells variables whether an update is done once for each part."""
+        """Tells variables whether the update in the block runs once or once per part."""
         before, self.updates_parts = self.updates_parts, not once
         try:
             yield

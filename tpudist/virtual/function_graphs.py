@@ -18,10 +18,10 @@ class Trace:
       graph: the FuncGraph.
       outer: the graph it is called from.
       must_run: the stateful ops of the graph, once it is traced.
-      regroups: whether distributed values made here are regrouped by
-        TensorFlow, which takes N times one object for an undistributed value.
-      handed_out: a list if the values that replica functions hand out (see
-        :mod:`tpudist.virtual.delivery`) are only collected, else None.
+      regroups: whether TensorFlow regroups the distributed values made here; it
+        takes one object that appears N times for an undistributed value.
+      handed_out: a list that collects the values that replica functions hand out
+        (see :mod:`tpudist.virtual.delivery`), or None if they are delivered.
     """
 
     regroups = True
@@ -59,7 +59,7 @@ class Trace:
 
     @contextlib.contextmanager
     def outside(self, kwargs):
-        """Leaves the trace; `kwargs` are the arguments of a new variable."""
+        """Leaves the trace; `kwargs` are the creation arguments of a variable."""
         with self.outer.as_default(), tf.control_dependencies(None):
             with outside(kwargs):
                 yield

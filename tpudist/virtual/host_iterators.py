@@ -7,7 +7,7 @@ from tpudist.tfcompat import distributed, versions
 
 
 def take(get_next, count):
-    """`count` results of ``get_next()``, taken in turn also in a graph.
+    """`count` results of ``get_next()``, taken in turn even in a graph.
 
     Args:
       get_next: takes the next element (or optional) of an iterator.
@@ -26,11 +26,11 @@ def take(get_next, count):
 
 
 def untuned(datasets):
-    """`datasets` of the hosts, for hosts that are all on this machine.
+    """`datasets`, one per host, without autotuning if there are several.
 
-    Several do not get a thread each that tunes them for a machine of their
-    own, and for which the end of their iterators waits. What is to be tuned
-    (``tf.data.AUTOTUNE``) has TensorFlow's default instead.
+    All hosts are on this machine. Autotuning would give each dataset a thread
+    that tunes it as if it had the machine to itself, and its iterator would
+    wait for the thread to end. ``tf.data.AUTOTUNE`` then means TensorFlow's default.
     """
     if len(datasets) == 1 or not versions.ITERATORS_END_SLOWLY:
         return datasets

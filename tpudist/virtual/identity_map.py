@@ -19,7 +19,7 @@ class IdentityMap(collections.abc.MutableMapping):
 
     @classmethod
     def of(cls, keys):
-        """Each key mapped to itself: what is used as an ordered set."""
+        """Each key mapped to itself, for use as an ordered set."""
         return cls((key, key) for key in keys)
 
     def __getitem__(self, key):

@@ -11,8 +11,8 @@ if versions.HAS_INPUT_LIB:
 if versions.ITERATORS_END_SLOWLY:
     from tpudist.virtual import iterators
 
-#: TensorFlow's distributed datasets have the ``element_spec`` of one replica's
-#: values, or none (1.15 to 2.1).
+#: Whether TensorFlow's distributed datasets lack the ``element_spec`` of per-replica
+#: values: from 1.15 to 2.1 they have that of one replica's values, or none.
 _LACKS_SPEC = versions.DEVICE_MAP and versions.HAS_ELEMENT_SPEC
 
 
@@ -62,7 +62,7 @@ def workers(extended, options=None):
 
 
 def distributed(extended, dataset):
-    """The distributed dataset to use in the place of TensorFlow's."""
+    """The distributed dataset to use instead of TensorFlow's `dataset`."""
     if versions.ITERATORS_END_SLOWLY:
         return iterators.distributed(dataset)
     if _LACKS_SPEC:
@@ -74,7 +74,7 @@ def distributed(extended, dataset):
 
 
 def element_spec(extended, spec):
-    """The spec of per-replica values; `spec` is that of one replica's."""
+    """The spec of per-replica values; `spec` describes one replica's values."""
     count = extended._num_replicas_in_sync
     if count == 1:
         return spec
@@ -84,7 +84,7 @@ def element_spec(extended, spec):
 
 
 def make_dataset_iterator(make, extended, dataset):
-    """The iterator to use in the place of what ``make(dataset)`` makes."""
+    """The iterator to use instead of the one that ``make(dataset)`` makes."""
     if versions.ITERATORS_END_SLOWLY:
         return extended._experimental_distribute_dataset(
             dataset, None
@@ -93,7 +93,7 @@ def make_dataset_iterator(make, extended, dataset):
 
 
 def make_input_fn_iterator(make, input_fn):
-    """The iterator to use in the place of what ``make(input_fn)`` makes."""
+    """The iterator to use instead of the one that ``make(input_fn)`` makes."""
     if versions.ITERATORS_END_SLOWLY:
         return iterators.from_input_fn(make, input_fn)
     return make(input_fn)
@@ -122,7 +122,7 @@ if versions.DEVICE_MAP:
 if _LACKS_SPEC:
 
     class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
-        """TensorFlow's, whose iterators know what they return."""
+        """TensorFlow's class, with iterators that have an ``element_spec``."""
 
         def __iter__(self):
             iterator = super().__iter__()
@@ -134,9 +134,9 @@ if _LACKS_SPEC:
 
 
 def _require_shapes(spec):
-    """Refuses batches of any size: TensorFlow then asks who has rows left.
+    """Refuses batches of unknown size, for which TensorFlow asks hosts for rows left.
 
-    Until 2.1 it tells the hosts apart by their device, which is one here.
+    Until 2.1 it tells the hosts apart by their device, and here they share one.
     """
     if not all(leaf.shape.is_fully_defined() for leaf in nests.flatten(spec)):
         raise ArgumentError(

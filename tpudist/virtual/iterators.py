@@ -1,17 +1,17 @@
-"""Distributed datasets of which each host makes one iterator.
+"""Distributed datasets with one iterator per host.
 
 TensorFlow makes one ``tf.data`` iterator per host and one more per replica,
 which copies the replica's share to its device. From 2.5 on each of them has a
-thread that tunes it, and whoever destroys an iterator waits for its thread.
-The thread sleeps for up to a minute, and may sleep through its cancellation:
-``CancellationManager::StartCancel`` wakes it before it says that it is
-cancelled. The iterators of 32 replicas took minutes to go, in
-``Session.close()`` or at the end of a loop.
+thread that tunes it, and destroying an iterator waits for its thread. The
+thread sleeps for up to a minute, and may sleep through its cancellation:
+``CancellationManager::StartCancel`` wakes it before it sets the cancelled flag.
+Destroying the iterators of 32 replicas took minutes, in ``Session.close()`` or
+at the end of a loop.
 
 Here all replicas live on one device, and take their shares from the iterator
-of their host in turn. What the shares are (rebatched, sharded among hosts,
-dummies of no rows for replicas that have none) is left to TensorFlow, whose
-classes these are; only the iterators are others.
+of their host in turn. TensorFlow's classes still make the shares (rebatched,
+sharded among hosts, dummies of no rows for replicas that have none); only the
+iterators are ours.
 """
 
 import functools
@@ -29,7 +29,7 @@ else:
 
 
 class Shares:
-    """In the place of TensorFlow's iterator over the devices of a host.
+    """Replaces TensorFlow's iterator over the devices of a host.
 
     Args:
       iterator: a ``tf.data`` iterator over the replicas' shares.
@@ -42,7 +42,7 @@ class Shares:
 
     @property
     def element_spec(self):
-        """Of one share."""
+        """The spec of one share."""
         return self.iterator.element_spec
 
     @property
@@ -64,7 +64,7 @@ class Shares:
 def _become(cls, made):
     """`made`, which TensorFlow has just made, as an object of a subclass.
 
-    The arguments of TensorFlow's constructors differ from release to release,
+    The arguments of TensorFlow's constructors differ from release to release;
     the attributes do not.
     """
     made.__class__ = cls
@@ -80,7 +80,7 @@ def _share(iterator):
 
 
 def _spec(native, value_class):
-    """A subclass of a type spec, with other values.
+    """A subclass of a type spec, for values of another class.
 
     Args:
       native: the class of TensorFlow's type spec.
@@ -88,7 +88,7 @@ def _spec(native, value_class):
     """
 
     class Spec(native):
-        """Its values, and the specs merged of it, are of our classes."""
+        """The spec's values, and the specs it is merged into, are of our classes."""
 
         __slots__ = ()
 
@@ -148,7 +148,7 @@ def _one_iterator_per_host(native, native_spec):
     """
 
     class Dataset(native):
-        """A distributed dataset of which each host makes one iterator."""
+        """A distributed dataset with one iterator per host."""
 
         def __iter__(self):
             """Iterates over per-replica values.
@@ -221,7 +221,7 @@ class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
 
 @functools.lru_cache(None)
 def _as_it_is():
-    """With these options TensorFlow iterates over a host's dataset as it is."""
+    """Options with which TensorFlow iterates over a host's dataset as it is."""
     mode = tf.distribute.InputReplicationMode.PER_REPLICA
     return tf.distribute.InputOptions(
         experimental_replication_mode=mode, experimental_fetch_to_device=False
@@ -229,7 +229,7 @@ def _as_it_is():
 
 
 def distributed(dataset):
-    """A distributed dataset of TensorFlow's as one of ours."""
+    """TensorFlow's distributed `dataset` as one of our classes."""
     made, hosts = (
         (DistributedDataset, "_cloned_datasets")
         if isinstance(dataset, input_lib.DistributedDataset)

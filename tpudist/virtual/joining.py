@@ -3,10 +3,10 @@
 The replicas of a slice run one program on equal shares of a batch. On one
 device the same program on the whole batch gives each replica the same values
 and keeps the device busy with a few large operations instead of many small
-ones. :mod:`batching_rules` says how; an op without a rule is done once per replica
-between the others, and so are random numbers drawn. Where an op has an effect
-that only a call of the whole program per replica can give, or a shape is known
-only when the program runs, its segments are called once per replica
+ones. :mod:`batching_rules` says how; an op without a rule runs once per replica
+between the others, and each replica draws its own random numbers. Where an op
+has an effect that only one call per replica can have, or a shape is known only
+when the program runs, all segments are called once per replica
 (:mod:`segment_calls`).
 """
 
@@ -25,10 +25,10 @@ _READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
 #: Ops that change a variable.
 _WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 
-#: Ops with an effect that every replica may do for itself.
+#: Ops on a variable that may run once per replica.
 _VARIABLES = ("ReadVariableOp",) + _WRITES
 
-#: Ops with a resource whose value they do not ask for.
+#: Ops that take a resource but do not read its value.
 _ASK_NO_VALUE = ("Identity", "VariableShape")
 
 #: Ops with an output whose shape is the kernel's choice.
@@ -36,8 +36,8 @@ _RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
 
-#: A function, the tensors of the trace that it takes, and
-#: [(tensor of the trace, batched value)] that it gives.
+#: A function, the tensors of the trace that it takes, and its results as
+#: [(tensor of the trace, batched value)].
 Joined = collections.namedtuple("Joined", "function inputs outputs")
 
 
@@ -47,7 +47,7 @@ def join(program, cut, known):
     Args:
       program: the traced `Program`.
       cut: its `segments.Segment` objects, None for an empty one.
-      known: {tensor of the trace: batched value}: what goes into the program.
+      known: {tensor of the trace: batched value} of the program's inputs.
 
     Returns:
       A list of `Joined`, or None if the program cannot be joined.
@@ -103,10 +103,10 @@ class _Joining:
     def _interleaves(self):
         """Whether joined replicas would meet at a variable in another order.
 
-        A variable that is not the strategy's is one for all replicas: the
-        first does all that it does with it, then the second. Joined, all of
-        them do the first op, then all the second. That comes to the same if
-        there is one op only, or if none of them changes the variable.
+        Replicas share a variable that the strategy did not create. Called one
+        by one, the first replica runs all its ops on it, then the second;
+        joined, all replicas run the first op, then the second. The result is
+        the same if there is only one op, or if no op changes the variable.
         """
         used = IdentityMap()
         for op in self._segment.body:
@@ -124,7 +124,7 @@ class _Joining:
         return batched.like(batched.tensors())
 
     def _copy(self, op):
-        """Adds what `op` is for all replicas; returns whether it could."""
+        """Adds `op` for all replicas; returns whether that is possible."""
         before = [
             made for control in segments.controls_of(op) for made in self._made.get(control, ())
         ]
@@ -171,7 +171,7 @@ class _Joining:
         return [batched_values.Uniform(self._count, tensor) for tensor in made.outputs]
 
     def _for_each(self, op, given):
-        """One op per replica; those with an effect one after the other."""
+        """One op per replica; stateful ones run one after the other."""
         made = []
         for inputs in zip(*[batched.each() for batched in given]):
             before = made[-1:] if functions.is_stateful(op) else []
@@ -201,7 +201,7 @@ class _Joining:
 
 
 def _root(tensor):
-    """The handle that `tensor` passes on."""
+    """The handle that `tensor` is, seen through every Identity."""
     while tensor.op.type == "Identity":
         tensor = segments.origin(tensor.op.inputs[0])
     return tensor
@@ -215,7 +215,7 @@ def _is_known(op):
 
 
 def _shapes(op, count):
-    """An op that asks for shapes which are known while tracing."""
+    """The outputs of an op that asks for shapes; None if a shape is unknown while tracing."""
     if not all(tensor.shape.is_fully_defined() for tensor in op.inputs):
         return None
     ask = {"Rank": len, "Size": np.prod}.get(op.type, list)
@@ -228,7 +228,7 @@ def _shapes(op, count):
 
 
 def _summed(segment):
-    """The tensors of which only the sum over the replicas is wanted."""
+    """The tensors that are needed only as a sum over the replicas."""
     consumers = IdentityMap()
     for op in segment.body:
         for tensor in segments.inputs_of(op):

@@ -1,7 +1,7 @@
 """Keras' training loops for TPUs in TF 1 graphs, which are not supported.
 
-They run on the replicas what only a real TPU's replicas accept (one network
-for all of them, built in a ``merge_call``). Keras 3 has no such loops.
+They build one network for all replicas in a ``merge_call``, which only a real
+TPU's replicas accept. Keras 3 has no such loops.
 """
 
 from tensorflow.python.framework import ops

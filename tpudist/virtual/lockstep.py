@@ -1,7 +1,7 @@
 """Replicas traced one by one, in threads that meet at every merge_call.
 
-This is the mirrored strategy's own engine; what is added is that a replica's
-ops go to the one real device instead of to the replica's label.
+This is the mirrored strategy's own engine, with a replica's ops placed on the
+one real device instead of on the replica's label.
 """
 
 import contextlib
@@ -91,10 +91,9 @@ class Replica(distributed.MirroredReplicaContext):
     def all_reduce(self, reduce_op, value, *options, **named_options):
         """Sums or averages a nest over the replicas; see ``ReplicaContext``.
 
-        TensorFlow looks for variables in the graph behind a result that has a
-        gradient of its own. Here it would come through the reduction to the
-        other replicas' variables and refuse them, so the reduction is fed
-        what it does not look behind.
+        TensorFlow searches the graph behind a result with a custom gradient for
+        variables. Here the search would pass through the reduction and refuse
+        the other replicas' variables, so it is stopped at the reduction's inputs.
         """
         native = super().all_reduce if versions.HAS_ALL_REDUCE else self._merge_and_reduce
         flat = nests.flatten(value)
@@ -121,7 +120,7 @@ class Replica(distributed.MirroredReplicaContext):
 
 
 def _behind(tensor):
-    """`tensor` without its past; its name is kept for error messages."""
+    """`tensor`, where the search for variables stops; keeps its name for error messages."""
     name = getattr(getattr(tensor, "op", None), "name", "value")
     return tf.stop_gradient(tensor, name=name.split("/")[-1])
 
@@ -135,7 +134,7 @@ def _replica(extended):
 def _label(extended):
     """Keeps the replica's label current where the release looks for it.
 
-    With a device map, nested functions are cached and variables are found by
+    Releases with a device map cache nested functions, and find variables, by
     the eager context's device.
     """
     if not versions.DEVICE_MAP or tf.executing_eagerly():

@@ -15,9 +15,8 @@ class Merge(function_graphs.Trace):
 
     Attributes:
       position: number of ops in the replica trace when the merge happened.
-      sources: the tensors of the replica trace that it is given.
-      inputs: [(placeholder in `graph`, source, replica id)]: what each
-        placeholder stands for; replica id "sum" is the sum over replicas.
+      inputs: [(placeholder in `graph`, source, replica id)]: the tensor of the
+        replica trace that it stands for; replica id "sum" is the sum over replicas.
       results: [(placeholder in the replica trace, [tensor of `graph`])], one
         tensor per replica or one for all.
       updated: the variables that are updated once for all replicas.
@@ -68,8 +67,8 @@ class Merge(function_graphs.Trace):
     def _inside(self, leaf):
         """`leaf` as tensors of the replica trace.
 
-        A tensor that the replicas only captured is every replica's own value
-        all the same: its sum over N replicas is N times it, as on a TPU.
+        A tensor that the replicas captured also counts as each replica's own
+        value: its sum over N replicas is N times the tensor, as on a TPU.
         """
         flat = distributed.flatten(leaf)
         if all(self._is_inside(tensor) for tensor in flat):
@@ -92,10 +91,10 @@ class Merge(function_graphs.Trace):
         return held
 
     def reduced(self, reduce_op, value):
-        """`value` reduced where the replicas are called, if it was given.
+        """`value` reduced outside of the merge; None if it is no argument of the merge.
 
-        The sum is then taken addend by addend as the replicas finish, instead
-        of handing N values to the merge function.
+        Outside, each replica's value is added as the replica finishes, and the
+        merge function gets one sum instead of N values.
         """
         source = self.given(value)
         if not isinstance(source, tf.Tensor) or not self._is_inside(source):
@@ -112,7 +111,7 @@ class Merge(function_graphs.Trace):
         return self._given.get(_key(value))
 
     def used(self):
-        """The `inputs` that something depends on, once it is traced."""
+        """The `inputs` that are used, once the merge is traced."""
         returned = IdentityMap.of(t for _, tensors in self.results for t in tensors)
         return [
             (held, source, replica)
@@ -132,7 +131,7 @@ class Merge(function_graphs.Trace):
         return self._program
 
     def hand_back(self, result):
-        """`result`, a nest of this merge, as the replica trace sees it."""
+        """`result`, a nest of tensors of this merge, as the replica trace sees it."""
         with self._program.graph.as_default():
             return tf.nest.map_structure(self._hand_back_leaf, result)
 
@@ -162,7 +161,7 @@ class Merge(function_graphs.Trace):
 
 
 def check_place(graph):
-    """Refuses a merge from where the trace cannot be cut.
+    """Refuses a merge where the trace cannot be cut.
 
     Raises:
       ContextError: `merge_call` in a nested tf.function, loop or branch.
@@ -215,7 +214,7 @@ def _key(value):
 
 
 def combine(reduce_op, value):
-    """Reduces a per-replica `value`, in the caller of a merge if it can be."""
+    """Reduces a per-replica `value`, outside of the current merge if possible."""
     trace = function_graphs.current()
     reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None
     if reduced is not None:

@@ -5,8 +5,9 @@ runs the compiled program on every core. So does the virtual TPU in a
 ``tf.function``: the trace is one FuncGraph. Where the function leaves replica
 context (``merge_call``, and with it every all-reduce and every assignment
 that aggregates) the trace notes a merge. When it ends, :mod:`segments` cuts it
-at the merges, :mod:`joining` joins the replicas of a segment where it can, and
-:mod:`segment_calls` calls every segment (else once per replica) and every merge once.
+at the merges, and :mod:`joining` joins the replicas of all segments if it can.
+:mod:`segment_calls` calls each merge once, and each segment once if the replicas
+are joined, else once per replica.
 """
 
 import tensorflow as tf
@@ -80,16 +81,16 @@ class Program(function_graphs.Trace):
             return fn(*args, **kwargs)
 
     def is_outdated(self):
-        """Whether a variable was split after a merge had updated it as one.
+        """Whether a variable was split after a merge had updated it as one value.
 
-        The trace is then made again, with one update per component.
+        The function is then traced again, with one update per component.
         """
         return not all(
             variables.is_stored_once(variable) for made in self.merges for variable in made.updated
         )
 
     def replica_id(self):
-        """The replica's id, an int32 scalar that only the run knows."""
+        """The replica's id, an int32 scalar that is known only at run time."""
         if self._replica_id is None:
             with self.graph.as_default(), tf.control_dependencies(None):
                 self._replica_id = tf.compat.v1.placeholder(

@@ -1,10 +1,9 @@
-"""Which numbers each replica draws.
+"""The random numbers that each replica draws: the same as under MirroredStrategy.
 
-They depend on the seed, the op and the replica, and are those that
-MirroredStrategy draws: TensorFlow numbers the ops without a seed of their own
-in the graph that calls ``run``, first all of replica 0, then all of replica 1,
-up to where the replicas meet; then it goes on behind the merge. An op that was
-given a seed draws the same on every replica.
+They depend on the seed, the op and the replica. In the graph that calls
+``run``, TensorFlow numbers the random ops that have no seed of their own: up to
+a merge first all of replica 0, then all of replica 1; then the merge's own, and
+so on after it. An op with its own seed draws the same on every replica.
 """
 
 import bisect
@@ -13,14 +12,13 @@ from tpudist.tfcompat import random_seeds
 
 
 def number(program):
-    """Numbers the random ops of a program, for each replica.
+    """Numbers the random ops of a program for each replica; those of merges in place.
 
     Args:
       program: the traced `Program`, which is about to be called.
 
     Returns:
-      {op of the trace: [its number per replica]}. The ops of merges, which
-      run once, are given their numbers.
+      {op of the trace: [its number per replica]}.
     """
     counted = random_seeds.numbered(program.graph)
     positions = [merge.position for merge in program.merges]

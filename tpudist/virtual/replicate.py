@@ -18,8 +18,8 @@ from tpudist.virtual import lockstep, program
 _wrappers = weakref.WeakKeyDictionary()
 
 
-#: What is called with the arguments of :func:`call_for_each_replica`, once the
-#: replicas of a function have been traced or executed.
+#: Functions that are called with the arguments of :func:`call_for_each_replica`
+#: after the replicas have been traced or executed.
 observers = []
 
 
@@ -47,8 +47,8 @@ def call_for_each_replica(extended, fn, args, kwargs):
 def _wrapper(extended, fn):
     """A ``tf.function`` with the replicas of `fn` in it.
 
-    It is the same one for the same `fn`, so that `fn` is traced once, and it
-    does not keep `fn` alive.
+    The same `fn` gets the same wrapper, so it is traced once. The wrapper does
+    not keep `fn` alive.
     """
     owner = getattr(fn, "__self__", None)
     function = getattr(fn, "__func__", fn)

@@ -10,7 +10,7 @@ from tpudist.virtual.identity_map import IdentityMap
 
 
 def emit(program, results):
-    """Puts the program into the graph that called ``run``.
+    """Builds the calls of the program into the graph that called ``run``.
 
     Args:
       program: the traced `Program`.
@@ -77,10 +77,10 @@ class _Emission:
             if self._is_inside(t) and not isinstance(t, tf.Operation)
         ]
 
-    # Stages.
+    # Segments.
 
     def _calls(self, cut):
-        """What to call for each segment: once for all replicas if it can be."""
+        """What to call for each segment: once for all replicas if possible."""
         program = self._program
         joined = joining.join(program, cut, self._known) if (self._count > 1) else None
         if joined is not None:

@@ -8,14 +8,14 @@ import tensorflow as tf
 from tpudist.tfcompat import functions, random_seeds
 from tpudist.virtual.identity_map import IdentityMap
 
-#: A program of at most so many ops, over all replicas, is inlined: calling a
+#: A program of at most this many ops, over all replicas, is inlined: calling a
 #: function costs more than optimising a few ops once per replica. A larger one
 #: keeps one body per segment, which is optimised once for all replicas.
 _INLINED_OPS = 4096
 
 #: A part of a trace: its ops in program order; the tensors of the trace that
-#: it takes and gives; its stateful ops; the tensors of which the
-#: sum over the replicas is wanted, and of those that are wanted per replica.
+#: it takes and gives; its stateful ops; the tensors of the program that are
+#: wanted as a sum over the replicas, and those that are wanted per replica.
 Segment = collections.namedtuple("Segment", "body inputs outputs must_run summed each")
 
 
@@ -42,10 +42,10 @@ def cut(program, results):
 
 
 def origin(tensor):
-    """The tensor that `tensor` is, if an IdentityN only passed it on.
+    """The tensor that an IdentityN passes on as `tensor`; else `tensor` itself.
 
-    Custom gradients pass all their gradients through one such op. Taken as
-    one op it would need all of them where a single one is needed.
+    A custom gradient passes all its gradients through one IdentityN. Kept as
+    an op, it would need all of them where a single one is needed.
     """
     while getattr(tensor, "op", None) is not None and (tensor.op.type == "IdentityN"):
         tensor = tensor.op.inputs[tensor.value_index]
@@ -53,14 +53,14 @@ def origin(tensor):
 
 
 def inputs_of(op):
-    """The tensors that `op` takes, where they come from."""
+    """The tensors that `op` takes, seen through every IdentityN."""
     return [origin(tensor) for tensor in op.inputs]
 
 
 def controls_of(op):
     """The ops that `op` waits for, besides those whose outputs it takes.
 
-    What it waits for through an IdentityN is what that waits for.
+    In place of an IdentityN, `op` waits for the ops that the IdentityN waits for.
     """
     found = []
     for control in op.control_inputs:
@@ -75,7 +75,7 @@ def controls_of(op):
 
 
 def _wanted(program, results):
-    """The tensors that are wanted as a sum over the replicas, and those wanted of each."""
+    """The tensors that are wanted as a sum over the replicas, and those wanted per replica."""
     summed, each = IdentityMap(), IdentityMap.of(results)
     for merge in program.merges:
         for _, source, replica in merge.used():
@@ -118,9 +118,9 @@ def _assign(program):
 
 
 def _pull_forward(segment_of):
-    """Moves an op before its consumers.
+    """Moves an op to the segment of its earliest consumer.
 
-    Gradients of loops add ops late and give them to the early loop.
+    The gradient of a loop adds ops late in the trace that feed the earlier loop.
     """
     pending = list(segment_of)
     while pending:
@@ -161,10 +161,10 @@ def _segment(program, body, given, summed, each):
 
 
 def replica_functions(program, segment, shared):
-    """The function of a segment for each replica; the same one if it can be.
+    """The function of a segment for each replica; one for all if nothing is drawn.
 
-    A random op keeps its state between the calls of a function, so replicas
-    that are to draw from states of their own have functions of their own.
+    A random op keeps its state between the calls of a function, so each
+    replica needs its own function to draw from its own state.
 
     Args:
       program: the traced `Program`.
@@ -178,7 +178,7 @@ def replica_functions(program, segment, shared):
 
 
 def is_large(program, segments):
-    """Whether the ops of a program are too many to be inlined."""
+    """Whether a program has too many ops to be inlined."""
     ops = sum(len(segment.body) for segment in segments if segment)
     return ops * program.num_replicas > _INLINED_OPS
 

@@ -6,7 +6,7 @@ import re
 from tpudist import slices
 from tpudist.errors import TopologyError, TPUNameError
 
-#: The most cores of a virtual TPU that is no slice.
+#: The most cores that ``virtual:N`` may have.
 _LARGEST = 4096
 
 
@@ -14,7 +14,7 @@ class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts me
     """A slice that exists in name only.
 
     Attributes:
-      name: the name it was asked for by, e.g. ``"virtual:v3-32"``.
+      name: the TPU name that describes it, e.g. ``"virtual:v3-32"``.
       cores: number of cores in all, as TensorFlow counts them: the devices of
         a slice (a chip of v4 or v5p is one).
       hosts: number of hosts; each serves ``cores // hosts`` cores.

@@ -1,4 +1,4 @@
-"""Values on their way into and out of a trace."""
+"""The arguments of a replica function on their way into its trace."""
 
 import numpy as np
 import tensorflow as tf
@@ -18,8 +18,8 @@ def enter(program, structure):
       The same nest with one placeholder in place of each distributed tensor.
 
     Raises:
-      PerReplicaError: a distributed value has not one component per replica,
-        or components that no tensor can hold.
+      PerReplicaError: a distributed value does not have one component per
+        replica, or has components that no tensor can hold.
     """
     return nests.map_structure(lambda leaf: _enter_leaf(program, leaf), structure)
 
@@ -31,7 +31,7 @@ def _enter_leaf(program, leaf):
 
 
 def check_lengths(extended, structure):
-    """Refuses distributed values that are not of one component per replica.
+    """Refuses distributed values that do not have one component per replica.
 
     Raises:
       PerReplicaError: (a ValueError) there is one in the nest `structure`.
@@ -84,7 +84,7 @@ def _convert(part):
 
 
 def _common_shape(shapes):
-    """The most specific shape that all `shapes` have in common."""
+    """The most specific shape that fits all `shapes`."""
     first = shapes[0]
     if any(s.rank is None or s.rank != first.rank for s in shapes):
         return tf.TensorShape(None)

@@ -27,12 +27,12 @@ def is_stored_once(variable):
 
 
 def of_handle(handle):
-    """The distributed variable of which `handle` is the first, or None."""
+    """The distributed variable whose first component has `handle`, or None."""
     return getattr(handle, "_tpudist_variable", lambda: None)()
 
 
 def replica_handles(handle):
-    """The handles per replica behind the one that a trace captured, if any."""
+    """One handle per replica for the `handle` that a trace captured; None if they share it."""
     variable = of_handle(handle)
     if variable is None or is_stored_once(variable):
         return None
@@ -165,7 +165,7 @@ def _makers_of_siblings():
     """{variable: make} of the variables that the current function made.
 
     Such a variable has no value to copy: TensorFlow initialises it when the
-    function has been traced. Elsewhere, what is put in is not kept.
+    function has been traced. Outside of a function the map is not kept.
     """
     if not functions.in_function():
         return IdentityMap()
@@ -176,7 +176,7 @@ def _makers_of_siblings():
 
 
 def _leave_collections(parts):
-    """Takes `parts` out of the graph's collections: their container is in."""
+    """Takes `parts` out of the graph's collections: their container is there."""
     graph = tf.compat.v1.get_default_graph()
     for key in (
         tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
@@ -259,7 +259,7 @@ def create(extended, next_creator, kwargs):
 
 @contextlib.contextmanager
 def _eager_place(extended):
-    """Takes a replica's label off variables that leave a function."""
+    """Keeps a replica's device label off variables that are created outside of a function."""
     if versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and functions.in_function():
         with tf.device(extended.real_device):
             yield
@@ -270,10 +270,10 @@ def _eager_place(extended):
 def _starts_apart(kwargs, colocate_with):
     """Whether a new variable is stored once per replica from the start.
 
-    So are the slots of a variable that is. And a TF 1 graph cannot be traced
-    again when a variable is split, so what a replica function may well assign
-    starts apart there: what is neither trained nor an optimizer's (which is
-    created beside a variable).
+    The slots of a split variable are. A TF 1 graph cannot be traced again when
+    a variable is split, so a variable that a replica function may assign is
+    too: one that is neither trainable nor an optimizer's slot (which is
+    colocated with a variable).
     """
     if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:
         return True

@@ -1,6 +1,6 @@
 """What each op becomes when the replicas of a program are joined.
 
-A rule is registered for one or several op types (:mod:`node`); an op without one is done
+A rule is registered for one or several op types (:mod:`node`); an op without one runs
 once per replica. To change: add a rule and its case to tests/virtual/joining_cases.py.
 """
 

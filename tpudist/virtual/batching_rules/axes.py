@@ -1,4 +1,4 @@
-"""Rules of ops along axes, and of other shapes."""
+"""Rules for ops along axes and ops that change shapes."""
 
 import tensorflow as tf
 
@@ -163,7 +163,7 @@ def strided_slice_gradient(node):
 
 
 def _bounds(op, bounds):
-    """The arguments of a slice with a whole first axis before its own."""
+    """The arguments of the slice, with the whole axis of replicas put first."""
     made = {
         name: tf.constant([first] + bound.tolist(), bound.dtype)
         for name, first, bound in zip(("begin", "end", "strides"), (0, 0, 1), bounds)
@@ -209,7 +209,7 @@ def split(node):
 
 @rule("Unpack")
 def unpack(node):
-    """Parts along an axis, which goes."""
+    """Parts along an axis that is dropped."""
     axis = node.op.get_attr("axis") % len(node.input_shape())
     return _parts(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))
 

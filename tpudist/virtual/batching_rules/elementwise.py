@@ -1,4 +1,4 @@
-"""Rules of ops that work element by element."""
+"""Rules for ops that work element by element."""
 
 from tpudist.virtual import batched_values
 from tpudist.virtual.batching_rules.node import LINEAR, PASSES, rule
@@ -20,13 +20,13 @@ TanhGrad""".split()
 
 @rule(*PASSES)
 def passed(node):
-    """An op that gives what it gets."""
+    """An op that returns its input."""
     return node.inputs
 
 
 @rule(*UNARY)
 def unary(node):
-    """Element by element, of one input."""
+    """Element by element, on one input."""
     if isinstance(node.inputs[0], batched_values.Total):
         return _totals(node)
     return [node.inputs[0].like(node.make(*node.inputs[0].tensors()))]
@@ -34,7 +34,7 @@ def unary(node):
 
 @rule(*BROADCAST)
 def broadcast(node):
-    """Element by element, of inputs that are broadcast."""
+    """Element by element, on inputs that are broadcast."""
     if any(isinstance(value, batched_values.Total) for value in node.inputs):
         return _totals(node)
     rank = len(node.shape())
@@ -63,7 +63,7 @@ def _joins_rows(node, index):
 
 @rule(*SAME_SHAPE)
 def same_shape(node):
-    """Element by element, of inputs of one shape."""
+    """Element by element, on inputs of one shape."""
     if any(isinstance(value, batched_values.Total) for value in node.inputs):
         return _totals(node)
     if not node.shape():
@@ -72,7 +72,7 @@ def same_shape(node):
 
 
 def _totals(node):
-    """A linear op of sums over replicas."""
+    """A linear op on sums over the replicas."""
     if node.op.type not in LINEAR or any(
         node.input_shape(i) != node.shape() for i in range(len(node.inputs))
     ):

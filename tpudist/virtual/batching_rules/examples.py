@@ -1,4 +1,4 @@
-"""Rules of ops on examples: the first axis is the batch."""
+"""Rules for ops on examples: the first axis is the batch."""
 
 import tensorflow as tf
 
@@ -10,7 +10,7 @@ MaxPoolGrad SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
 BiasAdd ResizeBilinear ResizeNearestNeighbor SpaceToDepth
 DepthToSpace""".split()
 
-#: How many inputs of these are examples; the others are parameters.
+#: How many inputs of these ops are examples; the others are parameters.
 _EXAMPLES = {
     "BiasAdd": 1,
     "Conv2D": 1,
@@ -37,7 +37,7 @@ def row_by_row(node):
 
 @rule("Softmax", "LogSoftmax")
 def last_axis(node):
-    """Along the last axis of any number."""
+    """Ops along the last axis, whatever the rank."""
     return node.stacked(node.inputs[0].stacked())
 
 
@@ -56,7 +56,7 @@ def average_gradient(node):
 
 
 def _sizes(node):
-    """Input 0: the shape of the output, which is the gradient of all rows."""
+    """Input 0, the shape of the output, for the rows of all replicas."""
     size, *others = node.shape()
     return tf.constant([size * node.count] + others, node.op.inputs[0].dtype)
 

@@ -1,4 +1,4 @@
-"""What an op of a replica trace becomes when all replicas' batches are one.
+"""What an op of a replica trace becomes when all replicas' batches are joined.
 
 A rule is a function of a `Node` that returns the batched values of the op's outputs,
 or None if it cannot say. Every rule gives for each replica what the op would
@@ -14,7 +14,7 @@ RULES = {}
 #: Ops that give the same values another shape.
 RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 
-#: Ops that give what they get.
+#: Ops that return their input.
 PASSES = ("Identity", "PreventGradient", "Snapshot", "StopGradient")
 
 #: Ops through which a sum over replicas may be taken.
@@ -62,7 +62,7 @@ class Node:
         return functions.static_value(self.op.inputs[index])
 
     def is_batch(self, *indices):
-        """Whether these inputs hold a value per replica in one tensor."""
+        """Whether these inputs are batches: one tensor with a value per replica."""
         return all(isinstance(self.inputs[i], batched_values.Batch) for i in indices)
 
     def is_uniform(self, *indices):
@@ -85,5 +85,5 @@ class Node:
         return self.found(self.make(*inputs)[0])
 
     def found(self, tensor):
-        """The batched value of output 0, given stacked."""
+        """The batched value of output 0, from the stacked `tensor`."""
         return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]
