@@ -1,4 +1,4 @@
-"""The compatibility layer: what a TensorFlow release is and hides.
+"""The compatibility layer: which TensorFlow this is, and what it keeps private.
 
 Only :mod:`tpudist.tfcompat.versions` asks which TensorFlow is installed, and only this
 package (and :mod:`tpudist.virtual`, where it subclasses) imports TensorFlow's private

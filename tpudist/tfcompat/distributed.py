@@ -1,8 +1,8 @@
 """TensorFlow's own distribution machinery, under one name per thing.
 
-The private modules moved and their constructors gained and lost arguments
-from release to release; :mod:`tpudist.tfcompat.versions` says which form this
-release has, and the functions here hide it. No semantics live here.
+Private modules moved, and their constructors gained and lost arguments, from
+release to release. The functions here hide that, by the flags of
+:mod:`tpudist.tfcompat.versions`. No semantics live here.
 """
 
 import contextlib
@@ -98,16 +98,16 @@ def components(value):
 
 
 def map_distributed(fn, value):
-    """`fn` of each leaf if there is a distributed one, else of `value`."""
+    """`fn` applied to each leaf if any leaf is distributed, else to `value`."""
     if any(is_distributed(leaf) for leaf in nests.flatten(value)):
         return nests.map_structure(fn, value)
     return fn(value)
 
 
 def as_per_replica(extended, results):
-    """`results` with N aliases of a tensor that is one object for N replicas.
+    """`results`, with a per-replica value in place of a tensor that N replicas share.
 
-    A TPU returns N values of it too; to a reduction it is not a plain tensor.
+    A TPU returns N values too, and reductions treat them as per-replica values.
     """
     count = extended._num_replicas_in_sync
     return nests.map_structure(
@@ -153,7 +153,7 @@ def select(extended, replica_id, structure):
 
 
 def select_mirrored(extended, replica_id, structure):
-    """The same for the arguments of an update, which are mirrored."""
+    """The same as :func:`select`, for the mirrored arguments of an update."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.select_mirrored(extended, replica_id, structure)
     return distribute_utils.select_replica(replica_id, structure)
@@ -185,8 +185,7 @@ def reduce_plain(extended, reduce_op, value, destinations):
     """Reduces a value that is the same in every replica (a constant, say).
 
     Raises:
-      CollectiveError: only MEAN, and the sum of 0, are known without asking
-        the replicas.
+      CollectiveError: it is a sum, of something else than 0, over several replicas.
     """
     try:
         if versions.BY_DEVICE:
@@ -216,8 +215,8 @@ def reduce_natively(native_reduce, reduce_op, value, axis):
     Args:
       native_reduce: that method.
       reduce_op: a ``ReduceOp`` or its name.
-      value: a per-replica value, a nest of them, or a value that is none.
-      axis: a dimension of each component that is reduced too, or None.
+      value: a per-replica value, a nest of them, or any other value.
+      axis: a dimension of each component to reduce too, or None.
 
     Raises:
       CollectiveError: (a ValueError) an axis on a release whose ``reduce`` has none.
@@ -245,7 +244,7 @@ def scope_if_needed(scope):
 
 
 def device_count(destinations):
-    """On how many devices a reduction's result is wanted."""
+    """The number of devices that a reduction's result goes to."""
     return len(cross_device_ops.get_devices_from(destinations))
 
 
@@ -292,8 +291,7 @@ def create_distributed_variable(extended, creator, mirrored_class, sync_on_read_
 
 
 def cross_replica(strategy):
-    """Context manager: the current graph is in `strategy`'s cross-replica
-    context."""
+    """Context manager: enters `strategy`'s cross-replica context in the current graph."""
     return _ThreadMode(strategy_context._CrossReplicaThreadMode(strategy))
 
 
@@ -323,7 +321,7 @@ def pack(structure, flat):
 
 
 def is_single_device(value):
-    """Whether `value` is the place of a numpy dataset, not a variable."""
+    """Whether `value` is the device of a numpy dataset, not a variable."""
     return versions.HAS_INPUT_LIB and isinstance(value, numpy_dataset.SingleDevice)
 
 

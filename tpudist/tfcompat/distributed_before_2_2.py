@@ -1,8 +1,7 @@
 """Distributed values of releases that find a component by its device.
 
 In 1.13 a value is a dictionary from device to component; from 1.14 to 2.1 it
-is a tuple with a device map. :mod:`tpudist.tfcompat.distributed` hides this, and from 2.2 on there
-is nothing to hide.
+is a tuple with a device map. :mod:`tpudist.tfcompat.distributed` hides this.
 """
 
 import tensorflow as tf
@@ -31,7 +30,7 @@ def distributed(cls, extended, components):
 
 
 def _index(extended, components):
-    """{device: component}, also of a wrong number of components."""
+    """{device: component}, even for too many or too few components."""
     devices = list(extended.worker_devices)
     devices += [_MORE % i for i in range(len(devices), len(components))]
     return dict(zip(devices, components))
@@ -83,7 +82,7 @@ def _mirrored(extended, parts):
 
 
 def _grouped_on_one_device(extended, parts):
-    """The native grouping puts its identities on the replicas' labels."""
+    """Grouped updates; the native grouping would place identities on the replicas' labels."""
     everything = tf.group(*parts)
     if not all(nests.is_tensor(part) for part in parts):
         return everything
@@ -152,7 +151,7 @@ def _packed(structure, tensors):
 if not versions.DEVICE_MAP:
 
     class _Labelled:
-        """Finds a component by device: that of the replica being updated, else the first."""
+        """Finds a component by device; an unknown device gets that being updated, or the first."""
 
         def get(self, device=None):
             """The component for a device, the current one by default."""

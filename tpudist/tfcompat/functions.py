@@ -1,6 +1,6 @@
 """TensorFlow functions and graphs, under one name per thing.
 
-Like :mod:`tpudist.tfcompat.distributed`, this hides how the releases build function graphs; no
+Like :mod:`tpudist.tfcompat.distributed`, this hides differences between releases; no
 semantics live here.
 """
 
@@ -74,8 +74,8 @@ def in_function():
 def eager_by_default():
     """Whether a program runs eagerly outside of any graph.
 
-    Asking starts nothing; on 1.13 ``tf.executing_eagerly()`` makes an eager
-    context, after which eager execution cannot be enabled any more.
+    Asking has no effect; on 1.13 ``tf.executing_eagerly()`` makes an eager
+    context, after which eager execution can no longer be enabled.
     """
     return context.default_execution_mode == context.EAGER_MODE
 
@@ -91,10 +91,10 @@ def in_session_graph():
 
 
 def library(method):
-    """Marks our own code as not to be converted when user code is.
+    """Keeps AutoGraph from converting `method`, which is our own code.
 
-    Unlike ``do_not_convert`` it leaves AutoGraph on for what `method` calls
-    back: the user's replica functions.
+    Unlike ``do_not_convert`` it leaves AutoGraph on for what `method` calls:
+    the user's replica functions.
     """
     method.autograph_info__ = {}
     return method
@@ -128,7 +128,7 @@ def do_not_convert(fn):
 
 @contextlib.contextmanager
 def unconverted():
-    """Shields what is called in the block from AutoGraph."""
+    """Shields functions called in the block from AutoGraph."""
     if versions.RUN_CONVERTS:
         with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
             yield
@@ -138,13 +138,13 @@ def unconverted():
 
 @contextlib.contextmanager
 def eager_device(name):
-    """Sets the eager context's device only; the graph's stack is untouched."""
+    """Sets the eager context's device only; the graph's device stack is untouched."""
     with context.device(name):
         yield
 
 
 def current_device():
-    """The device that is current, in full; ``""`` if there is none."""
+    """The full name of the current device; ``""`` if there is none."""
     return device_util.current() or ""
 
 
@@ -177,7 +177,7 @@ def variable_names():
 
 @contextlib.contextmanager
 def variable_names_as(names):
-    """Inside the block names are counted from `names`; then on as before."""
+    """In the block, names are counted from `names`; after it, as before it."""
     store = variable_scope.get_variable_scope_store()
     before, store.variable_scopes_count = (store.variable_scopes_count, dict(names))
     try:
@@ -192,7 +192,7 @@ def static_value(tensor):
 
 
 def placeholder_like(tensor, shape=None):
-    """A placeholder of the current graph for values such as `tensor`."""
+    """A placeholder in the current graph for values like `tensor`."""
     made = tf.compat.v1.placeholder(tensor.dtype, tensor.shape if shape is None else shape)
     if tensor.dtype in (tf.resource, tf.variant):
         copy_handle_data(tensor, made)
@@ -203,7 +203,7 @@ def copy_op(op, inputs, changed=None):
     """A copy of `op` in the current graph, with other inputs.
 
     The inputs may have other shapes; the shapes of the outputs follow.
-    `changed` holds attributes that are others than those of `op`.
+    `changed` holds the attributes in which the copy differs from `op`.
     """
     attributes = {
         name: value
@@ -255,7 +255,7 @@ def is_traced(value):
 
 
 def lift(tensor):
-    """A copy, in the current context, of a tensor computed from nothing."""
+    """A copy, in the current context, of a tensor that depends on no input."""
     if not tf.executing_eagerly():
         return lift_to_graph.lift_to_graph(_liftable(tensor), ops.get_default_graph())[tensor]
     graph = FuncGraph("lifted")

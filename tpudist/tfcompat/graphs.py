@@ -1,7 +1,7 @@
 """How TensorFlow builds, keeps and marks function graphs that XLA compiles.
 
-Like :mod:`tpudist.tfcompat.functions` it hides TensorFlow's forms; no semantics
-live here.
+Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
+semantics live here.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
     from tensorflow.python.autograph.impl import api as autograph
 
-#: Contexts of :func:`for_xla`. TensorFlow tells functions that were traced in
-#: one from others by its id, so none may have that of an earlier one.
+#: All contexts of :func:`for_xla`. TensorFlow knows by a context's id which functions
+#: were traced in it, so they are kept alive: no later context may get the same id.
 _entered = []
 
 
@@ -31,10 +31,10 @@ class _ForXla(control_flow_ops.XLAControlFlowContext):
 
 @contextlib.contextmanager
 def for_xla():
-    """What is traced in the block will be compiled by XLA.
+    """XLA will compile what is traced in the block.
 
-    Loops then have gradients of fixed size, and functions that are traced
-    here are not used elsewhere.
+    Loops then have gradients of fixed size, and functions traced here are not
+    used elsewhere.
     """
     flow = _ForXla()
     _entered.append(flow)
@@ -47,7 +47,7 @@ def for_xla():
 
 @contextlib.contextmanager
 def eager():
-    """Executes what is called in the block, also in a program of graphs."""
+    """Executes the block eagerly, even in a program that builds graphs."""
     with context.eager_mode():
         yield
 
@@ -56,7 +56,7 @@ def eager():
 def variables_reused():
     """``tf.get_variable`` finds what it made before under the same name.
 
-    In eager mode, where it never does, nothing is changed.
+    In eager mode, where it never finds any, nothing changes.
     """
     if tf.executing_eagerly():
         yield
@@ -68,7 +68,7 @@ def variables_reused():
 
 @contextlib.contextmanager
 def collections_kept():
-    """What the block adds to collections of a TF 1 graph is taken out again."""
+    """Restores the collections of a TF 1 graph after the block."""
     if tf.executing_eagerly():
         yield
         return
@@ -84,10 +84,10 @@ def collections_kept():
 def converted(fn):
     """`fn` converted by AutoGraph, as the body of a ``tf.function`` is.
 
-    In a TF 1 graph, where AutoGraph is asked for by name, it is left alone.
+    In a TF 1 graph, where users call AutoGraph themselves, `fn` is left alone.
 
     Args:
-      fn: a function, or a ``tf.function``, whose own choice is kept.
+      fn: a function, or a ``tf.function``, whose ``autograph`` argument is kept.
     """
     if functions.is_function(fn):
         wanted, fn = fn._autograph, fn.python_function
@@ -99,7 +99,7 @@ def converted(fn):
 
 
 def is_eager(tensor):
-    """Whether `tensor` has a value now, and is of no graph."""
+    """Whether `tensor` is eager: it has a value and belongs to no graph."""
     return isinstance(tensor, ops.EagerTensor)
 
 
@@ -109,7 +109,7 @@ def is_initialized(handle):
 
 
 def stored_in(handle):
-    """(shape, dtype) of the variable behind a resource; (None, None) of others."""
+    """(shape, dtype) of a resource's variable; (None, None) if it has no variable."""
     data = (
         resource_variable_ops.get_eager_safe_handle_data
         if versions.HAS_FUNCTION
@@ -122,7 +122,7 @@ def stored_in(handle):
 
 
 def kernels_of(op_type):
-    """The kernels that are registered for ops of a type, as protos."""
+    """The kernels registered for an op type, as protos."""
     return kernels.get_registered_kernels_for_op(op_type).kernel
 
 
@@ -236,7 +236,7 @@ def add_function(graph, definition):
     """Makes a ``FunctionDef`` a function that ops of `graph` can call.
 
     Returns:
-      The name it is called by, which is not the one of the definition.
+      The name it is called by, which is not the definition's.
     """
     with graph.as_default():
         made = functions.make(function_def_to_graph.function_def_to_graph(definition), False)
@@ -245,7 +245,7 @@ def add_function(graph, definition):
 
 
 def _definition(function):
-    """The ``FunctionDef`` of a function that was imported."""
+    """The ``FunctionDef`` of a function that a graph knows."""
     if hasattr(function, "function_def"):
         return function.function_def
     return function.definition

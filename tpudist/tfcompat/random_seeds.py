@@ -1,9 +1,9 @@
 """Random ops, the seeds they were given, and copies of them with other seeds.
 
-Where there is a global seed, TensorFlow numbers the ops of a graph that were
-given no seed of their own, from 0 (``random_seed.get_seed`` of 2.2 and newer).
-Seeds are attributes of an op, so an op that is to draw other numbers is
-another op, and a function that has one inside is another function.
+With a global seed, TensorFlow numbers the random ops of a graph that have no
+seed of their own, from 0 (``random_seed.get_seed`` of 2.2 and newer). Seeds are
+attributes of an op, so drawing other numbers takes a copy of the op, and of the
+functions that contain it.
 """
 
 import zlib
@@ -26,7 +26,7 @@ class CountingGraph(functions.FuncGraph):
     """A function graph that notes where TensorFlow numbered a random op.
 
     Attributes:
-      counted: the number of ops in the graph each time.
+      counted: the number of ops in the graph, at each numbering.
     """
 
     def __init__(self, name):
@@ -52,7 +52,7 @@ def numbered(graph):
 
     Returns:
       [(position, op)]: the number of ops before it, and the op; None for a
-      number that something else than a random op asked for.
+      number that no random op uses.
     """
     ops = graph.get_operations() if graph.counted else []
     return [
@@ -100,9 +100,9 @@ def renumber(op, number):
 class Variants:
     """Copies of functions that draw random numbers, for one replica.
 
-    In each function TensorFlow numbers the random ops from 0 again. The copies
-    for replica 0 are the functions themselves; in the others each number is
-    another one, which follows from it and from the replica.
+    In each function TensorFlow numbers the random ops from 0 again. Replica 0
+    calls the functions themselves; in the copies for another replica, each
+    number is replaced by one computed from it and the replica.
 
     Args:
       source: the graph that knows the functions and the global seed.
@@ -117,7 +117,7 @@ class Variants:
         self._names = {}
 
     def call(self, node):
-        """Lets a ``NodeDef`` call the copies of the functions that it calls."""
+        """Makes a ``NodeDef`` call the copies of its functions."""
         for function in graphs.called_by(node):
             if function.name not in self._names:
                 self._names[function.name] = function.name  # if it calls itself
@@ -137,7 +137,7 @@ class Variants:
         self._names[original.signature.name] = graphs.add_function(self._target, made)
 
     def _renumber(self, node, count):
-        """Changes what TensorFlow numbered: `count` ops, from 0."""
+        """Changes the number of `node`, if TensorFlow gave it: it numbered `count` ops from 0."""
         seed = self._source.seed
         number = node.attr["seed2"].i
         if seed is not None and node.attr["seed"].i == seed % _NOT_ZERO and number < count:
@@ -146,7 +146,7 @@ class Variants:
 
 
 def draws(op):
-    """Whether `op` is seeded, or calls a function with an op that is."""
+    """Whether `op` is a seeded random op, or calls a function that contains one."""
     if not functions.is_stateful(op):
         return False
     return is_seeded(op) or _calls_what_draws(op.graph, op.node_def, set())
@@ -160,7 +160,7 @@ def _draws(graph, definition, seen=None):
 
 
 def _calls_what_draws(graph, node, seen):
-    """Whether a ``NodeDef`` calls a function that draws, and is not in `seen`."""
+    """Whether a ``NodeDef`` calls a function that draws; `seen` ones are left out."""
     names = {function.name for function in graphs.called_by(node)} - seen
     seen |= names
     found = [graphs.definition(graph, name) for name in sorted(names)]

@@ -1,6 +1,6 @@
 """TensorFlow's own TPU code: the operations, the resolver, topologies and the strategy classes.
 
-What contrib had until 1.13 is below ``tensorflow.python`` from 1.14 on.
+In 1.13 they are in contrib, from 1.14 on below ``tensorflow.python``.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ else:
 if not versions.WORKS_OUTSIDE_SCOPE:
     from tpudist.tfcompat import distributed_before_2_2
 
-#: Taken as they are.
+#: Re-exported unchanged.
 __all__ = ["CrossShardOptimizer", "TPUClusterResolver", "Topology"]
 
 DeviceAssignment = device_assignment.DeviceAssignment
@@ -66,7 +66,7 @@ if versions.HAS_TPU_STRATEGY_V2:
 
 
 def in_computation():
-    """Whether the program of a real TPU is being built."""
+    """Whether a real TPU's program is being built."""
     return tpu_function.get_tpu_context().number_of_shards is not None
 
 
@@ -98,7 +98,7 @@ def system_metadata(cores, hosts, topology):
 
 
 def query_metadata(resolver):
-    """The same of the TPU behind a resolver that does not tell it itself."""
+    """The metadata of a real TPU, on releases whose resolver cannot return it."""
     return tpu_system_metadata._query_tpu_system_metadata(
         resolver.master(),
         cluster_def=resolver.cluster_spec().as_cluster_def(),
@@ -139,7 +139,7 @@ def shard(annotation, tensor, *arguments, **options):
       annotation: ``"tile"``, ``"replicate"`` or ``"assign_device"`` (renamed
         ``single_device`` in 2.22).
       tensor: a tensor of a graph.
-      *arguments: what the annotation takes after the tensor.
+      *arguments: the annotation's arguments after the tensor.
       **options: ``use_sharding_op``, where the release has it.
     """
     if annotation == "assign_device" and versions.ASSIGN_DEVICE_RENAMED:

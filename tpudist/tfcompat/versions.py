@@ -45,14 +45,14 @@ TF2 = _since("2.0")
 KERAS_3 = _since("2.16")
 
 #: Distributed values find a component by its device and refuse duplicate
-#: devices (until 2.1; in 2.2 values became plain tuples).
+#: devices (until 2.1; in 2.2 they became plain tuples).
 BY_DEVICE = not _since("2.2")
 
 #: They do so with a device map (1.14 to 2.1); in 1.13 they are dictionaries.
 DEVICE_MAP = BY_DEVICE and _since("1.14")
 
-#: What makes a mirrored variable is public in ``distribute_lib`` (1.15), and
-#: then in ``values`` (2.1).
+#: The function that creates a mirrored variable is public: in ``distribute_lib``
+#: (1.15), then in ``values`` (2.1).
 CREATES_MIRRORED_PUBLICLY = _since("1.15")
 VALUES_CREATE_MIRRORED = _since("2.1")
 
@@ -62,7 +62,7 @@ HAS_COMPAT_V2 = _since("1.14")
 #: ``tf.nest`` and ``tf.is_tensor`` are public (1.14).
 HAS_NEST = _since("1.14")
 
-#: Tensors made of tensors have a common class, and nests can expand them (1.14).
+#: Composite tensors have a common class, and nests can expand them (1.14).
 HAS_COMPOSITES = _since("1.14")
 
 #: ``distribute.numpy_dataset``, ``distribute.input_lib`` and
@@ -73,11 +73,11 @@ HAS_INPUT_LIB = _since("1.14")
 #: ``tensorflow.python`` (1.14).
 TPU_IN_PYTHON = _since("1.14")
 
-#: ``tf.function`` is public, and its classes have their names (1.14).
+#: ``tf.function`` is public, and its classes have today's names (1.14).
 HAS_FUNCTION = _since("1.14")
 
-#: A function graph has control outputs, which run with it (1.14); before, what
-#: is returned depends on what must run.
+#: A function graph has control outputs, which run with it (1.14); before, its
+#: outputs depend on the ops that must run.
 HAS_CONTROL_OUTPUTS = _since("1.14")
 
 #: Replicas can be run and values reduced outside of the scope, ``reduce`` has
@@ -90,8 +90,8 @@ HAS_ALL_REDUCE = _since("1.14")
 #: ``Strategy.run`` exists; before, ``experimental_run_v2`` (2.2 release notes).
 HAS_RUN = _since("2.2")
 
-#: AutoGraph turns errors it does not know into a StagingError, and leaves those
-#: alone that have ``ag_pass_through`` (autograph/impl/api.py of 1.14).
+#: AutoGraph turns errors it does not know into a StagingError, except those that
+#: have ``ag_pass_through`` (until 1.14; see autograph/impl/api.py there).
 AUTOGRAPH_HIDES_ERRORS = not _since("1.15")
 
 #: ``strategy.run`` converts the replica function with AutoGraph (from 1.15).
@@ -112,8 +112,7 @@ ASSIGN_WITHOUT_AGGREGATION = _since("2.3")
 #: in the sync group, so that one trace can serve every replica (2.4).
 TRACE_ONCE = _since("2.4")
 
-#: Whether a variable is mirrored is asked of its policy (2.4); before, that is
-#: its class.
+#: A variable's policy says whether it is mirrored (2.4); before, its class does.
 HAS_VARIABLE_POLICIES = _since("2.4")
 
 #: ``InputReplicationMode`` and InputOptions reach the strategy (2.3 and 2.4).
@@ -127,8 +126,8 @@ HAS_DATASETS_FROM_FUNCTION = _since("1.15")
 #: a graph (2.0; seen as an OutOfRangeError, without the last batch).
 GRAPHS_NEED_EVEN_BATCHES = TF2 and not _since("2.1")
 
-#: Who destroys a ``tf.data`` iterator waits for the thread that tunes it, up to
-#: a minute (2.5; see :mod:`tpudist.virtual.iterators`).
+#: Destroying a ``tf.data`` iterator waits for the thread that tunes it, up to a
+#: minute (2.5; see :mod:`tpudist.virtual.iterators`).
 ITERATORS_END_SLOWLY = _since("2.5")
 
 #: ``tf.data.Options.autotune`` (2.7); before, ``experimental_optimization``.
@@ -147,7 +146,7 @@ ONE_REPLICA_NEEDS_BATCHES = not _since("2.11")
 #: ``experimental_distribute_datasets_from_function`` lost its prefix (2.4).
 DATASETS_FROM_FUNCTION_RENAMED = _since("2.4")
 
-#: Sharding annotations may be an op of their own, not only an attribute (2.2).
+#: Sharding annotations may be separate ops, not only attributes (2.2).
 HAS_SHARDING_OP = _since("2.2")
 
 #: The XlaSharding op kills the process when a CPU runs it (2.2 to 2.8; seen
@@ -171,22 +170,22 @@ CAPTURES_ARE_A_DICT = not _since("1.15")
 #: Concrete functions are made by ``from_func_graph`` (2.14).
 CONCRETE_FROM_GRAPH = _since("2.14")
 
-#: ``ops.init_scope`` keeps the innermost device that was given by name and drops
-#: device functions, so that a variable made in a function would land on a
-#: replica's label where replicas are traced one by one (until 2.3; seen on 1.14,
-#: and without soft placement on 1.15 and 2.2).
+#: ``ops.init_scope`` keeps the innermost named device and drops device functions,
+#: so a variable created in a function would get the label of a replica that is
+#: traced on its own (until 2.3; seen on 1.14, and without soft placement on 1.15
+#: and 2.2).
 INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS = not TRACE_ONCE
 
 #: A graph adds a function with all that it calls (2.13); before, the function
 #: adds itself to a graph.
 GRAPHS_ADD_FUNCTIONS = _since("2.13")
 
-#: A function's HLO can be had as a serialized module, and XLA has a kernel that
+#: TensorFlow gives a function's HLO as a serialized module, and XLA has a kernel that
 #: makes CollectiveReduceV2 an all-reduce (2.5; 2.4 gives HLO as text only).
 LOWERS_TO_HLO = _since("2.5")
 
-#: A function is lowered for shapes alone, without values (``from_concrete_function``
-#: in ``compiler_ir.py``, 2.12); before, TensorFlow folds values where XLA wants constants.
+#: A function is lowered for shapes alone (``from_concrete_function`` in
+#: ``compiler_ir.py``, 2.12); before, TensorFlow folds values where XLA wants constants.
 LOWERS_SPECS = _since("2.12")
 
 #: Mirrored variables of a native TPU strategy are no ``DistributedVariable`` (until 1.14).

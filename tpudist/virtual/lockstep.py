@@ -12,7 +12,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import collectives, merge, trace_arguments
 
-#: What TensorFlow's name scope of all replicas but the first looks like.
+#: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 
 
@@ -50,15 +50,15 @@ class Replicas:
         self._start = len(self._graph.get_operations())
 
     def ops(self):
-        """Those of the graph since the replicas were started."""
+        """The ops added to the graph since the replicas were started."""
         return self._graph.get_operations()[self._start :]
 
     def tell_apart(self, ops, handles):
-        """Gives the ops of each replica its own of `handles`.
+        """Gives the ops of each replica their own handle.
 
         Args:
           ops: some of :meth:`ops`.
-          handles: one handle per replica; the first is what all have used.
+          handles: one handle per replica; all have used the first one so far.
         """
         with self._graph.as_default():
             held = [functions.capture(self._graph, handle) for handle in handles]

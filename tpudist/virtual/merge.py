@@ -91,7 +91,7 @@ class Merge(function_graphs.Trace):
         return held
 
     def reduced(self, reduce_op, value):
-        """`value` reduced outside of the merge; None if it is no argument of the merge.
+        """`value` reduced outside of the merge; None if it is no tensor given to it.
 
         Outside, each replica's value is added as the replica finishes, and the
         merge function gets one sum instead of N values.
@@ -107,7 +107,7 @@ class Merge(function_graphs.Trace):
         return total
 
     def given(self, value):
-        """What the replica trace gave the merge as `value`, or None."""
+        """What the replica trace passed to the merge as `value`, or None."""
         return self._given.get(_key(value))
 
     def used(self):
@@ -209,7 +209,7 @@ def differs(value):
 
 
 def _key(value):
-    """What tells a distributed value of tensors: TensorFlow 2.4 wraps it anew."""
+    """Identifies a distributed value by its first tensor: TensorFlow 2.4 wraps it anew."""
     return distributed.flatten(distributed.components(value)[0])[0]
 
 

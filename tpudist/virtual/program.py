@@ -55,7 +55,7 @@ class Program(function_graphs.Trace):
       deliveries: [(nest, receive)]: values that leave the function without
         being returned; see :mod:`delivery`.
       numbers: {random op: [its number per replica]}; see :mod:`replica_seeds`.
-      uniformity: what is the same on every replica.
+      uniformity: tells which values are the same on every replica.
     """
 
     def __init__(self, extended):

@@ -1,8 +1,7 @@
-"""Which values are the same on every replica, as far as their traces show it.
+"""Which values are the same on every replica, as far as a trace shows it.
 
-Constants are, what is read from a variable that is stored once, what a merge
-gave back as one value, and whatever is computed from such values without an
-effect.
+Uniform are constants, reads of a variable that is stored once, single values
+that a merge gave back, and everything computed from these without side effects.
 """
 
 from tpudist.tfcompat import distributed, functions, graphs
@@ -38,9 +37,9 @@ class Uniformity:
         self._seen = len(ops)
 
     def _follows(self, op):
-        """Whether outputs of `op` are uniform: one answer for each, or for all."""
+        """Whether the outputs of `op` are uniform: one answer for each, or one for all."""
         uniform = [tensor in self._uniform for tensor in op.inputs]
-        if op.type == "IdentityN":  # of a custom gradient: it passes all of them on
+        if op.type == "IdentityN":  # a custom gradient's: each output is one input
             return uniform
         return [op.type != "Placeholder" and all(uniform) and graphs.only_reads(op)]
 
@@ -59,24 +58,24 @@ class Uniformity:
 
 
 def are_equal(values):
-    """Whether values that were traced replica by replica are the same.
+    """Whether the values of replicas that were traced one by one are the same.
 
     Args:
-      values: one value per replica, of one graph or eager.
+      values: one value per replica, in one graph or eager.
     """
     columns = zip(*[distributed.flatten(value) for value in values])
     return all(_Pairs(part, column[0]).are_equal() for column in columns for part in column[1:])
 
 
 class _Pairs:
-    """Two tensors and, pairwise, what they are computed from."""
+    """Two tensors and, in pairs, the tensors they are computed from."""
 
     def __init__(self, left, right):
         self._pending = [(left, right)]
         self._compared = set()
 
     def are_equal(self):
-        """Whether all that is compared is the same."""
+        """Whether all pairs are the same."""
         while self._pending:
             left, right = self._pending.pop()
             key = id(left), id(right)
@@ -100,13 +99,13 @@ class _Pairs:
 
 
 def _source(tensor):
-    """What an Identity, or a chain of them, passes on."""
+    """`tensor`, seen through every op that only passes it on."""
     while tensor.op.type in ("Identity", "IdentityN", "StopGradient"):
         tensor = tensor.op.inputs[tensor.value_index]
     return tensor
 
 
 def _is_one(handle):
-    """Whether `handle` is that of a variable which all replicas read as one."""
+    """Whether `handle` belongs to a variable that is stored once."""
     variable = variables.of_handle(functions.captured(handle))
     return variable is not None and variables.is_stored_once(variable)

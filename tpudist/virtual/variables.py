@@ -1,9 +1,9 @@
 """How the virtual TPU stores variables.
 
 A mirrored variable is one variable that every replica reads. A sync-on-read
-variable is one variable per replica. A mirrored variable without aggregation
-starts as one, and becomes one per replica when a replica function first
-assigns it, because from then on the copies of a real TPU may differ.
+variable is one variable per replica. A mirrored variable is split into one per
+replica when a replica function assigns it without aggregation, or an update gives
+it a value per replica: from then on the copies of a real TPU may differ.
 """
 
 import contextlib
@@ -103,8 +103,8 @@ def assume_equal(variable, for_good=False):
 
     Args:
       variable: a variable.
-      for_good: also if only replicas rely on it that are being traced one by
-        one, which can still be told apart.
+      for_good: rules out a split even by replicas that are being traced one by
+        one, whose ops could still be told apart.
     """
     if not isinstance(variable, StoredOnce) or not is_stored_once(variable):
         return
@@ -117,7 +117,7 @@ def split(variable):
     """Gives every replica its own copy of a variable that was stored once.
 
     Raises:
-      ContextError: (a RuntimeError) a graph relies on its being one.
+      ContextError: (a RuntimeError) a graph relies on its being stored once.
     """
     extended = variable._distribute_strategy.extended
     if variable._assumed_equal not in (False, extended.replicas):
