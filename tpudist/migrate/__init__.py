@@ -40,12 +40,17 @@ def run(options: argparse.Namespace) -> int:
             "tpudist migrate reads and writes code with it",
             'pip install "tpudist[migrate]"',
         ) from error
-    from tpudist.migrate import console, rules
+    from tpudist.migrate import console, rules, settings
 
     if options.list_rules:
         print(console.rules(rules.load()))
         return 0
+    settings.apply(options)
     _check(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
+    if options.paths == ["-"]:
+        from tpudist.migrate import standard_input
+
+        return standard_input.run(options)
     return _run(options)
 
 
@@ -74,7 +79,7 @@ def _check(options: argparse.Namespace, known: Sequence[str]) -> None:
 def _run(options: argparse.Namespace) -> int:
     from tpudist.migrate import console, file_runs, outcomes, report
 
-    results, looked = file_runs.results(options)
+    results, looked, passed_over = file_runs.results(options)
     if not looked:
         raise MigrateError(
             "no .py or .ipynb file below " + ", ".join(options.paths),
@@ -82,12 +87,13 @@ def _run(options: argparse.Namespace) -> int:
             "a path that has some",
         )
     if options.write:
+        console.warn_of_changes(options.paths)
         results = [file_runs.write(result) for result in results]
     if options.diff:
         for result in results:
             sys.stdout.write(console.diff(result))
     page = sys.stderr if options.report or options.diff else sys.stdout
-    print(console.summary(results, looked, options), file=page)
+    print(console.summary(results, looked, options, passed_over), file=page)
     if options.report:
         print(report.FORMS[options.report](results, looked, options))
     return outcomes.exit_code(results, options.check)

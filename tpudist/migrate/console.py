@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import collections
 import difflib
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,13 +39,19 @@ def diff(result: Result) -> str:
     )
 
 
-def summary(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
+def summary(
+    results: Sequence[Result],
+    looked: int,
+    options: argparse.Namespace,
+    passed_over: Sequence[str] = (),
+) -> str:
     """What was done and what is left.
 
     Args:
       results: the Results.
       looked: how many files there are.
       options: the parsed options.
+      passed_over: files and folders that were not read, and that a user may miss.
 
     Returns:
       Lines, one a use that is left or file that is refused, and totals.
@@ -62,12 +71,37 @@ def summary(results: Sequence[Result], looked: int, options: argparse.Namespace)
                 _counts(result.rewritten),
             )
         )
+    if passed_over:
+        lines.append("Not read, name them to have them read: " + ", ".join(passed_over))
     lines.append(_totals(results, changed, looked))
     if not any(result.left or result.refused for result in results):
         lines.append("Nothing left.")
     if changed and not options.write:
         lines.append("Nothing was written: --write does, --diff shows.")
     return "\n".join(lines)
+
+
+def warn_of_changes(paths: Sequence[str]) -> None:
+    """Says on standard error if git knows of changes below some paths that are not committed."""
+    folder = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0]) or "."
+    command = ["git", "-C", folder, "status", "--porcelain", "--"]
+    try:
+        done = subprocess.run(
+            command + [os.path.abspath(path) for path in paths],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):  # no git
+        return
+    count = len(done.stdout.splitlines()) if done.returncode == 0 else 0
+    if count:
+        print(
+            "tpudist migrate: %d files here have changes that are not committed: git diff "
+            "shows those and these together" % count,
+            file=sys.stderr,
+        )
 
 
 def left(use: Use) -> str:

@@ -168,6 +168,9 @@ class Engine:
                     table.setdefault(key, rule)
         if table:
             for kind, name, node, rule in legacy_uses.uses(plan, table):
+                if plan.ignores(node, rule.name):
+                    plan.other(node, name, "it is ignored")
+                    continue
                 told = len(plan.rewritten) + len(plan.left)
                 rule.apply(Use(plan, rule.name, kind, name, node))
                 if told == len(plan.rewritten) + len(plan.left):

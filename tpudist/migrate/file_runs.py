@@ -26,23 +26,24 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _state: dict[str, Any] = {}
 
 
-def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int]:
+def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, list[str]]:
     """Migrates everything, in memory.
 
     Args:
       options: see `tpudist.migrate.options`.
 
     Returns:
-      (a list of Result of the files that matter, how many files there are).
+      (a list of Result of the files that matter, how many files there are, what
+      was passed over that a user may miss).
     """
-    codebase = CodeBase(options.paths)
+    codebase = CodeBase(options.paths, options.exclude)
     survey = Survey(codebase, options.origin)
     refused = [
         outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
         for path, error in sorted(codebase.unreadable.items())
     ]
     found = list(_migrated(codebase, survey, options))
-    return refused + found, len(codebase.files)
+    return refused + found, len(codebase.files), codebase.passed_over
 
 
 def _migrated(

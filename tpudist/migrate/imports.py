@@ -29,6 +29,8 @@ def plan(plan_, relocation):
       relocation: a `Relocation`.
     """
     for node in plan_.module.nodes.imports:
+        if plan_.ignores(node, _RULE):
+            continue
         if isinstance(node, cst.Import):
             _plan_import(plan_, node, relocation)
         elif not node.relative and not isinstance(node.names, cst.ImportStar):

@@ -16,7 +16,25 @@ ORIGINS = ("auto", "1.11", "1.13", "1.15", "2.0", "2.2")
 
 def add(verb: argparse.ArgumentParser) -> None:
     """Adds the options to an ``argparse`` parser."""
-    verb.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (.py, .ipynb)")
+    verb.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files and folders (.py, .ipynb); - reads standard input and writes standard output",
+    )
+    verb.add_argument(
+        "--stdin-filename",
+        default="stdin.py",
+        metavar="PATH",
+        help="what standard input is called: imports are looked up from there",
+    )
+    verb.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help='files and folders to leave out ("third_party/*"); may be given again',
+    )
     verb.add_argument(
         "--to",
         choices=TARGETS,
@@ -36,12 +54,21 @@ def add(verb: argparse.ArgumentParser) -> None:
         help="import: swap only the imports for the drop-in namespace of each "
         "file's era; full (default): rewrite uses",
     )
+    _add_modes(verb)
+    _add_rules(verb)
+    _add_limits(verb)
+
+
+def _add_modes(verb: argparse.ArgumentParser) -> None:
     mode = verb.add_mutually_exclusive_group()
     mode.add_argument(
         "--check", action="store_true", help="write nothing; exit code 1 if a file would change"
     )
     mode.add_argument("--diff", action="store_true", help="write nothing; print the changes")
     mode.add_argument("--write", action="store_true", help="change the files")
+
+
+def _add_rules(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--only",
         action="append",
@@ -61,6 +88,9 @@ def add(verb: argparse.ArgumentParser) -> None:
         action="store_true",
         help="what each rule does, and the release note it implements",
     )
+
+
+def _add_limits(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--report", choices=("html", "json"), help="print a report of everything on standard output"
     )

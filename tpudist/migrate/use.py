@@ -44,8 +44,15 @@ class Plan:
         self.rewritten.append(place + (rule, seen, instead))
 
     def leave(self, node, rule, seen, instead):
-        """Notes a use as left."""
+        """Notes a use as left, unless a mark says that the rule is to pass over its line."""
+        if self.ignores(node, rule):
+            return self.other(node, self.module.code(node).split(".")[-1], "it is ignored")
         self.left.append(self.module.place(node) + (rule, seen, instead))
+
+    def ignores(self, node, rule):
+        """Whether a mark on a node's line says that a rule is to pass over it."""
+        marks = self.module.marks
+        return marks.any_ignored() and marks.ignored(self.module.place(node)[0], rule)
 
     def other(self, node, name, why):
         """Notes that a legacy name is something else's.

@@ -5,10 +5,9 @@ import importlib.machinery
 import os
 import re
 
-from tpudist import machine, surfaces
-from tpudist.resolution import sources
+from tpudist import surfaces
+from tpudist.resolution import source_files, sources
 
-_SKIP = {"__pycache__", "node_modules", "build", "dist", *machine.INSTALLED}
 _WORDS = sorted(
     {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
     - {
@@ -55,51 +54,30 @@ def may_matter(raw):
     return any(word in raw for word in _RAW)
 
 
-def find(paths):
-    """The files below some paths.
-
-    Args:
-      paths: files and folders; what is named itself is taken whatever its name.
-
-    Returns:
-      A sorted list of paths of ``.py`` and ``.ipynb`` files.
-    """
-    found = []
-    for path in paths:
-        if not os.path.isdir(path):
-            found.append(path)
-            continue
-        for base, folders, names in os.walk(path):
-            folders[:] = sorted(
-                name
-                for name in folders
-                if not (
-                    name in _SKIP
-                    or name.startswith(".")
-                    or os.path.exists(os.path.join(base, name, "pyvenv.cfg"))
-                )
-            )
-            found += [
-                os.path.join(base, name) for name in names if name.endswith((".py", ".ipynb"))
-            ]
-    return sorted(set(map(os.path.normpath, found)))
-
-
 class CodeBase:
     """The files, and what is found by reading one of them.
 
     Args:
-      paths: as of `find`.
+      paths: files and folders.
+      exclude: patterns of what is left out.
+      contents: {path: bytes} of files that are not to be read from disk.
+
+    Attributes:
+      files: the paths of all files.
+      passed_over: what a user may miss among them, as of `source_files.find`.
     """
 
-    def __init__(self, paths):
+    def __init__(self, paths, exclude=(), contents=None):
         self.roots = [
             path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths
         ]
-        self.files = find(paths)
+        self.files, self.passed_over = source_files.find(paths, exclude)
         self.bytes = {}
         self.unreadable = {}
         for path in self.files:
+            if contents and path in contents:
+                self.bytes[path] = contents[path]
+                continue
             try:
                 with open(path, "rb") as file:
                     self.bytes[path] = file.read()

@@ -22,7 +22,14 @@ import re
 import libcst as cst
 from libcst import metadata
 
-from tpudist.resolution import builtin_calls, containers, imported_values, members, parameters
+from tpudist.resolution import (
+    builtin_calls,
+    containers,
+    imported_values,
+    marks,
+    members,
+    parameters,
+)
 from tpudist.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
 from tpudist.resolution.module import last_word
 
@@ -166,6 +173,8 @@ class Evaluator:
         if isinstance(assignment, metadata.ImportAssignment):
             return imported_values.of_import(self, module, assignment)
         node = assignment.node
+        if module.said_kind(node) and not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            return _said(module, node)
         if isinstance(node, cst.FunctionDef):
             return frozenset([("function", module, node, False)])
         if isinstance(node, cst.ClassDef):
@@ -176,6 +185,8 @@ class Evaluator:
 
     def target(self, module, node):
         """The values of what is assigned to a Name or Attribute that is a target."""
+        if module.said_kind(node):
+            return _said(module, node)
         parent = module.parent(node)
         if isinstance(parent, cst.AssignTarget):
             return self.values(module, module.parent(parent).value)
@@ -250,3 +261,9 @@ class Evaluator:
                 return UNKNOWN
             found |= containers.at(self, value, index)
         return frozenset(found) or UNKNOWN
+
+
+def _said(module, node):
+    """What a mark says that a definition is."""
+    kind = module.said_kind(node)
+    return OTHER if kind == marks.OTHER else frozenset([("is", kind)])

@@ -5,7 +5,7 @@ import re
 import libcst as cst
 
 from tpudist.eras import names as era_names
-from tpudist.resolution import imported_values, syntax_trees, tensorflow_names
+from tpudist.resolution import imported_values, marks, syntax_trees, tensorflow_names
 from tpudist.resolution.module import last_word
 
 _OTHER = frozenset([("other",)])
@@ -83,7 +83,9 @@ def result(evaluator, value):
 def _returned(evaluator, module, function):
     if isinstance(function, cst.Lambda):
         return evaluator.values(module, function.body)
-    found = set()
+    found, kind = set(), module.said_kind(function.name)
+    if kind:
+        return _OTHER if kind == marks.OTHER else frozenset([("is", kind)])
     if function.asynchronous is not None:
         return _UNKNOWN
     for decorator in function.decorators:

@@ -4,7 +4,7 @@ import libcst as cst
 from libcst import metadata
 from libcst.metadata import position_provider
 
-from tpudist.resolution import scopes, syntax_trees
+from tpudist.resolution import marks, scopes, syntax_trees
 
 
 class Module:
@@ -25,6 +25,7 @@ class Module:
         self._parents = syntax_trees.parents(self.tree)
         self._scopes = scopes.scopes(self.tree, self._parents)
         self._positions = self._nodes = self._written_back = None
+        self.marks = marks.Marks(text)
 
     @property
     def nodes(self):
@@ -59,6 +60,10 @@ class Module:
         self._write_back()
         start = self._positions[node].start
         return start.line, start.column + 1
+
+    def said_kind(self, node):
+        """The kind that a mark on a node's line says it is of; None if there is none."""
+        return self.marks.kind(self.place(node)[0]) if self.marks.any_kind() else None
 
     @property
     def written_back(self):
