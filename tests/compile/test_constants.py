@@ -81,6 +81,23 @@ def test_in_a_loop_and_in_a_function(strategy):
     assert "value of n " in error.seen
 
 
+def test_what_only_looks_like_a_constant_stays_a_parameter(strategy):
+    """TensorFlow 2.8 takes the inputs of a recurrent layer in a function for one."""
+    with strategy.scope():
+        layer = tf.keras.layers.LSTM(3)
+        layer.build((8, 5, 4))
+    inner = tf.function(lambda x: layer(x, training=True))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(inner(x) ** 2)
+        return tape.gradient(loss, layer.trainable_variables)
+
+    found = harness.lower(strategy, step, tf.TensorSpec([8, 5, 4]))
+    shapes = {each.name: each.shape for each in found.parameters}
+    assert shapes["x"] == (8, 5, 4) and len(shapes) == 4
+
+
 def test_a_variable_is_refused_by_name(strategy):
     if not versions.LOWERS_SPECS:
         pytest.skip("its own value is compiled into the program: this TensorFlow does not tell")

@@ -23,7 +23,7 @@ def recurrent(strategy, layer, steps):
     """The program of a training step of a recurrent layer."""
     with strategy.scope():
         made = layer(UNITS)
-        made.build([BATCH, steps, INPUTS])
+        made.build((BATCH, steps, INPUTS))
 
     def step(x):
         with tf.GradientTape() as tape:

@@ -107,6 +107,25 @@ def test_parameters_are_those_of_the_entry_computation(strategy):
     assert program.updated == ()
 
 
+def test_a_variable_of_a_function_in_a_loop_has_its_own_name(strategy):
+    outside = tf.Variable(tf.ones([2, 2]), name="outside")
+    with strategy.scope():
+        inside = tf.Variable(tf.ones([2, 2]), name="inside")
+
+    @tf.function
+    def inner(x):
+        return tf.matmul(tf.matmul(x, outside), inside)
+
+    @tf.function
+    def step(x):
+        for _ in tf.range(2):
+            x = inner(x)
+        return x
+
+    program = harness.lower(strategy, step, tf.TensorSpec([2, 2]))
+    assert [each.name for each in program.parameters] == ["x", "outside", "inside"]
+
+
 def test_the_replica_id_is_symbolic(strategy):
     program = harness.lower(
         strategy, lambda: tf.cast(context().replica_id_in_sync_group, tf.float32)

@@ -121,6 +121,17 @@ def test_a_step_that_stops_while_it_is_traced(strategy):
     assert isinstance(error.__cause__, ValueError)
 
 
+def test_wrong_shapes_are_told_as_shapes(strategy):
+    weight = tf.ones([3, 2])
+
+    def step(images, rate):
+        return tf.matmul(images, weight) * rate  # multiplied
+
+    error = refusal(strategy, step, tf.TensorSpec([16, 4]), tf.TensorSpec([]))
+    assert line("multiplied") in error.seen
+    assert error.instead.endswith("the step got images float32[16, 4], rate float32[]")
+
+
 def test_a_step_that_autograph_leaves_alone_stops(strategy):
     @tf.autograph.experimental.do_not_convert
     def step(x):

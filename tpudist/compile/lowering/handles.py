@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tpudist.compile import program
 from tpudist.errors import CompileError
-from tpudist.tfcompat import distributed, graphs, versions
+from tpudist.tfcompat import distributed, graphs
 
 #: The eager resource tensor, and the `program.Parameter` that it is.
 Handle = collections.namedtuple("Handle", "tensor parameter variable")
@@ -43,23 +43,34 @@ def of(name, held, outer):
     return Handle(variable.handle, parameter, variable)
 
 
-def stand_in(shape, dtype):
-    """What stands for a tensor when a function is lowered: its shape; no memory is used.
-
-    Context: eager.
+def of_argument(held, parameter):
+    """The `Handle` of a variable that stands for an argument.
 
     Args:
-      shape, dtype: of the tensor.
-
-    Returns:
-      A ``tf.TensorSpec``; before TensorFlow 2.12 a tensor, whose numbers, unless
-      they are integers, are whatever was in memory that nobody touches.
+      held: the placeholder in the step's graph.
+      parameter: what the argument is.
     """
-    return tf.TensorSpec(shape, dtype) if versions.LOWERS_SPECS else _untouched(shape, dtype)
+    variable = stand_in_variable(held.shape, held.dtype)
+    return Handle(variable.handle, parameter, variable)
+
+
+def taken(handle, held):
+    """What a step is given for one of its placeholders: the variable, or its value.
+
+    Args:
+      handle: its `Handle`.
+      held: the placeholder.
+    """
+    if held.dtype == tf.resource:
+        return handle.tensor
+    return tf.raw_ops.ReadVariableOp(resource=handle.tensor, dtype=held.dtype)
 
 
 def stand_in_variable(shape, dtype):
-    """The same of a variable; its value is in memory that nobody touches.
+    """A variable without a value: unless it is of integers, that is in memory that
+    nobody touches.
+
+    Context: eager.
 
     Args:
       shape, dtype: of the variable.

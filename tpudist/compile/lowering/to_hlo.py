@@ -66,29 +66,38 @@ def _lowered(step):
     arguments = [entry for entry in step.inputs if entry[1].dtype != tf.resource]
     variables = [entry for entry in step.inputs if entry[1].dtype == tf.resource]
     stored = {id(held): handles.of(name, held, outer) for name, held, outer in variables}
+    parameters = _parameters(arguments)
+    if not versions.LOWERS_SPECS:  # it folds values; of a variable it takes the shape
+        for (_, held, _), parameter in zip(arguments, parameters):
+            stored[id(held)] = handles.of_argument(held, parameter)
+        arguments, parameters = [], []
 
     @tf.function(jit_compile=True, autograph=False)
     def call(*tensors):
         given = dict(zip((id(held) for _, held, _ in arguments), tensors))
-        given.update((key, handle.tensor) for key, handle in stored.items())
+        given.update(
+            (id(held), handles.taken(stored[id(held)], held))
+            for _, held, _ in step.inputs
+            if id(held) in stored
+        )
         results = functions.call_flat(function, [given[id(held)] for held in step.graph.inputs])
         return list(results or ())
 
-    given = [handles.stand_in(held.shape, held.dtype) for _, held, _ in arguments]
+    specs = [tf.TensorSpec(held.shape, held.dtype) for _, held, _ in arguments]
     try:
-        if versions.LOWERS_SPECS and not given:  # it folds variables where there are no specs
+        if versions.LOWERS_SPECS and not specs:  # it folds variables where there are no specs
             call.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
-        text = call.experimental_get_compiler_ir(*given)(stage="hlo_serialized")
+        text = call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized")
     except (tf.errors.OpError, ValueError, TypeError) as error:
         raise unsupported.explained(step, error) from error
     _check_stand_ins(
-        lambda: call.experimental_get_compiler_ir(*given)(stage="hlo_serialized"),
+        lambda: call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized"),
         text,
         stored.values(),
     )
-    order = functions.captures(call.get_concrete_function(*given).graph)
+    order = functions.captures(call.get_concrete_function(*specs).graph)
     found = {id(handle.tensor): handle for handle in stored.values()}
-    return _parameters(arguments) + [found[id(outer)].parameter for outer, _ in order], text
+    return parameters + [found[id(outer)].parameter for outer, _ in order], text
 
 
 def _parameters(arguments):
@@ -104,16 +113,16 @@ def _parameters(arguments):
 
 
 def _check_stand_ins(lower_again, text, stored):
-    """Refuses a program in which the value of a variable without one is folded."""
+    """Refuses a program in which the value of what has none is folded."""
     changed = [
         each for each in stored if each.variable is not None and each.variable.dtype.is_integer
     ]
     if versions.LOWERS_SPECS or not changed:
         return
     for each in changed:
-        each.variable.assign_add(tf.ones_like(each.variable))
+        each.variable.assign(tf.ones_like(each.variable))
     if normal_form.normalized(lower_again(), 1, 1) != normal_form.normalized(text, 1, 1):
-        raise needed_values.refusal(["%s (variable)" % each.parameter.name for each in changed])
+        raise needed_values.refusal(["%s (%s)" % each.parameter[:2] for each in changed])
 
 
 def check_entry(module, parameters):

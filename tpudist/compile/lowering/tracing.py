@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from tpudist.compile.arguments import Spec
-from tpudist.compile.lowering import symbolic_replicas, unsupported
+from tpudist.compile.lowering import graph_ops, symbolic_replicas, unsupported
 from tpudist.errors import CompileError, TpudistError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import function_graphs, variables
@@ -52,10 +52,11 @@ def trace(strategy, fn, args=(), kwargs=None):
     ) as extended, strategy.scope(), graphs.variables_reused():
         with step.ordered() as order, graphs.for_xla():
             args, kwargs = _placeholders(fn, args, kwargs or {}, given)
-            results = _called(extended, call, args, kwargs, step.graph)
+            results = _called(extended, call, args, kwargs, step.graph, given)
             outputs = _outputs(results, step.handed_out, order)
     graph = step.finish([tensor for _, tensor in outputs], [held for _, held, _ in given])
-    captured = [(_name_of(outer, graph), held, outer) for outer, held in functions.captures(graph)]
+    named = _variables(graph)
+    captured = [(_name_of(outer, named), held, outer) for outer, held in functions.captures(graph)]
     return Step(
         graph,
         given + captured,
@@ -65,13 +66,13 @@ def trace(strategy, fn, args=(), kwargs=None):
     )
 
 
-def _called(extended, fn, args, kwargs, graph):
+def _called(extended, fn, args, kwargs, graph, given):
     try:
         return extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
     except TpudistError:
         raise
     except Exception as error:
-        raise unsupported.stopped(graph, error) from error
+        raise unsupported.stopped(graph, error, given) from error
 
 
 def _placeholders(fn, args, kwargs, given):
@@ -170,14 +171,22 @@ def _joined(name, path):
     return name + "/" + path if path else name
 
 
-def _name_of(outer, graph):
+def _variables(graph):
+    """{id of its handle: variable} of those that a graph and the functions in it use."""
+    graphs_in = {id(graph): graph}
+    graphs_in.update((id(op.graph), op.graph) for _, op in graph_ops.ops(graph))
+    return {
+        id(variable.handle): variable
+        for each in graphs_in.values()
+        for variable in getattr(each, "variables", ())
+        if hasattr(variable, "handle")
+    }
+
+
+def _name_of(outer, named):
     """The name of what a trace captured: a variable's, if it is one."""
     variable = variables.of_handle(outer)
-    found = (
-        [variable]
-        if variable is not None
-        else [each for each in graph.variables if each.handle is outer]
-    )
-    if found:
-        return found[0].name.split(":")[0]
+    variable = named.get(id(outer)) if variable is None else variable
+    if variable is not None:
+        return variable.name.split(":")[0]
     return "" if graphs.is_eager(outer) else outer.op.name

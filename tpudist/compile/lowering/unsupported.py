@@ -84,13 +84,14 @@ def _lines(graph):
     ]
 
 
-def stopped(graph, error):
+def stopped(graph, error, given):
     """A `CompileError` of what a step raised while it was traced.
 
     Args:
       graph: the FuncGraph of the step, as far as it came.
       error: the exception. Ops before it that XLA cannot compile are named
         too: often their results have no shape, which is what it is about.
+      given: (name, placeholder, None) of the step's arguments.
 
     Returns:
       The error, to be raised.
@@ -101,10 +102,17 @@ def stopped(graph, error):
     if not said.startswith(type(error).__name__):
         said = "%s: %s" % (type(error).__name__, said)
     lines.append("%s%s" % (place + ": " if place else "", said))
+    instead = "a step that runs in a tf.function"
+    if len(lines) > 1:
+        instead = "what the first line says"
+    elif given and isinstance(error, (ValueError, tf.errors.InvalidArgumentError)):
+        instead = "shapes of one replica that fit that line; the step got %s" % ", ".join(
+            "%s %s%s" % (name, held.dtype.name, held.shape.as_list()) for name, held, _ in given
+        )
     return CompileError(
         "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
         "what is not traced cannot be compiled",
-        "what the first line says" if len(lines) > 1 else "a step that runs in a tf.function",
+        instead,
     )
 
 
