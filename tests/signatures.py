@@ -1,4 +1,4 @@
-"""Signatures as the table writes them."""
+"""Signatures as the table writes them: without types."""
 
 import inspect
 import re
@@ -6,5 +6,14 @@ import re
 
 def shown(method):
     """The signature of a method without ``self``; a default that is an enum by its name."""
-    parameters = list(inspect.signature(method).parameters.values())[1:]
-    return re.sub(r"<(\w+\.\w+): [^>]*>", r"\1", str(inspect.Signature(parameters)))
+    return _text(list(inspect.signature(method).parameters.values())[1:])
+
+
+def shown_function(function):
+    """The same of a function."""
+    return _text(inspect.signature(function).parameters.values())
+
+
+def _text(parameters):
+    untyped = [each.replace(annotation=inspect.Parameter.empty) for each in parameters]
+    return re.sub(r"<(\w+\.\w+): [^>]*>", r"\1", str(inspect.Signature(untyped)))

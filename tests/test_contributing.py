@@ -1,5 +1,6 @@
 """CONTRIBUTING.md names what is there, and its commands can be typed."""
 
+import importlib.util
 import pathlib
 import re
 import shlex
@@ -75,6 +76,8 @@ def test_commands_can_be_typed(command):
         )
         nothing_chosen = 5 if "slow" in words else 0
         assert found.returncode == nothing_chosen, found.stdout
+    elif words[0] == "python":
+        assert importlib.util.find_spec(words[2]) and words[1] == "-m"
     else:
         assert words[0] in ("ruff", "bash") and (ROOT / "ruff.toml").exists()
 

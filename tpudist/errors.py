@@ -7,6 +7,8 @@ parts: what was seen, why it cannot work, and what to type instead.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 
 class TpudistError(Exception):
     """Base of all tpudist errors.
@@ -20,7 +22,11 @@ class TpudistError(Exception):
     # AutoGraph adds the user's source lines to an error by making it anew from
     # one string, but only where the class has this constructor; it turns every
     # other error into a StagingError, which no ``except ValueError`` catches.
-    __init__ = Exception.__init__
+    if not TYPE_CHECKING:
+        __init__ = Exception.__init__
+    else:
+
+        def __init__(self, seen: str, why: str = "", instead: str = "") -> None: ...
 
     @property
     def seen(self) -> str:

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from tests.contrib.harness import enter, strategy_of
-from tests.signatures import shown
+from tests.signatures import shown, shown_function
 from tpudist import surfaces
 from tpudist.contrib import context, distribute, tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
@@ -53,7 +53,7 @@ def test_multi_step_context():
 )
 def test_functions_of_contrib_tpu(row):
     found = getattr(tpu, row.name.rpartition(".")[2])
-    assert str(inspect.signature(found)) == row.signature
+    assert shown_function(found) == row.signature
 
 
 def test_classes():

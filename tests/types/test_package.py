@@ -41,7 +41,8 @@ def test_a_missing_an_outdated_and_a_stray_stub_are_named(checkout):
     assert stubs.stale(str(checkout)) == []
     (checkout / "__init__.pyi").unlink()
     (checkout / "v2_0" / "__init__.pyi").write_text("", encoding="utf-8")
-    (checkout / "old.pyi").write_text("", encoding="utf-8")
+    (checkout / "old.pyi").write_text(stubs.stubs()["__init__.pyi"], encoding="utf-8")
+    (checkout / "by_hand.pyi").write_text("x: int\n", encoding="utf-8")
     assert stubs.stale(str(checkout)) == ["old.pyi", "__init__.pyi", "v2_0/__init__.pyi"]
 
 

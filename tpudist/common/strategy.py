@@ -5,26 +5,46 @@ The page of each era, and which release has a member natively, is in the table
 (`tpudist.surfaces`, compat/SURFACES.md).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import adapter
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import (
+        Assignment,
+        Context,
+        Dataset,
+        Extended,
+        Fn,
+        InputFn,
+        InputMode,
+        Options,
+        ReduceOp,
+        Resolver,
+    )
 
 
 class EveryEra:
     """Members of all three eras (r1.15, r2.0, r2.2)."""
 
     @property
-    def extended(self):
+    def extended(self) -> Extended:
         """`tf.distribute.StrategyExtended` with additional methods (r2.2)."""
         return adapter.extended(self)
 
     @property
-    def num_replicas_in_sync(self):
+    def num_replicas_in_sync(self) -> int:
         """Number of replicas over which gradients are aggregated (r2.2)."""
         return adapter.num_replicas(self)
 
     @adapter.library
-    def scope(self):
+    def scope(self) -> Context:
         """Context manager that makes this strategy current (r2.2).
 
         Variables created in it are distributed; the block is in
@@ -33,7 +53,7 @@ class EveryEra:
         return adapter.scope(self)
 
     @adapter.library
-    def experimental_local_results(self, value):
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """A tuple of the per-replica values in `value` (r2.2).
 
         Args:
@@ -46,7 +66,7 @@ class EveryEra:
 
     @adapter.library
     @adapter.shown_as("dataset")
-    def experimental_distribute_dataset(self, dataset, options=None):
+    def experimental_distribute_dataset(self, dataset: Dataset, options: Options = None) -> Any:
         """Splits a dataset of global batches among the replicas (r2.2).
 
         Context: cross-replica. With several hosts the data is first sharded
@@ -64,7 +84,9 @@ class EveryEra:
 
     @adapter.library
     @adapter.shown_as("dataset_fn")
-    def experimental_distribute_datasets_from_function(self, dataset_fn, options=None):
+    def experimental_distribute_datasets_from_function(
+        self, dataset_fn: InputFn, options: Options = None
+    ) -> Any:
         """Distributes the datasets that `dataset_fn` makes (r2.2).
 
         Context: cross-replica. Each replica takes one element a step.
@@ -87,7 +109,7 @@ class FirstGeneration:
     """
 
     @adapter.library
-    def colocate_vars_with(self, colocate_with_variable):
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Context:
         """Context manager that controls where variables are created (r1.11).
 
         Context: in the scope.
@@ -99,22 +121,28 @@ class FirstGeneration:
         return adapter.colocate(self, colocate_with_variable)
 
     @adapter.library
-    def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
+    def configure(
+        self,
+        session_config: Any = None,
+        cluster_spec: Any = None,
+        task_type: str | None = None,
+        task_id: int | None = None,
+    ) -> None:
         """Adapts a `tf.ConfigProto`, in place, to the strategy (r1.11)."""
         adapter.configure(self, session_config, cluster_spec, task_type, task_id)
 
     @adapter.library
-    def update_config_proto(self, config_proto):
+    def update_config_proto(self, config_proto: Any) -> Any:
         """A copy of a `tf.ConfigProto`, adapted to the strategy (r1.15)."""
         return adapter.update_config_proto(self, config_proto)
 
     @adapter.library
-    def group(self, value, name=None):
+    def group(self, value: Any, name: str | None = None) -> Any:
         """Shortcut for `tf.group` of the per-replica values (r1.11)."""
         return adapter.group(self, value, name)
 
     @adapter.library
-    def experimental_run(self, fn, input_iterator=None):
+    def experimental_run(self, fn: Fn, input_iterator: Any = None) -> Any:
         """Runs `fn` on each replica with inputs from an iterator (r1.15).
 
         Context: cross-replica; graph, tf.function or eager.
@@ -130,7 +158,7 @@ class FirstGeneration:
         return adapter.run_on_input(self, fn, input_iterator)
 
     @adapter.library
-    def make_dataset_iterator(self, dataset):
+    def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """An iterator that splits global batches among replicas (r1.15).
 
         Args:
@@ -143,8 +171,10 @@ class FirstGeneration:
 
     @adapter.library
     def make_input_fn_iterator(
-        self, input_fn, replication_mode=tf.distribute.InputReplicationMode.PER_WORKER
-    ):
+        self,
+        input_fn: InputFn,
+        replication_mode: InputMode = tf.distribute.InputReplicationMode.PER_WORKER,
+    ) -> Any:
         """An iterator over per-replica batches (r1.15).
 
         Args:
@@ -162,12 +192,14 @@ class SecondGeneration(EveryEra, FirstGeneration):
     """Members of the 2.0 and the 2.2 era, with the constructor (r2.0, r2.2)."""
 
     @adapter.library
-    def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
+    def __init__(
+        self, tpu_cluster_resolver: Resolver = None, device_assignment: Assignment = None
+    ) -> None:
         """See the era's class; reference r2.0, r2.2."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment)
 
     @adapter.library
-    def reduce(self, reduce_op, value, axis):
+    def reduce(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Any:
         """Reduces `value` across replicas (r2.2).
 
         Context: cross-replica; eager, graph or tf.function.
@@ -188,12 +220,12 @@ class SecondGeneration(EveryEra, FirstGeneration):
         return adapter.reduce(self, reduce_op, value, axis)
 
     @adapter.library
-    def unwrap(self, value):
+    def unwrap(self, value: Any) -> tuple[Any, ...]:
         """The older name of `experimental_local_results` (r1.15)."""
         return adapter.local_results(self, value)
 
     @adapter.library
-    def experimental_make_numpy_dataset(self, numpy_input):
+    def experimental_make_numpy_dataset(self, numpy_input: Any) -> Dataset:
         """A dataset of the rows of numpy arrays (r2.2).
 
         Args:

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from tpudist.compile.program import Program
     from tpudist.compile.report import Report
+    from tpudist.core.annotations import Strategy
 
 
 def compile_step(
-    strategy: tf.distribute.Strategy,
+    strategy: Strategy,
     step_fn: Callable[..., Any],
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
@@ -115,7 +116,7 @@ def compile_graph(
     ]
 
 
-def check(strategy: tf.distribute.Strategy, topology: str) -> slices.Slice:
+def check(strategy: Strategy, topology: str) -> slices.Slice:
     """The slice of that name, if the strategy's replicas fit it.
 
     Args:
@@ -153,7 +154,7 @@ def require_lowering(lower_with: str | None = None) -> None:
 
 
 def lower_step(
-    strategy: tf.distribute.Strategy,
+    strategy: Strategy,
     step_fn: Callable[..., Any],
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,

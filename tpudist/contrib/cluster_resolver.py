@@ -3,7 +3,14 @@
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/cluster_resolver/TPUClusterResolver.md
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import tpu_ops
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class TPUClusterResolver(tpu_ops.RememberedResolver):
@@ -23,16 +30,16 @@ class TPUClusterResolver(tpu_ops.RememberedResolver):
 
     def __init__(
         self,
-        tpu=None,
-        zone=None,
-        project=None,
-        job_name="worker",
-        coordinator_name=None,
-        coordinator_address=None,
-        credentials="default",
-        service=None,
-        discovery_url=None,
-    ):
+        tpu: str | list[str] | tuple[str, ...] | None = None,
+        zone: str | None = None,
+        project: str | None = None,
+        job_name: str = "worker",
+        coordinator_name: str | None = None,
+        coordinator_address: str | None = None,
+        credentials: Any = "default",
+        service: Any = None,
+        discovery_url: str | None = None,
+    ) -> None:
         """See the class; reference r1.11."""
         super().__init__(
             tpu,

@@ -3,13 +3,23 @@
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/distribute/TowerContext.md
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import adapter, contexts, step_outputs
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Fn
+
+
 #: `tf.VariableAggregation` with NONE, SUM, MEAN and ONLY_FIRST_TOWER (r1.11);
 #: its members are the installed release's, which `tf.get_variable` takes.
-VariableAggregation = tf.compat.v1.VariableAggregation
+VariableAggregation: Any = tf.compat.v1.VariableAggregation
 
 
 class TowerContext:
@@ -21,25 +31,25 @@ class TowerContext:
       replica_context: the `tf.distribute.ReplicaContext` of the tower.
     """
 
-    def __init__(self, replica_context):
+    def __init__(self, replica_context: Any) -> None:
         self._context = replica_context
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, TowerContext) and self._context is other._context
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(id(self._context))
 
     @property
-    def distribution_strategy(self):
+    def distribution_strategy(self) -> Any:
         """The current `DistributionStrategy` (r1.11)."""
         return self._context.strategy
 
     @property
-    def tower_id(self):
+    def tower_id(self) -> Any:
         """Which tower this is, 0 to `num_towers` - 1 (r1.11).
 
         Returns:
@@ -53,17 +63,17 @@ class TowerContext:
         return contexts.replica_id(self._context)
 
     @property
-    def num_towers(self):
+    def num_towers(self) -> int:
         """Number of towers, for purposes of averaging across towers (r1.11)."""
         return self._context.num_replicas_in_sync
 
     @property
-    def is_single_tower(self):
+    def is_single_tower(self) -> bool:
         """Whether there is a single tower (r1.11)."""
         return contexts.is_single(self._context)
 
     @property
-    def device(self):
+    def device(self) -> str:
         """The device this tower is to be executed on, a string (r1.11).
 
         Returns:
@@ -73,7 +83,7 @@ class TowerContext:
         return contexts.device(self._context)
 
     @adapter.library
-    def merge_call(self, merge_fn, *args, **kwargs):
+    def merge_call(self, merge_fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Calls `merge_fn` once for all towers, in cross-tower context (r1.11).
 
         Args:
@@ -98,7 +108,7 @@ class MultiStepContext(step_outputs.StepOutputs):
     """
 
     @property
-    def last_step_outputs(self):
+    def last_step_outputs(self) -> dict[str, Any]:
         """The tensors of the last step, by name (r1.12).
 
         A list with one tensor per tower where nothing was aggregated, else a
@@ -108,15 +118,19 @@ class MultiStepContext(step_outputs.StepOutputs):
         return self.tensors
 
     @property
-    def non_tensor_outputs(self):
+    def non_tensor_outputs(self) -> dict[str, Any]:
         """Whatever else the function set, by name (r1.12)."""
         return self.others
 
     @adapter.library
     @adapter.shown_as("name", "output", ("aggregation", VariableAggregation.NONE))
     def set_last_step_output(
-        self, name, output, aggregation=VariableAggregation.NONE, reduce_op=None
-    ):
+        self,
+        name: str,
+        output: Any,
+        aggregation: Any = VariableAggregation.NONE,
+        reduce_op: Any = None,
+    ) -> None:
         """Gives `output` back from the last step (r1.12).
 
         Context: tower or cross-tower, inside the step.
@@ -132,7 +146,7 @@ class MultiStepContext(step_outputs.StepOutputs):
         super().set_tensor(name, output, reduce_op or aggregation)
 
     @adapter.library
-    def set_non_tensor_output(self, name, output):
+    def set_non_tensor_output(self, name: str, output: Any) -> None:
         """Gives back something that is not a tensor (r1.12).
 
         Args:
@@ -143,7 +157,7 @@ class MultiStepContext(step_outputs.StepOutputs):
 
 
 @adapter.library
-def get_tower_context():
+def get_tower_context() -> TowerContext | None:
     """The `TowerContext` of the tower this is called in (r1.11).
 
     Returns:
@@ -154,25 +168,25 @@ def get_tower_context():
 
 
 @adapter.library
-def get_cross_tower_context():
+def get_cross_tower_context() -> Any:
     """The strategy in its cross-tower context, else None (r1.11)."""
     return contexts.cross_replica_strategy()
 
 
 @adapter.library
-def get_distribution_strategy():
+def get_distribution_strategy() -> Any:
     """The current `DistributionStrategy`, or the default one (r1.11)."""
     return contexts.current_strategy()
 
 
 @adapter.library
-def has_distribution_strategy():
+def has_distribution_strategy() -> bool:
     """Whether a strategy other than the default one is current (r1.11)."""
     return contexts.has_strategy()
 
 
 @adapter.library
-def get_loss_reduction():
+def get_loss_reduction() -> Any:
     """How `tf.losses` last reduced a loss in this graph (r1.11).
 
     Returns:

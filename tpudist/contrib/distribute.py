@@ -5,6 +5,10 @@ Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python
 (`tf.compat.v1.distribute`), loaded when first asked for.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.contrib.context import (
     MultiStepContext,
     TowerContext,
@@ -18,6 +22,12 @@ from tpudist.contrib.context import (
 from tpudist.contrib.strategy import TPUStrategy
 from tpudist.core import adapter
 from tpudist.core.cluster import initialize_tpu_system
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Assignment, Resolver
+
 
 __all__ = [  # noqa: F822 (the native classes, see __getattr__)
     "MirroredStrategy",
@@ -53,12 +63,17 @@ class TPUStrategyV1(TPUStrategy):
     _scales_mean_loss = False
 
     @adapter.library
-    def __init__(self, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):
+    def __init__(
+        self,
+        tpu_cluster_resolver: Resolver = None,
+        steps_per_run: int | None = None,
+        device_assignment: Assignment = None,
+    ) -> None:
         """See the class; reference r1.15."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _NATIVE:
         import tensorflow as tf
 

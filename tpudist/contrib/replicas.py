@@ -4,44 +4,53 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 Towers had become replicas, and most of the methods had moved to `extended`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import adapter
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Args, Fn, Kwargs, Ops
 
 
 class ReplicaNames:
     """The later names of the strategy's members (r1.15), where no later era has them too."""
 
     @property
-    def num_replicas(self):
+    def num_replicas(self) -> int:
         """The same as `num_replicas_in_sync` (r1.15)."""
         return adapter.num_replicas(self)
 
     @property
-    def require_static_shapes(self):
+    def require_static_shapes(self) -> bool:
         """Whether the towers' tensors must have static shapes (1.13; see r1.15)."""
         return adapter.require_static_shapes(self)
 
     @adapter.library
-    def experimental_initialize(self):
+    def experimental_initialize(self) -> Ops:
         """The same as `initialize` (1.13; see r1.15)."""
         return adapter.start_system(self)
 
     @adapter.library
-    def experimental_finalize(self):
+    def experimental_finalize(self) -> Ops:
         """The same as `finalize` (1.13; see r1.15)."""
         return adapter.finalize(self)
 
     @property
-    def steps_per_run(self):
+    def steps_per_run(self) -> int:
         """Steps of Keras and Estimator in one loop on the device (r1.15)."""
         return adapter.steps_per_run(self)
 
     @adapter.library
-    def call_for_each_replica(self, fn, *args, **kwargs):
+    def call_for_each_replica(self, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """The same as `call_for_each_tower` (1.13; see r1.15)."""
         return adapter.replicate(self, fn, args, kwargs)
 
     @adapter.library
-    def experimental_run_v2(self, fn, args=(), kwargs=None):
+    def experimental_run_v2(self, fn: Fn, args: Args = (), kwargs: Kwargs = None) -> Any:
         """Runs `fn` once per replica (r1.15).
 
         Context: cross-replica; graph, tf.function or eager.
@@ -58,7 +67,7 @@ class ReplicaNames:
         return adapter.run(self, fn, args, kwargs)
 
     @adapter.library
-    def experimental_make_numpy_dataset(self, numpy_input, session=None):
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
         """A dataset of the rows of numpy arrays (r1.15).
 
         Args:

@@ -7,12 +7,21 @@ What the same class is called with in code of 1.13 to 1.15 is in
 :mod:`tpudist.common.strategy`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.common.strategy import EveryEra, FirstGeneration
 from tpudist.contrib.context import MultiStepContext
 from tpudist.contrib.inputs import PerDeviceDataset
 from tpudist.contrib.properties import Properties
 from tpudist.contrib.replicas import ReplicaNames
 from tpudist.core import adapter
+
+if TYPE_CHECKING:
+    from typing import Any, Iterable
+
+    from tpudist.core.annotations import Args, Assignment, DatasetFn, Fn, Integer, Ops, Resolver
 
 
 class TPUStrategy(
@@ -47,13 +56,17 @@ class TPUStrategy(
     @adapter.library
     @adapter.shown_as("tpu_cluster_resolver", "steps_per_run", ("num_cores", None))
     def __init__(
-        self, tpu_cluster_resolver=None, steps_per_run=None, num_cores=None, device_assignment=None
-    ):
+        self,
+        tpu_cluster_resolver: Resolver = None,
+        steps_per_run: int | None = None,
+        num_cores: int | None = None,
+        device_assignment: Assignment = None,
+    ) -> None:
         """See the class; reference r1.11."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run, num_cores)
 
     @adapter.library
-    def call_for_each_tower(self, fn, *args, **kwargs):
+    def call_for_each_tower(self, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Runs `fn` once per tower (r1.11).
 
         Context: cross-tower, in the scope; graph, tf.function or eager.
@@ -72,7 +85,9 @@ class TPUStrategy(
         return adapter.replicate(self, fn, args, kwargs)
 
     @adapter.library
-    def run_steps_on_dataset(self, fn, iterator, iterations=1, initial_loop_values=None):
+    def run_steps_on_dataset(
+        self, fn: Fn, iterator: Any, iterations: Integer = 1, initial_loop_values: Any = None
+    ) -> MultiStepContext:
         """Runs `fn` `iterations` times in one loop on the device (r1.11).
 
         Context: cross-tower, in the scope; in a graph the loop is built, in
@@ -102,7 +117,7 @@ class TPUStrategy(
         )
 
     @adapter.library
-    def distribute_dataset(self, dataset_fn):
+    def distribute_dataset(self, dataset_fn: DatasetFn) -> PerDeviceDataset:
         """A dataset of which each tower takes its own element (r1.11).
 
         A step of 8 towers takes 8 elements; with several hosts each host
@@ -118,7 +133,7 @@ class TPUStrategy(
         return adapter.per_replica_dataset(self, dataset_fn, PerDeviceDataset)
 
     @adapter.library
-    def unwrap(self, value):
+    def unwrap(self, value: Any) -> list[Any]:
         """The list of all per-device values contained in `value` (r1.11).
 
         Args:
@@ -132,7 +147,14 @@ class TPUStrategy(
 
     @adapter.library
     @adapter.shown_as("aggregation", "value", "destinations")
-    def reduce(self, aggregation=None, value=None, destinations=None, axis=None, reduce_op=None):
+    def reduce(
+        self,
+        aggregation: Any = None,
+        value: Any = None,
+        destinations: Any = None,
+        axis: int | None = None,
+        reduce_op: Any = None,
+    ) -> Any:
         """Combines values across towers (r1.11).
 
         Context: cross-tower. Without `destinations`, or with `reduce_op` and
@@ -156,7 +178,9 @@ class TPUStrategy(
         return adapter.reduce_to(self, reduce_op or aggregation, value, destinations, axis)
 
     @adapter.library
-    def batch_reduce(self, aggregation, value_destination_pairs):
+    def batch_reduce(
+        self, aggregation: Any, value_destination_pairs: Iterable[tuple[Any, Any]]
+    ) -> list[Any]:
         """Combines several `reduce` calls into one (r1.11).
 
         Context: cross-tower.
@@ -171,7 +195,7 @@ class TPUStrategy(
         return adapter.batch_reduce(self, aggregation, value_destination_pairs)
 
     @adapter.library
-    def broadcast(self, tensor, destinations=None):
+    def broadcast(self, tensor: Any, destinations: Any = None) -> Any:
         """Mirrors a tensor to all worker devices or to `destinations` (r1.11).
 
         Context: cross-tower.
@@ -187,7 +211,7 @@ class TPUStrategy(
         return adapter.broadcast(self, tensor, destinations)
 
     @adapter.library
-    def update(self, var, fn, *args, **kwargs):
+    def update(self, var: Any, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Calls `fn` for every copy of `var` (r1.11).
 
         Context: cross-tower.
@@ -207,7 +231,7 @@ class TPUStrategy(
         return adapter.update(self, var, fn, args, kwargs)
 
     @adapter.library
-    def update_non_slot(self, colocate_with, fn, *args, **kwargs):
+    def update_non_slot(self, colocate_with: Any, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Calls `fn` on the devices `colocate_with` (r1.11).
 
         Context: cross-tower.
@@ -224,12 +248,12 @@ class TPUStrategy(
         return adapter.update_non_slot(self, colocate_with, fn, args, kwargs)
 
     @adapter.library
-    def read_var(self, tower_local_var):
+    def read_var(self, tower_local_var: Any) -> Any:
         """The aggregate value of a tower-local variable, a tensor (r1.11)."""
         return adapter.read(self, tower_local_var)
 
     @adapter.library
-    def value_container(self, value):
+    def value_container(self, value: Any) -> Any:
         """The container that a per-device `value` belongs to (r1.11).
 
         Args:
@@ -241,12 +265,12 @@ class TPUStrategy(
         return adapter.value_container(self, value)
 
     @adapter.library
-    def non_slot_devices(self, var_list):
+    def non_slot_devices(self, var_list: Args) -> list[str]:
         """List of the devices for variables that are no slots (r1.11)."""
         return adapter.non_slot_devices(self, var_list)
 
     @adapter.library
-    def map(self, map_over, fn, *args, **kwargs):
+    def map(self, map_over: Iterable[Any], fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Calls `fn(item, *args, **kwargs)` for each item (r1.11).
 
         Context: cross-tower.
@@ -258,7 +282,7 @@ class TPUStrategy(
         return adapter.map_over(self, map_over, fn, args, kwargs)
 
     @adapter.library
-    def initialize(self):
+    def initialize(self) -> Ops:
         """Starts the TPU system (r1.11).
 
         Returns:
@@ -268,11 +292,11 @@ class TPUStrategy(
         return adapter.start_system(self)
 
     @adapter.library
-    def finalize(self):
+    def finalize(self) -> Ops:
         """Stops the TPU system; returns as `initialize` (r1.11)."""
         return adapter.finalize(self)
 
     @adapter.library
-    def get_host_cpu_device(self, host_id):
+    def get_host_cpu_device(self, host_id: int) -> str:
         """The CPU device string of a host, 0 to `num_hosts` - 1 (r1.11)."""
         return adapter.host_device(self, host_id)

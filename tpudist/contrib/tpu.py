@@ -6,11 +6,20 @@ and the towers of a strategy on one, where TPUDIST_TPU names one, and after
 `tf.contrib.cluster_resolver.TPUClusterResolver` found one.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import adapter, cross_shard_optimizer, tpu_ops
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.core.annotations import Args, Assignment, Context, Fn
 
 
 @adapter.library
-def initialize_system(embedding_config=None, job=None):
+def initialize_system(embedding_config: Any = None, job: str | None = None) -> Any:
     """A tensor that starts the TPU system and is its topology (r1.11).
 
     Args:
@@ -24,13 +33,19 @@ def initialize_system(embedding_config=None, job=None):
 
 
 @adapter.library
-def shutdown_system(job=None):
+def shutdown_system(job: str | None = None) -> Any:
     """An op that stops the TPU system (r1.11)."""
     return tpu_ops.shutdown_system(job)
 
 
 @adapter.library
-def replicate(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
+def replicate(
+    computation: Fn,
+    inputs: Sequence[Args] | None = None,
+    infeed_queue: Any = None,
+    device_assignment: Assignment = None,
+    name: str | None = None,
+) -> list[Any]:
     """Runs `computation` once for each list of inputs, on a core each (r1.11).
 
     Args:
@@ -48,7 +63,13 @@ def replicate(computation, inputs=None, infeed_queue=None, device_assignment=Non
 
 
 @adapter.library
-def rewrite(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
+def rewrite(
+    computation: Fn,
+    inputs: Args | None = None,
+    infeed_queue: Any = None,
+    device_assignment: Assignment = None,
+    name: str | None = None,
+) -> Any:
     """Runs `computation` on one core (r1.11); arguments as of `replicate`.
 
     Args:
@@ -65,7 +86,7 @@ def rewrite(computation, inputs=None, infeed_queue=None, device_assignment=None,
 
 
 @adapter.library
-def cross_replica_sum(x, group_assignment=None):
+def cross_replica_sum(x: Any, group_assignment: Sequence[Sequence[int]] | None = None) -> Any:
     """`x` summed over the towers, or over those of its group (r1.11).
 
     Context: tower, or a computation of `replicate`.
@@ -84,7 +105,7 @@ def cross_replica_sum(x, group_assignment=None):
 
 
 @adapter.library
-def bfloat16_scope():
+def bfloat16_scope() -> Context:
     """A variable scope in which bfloat16 variables are stored as float32 (r1.11).
 
     Returns:
@@ -104,7 +125,11 @@ class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):
     """
 
     def __init__(
-        self, opt, reduction="weighted_mean", name="CrossShardOptimizer", group_assignment=None
-    ):
+        self,
+        opt: Any,
+        reduction: str = "weighted_mean",
+        name: str = "CrossShardOptimizer",
+        group_assignment: Sequence[Sequence[int]] | None = None,
+    ) -> None:
         """See the class; reference r1.11."""
         super().__init__(opt, reduction, name, group_assignment)

@@ -5,6 +5,10 @@ it may be called. A facade's method is one call to one of them. What is not the
 same on every TPU is asked of the strategy's `Backend`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import (
     base_classes,
     contexts,
@@ -17,19 +21,52 @@ from tpudist.core import (
     step_loops,
 )
 
-# What facades' classes are made of.
-from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBase, TPUStrategyBaseV1  # noqa: F401
-from tpudist.core.contexts import Words  # noqa: F401
-from tpudist.core.signatures import shown_as  # noqa: F401
-from tpudist.core.strategies import backend_of, initialize  # noqa: F401
+# What facades' classes are made of, and what every strategy tells of itself.
+from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
+from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
+from tpudist.core.contexts import Words as Words
+from tpudist.core.properties import *  # noqa: F403
+from tpudist.core.signatures import shown_as as shown_as
+from tpudist.core.strategies import backend_of
+from tpudist.core.strategies import initialize as initialize
 from tpudist.tfcompat import distributed
-from tpudist.tfcompat.functions import library  # noqa: F401
+from tpudist.tfcompat.functions import library as library
 from tpudist.virtual import device_loop
+
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Mapping, Sequence
+
+    import tensorflow as tf
+
+    from tpudist.core.annotations import (
+        Args,
+        Axis,
+        Context,
+        Dataset,
+        DatasetFn,
+        Fn,
+        InputFn,
+        Integer,
+        Kwargs,
+        Ops,
+        Options,
+        Pairs,
+        ReduceOp,
+        Strategy,
+    )
+
 
 # Replicas.
 
 
-def run(strategy, fn, args=(), kwargs=None, options=None, refuse_eager=False):
+def run(
+    strategy: Strategy,
+    fn: Fn,
+    args: Args = (),
+    kwargs: Kwargs = None,
+    options: Options = None,
+    refuse_eager: bool = False,
+) -> Any:
     """Runs `fn` on every replica; distributed arguments become its components.
 
     Context: cross-replica; ``tf.function``, graph, or eager with `fn` a
@@ -45,14 +82,14 @@ def run(strategy, fn, args=(), kwargs=None, options=None, refuse_eager=False):
     return backend_of(strategy).run(fn, args, kwargs, options)
 
 
-def run_on_input(strategy, fn, iterator=None):
+def run_on_input(strategy: Strategy, fn: Fn, iterator: Any = None) -> Any:
     """Runs `fn` on every replica, with the iterator's next element if any."""
     with strategy.scope():
         args = () if iterator is None else (iterator.get_next(),)
         return run(strategy, fn, args=args)
 
 
-def replicate(strategy, fn, args, kwargs):
+def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
     """The same; in a native TPU computation, as part of it.
 
     Context: cross-replica, in the scope; graph, ``tf.function`` or eager. The
@@ -66,7 +103,14 @@ def replicate(strategy, fn, args, kwargs):
     return backend_of(strategy).replicate(fn, args, kwargs)
 
 
-def run_steps(strategy, fn, iterator, iterations, initial_values, outputs):
+def run_steps(
+    strategy: Strategy,
+    fn: Fn,
+    iterator: Any,
+    iterations: Integer,
+    initial_values: Any,
+    outputs: Any,
+) -> Any:
     """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
 
     Context: cross-replica; graph, ``tf.function``, or eager, where it runs at once.
@@ -90,7 +134,7 @@ def run_steps(strategy, fn, iterator, iterations, initial_values, outputs):
     return backend_of(strategy).run_steps(fn, iterator, iterations, initial_values, outputs)
 
 
-def scope(strategy):
+def scope(strategy: Strategy) -> Context:
     """Context manager: `strategy` is current, in cross-replica context."""
     return backend_of(strategy).scope()
 
@@ -98,17 +142,17 @@ def scope(strategy):
 # Values and variables.
 
 
-def local_results(strategy, value):
+def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     """Tuple of the components of `value` on this client; ``(value,)`` if it has none."""
     return base_classes.native_call(strategy, distributed.LOCAL_RESULTS, value)
 
 
-def unwrap(strategy, value):
+def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     """See :func:`tpudist.core.replica_values.unwrap`."""
     return replica_values.unwrap(strategy, value)
 
 
-def reduce(strategy, reduce_op, value, axis):
+def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> Any:
     """Sums or averages a per-replica value, or each of a nest.
 
     Context: cross-replica.
@@ -129,62 +173,66 @@ def reduce(strategy, reduce_op, value, axis):
     return backend_of(strategy).reduce_along(reduce_op, value, axis)
 
 
-def reduce_to(strategy, aggregation, value, destinations=None, axis=None):
+def reduce_to(
+    strategy: Strategy, aggregation: Any, value: Any, destinations: Any = None, axis: Axis = None
+) -> Any:
     """See :func:`tpudist.core.reductions.reduce_to`."""
     return reductions.reduce_to(strategy, aggregation, value, destinations, axis)
 
 
-def batch_reduce(strategy, aggregation, value_destination_pairs):
+def batch_reduce(strategy: Strategy, aggregation: Any, value_destination_pairs: Pairs) -> list[Any]:
     """See :func:`tpudist.core.reductions.batch_reduce`."""
     return reductions.batch_reduce(strategy, aggregation, value_destination_pairs)
 
 
-def broadcast(strategy, tensor, destinations=None):
+def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Any:
     """See :func:`tpudist.core.reductions.broadcast`."""
     return reductions.broadcast(strategy, tensor, destinations)
 
 
-def update(strategy, variable, fn, args, kwargs):
+def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """See :func:`tpudist.core.cross_replica.update`."""
     return cross_replica.update(strategy, variable, fn, args, kwargs)
 
 
-def update_non_slot(strategy, colocate_with, fn, args, kwargs):
+def update_non_slot(
+    strategy: Strategy, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs
+) -> Any:
     """See :func:`tpudist.core.cross_replica.update_non_slot`."""
     return cross_replica.update_non_slot(strategy, colocate_with, fn, args, kwargs)
 
 
-def read(strategy, variable):
+def read(strategy: Strategy, variable: Any) -> tf.Tensor:
     """See :func:`tpudist.core.cross_replica.read`."""
     return cross_replica.read(strategy, variable)
 
 
-def value_container(strategy, value):
+def value_container(strategy: Strategy, value: Any) -> Any:
     """See :func:`tpudist.core.cross_replica.value_container`."""
     return cross_replica.value_container(strategy, value)
 
 
-def colocate(strategy, variable):
+def colocate(strategy: Strategy, variable: Any) -> Context:
     """See :func:`tpudist.core.cross_replica.colocate`."""
     return cross_replica.colocate(strategy, variable)
 
 
-def group(strategy, value, name=None):
+def group(strategy: Strategy, value: Any, name: str | None = None) -> Any:
     """See :func:`tpudist.core.cross_replica.group`."""
     return cross_replica.group(strategy, value, name)
 
 
-def map_over(strategy, items, fn, args, kwargs):
+def map_over(strategy: Strategy, items: Iterable[Any], fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """See :func:`tpudist.core.cross_replica.map_over`."""
     return cross_replica.map_over(strategy, items, fn, args, kwargs)
 
 
-def distribute_values(strategy, value_fn, context_class):
+def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> Any:
     """See :func:`tpudist.core.replica_values.distribute`."""
     return replica_values.distribute(strategy, value_fn, context_class)
 
 
-def replica_ids(strategy):
+def replica_ids(strategy: Strategy) -> Any:
     """See :func:`tpudist.core.replica_values.replica_ids`."""
     return replica_values.replica_ids(strategy)
 
@@ -192,12 +240,16 @@ def replica_ids(strategy):
 # Input.
 
 
-def per_replica_dataset(strategy, dataset_fn, dataset_class=per_replica_datasets.PerReplicaDataset):
+def per_replica_dataset(
+    strategy: Strategy,
+    dataset_fn: DatasetFn,
+    dataset_class: Any = per_replica_datasets.PerReplicaDataset,
+) -> Any:
     """See :class:`tpudist.core.per_replica_datasets.PerReplicaDataset`."""
     return backend_of(strategy).per_replica_dataset(dataset_fn, dataset_class)
 
 
-def distribute_dataset(strategy, dataset, options=None):
+def distribute_dataset(strategy: Strategy, dataset: Dataset, options: Options = None) -> Any:
     """`dataset` of global batches, split among hosts and replicas.
 
     Context: cross-replica.
@@ -209,136 +261,73 @@ def distribute_dataset(strategy, dataset, options=None):
     return backend_of(strategy).distribute_dataset(dataset, options)
 
 
-def distribute_datasets_from_function(strategy, dataset_fn, options=None):
+def distribute_datasets_from_function(
+    strategy: Strategy, dataset_fn: InputFn, options: Options = None
+) -> Any:
     """A dataset of the per-replica batches of ``dataset_fn(InputContext)``, one call a host."""
     return backend_of(strategy).distribute_datasets_from_function(dataset_fn, options)
 
 
-def make_dataset_iterator(strategy, dataset):
+def make_dataset_iterator(strategy: Strategy, dataset: Dataset) -> Any:
     """An iterator over a dataset of global batches, to be initialized."""
     return backend_of(strategy).make_dataset_iterator(dataset)
 
 
-def make_input_fn_iterator(strategy, input_fn, *replication_mode):
+def make_input_fn_iterator(
+    strategy: Strategy, input_fn: InputFn, *replication_mode: tf.distribute.InputReplicationMode
+) -> Any:
     """An iterator over the batches of ``input_fn(InputContext)``, to be initialized."""
     return backend_of(strategy).make_input_fn_iterator(input_fn, replication_mode)
 
 
-def make_numpy_dataset(strategy, numpy_input, session=None):
+def make_numpy_dataset(
+    strategy: Strategy, numpy_input: Any, session: Any = None
+) -> tf.data.Dataset[Any]:
     """See :func:`tpudist.core.distributed_datasets.of_arrays`."""
     return distributed_datasets.of_arrays(strategy, numpy_input, session)
 
 
-# Logical devices, devices, hosts and the system.
+# Logical devices, hosts and the system.
 
 
-def split_to_logical_devices(strategy, tensor, partition_dimensions):
+def split_to_logical_devices(
+    strategy: Strategy, tensor: Any, partition_dimensions: Sequence[int]
+) -> tf.Tensor:
     """See :func:`tpudist.core.logical_devices.split`."""
     return logical_devices.split(strategy, tensor, partition_dimensions)
 
 
-def replicate_to_logical_devices(strategy, tensor):
+def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> tf.Tensor:
     """See :func:`tpudist.core.logical_devices.replicate`."""
     return logical_devices.replicate(strategy, tensor)
 
 
-def assign_to_logical_device(strategy, tensor, logical_device_id):
+def assign_to_logical_device(strategy: Strategy, tensor: Any, logical_device_id: int) -> tf.Tensor:
     """See :func:`tpudist.core.logical_devices.assign`."""
     return logical_devices.assign(strategy, tensor, logical_device_id)
 
 
-def extended(strategy):
-    """The ``StrategyExtended`` of `strategy`."""
-    return base_classes.native_property(strategy, "extended")
-
-
-def update_config_proto(strategy, config_proto):
-    """A copy of a ``tf.compat.v1.ConfigProto``, adapted to `strategy`."""
-    return base_classes.native_call(strategy, "update_config_proto", config_proto)
-
-
-def require_static_shapes(strategy):
-    """Whether tensors of replicas must have static shapes: those of a TPU must."""
-    del strategy
-    return True
-
-
-def num_replicas(strategy):
-    """Number of replicas over which gradients are aggregated."""
-    return base_classes.native_property(strategy, "num_replicas_in_sync")
-
-
-def is_single(strategy):
-    """Whether there is only one replica."""
-    return strategy.num_replicas_in_sync == 1
-
-
-def worker_devices(strategy):
-    """List of the devices that replicas run on, one each."""
-    return list(strategy.extended.worker_devices)
-
-
-def parameter_devices(strategy):
-    """List of the devices that hold variables."""
-    return list(strategy.extended.parameter_devices)
-
-
-def non_slot_devices(strategy, variables):
-    """List of the devices for an optimizer's variables that are no slots."""
-    found = strategy.extended.non_slot_devices(variables)
-    return [found] if isinstance(found, str) else list(found)
-
-
-def num_hosts(strategy):
-    """Number of hosts that feed the replicas."""
-    return strategy.extended.num_hosts
-
-
-def replicas_per_host(strategy):
-    """Number of replicas that one host feeds."""
-    return strategy.extended.num_replicas_per_host
-
-
-def host_device(strategy, host_id):
+def host_device(strategy: Strategy, host_id: int) -> str:
     """The CPU device of a host, 0 to `num_hosts` - 1; see `Backend.host_device`."""
     return backend_of(strategy).host_device(host_id)
 
 
-def between_graph(strategy):
-    """Whether each worker builds its own graph."""
-    return strategy.extended.experimental_between_graph
-
-
-def should_init(strategy):
-    """Whether this process initialises variables."""
-    return strategy.extended.experimental_should_init
-
-
-def should_checkpoint(strategy):
-    """Whether this process writes checkpoints."""
-    return strategy.extended.should_checkpoint
-
-
-def should_save_summary(strategy):
-    """Whether this process writes summaries."""
-    return strategy.extended.should_save_summary
-
-
-def steps_per_run(strategy):
-    """Steps in one device-side loop of Keras and Estimator."""
-    return strategy.extended.steps_per_run
-
-
-def start_system(strategy):
+def start_system(strategy: Strategy) -> Ops:
     """Starts the TPU system: a list of ops in a graph (none on a virtual TPU), else at once."""
     return backend_of(strategy).start_system()
 
 
-def finalize(strategy):
+def finalize(strategy: Strategy) -> Ops:
     """Stops the TPU system; results as :func:`start_system`."""
     return backend_of(strategy).stop_system()
 
 
-def configure(strategy, session_config=None, cluster_spec=None, task_type=None, task_id=None):
+def configure(
+    strategy: Strategy,
+    session_config: Any = None,
+    cluster_spec: Any = None,
+    task_type: str | None = None,
+    task_id: int | None = None,
+) -> None:
     """Adapts a ``ConfigProto``, in place; a virtual TPU needs neither cluster nor task."""
     backend_of(strategy).configure(session_config, cluster_spec, task_type, task_id)

@@ -6,12 +6,35 @@ strategy has is asked once an operation, of
 :func:`tpudist.core.strategies.backend_of`; nothing else asks.
 """
 
+from __future__ import annotations
+
 import abc
 import functools
+from typing import TYPE_CHECKING
 
 from tpudist.core import base_classes, distributed_datasets
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions
+
+if TYPE_CHECKING:
+    from typing import Any, Mapping, Sequence
+
+    from tpudist.core.annotations import (
+        Args,
+        Context,
+        Dataset,
+        DatasetFn,
+        Fn,
+        InputFn,
+        InputMode,
+        Integer,
+        Kwargs,
+        Ops,
+        Options,
+        ReduceOp,
+        Strategy,
+    )
+    from tpudist.virtual.system import VirtualSystem
 
 
 class Backend(abc.ABC):
@@ -27,14 +50,14 @@ class Backend(abc.ABC):
 
     __slots__ = ("strategy", "extended")
 
-    def __init__(self, strategy):
+    def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
         self.extended = strategy.extended
 
     # Replicas.
 
     @abc.abstractmethod
-    def run(self, fn, args, kwargs, options):
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
         """Runs `fn` on every replica; starts the computation.
 
         Context: cross-replica.
@@ -44,11 +67,13 @@ class Backend(abc.ABC):
         """
 
     @abc.abstractmethod
-    def replicate(self, fn, args, kwargs):
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
         """The same; inside a computation that has been started, as part of it."""
 
     @abc.abstractmethod
-    def run_steps(self, fn, iterator, iterations, initial_values, outputs):
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
         """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
 
         Arguments and result are those of :func:`tpudist.core.adapter.run_steps`,
@@ -56,16 +81,16 @@ class Backend(abc.ABC):
         """
 
     @abc.abstractmethod
-    def scope(self):
+    def scope(self) -> Context:
         """Context manager: the strategy is current, in cross-replica context."""
 
     # Values.
 
-    def reduce(self, reduce_op, value):
+    def reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
         """`value`, or each leaf of a nest, reduced over the replicas."""
         return self._reduce_natively(reduce_op, value, None)
 
-    def _reduce_natively(self, reduce_op, value, axis):
+    def _reduce_natively(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Any:
         with distributed.scope_if_needed(self.scope):
             return distributed.reduce_natively(
                 functools.partial(base_classes.native_call, self.strategy, "reduce"),
@@ -75,30 +100,30 @@ class Backend(abc.ABC):
             )
 
     @abc.abstractmethod
-    def reduce_along(self, reduce_op, value, axis):
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
         """The same, also along the dimension `axis` of each component."""
 
     @abc.abstractmethod
-    def mirror(self, value, copies):
+    def mirror(self, value: Any, copies: int) -> Any:
         """`value` on `copies` devices: a mirrored value, where that is more than one."""
 
     # Input.
 
     @abc.abstractmethod
-    def pipeline_devices(self):
+    def pipeline_devices(self) -> list[str]:
         """The device of each host on which its input pipeline runs."""
 
     @abc.abstractmethod
-    def per_replica_dataset(self, dataset_fn, dataset_class):
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
         """A dataset of which each replica takes its own element per step."""
 
-    def distribute_dataset(self, dataset, options):
+    def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
         """`dataset` of global batches, split among hosts and replicas."""
         return distributed_datasets.of_batches(
             self.strategy, dataset, options, for_sessions=self._for_sessions()
         )
 
-    def distribute_datasets_from_function(self, dataset_fn, options):
+    def distribute_datasets_from_function(self, dataset_fn: InputFn, options: Options) -> Any:
         """A dataset of per-replica batches for each host."""
         return distributed_datasets.of_function(
             self.strategy,
@@ -108,16 +133,18 @@ class Backend(abc.ABC):
             for_sessions=self._for_sessions(),
         )
 
-    def _for_sessions(self):
+    def _for_sessions(self) -> Any:
         """Whether TensorFlow's distributed datasets are of no use to a Session here."""
         return functions.in_session_graph()
 
     @abc.abstractmethod
-    def make_dataset_iterator(self, dataset):
+    def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """An iterator over a dataset of global batches, to be initialized."""
 
     @abc.abstractmethod
-    def make_input_fn_iterator(self, input_fn, replication_mode):
+    def make_input_fn_iterator(
+        self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
+    ) -> Any:
         """An iterator over the batches of ``input_fn(InputContext)``, one call a host.
 
         Args:
@@ -129,20 +156,20 @@ class Backend(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def system(self):
+    def system(self) -> VirtualSystem | None:
         """The `VirtualSystem` that it runs on; None for a real TPU."""
 
     @property
     @abc.abstractmethod
-    def logical_devices(self):
+    def logical_devices(self) -> int:
         """Number of cores of each replica."""
 
     @property
     @abc.abstractmethod
-    def annotates_with_ops(self):
+    def annotates_with_ops(self) -> bool:
         """Whether annotations for logical devices are ops wherever they stand."""
 
-    def host_device(self, host_id):
+    def host_device(self, host_id: int) -> str:
         """The CPU device of a host.
 
         Raises:
@@ -158,17 +185,19 @@ class Backend(abc.ABC):
         return self._host_devices()[host_id]
 
     @abc.abstractmethod
-    def _host_devices(self):
+    def _host_devices(self) -> Sequence[str]:
         """The CPU device of each host."""
 
     @abc.abstractmethod
-    def start_system(self):
+    def start_system(self) -> Ops:
         """Starts the TPU system: a list of ops in a graph, else at once (None)."""
 
     @abc.abstractmethod
-    def stop_system(self):
+    def stop_system(self) -> Ops:
         """Stops it; results as of :meth:`start_system`."""
 
     @abc.abstractmethod
-    def configure(self, session_config, cluster_spec, task_type, task_id):
+    def configure(
+        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+    ) -> None:
         """Adapts a ``ConfigProto``, in place, to the strategy."""

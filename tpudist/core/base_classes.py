@@ -5,39 +5,56 @@ look at the class name come out as on a TPU; only the extended object behind
 them is tpudist's choice (:mod:`tpudist.core.strategies`).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import loss_scaling
 from tpudist.tfcompat import tpu
 
+if TYPE_CHECKING:
+    from typing import Any
 
-class TPUStrategyBase(*tpu.TPU_STRATEGIES):
-    """A ``tf.distribute.Strategy`` on a native or a virtual TPU."""
-
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("a facade's strategy calls adapter.initialize()")
+    from tpudist.core.annotations import Strategy
 
 
-class TPUStrategyBaseV1(tpu.TPUStrategyV1):
-    """The same for code written against TensorFlow 1."""
+if TYPE_CHECKING:
+    # Checkers do not know TensorFlow's classes: a strategy derived from them would have
+    # every attribute, of any type.
+    class TPUStrategyBase: ...
 
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("a facade's strategy calls adapter.initialize()")
+    class TPUStrategyBaseV1: ...
+
+else:
+
+    class TPUStrategyBase(*tpu.TPU_STRATEGIES):
+        """A ``tf.distribute.Strategy`` on a native or a virtual TPU."""
+
+        def __init__(self, *args, **kwargs):
+            raise NotImplementedError("a facade's strategy calls adapter.initialize()")
+
+    class TPUStrategyBaseV1(tpu.TPUStrategyV1):
+        """The same for code written against TensorFlow 1."""
+
+        def __init__(self, *args, **kwargs):
+            raise NotImplementedError("a facade's strategy calls adapter.initialize()")
 
 
 class ScalingStrategyBaseV1(loss_scaling.ScalesMeanLoss, TPUStrategyBaseV1):
     """A strategy whose ``tf.train`` optimizers divide a mean loss."""
 
 
-def native_call(strategy, name, *args, **kwargs):
+def native_call(strategy: Strategy, name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls the method `name` of TensorFlow's own class on `strategy`."""
     return getattr(_native_view(strategy), name)(*args, **kwargs)
 
 
-def native_property(strategy, name):
+def native_property(strategy: Strategy, name: str) -> Any:
     """Reads the property `name` of TensorFlow's own class on `strategy`."""
     return getattr(_native_view(strategy), name)
 
 
-def _native_view(strategy):
+def _native_view(strategy: Strategy) -> Any:
     if isinstance(strategy, TPUStrategyBaseV1):
         return super(TPUStrategyBaseV1, strategy)
     return super(TPUStrategyBase, strategy)

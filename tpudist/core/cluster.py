@@ -4,7 +4,10 @@ Reference: tf.distribute.cluster_resolver.TPUClusterResolver and
 tf.tpu.experimental.initialize_tpu_system (TensorFlow 2.2 API pages).
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -14,6 +17,11 @@ from tpudist.errors import ArgumentTypeError, TPUNameError
 from tpudist.tfcompat import tpu as native
 from tpudist.tfcompat import versions
 from tpudist.virtual import system as virtual_system
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Resolver
 
 
 class TPUClusterResolver(native.TPUClusterResolver):
@@ -30,7 +38,15 @@ class TPUClusterResolver(native.TPUClusterResolver):
       TPUNameError: no TPU can be found by that name.
     """
 
-    def __init__(self, tpu=None, zone=None, project=None, job_name="worker", *args, **kwargs):
+    def __init__(
+        self,
+        tpu: str | None = None,
+        zone: str | None = None,
+        project: str | None = None,
+        job_name: str = "worker",
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
         name = os.environ.get(machine.TPU) or tpu
         self._system = None
         if virtual_system.is_virtual(name):
@@ -47,7 +63,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
                 "virtual:8 in the environment) where there is no TPU",
             ) from error
 
-    def _start_virtual(self, name, job_name):
+    def _start_virtual(self, name: str | None, job_name: str) -> None:
         self._tpu = name
         self._job_name = self.task_type = job_name
         self.task_id = 0
@@ -55,37 +71,39 @@ class TPUClusterResolver(native.TPUClusterResolver):
         self._rpc_layer = self.rpc_layer = None
 
     @property
-    def system(self):
+    def system(self) -> virtual_system.VirtualSystem | None:
         """The `VirtualSystem`, or None for a real TPU."""
         return self._system
 
-    def master(self, task_type=None, task_id=None, rpc_layer=None):
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
         """The Session target; ``""`` (in process) for a virtual TPU."""
         if self._system:
             return ""
         return super().master(task_type, task_id, rpc_layer)
 
-    def get_master(self):
+    def get_master(self) -> str:
         """The same as `master()`."""
         return self.master()
 
-    def get_job_name(self):
+    def get_job_name(self) -> str:
         """The name of the TPU workers' job."""
         return self._job_name if self._system else super().get_job_name()
 
-    def cluster_spec(self):
+    def cluster_spec(self) -> Any:
         """The cluster of the TPU workers; empty for a virtual TPU."""
         if self._system:
             return tf.train.ClusterSpec({})
         return super().cluster_spec()
 
-    def num_accelerators(self, *args, **kwargs):
+    def num_accelerators(self, *args: Any, **kwargs: Any) -> dict[str, int]:
         """Cores per host, as ``{"TPU": n}``."""
         if self._system:
             return {"TPU": self._system.cores_per_host}
         return super().num_accelerators(*args, **kwargs)
 
-    def get_tpu_system_metadata(self):
+    def get_tpu_system_metadata(self) -> Any:
         """Cores, hosts and devices of the TPU."""
         if self._system:
             return native.system_metadata(
@@ -96,12 +114,14 @@ class TPUClusterResolver(native.TPUClusterResolver):
         return native.query_metadata(self)
 
     @property
-    def environment(self):
+    def environment(self) -> str:
         """The environment the TPU was found in; empty for a virtual TPU."""
         return "" if self._system else super().environment
 
     @classmethod
-    def connect(cls, tpu=None, zone=None, project=None):
+    def connect(
+        cls, tpu: str | None = None, zone: str | None = None, project: str | None = None
+    ) -> TPUClusterResolver:
         """A resolver whose TPU is connected and initialized."""
         resolver = cls(tpu, zone, project)
         connect_to_cluster(resolver)
@@ -109,7 +129,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
         return resolver
 
 
-def resolve(resolver):
+def resolve(resolver: Any) -> Any:
     """The resolver to use in place of what a script passed.
 
     Args:
@@ -132,18 +152,18 @@ def resolve(resolver):
     return resolver
 
 
-def system_of(resolver):
+def system_of(resolver: Any) -> virtual_system.VirtualSystem | None:
     """The `VirtualSystem` behind a resolver, or None for a real TPU."""
     return getattr(resolver, "system", None)
 
 
-def connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs):
+def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any) -> None:
     """Connects this process to the TPU's workers; a virtual TPU needs none."""
     if system_of(resolve(cluster_spec_or_resolver)) is None:
         tf.config.experimental_connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs)
 
 
-def initialize_tpu_system(cluster_resolver=None):
+def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
     """Starts the TPU system.
 
     Args:
@@ -159,7 +179,7 @@ def initialize_tpu_system(cluster_resolver=None):
     return tf.tpu.experimental.initialize_tpu_system(resolver)
 
 
-def shutdown_tpu_system(cluster_resolver=None):
+def shutdown_tpu_system(cluster_resolver: Resolver = None) -> None:
     """Stops the TPU system; nothing to do for a virtual TPU."""
     resolver = resolve(cluster_resolver)
     if system_of(resolver) is None:

@@ -5,11 +5,20 @@ Reference: ``distribute_dataset`` (contrib). Unlike the distributed datasets of
 replicas takes 8 elements.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.errors import ArgumentTypeError
 from tpudist.tfcompat import distributed, functions
 from tpudist.virtual import host_iterators
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+    from tpudist.core.annotations import DatasetFn, Strategy
 
 
 class PerReplicaDataset:
@@ -24,18 +33,18 @@ class PerReplicaDataset:
       ArgumentTypeError: (a TypeError) it returns something else.
     """
 
-    def __init__(self, strategy, dataset_fn, hosts):
+    def __init__(self, strategy: Strategy, dataset_fn: DatasetFn, hosts: Any) -> None:
         self._strategy = strategy
         self._hosts = hosts
         self._datasets = [_dataset(dataset_fn, host) for host in hosts]
         if len(set(hosts)) == 1:
             self._datasets = host_iterators.untuned(self._datasets)
 
-    def make_one_shot_iterator(self):
+    def make_one_shot_iterator(self) -> PerReplicaIterator:
         """A `PerReplicaIterator` that needs no initialisation."""
         return self._iterator(tf.compat.v1.data.make_one_shot_iterator)
 
-    def make_initializable_iterator(self, shared_name=None):
+    def make_initializable_iterator(self, shared_name: str | None = None) -> PerReplicaIterator:
         """A `PerReplicaIterator` to be initialised in a Session.
 
         In eager mode it starts at the first element.
@@ -50,11 +59,11 @@ class PerReplicaDataset:
             lambda dataset: functions.initializable_iterator(dataset, shared_name)
         ).restartable()
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Iterates over per-replica values (eager mode)."""
         return self._iterator(iter)
 
-    def _iterator(self, make):
+    def _iterator(self, make: Callable[[Any], Any]) -> PerReplicaIterator:
         made = []
         for host, dataset in zip(self._hosts, self._datasets):
             with tf.device(host):
@@ -62,7 +71,7 @@ class PerReplicaDataset:
         return PerReplicaIterator(self._strategy, made, self._hosts)
 
 
-def _dataset(dataset_fn, host):
+def _dataset(dataset_fn: DatasetFn, host: str) -> tf.data.Dataset[Any]:
     with tf.device(host):
         made = dataset_fn()
     if isinstance(made, functions.DatasetV2):
@@ -83,14 +92,14 @@ class PerReplicaIterator:
       hosts: the hosts' devices.
     """
 
-    def __init__(self, strategy, iterators, hosts):
+    def __init__(self, strategy: Strategy, iterators: Any, hosts: Any) -> None:
         self._strategy = strategy
         self._iterators = iterators
         self._hosts = hosts
         self._restart = None
 
     @property
-    def initializer(self):
+    def initializer(self) -> Any:
         """Op that (re)starts the iterator; None in eager mode."""
         if tf.executing_eagerly():
             return None
@@ -98,16 +107,16 @@ class PerReplicaIterator:
             self.restartable()
         return self._restart
 
-    def restartable(self):
+    def restartable(self) -> PerReplicaIterator:
         """The same iterator, whose `initializer` is in the graph before that is finalized."""
         self._restart = tf.group(*[each.initializer for each in self._iterators])
         return self
 
-    def initialize(self):
+    def initialize(self) -> Any:
         """The ops that (re)start the iterator, as a list."""
         return [] if tf.executing_eagerly() else [each.initializer for each in self._iterators]
 
-    def get_next(self, name=None):
+    def get_next(self, name: str | None = None) -> Any:
         """The next element of every replica.
 
         Context: cross-replica; graph, ``tf.function`` or eager.
@@ -129,15 +138,15 @@ class PerReplicaIterator:
                 elements += host_iterators.take(iterator.get_next, each)
         return distributed.regroup(strategy.extended, elements)
 
-    def next(self):
+    def next(self) -> Any:
         """The same as `get_next()`, ending as Python's iterators do."""
         return self.__next__()
 
-    def __next__(self):
+    def __next__(self) -> Any:
         try:
             return self.get_next()
         except tf.errors.OutOfRangeError as error:
             raise StopIteration from error
 
-    def __iter__(self):
+    def __iter__(self) -> PerReplicaIterator:
         return self

@@ -5,13 +5,22 @@ TensorFlow 2.2 give shapes of 3 entries (x, y, core); from 2.3 on a topology
 has 4 (x, y, z, core). Both are accepted on every release.
 """
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tpudist.errors import TopologyError
 from tpudist.tfcompat import tpu as native
 from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.core.annotations import Assignment
+    from tpudist.virtual.system import VirtualSystem
 
 
 class Placement(collections.namedtuple("Placement", "num_replicas num_hosts logical_devices")):
@@ -26,7 +35,7 @@ class Placement(collections.namedtuple("Placement", "num_replicas num_hosts logi
     __slots__ = ()
 
 
-def topology(system):
+def topology(system: VirtualSystem) -> Any:
     """The `Topology` of a virtual slice: x runs fastest, cores innermost.
 
     Releases whose topologies are flat see the layers of a cube beside each other.
@@ -49,7 +58,12 @@ class DeviceAssignment(native.DeviceAssignment):
     """The cores of each replica; see ``tf.tpu.experimental``."""
 
     @staticmethod
-    def build(topology, computation_shape=None, computation_stride=None, num_replicas=1):
+    def build(
+        topology: Any,
+        computation_shape: Sequence[int] | None = None,
+        computation_stride: Sequence[int] | None = None,
+        num_replicas: int = 1,
+    ) -> DeviceAssignment:
         """Assigns `num_replicas` blocks of cores.
 
         Args:
@@ -81,7 +95,7 @@ class DeviceAssignment(native.DeviceAssignment):
         return DeviceAssignment(topology, made.core_assignment)
 
 
-def _adapt(entries, what):
+def _adapt(entries: Sequence[int] | None, what: str) -> list[int] | None:
     """`entries` with as many entries as this release's topologies."""
     if entries is None:
         return None
@@ -103,7 +117,7 @@ def _adapt(entries, what):
     return entries[:2] + entries[3:]
 
 
-def _check(topology, shape, num_replicas):
+def _check(topology: Any, shape: list[int] | None, num_replicas: int) -> None:
     mesh = list(topology.mesh_shape)
     if shape is None:
         shape = [1] * len(mesh)
@@ -122,7 +136,9 @@ def _check(topology, shape, num_replicas):
         )
 
 
-def on_slice(system, num_cores=None, assignment=None):
+def on_slice(
+    system: VirtualSystem, num_cores: int | None = None, assignment: Assignment = None
+) -> Placement:
     """The `Placement` of a strategy on a virtual slice.
 
     Args:
@@ -148,7 +164,7 @@ def on_slice(system, num_cores=None, assignment=None):
     return _placement(system, cores, 1, -(-cores // system.cores_per_host))
 
 
-def _placement(system, replicas, logical, hosts):
+def _placement(system: VirtualSystem, replicas: int, logical: int, hosts: int) -> Placement:
     if replicas * logical > system.cores:
         raise TopologyError(
             "a device assignment of %d replicas x %d cores" % (replicas, logical),

@@ -1,9 +1,17 @@
 """The signatures that reference pages show. No TensorFlow."""
 
+from __future__ import annotations
+
 import inspect
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from tpudist.core.annotations import Method
 
 
-def shown_as(*parameters):
+def shown_as(*parameters: str | tuple[str, Any]) -> Callable[[Method], Method]:
     """Decorator: the signature of a method as its reference page shows it.
 
     For a method that also takes the arguments of later releases.
@@ -20,8 +28,8 @@ def shown_as(*parameters):
         )
         shown.append(inspect.Parameter(name, kind, default=default))
 
-    def decorate(method):
-        method.__signature__ = inspect.Signature(shown)
+    def decorate(method: Method) -> Method:
+        method.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
         return method
 
     return decorate

@@ -3,12 +3,21 @@
 Reference: ``MultiStepContext`` of ``run_steps_on_dataset``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import replica_values
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import delivery
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Strategy
 
 
 class StepOutputs:
@@ -18,25 +27,25 @@ class StepOutputs:
       run_op: op that runs the loop; None before, and in eager mode.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._strategy = None
         self._native = None
-        self._tensors = {}
-        self._others = {}
-        self._firsts = set()
-        self.run_op = None
+        self._tensors: dict[str, Any] = {}
+        self._others: dict[str, Any] = {}
+        self._firsts: set[str] = set()
+        self.run_op: tf.Operation | None = None
 
     @property
-    def tensors(self):
+    def tensors(self) -> dict[str, Any]:
         """The tensors of the last step by name."""
         return self._tensors
 
     @property
-    def others(self):
+    def others(self) -> dict[str, Any]:
         """Whatever else the function set, by name."""
         return self._others
 
-    def begin(self, strategy, native=None):
+    def begin(self, strategy: Strategy, native: Any = None) -> None:
         """Starts to collect the outputs of `strategy`'s step.
 
         Args:
@@ -45,7 +54,7 @@ class StepOutputs:
         """
         self._strategy, self._native = strategy, native
 
-    def finish(self, tensors, run_op):
+    def finish(self, tensors: dict[str, Any], run_op: Any) -> None:
         """Takes the loop's results; from now on nothing can be set."""
         self.begin(None)
         self._tensors = {
@@ -53,7 +62,7 @@ class StepOutputs:
         }
         self.run_op = run_op
 
-    def set_tensor(self, name, output, aggregation):
+    def set_tensor(self, name: str, output: Any, aggregation: Any) -> None:
         """Gives `output` back from the last step.
 
         Context: replica or cross-replica, inside the step.
@@ -74,7 +83,7 @@ class StepOutputs:
             output = nests.map_structure(_as_tensor, output)
         delivery.deliver(output, lambda value: self._keep(name, value, reduction))
 
-    def set_other(self, name, output):
+    def set_other(self, name: str, output: Any) -> None:
         """Gives back something that is not a tensor; context as above."""
         self._require_step(name)
         if tf.distribute.get_replica_context() is None:
@@ -87,7 +96,7 @@ class StepOutputs:
             ),
         )
 
-    def _require_step(self, name):
+    def _require_step(self, name: str) -> None:
         if self._strategy is None:
             raise ArgumentError(
                 "an output named %r was set outside of a step" % (name,),
@@ -95,7 +104,7 @@ class StepOutputs:
                 "set it in the function that the loop runs, or in a replica function called there",
             )
 
-    def _keep(self, name, value, reduction):
+    def _keep(self, name: str, value: Any, reduction: Any) -> None:
         strategy = self._strategy
         if reduction is None:
             self._tensors[name] = _per_replica_list(strategy, value)
@@ -105,21 +114,21 @@ class StepOutputs:
             )
 
 
-def _as_tensor(leaf):
+def _as_tensor(leaf: Any) -> tf.Tensor:
     return leaf if distributed.is_tensor_like(leaf) else tf.convert_to_tensor(leaf)
 
 
-def _per_replica_list(strategy, value):
+def _per_replica_list(strategy: Strategy, value: Any) -> list[Any]:
     if replica_values.is_list_of_replicas(strategy, value):
         return value
     return delivery.spread(strategy, value)
 
 
-def _set_native(context, name, output, reduction):
+def _set_native(context: Any, name: str, output: Any, reduction: Any) -> None:
     """Sets an output of TensorFlow's own context, also without reduction."""
 
     @functions.library
-    def outside(unused_strategy, value):
+    def outside(unused_strategy: Any, value: Any) -> None:
         context.set_last_step_output(name, value)
 
     if reduction not in (None, replica_values.FIRST):

@@ -1,6 +1,9 @@
 """What a strategy runs on: chosen when it is made, and asked for ever after."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from tpudist.core import cluster, placement
 from tpudist.core.base_classes import TPUStrategyBaseV1
@@ -10,18 +13,32 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import tpu, versions
 from tpudist.virtual.extended import VirtualExtended
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Assignment, Strategy
+    from tpudist.core.backend import Backend
+    from tpudist.virtual.system import VirtualSystem
+
+
 #: Environment variable: the real device that computes for a virtual TPU,
 #: ``CPU:0`` (the default) or ``GPU:0``.
 DEVICE = "TPUDIST_DEVICE"
 
 
-def backend_of(strategy):
+def backend_of(strategy: Strategy) -> Backend:
     """The `Backend` of a strategy: TensorFlow's TPU, or the virtual one."""
     virtual = isinstance(strategy.extended, VirtualExtended)
     return VirtualBackend(strategy) if virtual else NativeBackend(strategy)
 
 
-def initialize(strategy, resolver, assignment=None, steps_per_run=None, num_cores=None):
+def initialize(
+    strategy: Strategy,
+    resolver: cluster.Resolver,
+    assignment: Assignment = None,
+    steps_per_run: int | None = None,
+    num_cores: int | None = None,
+) -> None:
     """Gives a facade's strategy its extended object, native or virtual.
 
     Args:
@@ -45,12 +62,14 @@ def initialize(strategy, resolver, assignment=None, steps_per_run=None, num_core
     strategy._enable_packed_variable_in_eager_mode = True
 
 
-def _virtual(strategy, system, assignment, num_cores):
+def _virtual(
+    strategy: Strategy, system: VirtualSystem, assignment: Assignment, num_cores: int | None
+) -> VirtualExtended:
     placed = placement.on_slice(system, num_cores, assignment)
     return VirtualExtended(strategy, system, placed, _real_device())
 
 
-def _real_device():
+def _real_device() -> str | None:
     """The device that TPUDIST_DEVICE names; None where it is not set."""
     name = os.environ.get(DEVICE)
     if not name:
@@ -66,7 +85,13 @@ def _real_device():
     return "/job:localhost/replica:0/task:0" + wanted
 
 
-def _native(strategy, resolver, steps_per_run, assignment, num_cores):
+def _native(
+    strategy: Strategy,
+    resolver: Any,
+    steps_per_run: int | None,
+    assignment: Assignment,
+    num_cores: int | None,
+) -> Any:
     if not versions.HAS_FUNCTION:
         return tpu.TPUExtended(strategy, resolver, steps_per_run or 1, num_cores)
     if num_cores is not None and assignment is None:

@@ -3,9 +3,8 @@
     python -m tpudist.dropin.stubs [--check]
 
 A drop-in's stub names what the era has from tpudist; every other name is the
-installed TensorFlow's, as far as a checker knows it: from stubs of TensorFlow,
-else from its own API modules (``tensorflow._api``), else of any type. A test
-holds the files fresh.
+installed TensorFlow's, as far as a checker knows it, else of any type (so are the
+names of TensorFlow 1, which no stubs describe). A test holds the files fresh.
 """
 
 from __future__ import annotations
@@ -134,26 +133,31 @@ def _module(era: str, module: str, modules: Iterable[str], names: Mapping[str, s
 
 
 def _native(era: str, module: str) -> list[str]:
-    """Modules of the installed TensorFlow behind one of a drop-in; the last one wins."""
-    below = "." + module if module else ""
-    if module.split(".")[0] == "contrib":
+    """Modules of the installed TensorFlow behind one of a drop-in; the last one wins.
+
+    Stubs of TensorFlow describe the 2.x of today. The code itself, from which an editor
+    guesses types, is asked where they are silent and only names of classes matter.
+    """
+    first = module.split(".")[0]
+    if era == "contrib" or first == "python" or module in ("compat", "compat.v1"):
         return []
-    if module.split(".")[0] == "python":
-        return ["tensorflow" + below]
-    if module in ("compat.v1", "compat.v2"):
-        return ["tensorflow._api.v2" + below]
-    if era == "contrib":
-        return ["tensorflow" + below, "tensorflow._api.v2.compat.v1" + below]
-    return ["tensorflow._api.v2" + below, "tensorflow" + below]
+    if module in ("", "compat.v2"):
+        return ["tensorflow"]
+    guessed = [] if first == "keras" else ["tensorflow._api.v2." + module]
+    return guessed + ["tensorflow." + module]
 
 
 def _import(target: str, name: str) -> str:
-    """The statement that imports a target of the table under a name."""
+    """The statements that give a target of the table a name.
+
+    A stub's import is its own affair, unless it is ``import X as X``.
+    """
     module, _, attribute = target.partition(":")
     if module == "tensorflow":
-        parent, _, attribute = ("tensorflow._api.v2." + attribute).rpartition(".")
-        module = parent
-    return "from %s import %s as %s" % (module, attribute, name)
+        module, _, attribute = ("tensorflow._api.v2." + attribute).rpartition(".")
+    if attribute == name:
+        return "from %s import %s as %s" % (module, name, name)
+    return "from %s import %s as _%s\n%s = _%s" % (module, attribute, name, name, name)
 
 
 def _text(
@@ -179,7 +183,7 @@ def stale(root: str = _ROOT) -> list[str]:
         os.path.relpath(os.path.join(base, name), root).replace(os.sep, "/")
         for base, _, names in os.walk(root)
         for name in names
-        if name.endswith(".pyi")
+        if name.endswith(".pyi") and _read(root, os.path.join(base, name)).startswith(_HEAD)
     }
     return sorted(found - set(wanted)) + sorted(
         path for path, text in wanted.items() if path not in found or _read(root, path) != text

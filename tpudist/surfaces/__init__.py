@@ -5,6 +5,8 @@ runner, the codemod and the docs. It imports no TensorFlow. To change: a row of 
 module; logic belongs to the readers.
 """
 
+from __future__ import annotations
+
 from tpudist.surfaces import contrib as _contrib
 from tpudist.surfaces import v2 as _v2
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
@@ -38,7 +40,7 @@ ROWS = _contrib.ROWS + _v2.V2_0 + _v2.V2_2
 _CLASS = "TPUStrategy."
 
 
-def rows_of(era):
+def rows_of(era: str) -> tuple[Row, ...]:
     """Rows of one era.
 
     Args:
@@ -55,7 +57,7 @@ def rows_of(era):
     return tuple(row for row in ROWS if row.era == era)
 
 
-def members(era, carried=True):
+def members(era: str, carried: bool = True) -> dict[str, Row]:
     """Members of the era's strategy class.
 
     Args:
@@ -73,12 +75,12 @@ def members(era, carried=True):
     }
 
 
-def spelled(era):
+def spelled(era: str) -> str:
     """How users write an era: "contrib", "2.0" or "2.2"."""
     return era.lstrip("v").replace("_", ".")
 
 
-def era_named(text):
+def era_named(text: str) -> str | None:
     """The era that a user's spelling means.
 
     Args:
@@ -94,7 +96,7 @@ def era_named(text):
     return None
 
 
-def gone_prefix(name):
+def gone_prefix(name: str) -> str | None:
     """The line of GONE that covers a dotted name.
 
     Args:

@@ -6,6 +6,14 @@ the installed TensorFlow's own names under an older spelling. Names that stand
 nowhere here are the installed TensorFlow's.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Iterable
+
+
 # fmt: off
 _STRATEGY = "tpudist.contrib.distribute:TPUStrategy"
 _STRATEGY_V1 = "tpudist.contrib.distribute:TPUStrategyV1"
@@ -32,7 +40,7 @@ _CLUSTER = {
 }
 
 
-def _second_generation(strategy):
+def _second_generation(strategy: str) -> dict[str, str]:
     return {
         "distribute.TPUStrategy": strategy,
         "distribute.experimental.TPUStrategy": strategy,
@@ -41,12 +49,12 @@ def _second_generation(strategy):
     }
 
 
-def _below(module, prefixes, names):
+def _below(module: str, prefixes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     return {prefix + name: module + ":" + name
             for prefix in prefixes for name in names}
 
 
-def _same(prefix, target, names):
+def _same(prefix: str, target: str, names: Iterable[str]) -> dict[str, str]:
     return {prefix + name: target + name for name in names}
 
 

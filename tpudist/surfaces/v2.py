@@ -1,5 +1,7 @@
 """Rows of the 2.0 and the 2.2 era: what both pages have, and what only one has."""
 
+from __future__ import annotations
+
 from tpudist.surfaces.rows import beside_class, of_class
 
 _R20 = "https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/"
@@ -42,7 +44,7 @@ _CARRIED = [
 ]
 
 
-def _beside(pages):
+def _beside(pages: str) -> list[tuple[str, ...]]:
     tpu = pages + "tpu/experimental/"
     return [
         ("distribute.experimental.TPUStrategy", "class", "", "1.14", "", pages + _CLASS),

@@ -5,6 +5,7 @@ semantics live here.
 """
 
 import contextlib
+import typing
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
@@ -51,6 +52,7 @@ _BRANCHES_AND_LOOPS = (
     control_flow.WhileBodyFuncGraph,
 )
 AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
+Method = typing.TypeVar("Method", bound=typing.Callable[..., typing.Any])
 _NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
 
 
@@ -90,7 +92,7 @@ def in_session_graph():
     return in_graph() and not in_function()
 
 
-def library(method):
+def library(method: Method) -> Method:
     """Keeps AutoGraph from converting `method`, which is our own code.
 
     Unlike ``do_not_convert`` it leaves AutoGraph on for what `method` calls:

@@ -3,8 +3,17 @@
 Reference: https://www.tensorflow.org/versions/r2.0/api_docs/python/tf/distribute/experimental/TPUStrategy
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.common.strategy import SecondGeneration
 from tpudist.core import adapter
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Args, Fn, Kwargs
 
 
 class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
@@ -22,7 +31,7 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
     """
 
     @adapter.library
-    def experimental_run_v2(self, fn, args=(), kwargs=None):
+    def experimental_run_v2(self, fn: Fn, args: Args = (), kwargs: Kwargs = None) -> Any:
         """Runs `fn` once per replica (r2.0).
 
         Context: cross-replica; eager (where `fn` is wrapped in a

@@ -3,6 +3,8 @@
 Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribute/experimental/ValueContext
 """
 
+from __future__ import annotations
+
 from tpudist.core import value_context
 
 
@@ -14,6 +16,6 @@ class ValueContext(value_context.ValueContext):
     """
 
     @property
-    def replica_id(self):
+    def replica_id(self) -> int:
         """The same as `replica_id_in_sync_group` (r2.2)."""
         return self.replica_id_in_sync_group

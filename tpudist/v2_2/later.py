@@ -3,8 +3,17 @@
 Reference: https://www.tensorflow.org/versions/r2.3/api_docs/python/tf/distribute/TPUStrategy
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import adapter
 from tpudist.v2_2 import strategy
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Assignment, Resolver
 
 
 class TPUStrategy(strategy.TPUStrategy):
@@ -26,6 +35,14 @@ class TPUStrategy(strategy.TPUStrategy):
     """
 
     @adapter.library
-    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None):
+    def __init__(
+        self,
+        tpu_cluster_resolver: Resolver = None,
+        experimental_device_assignment: Assignment = None,
+    ) -> None:
         """See the class; reference r2.3."""
         adapter.initialize(self, tpu_cluster_resolver, experimental_device_assignment)
+
+    if TYPE_CHECKING:
+        # What newer releases have added, it has from the installed TensorFlow's class.
+        def __getattr__(self, name: str) -> Any: ...

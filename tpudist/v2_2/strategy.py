@@ -3,9 +3,20 @@
 Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribute/experimental/TPUStrategy
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.common.strategy import SecondGeneration
 from tpudist.core import adapter
 from tpudist.v2_2.context import ValueContext
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
+
+    import tensorflow as tf
+
+    from tpudist.core.annotations import Args, Fn, Kwargs, Options
 
 
 class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
@@ -23,7 +34,7 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
     """
 
     @adapter.library
-    def run(self, fn, args=(), kwargs=None, options=None):
+    def run(self, fn: Fn, args: Args = (), kwargs: Kwargs = None, options: Options = None) -> Any:
         """Runs `fn` once per replica (r2.2).
 
         Context: cross-replica; graph or tf.function, or eager with `fn` a
@@ -47,12 +58,16 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
         return adapter.run(self, fn, args, kwargs, options, refuse_eager=True)
 
     @adapter.library
-    def experimental_run_v2(self, fn, args=(), kwargs=None, options=None):
+    def experimental_run_v2(
+        self, fn: Fn, args: Args = (), kwargs: Kwargs = None, options: Options = None
+    ) -> Any:
         """The older name of `run`, deprecated, which 2.2 and 2.3 still had (r2.2)."""
         return adapter.run(self, fn, args, kwargs, options, refuse_eager=True)
 
     @adapter.library
-    def experimental_distribute_values_from_function(self, value_fn):
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[[ValueContext], Any]
+    ) -> Any:
         """A per-replica value, made by calling `value_fn` per replica (r2.2).
 
         Args:
@@ -65,7 +80,9 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
         return adapter.distribute_values(self, value_fn, ValueContext)
 
     @adapter.library
-    def experimental_split_to_logical_devices(self, tensor, partition_dimensions):
+    def experimental_split_to_logical_devices(
+        self, tensor: Any, partition_dimensions: Sequence[int]
+    ) -> tf.Tensor:
         """Annotates `tensor` to be split across logical devices (r2.2).
 
         Context: replica function.
@@ -85,7 +102,7 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
         return adapter.split_to_logical_devices(self, tensor, partition_dimensions)
 
     @adapter.library
-    def experimental_replicate_to_logical_devices(self, tensor):
+    def experimental_replicate_to_logical_devices(self, tensor: Any) -> tf.Tensor:
         """Annotates `tensor` to be on all logical devices (r2.2).
 
         Context: replica function.
@@ -99,7 +116,9 @@ class TPUStrategy(SecondGeneration, adapter.TPUStrategyBase):
         return adapter.replicate_to_logical_devices(self, tensor)
 
     @adapter.library
-    def experimental_assign_to_logical_device(self, tensor, logical_device_id):
+    def experimental_assign_to_logical_device(
+        self, tensor: Any, logical_device_id: int
+    ) -> tf.Tensor:
         """Annotates `tensor` to be on one logical device (r2.2).
 
         Context: replica function.

@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow import *
-from tensorflow._api.v2.compat.v1 import *
-
 from tpudist.contrib.context import VariableAggregation as VariableAggregation
 from tpudist.contrib.context import get_cross_tower_context as get_cross_tower_context
 from tpudist.contrib.context import get_tower_context as get_tower_context

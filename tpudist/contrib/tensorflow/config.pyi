@@ -1,10 +1,9 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.config import *
-from tensorflow._api.v2.compat.v1.config import *
-
-from tpudist.core.cluster import connect_to_cluster as experimental_connect_to_cluster
-from tpudist.dropin.hosts import connect_to_host as experimental_connect_to_host
+from tpudist.core.cluster import connect_to_cluster as _experimental_connect_to_cluster
+experimental_connect_to_cluster = _experimental_connect_to_cluster
+from tpudist.dropin.hosts import connect_to_host as _experimental_connect_to_host
+experimental_connect_to_host = _experimental_connect_to_host
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,10 +1,8 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.distribute import *
-from tensorflow._api.v2.compat.v1.distribute import *
-
-from tpudist.contrib.distribute import TPUStrategyV1 as TPUStrategy
+from tpudist.contrib.distribute import TPUStrategyV1 as _TPUStrategy
+TPUStrategy = _TPUStrategy
 from tpudist.contrib.tensorflow.distribute import cluster_resolver as cluster_resolver
 from tpudist.contrib.tensorflow.distribute import experimental as experimental
 

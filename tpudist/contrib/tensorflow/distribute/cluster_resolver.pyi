@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.distribute.cluster_resolver import *
-from tensorflow._api.v2.compat.v1.distribute.cluster_resolver import *
-
 from tpudist.contrib.cluster_resolver import TPUClusterResolver as TPUClusterResolver
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.keras import *
-from tensorflow._api.v2.compat.v1.keras import *
-
 from tpudist.contrib.tensorflow.keras import applications as applications
 from tpudist.contrib.tensorflow.keras import backend as backend
 from tpudist.contrib.tensorflow.keras import callbacks as callbacks

@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.tpu import *
-from tensorflow._api.v2.compat.v1.tpu import *
-
 from tpudist.contrib.tensorflow.tpu import experimental as experimental
 from tpudist.contrib.tpu import CrossShardOptimizer as CrossShardOptimizer
 from tpudist.contrib.tpu import bfloat16_scope as bfloat16_scope

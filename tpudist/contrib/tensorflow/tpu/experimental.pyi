@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.tpu.experimental import *
-from tensorflow._api.v2.compat.v1.tpu.experimental import *
-
 from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
 from tpudist.core.cluster import shutdown_tpu_system as shutdown_tpu_system
 from tpudist.core.placement import DeviceAssignment as DeviceAssignment

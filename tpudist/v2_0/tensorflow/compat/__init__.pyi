@@ -1,9 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.compat import *
-from tensorflow.compat import *
-
 from tpudist.v2_0.tensorflow.compat import v1 as v1
 from tpudist.v2_0.tensorflow.compat import v2 as v2
 

@@ -1,8 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.compat.v1 import *
-
 from tpudist.v2_0.tensorflow import config as config
 from tpudist.v2_0.tensorflow import distribute as distribute
 from tpudist.v2_0.tensorflow import keras as keras

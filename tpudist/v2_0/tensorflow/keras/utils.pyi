@@ -1,7 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.keras.utils import *
 from tensorflow.keras.utils import *
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

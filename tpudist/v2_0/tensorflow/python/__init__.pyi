@@ -1,8 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.python import *
-
 from tpudist.v2_0.tensorflow.python import distribute as distribute
 from tpudist.v2_0.tensorflow.python import tpu as tpu
 

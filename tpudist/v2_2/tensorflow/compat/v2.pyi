@@ -1,7 +1,7 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.compat.v2 import *
+from tensorflow import *
 
 from tpudist.v2_2.tensorflow import config as config
 from tpudist.v2_2.tensorflow import distribute as distribute

@@ -1,7 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.keras import *
 from tensorflow.keras import *
 
 from tpudist.v2_2.tensorflow.keras import applications as applications

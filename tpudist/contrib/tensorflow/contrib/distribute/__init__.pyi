@@ -1,7 +1,8 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow._api.v2.compat.v1.distribute import Strategy as DistributionStrategy
+from tensorflow._api.v2.compat.v1.distribute import Strategy as _DistributionStrategy
+DistributionStrategy = _DistributionStrategy
 from tensorflow._api.v2.distribute import ReplicaContext as ReplicaContext
 from tensorflow._api.v2.distribute import get_replica_context as get_replica_context
 from tensorflow._api.v2.distribute import get_strategy as get_strategy

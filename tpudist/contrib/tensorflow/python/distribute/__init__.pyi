@@ -1,8 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.python.distribute import *
-
 from tpudist.contrib.tensorflow.python.distribute import cluster_resolver as cluster_resolver
 from tpudist.contrib.tensorflow.python.distribute import tpu_strategy as tpu_strategy
 

@@ -1,8 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.python.tpu.tpu_strategy_util import *
-
 from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
 from tpudist.core.cluster import shutdown_tpu_system as shutdown_tpu_system
 

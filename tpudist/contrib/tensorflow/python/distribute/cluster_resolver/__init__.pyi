@@ -1,8 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.python.distribute.cluster_resolver import *
-
 from tpudist.contrib.tensorflow.python.distribute.cluster_resolver import tpu_cluster_resolver as tpu_cluster_resolver
 from tpudist.core.cluster import TPUClusterResolver as TPUClusterResolver
 

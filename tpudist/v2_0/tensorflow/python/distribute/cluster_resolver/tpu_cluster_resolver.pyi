@@ -1,8 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tensorflow.python.distribute.cluster_resolver.tpu_cluster_resolver import *
-
 from tpudist.core.cluster import TPUClusterResolver as TPUClusterResolver
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
