@@ -163,7 +163,8 @@ class _Joining:
         ):
             return None
         summed = op.outputs[0] in self._summed
-        return batching_rules.RULES[op.type](batching_rules.Node(op, given, self._count, summed))
+        node = batching_rules.Node(op, given, self._count, summed)
+        return batching_rules.RULES[op.type](node) if node.has_room() else None
 
     def _once(self, op, inputs):
         made = functions.copy_op(op, inputs)

@@ -28,6 +28,8 @@ def reshape(node):
     value = node.inputs[0]
     if isinstance(value, batched_values.Total):
         return [batched_values.Total(tf.reshape(value.value, node.shape()))]
+    if node.is_uniform(0):
+        return [value.like([tf.reshape(value.value, node.shape())])]
     held = value.tensors()[0]
     return (
         node.found(tf.reshape(held, [node.count] + node.shape()))
@@ -49,7 +51,8 @@ def transpose(node):
     if order is None:
         return None
     return node.stacked(
-        node.inputs[0].stacked(), tf.constant([0] + [axis + 1 for axis in order], order.dtype)
+        node.inputs[0].stacked(),
+        tf.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
     )
 
 
@@ -65,6 +68,9 @@ def tile(node):
 @rule("BroadcastTo")
 def broadcast_to(node):
     """Broadcast to a shape that is known."""
+    if node.is_uniform(0):
+        value = node.inputs[0]
+        return [value.like([tf.broadcast_to(value.value, node.shape())])]
     return node.found(
         tf.broadcast_to(node.inputs[0].aligned(len(node.shape())), [node.count] + node.shape())
     )

@@ -1,7 +1,7 @@
 """Rules for ops that work element by element."""
 
 from tpudist.virtual import batched_values
-from tpudist.virtual.batching_rules.node import LINEAR, PASSES, rule
+from tpudist.virtual.batching_rules.node import BROADCAST_RANK, LINEAR, PASSES, rule
 
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Elu Erf Exp
 Expm1 Floor Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p
@@ -45,6 +45,9 @@ def broadcast(node):
                 for value in node.inputs
             ]
         )
+    shapes = [node.input_shape(i) for i in range(len(node.inputs))]
+    if rank >= BROADCAST_RANK and any(shape != shapes[0] for shape in shapes):
+        return None
     return node.stacked(
         *[
             value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)

@@ -38,6 +38,8 @@ def row_by_row(node):
 @rule("Softmax", "LogSoftmax")
 def last_axis(node):
     """Ops along the last axis, whatever the rank."""
+    if len(node.shape()) > 1:
+        return node.rows(node.inputs[0].rows())
     return node.stacked(node.inputs[0].stacked())
 
 

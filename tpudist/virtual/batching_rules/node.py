@@ -21,6 +21,23 @@ PASSES = ("Identity", "PreventGradient", "Snapshot", "StopGradient")
 LINEAR = frozenset(PASSES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"))
 
 
+#: The highest rank that TensorFlow's kernels take (1.13 to 2.21, on a CPU).
+RANKS = {
+    "ArgMax": 7,
+    "ArgMin": 7,
+    "MirrorPad": 5,
+    "Pad": 6,
+    "PadV2": 6,
+    "SelectV2": 8,
+    "Slice": 8,
+    "StridedSlice": 8,
+    "StridedSliceGrad": 8,
+}
+
+#: The same where shapes are broadcast.
+BROADCAST_RANK = 5
+
+
 def rule(*types):
     """Makes the decorated function the rule of these op types."""
 
@@ -56,6 +73,12 @@ class Node:
         """The static shape of an input for one replica, or None."""
         shape = self.op.inputs[index].shape
         return shape.as_list() if shape.is_fully_defined() else None
+
+    def has_room(self):
+        """Whether the op's kernel takes a tensor with one axis more."""
+        tensors = list(self.op.inputs) + list(self.op.outputs)
+        rank = max(len(tensor.shape) for tensor in tensors)
+        return rank < RANKS.get(self.op.type, rank + 1)
 
     def constant(self, index):
         """The value of an input if it is known while tracing, or None."""

@@ -1,0 +1,111 @@
+"""A replica's axis is added to a tensor only where TensorFlow's kernels have room for it."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist.core import cluster
+from tpudist.tfcompat import versions
+from tpudist.v2_2.strategy import TPUStrategy
+
+CORES = 2
+
+pytestmark = pytest.mark.skipif(
+    not versions.TRACE_ONCE, reason="before 2.4 the replica function is traced once per replica"
+)
+
+#: Ops by the highest rank that is tried; a rank that this release's kernel does
+#: not take without a strategy is left out.
+OPS = {
+    "pad": lambda x: tf.pad(x, [[1, 0]] * x.shape.rank),
+    "pad with": lambda x: tf.pad(x, [[1, 0]] * x.shape.rank, constant_values=3.0),
+    "reflect": lambda x: tf.pad(x, [[1, 0]] * x.shape.rank, "REFLECT"),
+    "argmax": lambda x: tf.argmax(x, x.shape.rank - 1),
+    "slice": lambda x: tf.slice(x, [0] * x.shape.rank, [1] * x.shape.rank),
+    "strided": lambda x: x[..., ::2],
+    "strided gradient": lambda x: tf.gradients(x[..., ::2] ** 2, x)[0],
+    "transpose": lambda x: tf.transpose(x),
+    "tile": lambda x: tf.tile(x, [2] + [1] * (x.shape.rank - 1)),
+    "broadcast": lambda x: tf.broadcast_to(x[..., :1], x.shape),
+    "reduce": lambda x: tf.reduce_sum(x, list(range(x.shape.rank))[::2]),
+    "maximum of": lambda x: tf.reduce_max(x, list(range(x.shape.rank))[1::2]),
+    "add": lambda x: x + tf.reduce_max(x, list(range(x.shape.rank))[1::2], keepdims=True),
+    "multiply": lambda x: x * tf.reduce_sum(x, list(range(x.shape.rank))[::2], keepdims=True),
+    "select": lambda x: tf.where(
+        x > 3.0, x, tf.reduce_sum(x, list(range(x.shape.rank))[::2], keepdims=True)
+    ),
+    "concat": lambda x: tf.concat([x, x], -1),
+    "pack": lambda x: tf.stack([x, x], -1),
+    "unpack": lambda x: tf.unstack(x, axis=-1),
+    "split": lambda x: tf.split(x, 2, -1),
+    "one_hot": lambda x: tf.one_hot(tf.cast(x, tf.int32), 3),
+    "gather": lambda x: tf.gather(tf.range(1000.0), tf.cast(x, tf.int32)),
+    "softmax": lambda x: tf.nn.softmax(x),
+    "matmul": lambda x: tf.matmul(x, x, transpose_b=True),
+    "cumsum": lambda x: tf.cumsum(x, 0),
+}
+
+
+def run(fn, shape):
+    """What `fn` gives each replica for its share, and what it gives without a strategy."""
+    values = np.arange(CORES * np.prod(shape), dtype=np.float32).reshape((CORES,) + shape)
+    try:
+        alone = [tf.nest.flatten(tf.function(fn)(tf.constant(share))) for share in values]
+    except (tf.errors.OpError, ValueError):
+        return None, None
+    tpu = TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+    shares = tpu.experimental_distribute_values_from_function(
+        lambda context: tf.constant(values[context.replica_id_in_sync_group])
+    )
+    found = tf.nest.flatten(tf.function(lambda x: tpu.run(fn, args=(x,)))(shares))
+    parts = [tpu.experimental_local_results(leaf) for leaf in found]
+    return [list(replica) for replica in zip(*parts)], alone
+
+
+def check(fn, shape):
+    found, alone = run(fn, shape)
+    for replica, expected in zip(found or (), alone or ()):
+        for got, wanted in zip(replica, expected):
+            np.testing.assert_allclose(got.numpy(), wanted.numpy(), 1e-5)
+    return found is not None
+
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_an_op_takes_the_ranks_that_it_takes_alone(name):
+    done = [rank for rank in range(4, 9) if check(OPS[name], (2,) * rank)]
+    assert done[:2] == [4, 5]
+
+
+@pytest.mark.parametrize(
+    "order", [[0, -1, 1], [0, -2, -1], [-1, 0, 1], [2, -2, 0]], ids=lambda order: str(order)
+)
+def test_axes_may_be_counted_from_the_end(order):
+    if not check(lambda x: tf.transpose(x, order), (2, 3, 4)):
+        pytest.skip("this TensorFlow takes no such axes")
+
+
+def _length(x):
+    """A number that is every replica's own, and always 4."""
+    return tf.reduce_sum(tf.cast(x > -1.0, tf.int32))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: tf.reshape(tf.range(4.0), tf.stack([_length(x), 1])),
+        lambda x: tf.broadcast_to(tf.constant([[1.0]]), tf.stack([_length(x), 1])),
+        lambda x: tf.fill(tf.stack([_length(x), 1]), 2.0),
+        lambda x: tf.tile(tf.ones([1, 1]), tf.stack([_length(x), 1])),
+    ],
+    ids=["reshape", "broadcast_to", "fill", "tile"],
+)
+@pytest.mark.parametrize("how", ["set_shape", "ensure_shape"])
+def test_a_shared_value_may_be_given_a_shape_of_each_replicas(make, how):
+    def fn(x):
+        made = make(x)
+        if how == "ensure_shape":
+            made = tf.ensure_shape(made, [4, 1])
+        made.set_shape([4, 1])
+        return made * x[0]
+
+    assert check(fn, (4,))
