@@ -122,13 +122,17 @@ def test_dropout_differs_between_replicas():
 
 def test_a_model_with_dropout_trains():
     x, y = harness.rows()
+    first = keras.initializers.RandomNormal(stddev=0.5, seed=1)
+    second = keras.initializers.RandomNormal(stddev=0.5, seed=2)
     with harness.strategy_of(8).scope():
         model = harness.regress(
             keras.Sequential(
                 [
-                    keras.layers.Dense(16, activation="tanh", input_shape=(4,)),
+                    keras.layers.Dense(
+                        16, activation="tanh", input_shape=(4,), kernel_initializer=first
+                    ),
                     keras.layers.Dropout(0.2, seed=1),
-                    keras.layers.Dense(1),
+                    keras.layers.Dense(1, kernel_initializer=second),
                 ]
             ),
             keras.optimizers.SGD(0.05),
