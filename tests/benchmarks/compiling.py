@@ -80,6 +80,7 @@ def main(model, replicas, batch, topology, fast, cache):
                 "seconds": time.perf_counter() - start,
                 "cpu": cpu_seconds() - used,
                 "peak": found.effort.peak_bytes,
+                "host": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
                 "cached": found.effort.cached,
             }
         )

@@ -205,6 +205,18 @@ def test_assigning_saves_nothing_and_says_so(compiled):
     assert not any("saves no memory" in each for each in plain.warnings)
 
 
+@pytest.mark.parametrize("name, replicas, fits", [("v4-8", 4, True), ("v5e:2x4", 8, False)])
+def test_a_chip_of_two_cores_has_the_memory_of_both(compiled, name, replicas, fits):
+    """18.3 GiB, of which a core of v4 has no room for."""
+    import tensorflow as tf
+
+    strategy = harness.strategy(replicas)
+    program = harness.lower(strategy, tf.reduce_sum, tf.TensorSpec([70000, 70000]))
+    found = compiled(program, name, fast=True)
+    assert found.ok == fits
+    assert fits or found.failure.missing == pytest.approx(2.51 * 2**30, rel=0.05)
+
+
 def test_out_of_memory_names_the_largest_arrays(compiled):
     found = compiled(nets.convolution(batch=1 << 18), "v5e:2x4", fast=True)
     assert (found.ok, found.failure.kind) == (False, "out-of-memory")

@@ -136,6 +136,14 @@ def test_failures(answer, kind):
     assert answer["message"] in terminal.text(found)
 
 
+def test_what_is_missing_is_told():
+    words = "total memory required (18.26G) exceeds available HBM (15.75G). HLO module: step."
+    found = records.summarized(records.failed(message=words))
+    assert found.failure.missing == pytest.approx(2.51 * 2**30)
+    assert "missing   2.51 GiB of HBM a device" in terminal.text(found)
+    assert records.summarized(records.failed()).failure.missing is None
+
+
 def test_what_was_split_is_smaller_even_if_it_does_not_compile():
     split = program.Sharding(1, "images", "split 2x1", (16, 128), (8, 128), "train.py:3")
     found = records.summarized(

@@ -24,12 +24,15 @@ class Failure(typing.NamedTuple):
       instead: what to do about it.
       largest: if it is out of memory, `Buffer` records of the largest arrays of
         the program before optimization.
+      missing: if it is out of memory, how many bytes, as the compiler counts them;
+        None if it does not say.
     """
 
     kind: str
     message: str
     instead: str
     largest: tuple[Buffer, ...]
+    missing: int | None
 
 
 class Buffer(typing.NamedTuple):

@@ -1,6 +1,7 @@
 """Puts a report together: from the program and what the compiler said of it."""
 
 import collections
+import re
 
 import tpudist
 from tpudist.compile import process, report, roofline
@@ -9,8 +10,12 @@ from tpudist.hlo import messages, optimized, shapes
 #: How many buffers are reported as the largest.
 _LARGEST = 10
 
+#: libtpu's words, in GiB.
+_EXCEEDS = re.compile(r"\(([\d.]+)G\) exceeds available HBM \(([\d.]+)G\)")
+
 _INSTEAD = {
-    "out-of-memory": "a smaller batch, bfloat16 activations, or a split over logical devices",
+    "out-of-memory": "a smaller batch a replica, bfloat16 activations, tf.recompute_grad around "
+    "layers (it computes them again instead of keeping them), or a split over logical devices",
     "refused": "see the compiler's message: most often an op or a dtype that TPUs do not have",
     "crash": "another release of libtpu (TPUDIST_LIBTPU), or another way to write the op",
     "timeout": "--fast, or a longer --timeout",
@@ -84,7 +89,14 @@ def _failure(program, kept):
             report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
             for size, name, shape in largest
         ),
+        _missing(kept["message"]) if kind == "out-of-memory" else None,
     )
+
+
+def _missing(message):
+    """By how much the compiler says that a program exceeds the memory, else None."""
+    told = _EXCEEDS.search(message)
+    return told and int((float(told.group(1)) - float(told.group(2))) * 2**30)
 
 
 def _memory(kept):

@@ -60,6 +60,8 @@ def verdict(report):
 def _sections(report):
     if report.failure:
         yield "compiler", report.failure.message.splitlines()
+        if report.failure.missing:
+            yield "missing", ["%s of HBM a device" % units.size(report.failure.missing)]
         yield "instead", [report.failure.instead]
     if report.memory:
         yield "HBM", _memory(report)
