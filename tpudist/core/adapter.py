@@ -1,8 +1,8 @@
 """The one vocabulary of all surfaces.
 
 Every function takes the strategy first and says in which execution context
-it may be called. A facade's method is one call to one of them. What is not the
-same on every TPU is asked of the strategy's `Backend`.
+it may be called. A facade's method is one call to one of them. Where TPUs differ,
+the strategy's `Backend` does the work.
 """
 
 from __future__ import annotations
@@ -83,17 +83,17 @@ def run(
 
 
 def run_on_input(strategy: Strategy, fn: Fn, iterator: Any = None) -> Any:
-    """Runs `fn` on every replica, with the iterator's next element if any."""
+    """Runs `fn` on every replica, with the next element of `iterator` if there is one."""
     with strategy.scope():
         args = () if iterator is None else (iterator.get_next(),)
         return run(strategy, fn, args=args)
 
 
 def replicate(strategy: Strategy, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
-    """The same; in a native TPU computation, as part of it.
+    """As :func:`run`; inside a native TPU computation, as part of it.
 
     Context: cross-replica, in the scope; graph, ``tf.function`` or eager. The
-    keyword ``run_concurrently`` (how to schedule replicas) has no meaning.
+    keyword ``run_concurrently`` (how to schedule replicas) is ignored.
 
     Raises:
       ContextError: (a RuntimeError) outside of the scope or in a replica.

@@ -1,9 +1,8 @@
-"""What a strategy runs on: the operations that are not the same on every TPU.
+"""What a strategy runs on: the operations that TPUs do differently.
 
 :class:`tpudist.core.native.NativeBackend` is TensorFlow's TPU,
-:class:`tpudist.core.virtual_tpu.VirtualBackend` the embedded one. Which of them a
-strategy has is asked once an operation, of
-:func:`tpudist.core.strategies.backend_of`; nothing else asks.
+:class:`tpudist.core.virtual_tpu.VirtualBackend` the virtual one. Only
+:func:`tpudist.core.strategies.backend_of` decides which one a strategy has.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
-        """The same; inside a computation that has been started, as part of it."""
+        """As :meth:`run`; inside a computation that has been started, as part of it."""
 
     @abc.abstractmethod
     def run_steps(
@@ -76,8 +75,8 @@ class Backend(abc.ABC):
     ) -> Any:
         """Runs ``fn(outputs, *inputs)`` `iterations` times in one device loop.
 
-        Arguments and result are those of :func:`tpudist.core.adapter.run_steps`,
-        checked.
+        Arguments and result as for :func:`tpudist.core.adapter.run_steps`, which
+        has checked them.
         """
 
     @abc.abstractmethod
@@ -101,11 +100,11 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
-        """The same, also along the dimension `axis` of each component."""
+        """As :meth:`reduce`, and along the dimension `axis` of each component."""
 
     @abc.abstractmethod
     def mirror(self, value: Any, copies: int) -> Any:
-        """`value` on `copies` devices: a mirrored value, where that is more than one."""
+        """`value` on `copies` devices: a mirrored value if that is more than one."""
 
     # Input.
 
@@ -115,7 +114,7 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
-        """A dataset of which each replica takes its own element per step."""
+        """A dataset from which each replica takes its own element per step."""
 
     def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
         """`dataset` of global batches, split among hosts and replicas."""
@@ -134,7 +133,7 @@ class Backend(abc.ABC):
         )
 
     def _for_sessions(self) -> Any:
-        """Whether TensorFlow's distributed datasets are of no use to a Session here."""
+        """Whether a Session needs iterators that TensorFlow's own datasets do not give it."""
         return functions.in_session_graph()
 
     @abc.abstractmethod
@@ -167,7 +166,7 @@ class Backend(abc.ABC):
     @property
     @abc.abstractmethod
     def annotates_with_ops(self) -> bool:
-        """Whether annotations for logical devices are ops wherever they stand."""
+        """Whether annotations for logical devices are always ops."""
 
     def host_device(self, host_id: int) -> str:
         """The CPU device of a host.
@@ -194,7 +193,7 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def stop_system(self) -> Ops:
-        """Stops it; results as of :meth:`start_system`."""
+        """Stops the TPU system; results as for :meth:`start_system`."""
 
     @abc.abstractmethod
     def configure(

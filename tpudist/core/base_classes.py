@@ -1,8 +1,8 @@
 """The classes that a facade's strategy derives from.
 
 They are TensorFlow's own TPU strategies, so that ``isinstance`` and Keras'
-look at the class name come out as on a TPU; only the extended object behind
-them is tpudist's choice (:mod:`tpudist.core.strategies`).
+check of the class name give the same answers as on a TPU; tpudist chooses only
+the extended object (:mod:`tpudist.core.strategies`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""In which context is this called? Checks, and what a replica knows.
+"""Checks the context of a call, and tells what a replica knows.
 
-Core knows no era: the words of an error are those of the strategy's class.
+Core knows no era: errors use the words of the strategy's class.
 """
 
 import collections
@@ -15,8 +15,8 @@ from tpudist.tfcompat import functions, nests
 #: TensorFlow 1.15 and 2.0 did: it is wrapped in a tf.function.
 ALLOW_EAGER_RUN = "TPUDIST_ALLOW_EAGER_RUN"
 
-#: What a surface calls things: the scope, the strategy class, a replica, the
-#: function that gives its context, and the method that starts replicas.
+#: A surface's words for the scope, the strategy class, a replica, the function
+#: that returns its context, and the method that starts replicas.
 Words = collections.namedtuple("Words", "scope strategy replica get_context call")
 _WORDS = Words(
     "strategy.scope()",
@@ -107,7 +107,7 @@ def require_replica(context, what):
 
 
 def is_symbolic(context):
-    """Whether `context` is that of a step which is traced for the compiler."""
+    """Whether `context` belongs to a step that is traced for the compiler."""
     return getattr(context, "is_symbolic", False)
 
 
@@ -175,13 +175,13 @@ def has_strategy():
 
 
 def current_replica(context_class):
-    """The context of the replica that this is called in, as a surface shows it.
+    """The current replica's context, as an object of a surface's class.
 
     Args:
-      context_class: ``context_class(replica_context)`` makes what is returned.
+      context_class: called with TensorFlow's ``ReplicaContext``.
 
     Returns:
-      None in cross-replica context.
+      The new object; None in cross-replica context.
     """
     context = tf.distribute.get_replica_context()
     return None if context is None else context_class(context)
@@ -202,7 +202,7 @@ def replica_id(context):
     Returns:
       A Python integer where every replica is traced on its own (a TF 1 graph
       outside of a loop of steps); an int32 scalar tensor where one trace
-      serves all of them, as on a real TPU.
+      serves all replicas, as on a real TPU.
     """
     require_replica(context, "the replica id")
     found = context.replica_id_in_sync_group
@@ -240,7 +240,7 @@ def merge_call(context, merge_fn, args, kwargs):
     Context: replica; `merge_fn` runs in cross-replica context.
 
     Returns:
-      What `merge_fn` returned, of a distributed value this replica's part.
+      What `merge_fn` returned, with this replica's component of distributed values.
     """
     require_replica(context, "merge_call")
     return context.merge_call(merge_fn, args=args, kwargs=kwargs)

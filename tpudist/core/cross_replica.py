@@ -1,4 +1,4 @@
-"""Variables in cross-replica context: updated, read, placed.
+"""Updates, reads and places variables in cross-replica context.
 
 Every function takes the strategy first and works in a graph, a
 ``tf.function`` or eagerly.

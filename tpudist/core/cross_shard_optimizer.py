@@ -19,8 +19,8 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
       opt: a ``tf.compat.v1.train.Optimizer``.
       reduction: ``tf.losses.Reduction.MEAN`` or ``SUM``.
       name: prefix of the names of its ops.
-      group_assignment: lists of replica ids, for sums over groups; on a
-        virtual TPU, whose variables are equal in all replicas, one group.
+      group_assignment: lists of replica ids, for sums over groups; a virtual
+        TPU, whose variables are equal in all replicas, takes one group only.
     """
 
     def compute_gradients(self, loss, var_list=None, **kwargs):
@@ -39,7 +39,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
         )
 
     def _scaled(self, loss, count):
-        """`loss`, such that the sum over replicas is what was asked for."""
+        """`loss`, scaled so that the sum over replicas is the reduction asked for."""
         if callable(loss):
             return lambda: self._scaled(loss(), count)
         factor = 1.0 / count if self._reduction == Reduction.MEAN else 1.0

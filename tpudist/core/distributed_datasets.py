@@ -1,8 +1,8 @@
-"""Datasets of batches that are distributed to hosts and replicas, as those of 2.x.
+"""Datasets of batches that are distributed to hosts and replicas, as in 2.x.
 
 Reference: ``experimental_distribute_dataset`` and
-``experimental_distribute_datasets_from_function``. TensorFlow's own classes where
-the release has them; what a Session and older releases need is here.
+``experimental_distribute_datasets_from_function``. TensorFlow's own classes are used
+where the release has them; the classes here are for Sessions and older releases.
 """
 
 import tensorflow as tf
@@ -20,8 +20,8 @@ def of_batches(strategy, dataset, options, for_sessions):
       strategy: the strategy.
       dataset: a ``tf.data.Dataset`` of batches.
       options: ``tf.distribute.InputOptions`` or None.
-      for_sessions: whether a Session initialises its iterators, which it
-        cannot do with those of TensorFlow's own.
+      for_sessions: whether a Session initialises its iterators; it cannot
+        initialise those of TensorFlow's class.
     """
     if for_sessions:
         return GraphDataset(lambda: strategy.extended._make_dataset_iterator(dataset))
@@ -35,7 +35,7 @@ def of_function(strategy, dataset_fn, options, hosts, for_sessions):
 
     Args:
       hosts: the device of each host.
-      strategy, options, for_sessions: as of :func:`of_batches`.
+      strategy, options, for_sessions: as for :func:`of_batches`.
       dataset_fn: called once per host.
     """
     if not versions.HAS_DATASETS_FROM_FUNCTION:
@@ -71,10 +71,10 @@ def of_arrays(strategy, numpy_input, session=None):
 
 
 class GraphDataset:
-    """What a distributed dataset is in a TF 1 graph.
+    """A distributed dataset in a TF 1 graph.
 
-    It makes iterators that a Session initialises, which is what
-    ``tf.compat.v1.data.make_initializable_iterator`` asks it for.
+    ``tf.compat.v1.data.make_initializable_iterator`` gets iterators from it that
+    a Session initialises.
 
     Args:
       make_iterator: makes an iterator, with `initializer` and `get_next()`.
@@ -90,7 +90,7 @@ class GraphDataset:
     _make_initializable_iterator = make_initializable_iterator
 
     def __iter__(self):
-        """Refuses: a graph has no elements to loop over.
+        """Refuses a loop over the elements, which a graph does not have.
 
         Raises:
           ContextError: (a RuntimeError) always.
@@ -142,7 +142,7 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
 
 
 class FunctionIterator(per_replica_datasets.PerReplicaIterator):
-    """Gives no rows to replicas for which there are no more elements."""
+    """Gives no rows to replicas when the elements run out."""
 
     def get_next(self, name=None):
         """See the base class.
@@ -187,7 +187,7 @@ def refuse_in_a_graph():
 
 
 def default_session(method):
-    """The Session that is entered; in a ``tf.function`` None will do."""
+    """The current Session; may be None in a ``tf.function``, which needs none."""
     session = tf.compat.v1.get_default_session()
     if session is None and not functions.in_function():
         raise ContextError(
@@ -199,7 +199,7 @@ def default_session(method):
 
 
 def require_batches(strategy, dataset):
-    """Refuses a dataset of which there is nothing to share.
+    """Refuses a dataset whose elements cannot be split among replicas.
 
     Args:
       strategy: the strategy.

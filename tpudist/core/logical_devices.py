@@ -2,7 +2,7 @@
 
 Reference: the ``experimental_*_to_logical_device(s)`` methods of TPUStrategy
 (TensorFlow 2.2 API page). A virtual TPU computes on one device, so the
-annotation changes no value; it is put into the program all the same.
+annotation changes no value, but the program still contains it.
 """
 
 import numpy as np

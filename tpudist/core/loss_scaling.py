@@ -1,14 +1,13 @@
 """Who divides a mean loss by the number of replicas.
 
 Optimizers of ``tf.train`` add the replicas' gradients. Up to TensorFlow 1.13
-they divided a loss that was reduced to a mean by the number of replicas
-first; from 1.14 on they do so only where the strategy asks for it, which
-Estimator switches on while it runs.
+they first divided a mean loss by the number of replicas; from 1.14 on they do so
+only if the strategy asks for it, which Estimator switches on while it runs.
 """
 
 import tensorflow as tf
 
-#: What Keras' own loops note as the last reduction; they divide themselves.
+#: What Keras' own loops note as the last reduction; these loops divide the loss.
 _BY_KERAS = "sum_over_batch_size"
 
 
@@ -20,7 +19,7 @@ class ScalesMeanLoss:
 
     @property
     def _scale_loss_for_estimator(self):
-        """What the optimizer asks before it divides."""
+        """Whether to divide; the optimizer reads it."""
         if self._estimator_scales:
             return True
         graph = tf.compat.v1.get_default_graph()

@@ -40,7 +40,7 @@ class NativeBackend(Backend):
         return self._reduce_natively(reduce_op, value, axis)
 
     def mirror(self, value, copies):
-        """See the base class; the TPU sends it where it is needed."""
+        """See the base class; the TPU sends `value` where it is needed."""
         return value
 
     def pipeline_devices(self):

@@ -1,4 +1,4 @@
-"""Datasets of which every replica takes its own element per step.
+"""Datasets from which every replica takes its own element per step.
 
 Reference: ``distribute_dataset`` (contrib). Unlike the distributed datasets of
 2.x (:mod:`tpudist.core.distributed_datasets`) nothing is split: a step of 8
@@ -50,7 +50,7 @@ class PerReplicaDataset:
         In eager mode it starts at the first element.
 
         Args:
-          shared_name: shares the iterator between Sessions, as of
+          shared_name: shares the iterator between Sessions, as for
             ``tf.compat.v1.data.make_initializable_iterator``.
         """
         if tf.executing_eagerly():
@@ -108,7 +108,7 @@ class PerReplicaIterator:
         return self._restart
 
     def restartable(self) -> PerReplicaIterator:
-        """The same iterator, whose `initializer` is in the graph before that is finalized."""
+        """This iterator; adds its `initializer` to the graph now, before that is finalized."""
         self._restart = tf.group(*[each.initializer for each in self._iterators])
         return self
 

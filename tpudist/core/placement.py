@@ -38,7 +38,7 @@ class Placement(collections.namedtuple("Placement", "num_replicas num_hosts logi
 def topology(system: VirtualSystem) -> Any:
     """The `Topology` of a virtual slice: x runs fastest, cores innermost.
 
-    Releases whose topologies are flat see the layers of a cube beside each other.
+    On releases with flat topologies, the layers of a cube lie side by side.
     """
     x, y, z, cores = system.mesh
     if versions.TOPOLOGY_RANK == 3:

@@ -1,4 +1,4 @@
-"""Values of all replicas: combined, and mirrored to devices.
+"""Combines the values of all replicas, and mirrors values to devices.
 
 Every function takes the strategy first and is called in cross-replica
 context, in a graph, a ``tf.function`` or eagerly.
@@ -17,7 +17,7 @@ def reduce_to(strategy, aggregation, value, destinations=None, axis=None):
 
     Args:
       strategy: the strategy.
-      aggregation: SUM, MEAN or the first replica's.
+      aggregation: SUM, MEAN, or ONLY_FIRST_REPLICA for the first replica's value.
       value: a per-replica value, a nest of them, or a list with one value per
         replica.
       destinations: a mirrored variable, a per-replica value, a device string
@@ -84,7 +84,7 @@ def _combine(operation, values):
 
 
 def _copies(destinations):
-    """On how many devices a result is wanted."""
+    """The number of devices that get the result."""
     if distributed.is_distributed(destinations):
         return len(distributed.components(destinations))
     if isinstance(destinations, (list, tuple)) and destinations:
@@ -108,7 +108,7 @@ def broadcast(strategy, tensor, destinations=None):
     Args:
       strategy: the strategy.
       tensor: a tensor or what converts to one.
-      destinations: None for the worker devices, or as :func:`reduce_to`.
+      destinations: None for the worker devices, or as for :func:`reduce_to`.
 
     Returns:
       A mirrored value; a tensor if it is for one device.

@@ -1,4 +1,4 @@
-"""Values of all replicas: taken apart, and what it takes to combine them.
+"""Values of all replicas: making them, taking them apart, reducing one of them.
 
 Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
 """
@@ -15,7 +15,7 @@ FIRST = "FIRST"
 
 
 class Mapped:
-    """The results of :func:`map_over`, one per item."""
+    """The results of :func:`tpudist.core.cross_replica.map_over`, one per item."""
 
     def __init__(self, values):
         self._values = list(values)
@@ -62,7 +62,7 @@ def unwrap(strategy, value):
         that has one value per replica already; or a single value.
 
     Returns:
-      A list; ``[value]`` of a single value.
+      A list; ``[value]`` for a single value.
     """
     if isinstance(value, Mapped):
         return value.get()
@@ -74,7 +74,7 @@ def unwrap(strategy, value):
 
 
 def reduce_leaf(strategy, operation, value):
-    """One tensor of one per-replica value; `operation` from :func:`reduction`."""
+    """A per-replica value reduced to one tensor; `operation` from :func:`reduction`."""
     if operation == FIRST:
         return distributed.components(value)[0]
     reduced = strategy.extended.reduce_to(operation, value, destinations="/device:CPU:0")

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def shown_as(*parameters: str | tuple[str, Any]) -> Callable[[Method], Method]:
-    """Decorator: the signature of a method as its reference page shows it.
+    """Decorator: gives a method the signature that its reference page shows.
 
-    For a method that also takes the arguments of later releases.
+    The method itself also takes the arguments of later releases.
 
     Args:
       *parameters: names of the parameters, without ``self``; a pair is a name

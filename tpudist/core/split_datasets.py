@@ -1,4 +1,4 @@
-"""Distributed datasets for releases that have none, or only for whole batches.
+"""Distributed datasets for releases that have none, or none for uneven batches.
 
 Reference: ``experimental_distribute_dataset``.
 """
@@ -52,7 +52,7 @@ class SplitDataset:
 
 
 def needed(strategy, dataset):
-    """Whether TensorFlow's own distributed dataset would not do as well.
+    """Whether TensorFlow's own distributed dataset cannot be used.
 
     Args:
       strategy: a strategy on the virtual TPU.
@@ -62,7 +62,7 @@ def needed(strategy, dataset):
         return True
     if functions.in_session_graph():
         return versions.GRAPHS_NEED_EVEN_BATCHES
-    # Whether a host has rows is told by its device, and here is but one.
+    # TensorFlow asks for a host's rows by its device, and here all hosts share one.
     return (
         versions.BY_DEVICE
         and strategy.extended.num_hosts > 1
@@ -71,7 +71,7 @@ def needed(strategy, dataset):
 
 
 def _is_even(dataset, count):
-    """Whether all shapes are known, and each replica gets as many rows."""
+    """Whether all shapes are known and every replica gets the same number of rows."""
     shapes = [spec.shape for spec in nests.flatten(dataset.element_spec)]
     return all(
         shape.is_fully_defined() and shape.ndims and shape.as_list()[0] % count == 0
@@ -107,7 +107,7 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
 
 
 def _part(leaf, index, count):
-    """Rows of `leaf` for replica `index` of `count`; the first ones get more."""
+    """Rows of `leaf` for replica `index` of `count`; the first replicas get more."""
     size = leaf.shape.as_list()[0] if leaf.shape.ndims else None
     if size is None:
         size = tf.shape(leaf)[0]

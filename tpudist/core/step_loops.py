@@ -1,4 +1,4 @@
-"""Loops of steps: that of the virtual TPU and that of TensorFlow's.
+"""Loops of steps, on the virtual TPU and on TensorFlow's.
 
 Reference: ``run_steps_on_dataset``.
 """
@@ -15,7 +15,7 @@ from tpudist.virtual import device_loop
 
 
 def require_iterator(iterator):
-    """Refuses what gives a step no input.
+    """Refuses an iterator that cannot give steps their input.
 
     Raises:
       ArgumentTypeError: (a TypeError) it has no ``get_next()``.
@@ -43,10 +43,10 @@ def run(strategy, fn, iterator, iterations, initial_values, outputs):
 
 
 def _step(outputs, fn, iterator):
-    """One step; returns what it set.
+    """One step; returns the outputs that it set.
 
-    Nothing of it runs before its input is there: a step for which there is no
-    input does not happen.
+    None of its ops runs before its input is there, so a step without input has
+    no effect.
     """
     inputs = iterator.get_next()
     with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
@@ -59,7 +59,7 @@ def _tensors_of(inputs):
     return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
 
 
-#: The loop's function, and the `outputs.StepOutputs` of its trace.
+#: The loop's function, and the `step_outputs.StepOutputs` of its trace.
 _EagerLoop = collections.namedtuple("_EagerLoop", "function outputs")
 
 #: {function: {owner of a bound method: {strategy: {iterator: _EagerLoop}}}}
@@ -67,7 +67,7 @@ _loops = weakref.WeakKeyDictionary()
 
 
 def _eager_loop(strategy, fn, iterator, outputs_class):
-    """The loop around `fn`; of the same function and iterator the same one."""
+    """The loop around `fn`: one for each function, strategy and iterator."""
     keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn), strategy, iterator]
     if not _is_data(iterator):
         return _traced_loop(strategy, fn, iterator, outputs_class)
@@ -83,7 +83,7 @@ def _eager_loop(strategy, fn, iterator, outputs_class):
 
 
 def _traced_loop(strategy, fn, iterator, outputs_class):
-    """A new loop. Its keys in `_loops` are held weakly, also by the loop itself."""
+    """A new loop, which holds its keys in `_loops` only weakly."""
     targets = [
         weakref.ref(strategy),
         weakref.ref(iterator),
@@ -108,7 +108,7 @@ def _is_data(iterator):
 
 
 def run_natively(strategy, fn, iterator, iterations, initial_values, outputs):
-    """The loop of TensorFlow's TPU; it counts steps only where it is told of several."""
+    """The loop of TensorFlow's TPU, which with a ``steps_per_run`` of 1 runs one step only."""
 
     def step(context, inputs):
         outputs.begin(strategy, context)

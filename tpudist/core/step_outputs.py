@@ -1,4 +1,4 @@
-"""What a loop of steps gives back.
+"""What a loop of steps returns.
 
 Reference: ``MultiStepContext`` of ``run_steps_on_dataset``.
 """
@@ -63,7 +63,7 @@ class StepOutputs:
         self.run_op = run_op
 
     def set_tensor(self, name: str, output: Any, aggregation: Any) -> None:
-        """Gives `output` back from the last step.
+        """Makes `output` of the last step a result of the loop.
 
         Context: replica or cross-replica, inside the step.
 
@@ -84,7 +84,7 @@ class StepOutputs:
         delivery.deliver(output, lambda value: self._keep(name, value, reduction))
 
     def set_other(self, name: str, output: Any) -> None:
-        """Gives back something that is not a tensor; context as above."""
+        """As :meth:`set_tensor`, for something that is not a tensor."""
         self._require_step(name)
         if tf.distribute.get_replica_context() is None:
             self._others[name] = output
@@ -125,7 +125,7 @@ def _per_replica_list(strategy: Strategy, value: Any) -> list[Any]:
 
 
 def _set_native(context: Any, name: str, output: Any, reduction: Any) -> None:
-    """Sets an output of TensorFlow's own context, also without reduction."""
+    """Sets an output of TensorFlow's own context, even without a reduction."""
 
     @functions.library
     def outside(unused_strategy: Any, value: Any) -> None:

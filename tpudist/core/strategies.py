@@ -1,4 +1,4 @@
-"""What a strategy runs on: chosen when it is made, and asked for ever after."""
+"""Chooses what a strategy runs on when it is made, and tells it afterwards."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def initialize(
         base.__init__(strategy, extended)
         return
     base.__init__(strategy, _native(strategy, resolver, steps_per_run, assignment, num_cores))
-    # As the native constructors do: functions capture one handle.
+    # As the native constructors do: functions then capture one handle.
     strategy._enable_packed_variable_in_eager_mode = True
 
 

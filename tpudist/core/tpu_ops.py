@@ -17,7 +17,7 @@ _last_system = None
 
 
 class RememberedResolver(cluster.TPUClusterResolver):
-    """A resolver whose TPU the operations here mean, as the last one found."""
+    """A resolver that the operations here remember: they use the TPU found last."""
 
     def __init__(self, tpu=None, *args):
         global _last_system
@@ -28,7 +28,7 @@ class RememberedResolver(cluster.TPUClusterResolver):
 
 
 def _here():
-    """The operations of the TPU that is meant where they are called."""
+    """The operations of the current strategy's TPU, else TPUDIST_TPU's, else the last found."""
     system = strategies.backend_of(tf.distribute.get_strategy()).system
     name = os.environ.get(machine.TPU)
     if system is None and virtual_system.is_virtual(name):
@@ -75,9 +75,9 @@ def replicate(computation, inputs=None, infeed_queue=None, device_assignment=Non
 
     Args:
       computation: takes the tensors of one list; its stateful ops all run.
-      inputs: one list of tensors per replica; None for one replica without.
-      infeed_queue: of a real TPU only.
-      device_assignment: a `DeviceAssignment` of as many replicas.
+      inputs: one list of tensors per replica; None for one replica without inputs.
+      infeed_queue: for a real TPU only.
+      device_assignment: a `DeviceAssignment` for the same number of replicas.
       name: name of the op, on a real TPU.
 
     Returns:

@@ -1,6 +1,6 @@
 """The operations below a strategy on the virtual TPU.
 
-A computation is run by a strategy of as many replicas as it has inputs.
+A computation runs on a strategy with one replica per list of inputs.
 """
 
 import tensorflow as tf
@@ -23,7 +23,7 @@ class _Cores(TPUStrategyBaseV1):
 
 
 def virtual_replica():
-    """The replica context of a virtual TPU that is current, or None."""
+    """The current replica context if it is a virtual TPU's, else None."""
     context = tf.distribute.get_replica_context()
     if context is None or strategies.backend_of(context.strategy).system is None:
         return None
@@ -31,10 +31,10 @@ def virtual_replica():
 
 
 class VirtualComputations:
-    """What :mod:`tpudist.core.tpu_ops` calls; the documentation is there.
+    """Implements :mod:`tpudist.core.tpu_ops`, which documents each method.
 
     Args:
-      system: the `VirtualSystem` that is meant.
+      system: the `VirtualSystem` to use.
     """
 
     def __init__(self, system):
@@ -174,7 +174,7 @@ def _run(strategy, computation, inputs):
 
 
 def _tensors(result):
-    """What a computation returned as a list of tensors, or as the nest."""
+    """What a computation returned, as a list of tensors or as its nest of tensors."""
     if result is None or isinstance(result, tf.Operation):
         return []
     if not nests.is_nested(result):

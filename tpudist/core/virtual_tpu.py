@@ -21,7 +21,7 @@ class VirtualBackend(Backend):
         return self.extended.system
 
     def run(self, fn, args, kwargs, options):
-        """See the base class; there are no options to heed."""
+        """See the base class; options have no effect."""
         with distributed.scope_if_needed(self.scope):
             return distributed.as_per_replica(self.extended, self.replicate(fn, args, kwargs))
 
@@ -37,8 +37,8 @@ class VirtualBackend(Backend):
     def scope(self):
         """See the base class.
 
-        The cores and hosts of a virtual TPU are names. A graph that is built in
-        the scope sends what legacy code pins to such a name to the real device.
+        The cores and hosts of a virtual TPU exist in name only. In the scope, a
+        graph places ops that legacy code pins to such a name on the real device.
         """
         with contextlib.ExitStack() as stack:
             if not tf.executing_eagerly() and not tf.distribute.has_strategy():
@@ -109,7 +109,7 @@ class VirtualBackend(Backend):
         return list(map(self.extended.get_host_cpu_device, range(self.extended.num_hosts)))
 
     def start_system(self):
-        """See the base class; it runs without."""
+        """See the base class; there is nothing to start."""
         return None if tf.executing_eagerly() else []
 
     def stop_system(self):
@@ -117,6 +117,6 @@ class VirtualBackend(Backend):
         return None if tf.executing_eagerly() else []
 
     def configure(self, session_config, cluster_spec, task_type, task_id):
-        """See the base class; living in this process, it has neither cluster nor task."""
+        """See the base class; a virtual TPU is in this process, without cluster or task."""
         if session_config is not None:
             session_config.isolate_session_state = True

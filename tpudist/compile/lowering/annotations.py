@@ -1,4 +1,4 @@
-"""What a traced step asks of the TPU besides arithmetic: read off its graph."""
+"""Reads the collectives and shardings of a traced step off its graph."""
 
 import tensorflow as tf
 from tensorflow.compiler.xla import xla_data_pb2
@@ -7,7 +7,7 @@ from tpudist.compile import program
 from tpudist.compile.lowering import graph_ops
 from tpudist.virtual import collectives as kinds
 
-#: Ops behind which a tensor is still the parameter that it was read from.
+#: Ops that pass on a parameter, or read it.
 _SAME = ("Identity", "ReadVariableOp", "XlaSharding")
 
 
@@ -17,7 +17,7 @@ def collectives(graph, among=None):
     One in a loop counts once, one in a function once for each call.
 
     Args:
-      graph, among: as of :func:`walk.ops`.
+      graph, among: as for :func:`graph_ops.ops`.
     """
     return tuple(
         program.Collective(
@@ -39,7 +39,7 @@ def shardings(step, among=None):
     Args:
       step: a `tracing.Step`; its arguments are the first parameters of the
         program, its variables the rest.
-      among: as of :func:`walk.ops`.
+      among: as for :func:`graph_ops.ops`.
     """
     if step.partitions == 1:
         return ()
@@ -76,7 +76,7 @@ def _annotation(op):
 
 
 def _source(op):
-    """The tensor that an annotated one has its value from."""
+    """The tensor that the output of an annotated `op` was read from."""
     tensor = op.outputs[0]
     while tensor.op.type in _SAME:
         tensor = tensor.op.inputs[0]
@@ -98,7 +98,7 @@ def _sharding(op, annotation, devices, **about):
 
 
 def shape(tensor):
-    """A tensor's shape as a tuple: the known dimensions, -1 for others; () of an unknown rank."""
+    """A tensor's shape as a tuple: the known dimensions, -1 for others; () for an unknown rank."""
     if tensor.shape.rank is None:
         return ()
     return tuple(-1 if size is None else size for size in tensor.shape.as_list())

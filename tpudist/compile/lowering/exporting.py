@@ -37,10 +37,10 @@ def written(step, definition, inputs, control, among=None):
     """The message of a step in a graph that may have more than the step.
 
     Args:
-      step: a `tracing.Step`; its graph may be any.
+      step: a `tracing.Step`; its graph may hold other ops too.
       definition: the ``GraphDef`` of the step alone.
       inputs: its inputs, as :func:`entry` makes them.
-      control: names of the ops that run though no output needs them.
+      control: names of the ops that run even if no output needs them.
       among: the ops of the step; None for all.
     """
     return {
@@ -70,10 +70,10 @@ def entry(name, held, argument, shape, dtype):
     """One input of a message.
 
     Args:
-      name: of the argument or variable, "" if unknown.
+      name: the name of the argument or variable, "" if unknown.
       held: the tensor in the graph that stands for it.
-      argument: whether it is one of the step's own.
-      shape, dtype: of what it is, or of what is stored in it.
+      argument: whether it is an argument of the step.
+      shape, dtype: of the tensor, or of the variable's value.
 
     Raises:
       CompileError: (a RuntimeError) the shape is not known.

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tpudist import machine
 from tpudist.tfcompat import graphs
 
-#: {type of op: names of its attributes that are functions}, as it is asked for.
+#: {type of op: names of its attributes that are functions}, filled when first used.
 _calls = {}
 
 #: Attribute of a graph whose ops were made elsewhere.
@@ -42,8 +42,7 @@ def ops(graph, among=None):
 
     Args:
       graph: a ``tf.Graph``.
-      among: ops of it that are not to be left out with what they call; None
-        for all.
+      among: the ops of `graph` to yield, with what they call; None for all.
 
     Yields:
       The op's name behind those of the ops that call it, and the op. A
@@ -86,7 +85,7 @@ def _call_attributes(op):
 
 
 def location(graph, path, op):
-    """ "file:line" of the user's code that made an op, "" if nobody did.
+    """ "file:line" of the user's code that made an op, "" if none did.
 
     The innermost frame outside of Python, its installed packages and tpudist.
 
@@ -107,8 +106,8 @@ def place_of(error):
     """ "file:line" of the user's code that raised, "" if none did.
 
     Args:
-      error: an exception. AutoGraph tells in its message where the code was
-        that it converted, each such line with a star.
+      error: an exception. In its message AutoGraph names the lines of the code
+        that it converted, each marked with a star.
     """
     told = _TOLD.findall(str(error))
     places = told or [
@@ -132,7 +131,7 @@ def _is_users(file):
 
 
 def locate(graph, places):
-    """Tells where the ops of a graph come from that was not made here.
+    """Notes where the ops of an imported graph come from.
 
     Args:
       graph: a FuncGraph.

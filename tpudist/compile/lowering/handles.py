@@ -1,4 +1,4 @@
-"""The variables that a step captured, as the compiler is shown them."""
+"""The variables that a step captured, as the compiler sees them."""
 
 import collections
 
@@ -8,15 +8,15 @@ from tpudist.compile import program
 from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, graphs
 
-#: The eager resource tensor, and the `program.Parameter` that it is.
+#: The eager resource tensor, its `program.Parameter`, and its stand-in or None.
 Handle = collections.namedtuple("Handle", "tensor parameter variable")
 
 
 def of(name, held, outer):
     """The `Handle` of a captured resource.
 
-    An eager variable is its own; one of a graph, which has no value outside of
-    a Session, and one that nothing has initialized yet, are stood in for.
+    An eager variable stands for itself. A stand-in replaces a variable of a graph,
+    which has no value outside of a Session, and one that is not initialized.
 
     Args:
       name: the variable's name, "" if unknown.

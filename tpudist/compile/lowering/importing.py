@@ -15,7 +15,7 @@ def step(message):
 
     Args:
       message: what :func:`tpudist.compile.lowering.exporting.message` returned,
-        also after JSON.
+        possibly read back from JSON.
 
     Returns:
       A `tracing.Step`.

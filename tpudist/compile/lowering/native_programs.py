@@ -26,8 +26,8 @@ def messages(graph):
     """One message for each TPU program in a graph.
 
     Args:
-      graph: a ``tf.Graph``; loops, branches and functions in it are looked
-        through too.
+      graph: a ``tf.Graph``; loops, branches and functions in it are searched
+        too.
 
     Returns:
       A list for :func:`tpudist.compile.lowering.importing.step`.
@@ -144,7 +144,7 @@ class _Program:
 
 
 def _is_replica_id(tensor):
-    """Whether each replica is given its own number."""
+    """Whether `tensor` gives each replica its own number."""
     if tensor.op.type != "TPUReplicatedInput" or tensor.dtype != tf.int32:
         return False
     values = [functions.static_value(each) for each in tensor.op.inputs]

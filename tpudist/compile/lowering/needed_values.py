@@ -1,4 +1,4 @@
-"""Values that the compiler needs before it compiles, and nobody gave: whose they are."""
+"""Names the inputs of a step whose values the compiler needs but does not have."""
 
 import re
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 from tpudist.compile.lowering import graph_ops
 from tpudist.errors import CompileError
 
-#: TensorFlow's words, of every release that lowers to HLO.
+#: TensorFlow's words, in every release that lowers to HLO.
 _NEEDED = re.compile(r"Input (\d+) to node `([^`]+)` with op \w+ must be a compile-time constant")
 
 #: Ops that look at a tensor's shape only.
@@ -18,7 +18,7 @@ def refusal(names, location=""):
     """The error of values that the compiler needs.
 
     Args:
-      names: what they are of: ``"n (argument)"``.
+      names: the inputs they belong to, such as ``"n (argument)"``.
       location: "file:line" of the op that needs them, "" if unknown.
     """
     return CompileError(
@@ -32,11 +32,11 @@ def refusal(names, location=""):
 
 
 def explained(step, message):
-    """The error of a message of TensorFlow's, None if it is about something else.
+    """The error for a message of TensorFlow's, None if it is about something else.
 
     Args:
       step: a `tracing.Step`.
-      message: text.
+      message: the text.
     """
     told = _NEEDED.search(message)
     if not told:

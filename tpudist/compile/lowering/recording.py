@@ -1,4 +1,4 @@
-"""Replica functions that a program runs, noted to be compiled."""
+"""Records the replica functions that a program runs, to compile them."""
 
 import collections
 import functools
@@ -12,7 +12,8 @@ from tpudist.virtual import replicate, variables
 #: `TpudistError` that says why there is none.
 Recorded = collections.namedtuple("Recorded", "name location program error")
 
-#: What AutoGraph's code calls itself, and the functions around a converted one.
+#: AutoGraph's name in the code that it writes, and the functions that it puts
+#: around a converted one.
 _AUTOGRAPH = "ag__"
 _FACTORY = "outer_factory.inner_factory."
 
@@ -20,11 +21,11 @@ _Noted = collections.namedtuple("_Noted", "name location step error variables")
 
 
 class Recorder:
-    """Context manager: every replica function that runs inside is noted.
+    """Context manager: notes every replica function that runs inside.
 
-    When its replicas have been traced (on every release once for each shape
-    of its arguments), the function is traced again for the compiler. It is
-    lowered when it is asked for: by then its variables have their values.
+    After its replicas have been traced (once for each shape of its arguments),
+    the function is traced again for the compiler. :meth:`programs` lowers it;
+    by then its variables have their values.
 
     Args:
       check: called with the strategy of each function; what it raises ends the script.
@@ -43,7 +44,7 @@ class Recorder:
         replicate.observers.remove(self._observe)
 
     def programs(self, lower):
-        """A list of `Recorded`, one for each function and shapes.
+        """A list of `Recorded`, one per function and shapes of its arguments.
 
         Args:
           lower: gives the `program.Program` of a `tracing.Step`.
@@ -97,9 +98,9 @@ def _lowered(noted, lower):
 
 
 def _of(fn):
-    """(name, "file:line") of a function, also of one that wraps it.
+    """(name, "file:line") of a function, seen through its wrappers.
 
-    Of one in a function that AutoGraph converted, the place is "": its code
+    The place is "" for a function inside one that AutoGraph converted: its code
     is in a file of AutoGraph's.
     """
     while True:

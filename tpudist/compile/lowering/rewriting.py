@@ -1,7 +1,7 @@
-"""Makes the graph of an old step one that XLA for the CPU can lower.
+"""Rewrites the graph of an old step so that XLA for the CPU can lower it.
 
-What is a TPU's own becomes what every build has kernels for: the sum over
-replicas, and the replica's id.
+The TPU's own ops for the sum over replicas and the replica's id become ops that
+every build has kernels for.
 """
 
 import tensorflow as tf
@@ -22,7 +22,7 @@ _PLACING = (
 #: Inputs of a collective besides its value.
 _BESIDES = ("group_size", "group_key", "instance_key")
 
-#: How the output of a sum is called in functions, before and after.
+#: The output's name of a sum in a function, before and after.
 _OLD, _NEW = ":output:", ":data:"
 
 
@@ -67,7 +67,7 @@ def _adapt_function(function, replicas, keys):
 
 
 def _adapted(nodes, replicas, keys, output):
-    """The nodes as they are to be; `output` is how a constant's is called."""
+    """The rewritten nodes; `output` is the suffix that names a constant's output."""
     made = []
     for node in nodes:
         node.device = ""
@@ -87,7 +87,7 @@ def _adapted(nodes, replicas, keys, output):
 
 
 def _constants(node, replicas, key):
-    """What a collective takes besides its value."""
+    """The inputs of a collective besides its value."""
     made = []
     for name, value in zip(_BESIDES, (replicas, 1, key)):
         constant = tf.compat.v1.NodeDef(name="%s/%s" % (node.name, name), op="Const")

@@ -1,9 +1,8 @@
 """Collectives of one trace that stands for every replica.
 
-XLA turns exactly one of the collective ops that are to be had without a TPU
-into HLO: the sum over all replicas. A mean is a sum of scaled values and a
-gathering a sum of values that each replica puts at its own place, which is
-also how TensorFlow's TPU strategy does both.
+Without a TPU, XLA lowers exactly one collective op to HLO: the sum over all
+replicas. As in TensorFlow's TPU strategy, a mean is a sum of scaled values, and a
+gather is a sum of values that each replica puts at its own place.
 """
 
 import itertools
@@ -16,8 +15,8 @@ from tpudist.tfcompat import distributed, tpu, versions
 if versions.TRACE_ONCE:
     from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-#: Name of the constant that stands for the replica's id where variables find
-#: their component by it; the release that lowers the graph puts the op there.
+#: Name of the constant for the replica's id on releases whose variables need a
+#: static id; the release that lowers the graph replaces it by the op.
 REPLICA_ID = "tpudist_replica_id"
 
 _NAME = "AllReduce"

@@ -1,10 +1,9 @@
-"""The third backend: one replica traced once, with a symbolic id, to be lowered.
+"""One replica, traced with a symbolic id, in place of all replicas of a step to lower.
 
-While a step is traced for the TPU compiler, the extended object of a strategy
-on the virtual TPU is of the class `SymbolicExtended`: the replicas are one
-trace, as on a real TPU, whose collectives are ops. It stays the same object,
-which scopes that are open know; its variables stay what they are, and the
-trace sees the component of replica 0.
+While a step is traced for the TPU compiler, the extended object of its strategy
+has the class `SymbolicExtended`: all replicas are one trace, as on a real TPU, and
+collectives are ops. It stays the same object, because open scopes refer to it.
+Variables do not change; the trace sees the component of replica 0.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ from tpudist.virtual.extended import VirtualExtended
 
 @contextlib.contextmanager
 def symbolic(strategy):
-    """`strategy` stands for one replica of all of them inside the block.
+    """Inside the block, one symbolic replica stands for all replicas of `strategy`.
 
     Args:
       strategy: a strategy on the virtual TPU.

@@ -10,7 +10,7 @@ from tpudist.tfcompat import functions, graphs, versions
 
 
 def require():
-    """Refuses a release that lowers nothing.
+    """Refuses a release that cannot lower to HLO.
 
     Raises:
       CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
@@ -34,7 +34,7 @@ def lower(step):
 
     Raises:
       CompileError: (a RuntimeError) XLA cannot compile an op of it, or this
-        release of TensorFlow lowers nothing.
+        release of TensorFlow cannot lower to HLO.
     """
     require()
     unsupported.refuse(step.graph)
@@ -85,7 +85,7 @@ def _lowered(step):
 
     specs = [tf.TensorSpec(held.shape, held.dtype) for _, held, _ in arguments]
     try:
-        if versions.LOWERS_SPECS and not specs:  # it folds variables where there are no specs
+        if versions.LOWERS_SPECS and not specs:  # raises where lowering without specs would fold
             call.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
         text = call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized")
     except (tf.errors.OpError, ValueError, TypeError) as error:
@@ -128,15 +128,15 @@ def _check_stand_ins(lower_again, text, stored):
 def check_entry(module, parameters):
     """Refuses a program whose entry does not take what the step is given.
 
-    A TensorFlow that lowers with stand-ins for values folds those that XLA wants
-    as constants: their parameters are gone.
+    A TensorFlow that lowers with stand-in values folds those that XLA wants as
+    constants, and their parameters are gone.
 
     Args:
       module: a `messages.Module`.
       parameters: `program.Parameter` records, in order.
 
     Raises:
-      CompileError: (a RuntimeError) it is another program.
+      CompileError: (a RuntimeError) parameters are missing.
     """
     entry = sorted(
         (each.parameter_number, shapes.element(each.shape).name, tuple(each.shape.dimensions))
@@ -183,7 +183,7 @@ def _locations(graph, module):
 
 
 def _path(name, ops):
-    """The path that ends an HLO name, which the calling ops' names begin."""
+    """The path of an op in an HLO name, which starts with other names."""
     while name and name not in ops:
         name = name.partition("/")[2]
     return name

@@ -28,8 +28,8 @@ class _StepTrace(function_graphs.LiftingTrace):
 def trace(strategy, fn, args=(), kwargs=None):
     """Traces `fn` once, as a real TPU does, for all replicas of `strategy`.
 
-    Context: cross-replica, eager or in a graph. Variables that `fn` creates
-    are created where they would be by a run.
+    Context: cross-replica, eager or in a graph. `fn` creates variables where a
+    run would create them.
 
     Args:
       strategy: a strategy on the virtual TPU.
@@ -137,7 +137,7 @@ def _argument_names(fn, args):
 
 
 def _outputs(results, handed_out, order):
-    """[(name, tensor)]: what the step returned, and what it handed out."""
+    """[(name, tensor)] of what the step returned and handed out."""
     named = [(_joined("output", path), leaf) for path, leaf in _with_paths(results)]
     named += [
         (_joined("set", path), leaf) for value in handed_out for path, leaf in _with_paths(value)

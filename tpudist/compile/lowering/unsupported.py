@@ -1,7 +1,7 @@
-"""Ops that XLA cannot compile: all of them, with the user's lines, at once.
+"""Names all ops that XLA cannot compile at once, with the user's lines.
 
-What a CPU build of TensorFlow knows is its XLA kernels for the CPU; those for
-the TPU are almost the same, and the TPU compiler has the last word.
+A CPU build of TensorFlow knows only XLA's kernels for the CPU; those for the TPU
+are almost the same, and the TPU compiler has the last word.
 """
 
 import collections
@@ -16,7 +16,7 @@ from tpudist.tfcompat import graphs, versions
 
 _DEVICE = "XLA_CPU_JIT"
 
-#: Ops without a kernel that lowering knows of itself.
+#: Ops that lowering handles without a kernel.
 _KNOWN = ("NoOp", "Placeholder", "Const", "_Arg", "_Retval")
 
 _NO_PYTHON = "a TPU calls no Python: move it to the input pipeline, or write it with TensorFlow ops"
@@ -54,11 +54,11 @@ def refuse(graph):
 
     Args:
       graph: the FuncGraph of the step; functions, branches and loops in it
-        are looked through too.
+        are searched too.
 
     Raises:
-      CompileError: (a RuntimeError) there are some; names each, with the line
-        of the user's code and what to do about it.
+      CompileError: (a RuntimeError) there are some; the error names each, with
+        the line of the user's code and what to do about it.
     """
     lines = _lines(graph)
     if lines:
@@ -85,12 +85,12 @@ def _lines(graph):
 
 
 def stopped(graph, error, given):
-    """A `CompileError` of what a step raised while it was traced.
+    """A `CompileError` for what a step raised while it was traced.
 
     Args:
       graph: the FuncGraph of the step, as far as it came.
       error: the exception. Ops before it that XLA cannot compile are named
-        too: often their results have no shape, which is what it is about.
+        too: often it is about their results, which have no shape.
       given: (name, placeholder, None) of the step's arguments.
 
     Returns:
@@ -117,11 +117,11 @@ def stopped(graph, error, given):
 
 
 def explained(step, error):
-    """A `CompileError` of what TensorFlow raised while it lowered a step.
+    """A `CompileError` for what TensorFlow raised while it lowered a step.
 
     Args:
       step: a `tracing.Step`.
-      error: the exception; if it names a node, so does the error, by its line.
+      error: the exception; if it names a node, the error names the node's line.
 
     Returns:
       The error, to be raised.
