@@ -331,6 +331,7 @@ def _compiling(sizes, environ):
             " s",
             30,
         ),
+        Figure("the same, memory of the process that traces", large["host"] / 2.0**30, " GiB", 1.5),
     ]
 
 
