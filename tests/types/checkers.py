@@ -27,6 +27,11 @@ def names():
     return sorted(name for name in os.listdir(USES) if name.endswith(".py"))
 
 
+def environment():
+    """The variables with which mypy finds this checkout's tpudist."""
+    return dict(os.environ, MYPYPATH=ROOT)
+
+
 def mypy(folder):
     """{file: [(line, text), ...]} of what ``mypy --strict`` says of the uses."""
     process = subprocess.run(
@@ -34,7 +39,7 @@ def mypy(folder):
         + ["--follow-imports=silent", "--no-error-summary"]
         + names(),
         cwd=USES,
-        env=dict(os.environ, MYPYPATH=ROOT),
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
