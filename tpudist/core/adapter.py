@@ -21,7 +21,7 @@ from tpudist.core import (
     step_loops,
 )
 
-# What facades' classes are made of, and what every strategy tells of itself.
+# What facades' classes are made of, and the properties of every strategy.
 from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
 from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
 from tpudist.core.contexts import Words as Words

@@ -1,4 +1,4 @@
-"""What a strategy tells of itself, the same on every TPU; part of :mod:`tpudist.core.adapter`."""
+"""Properties of a strategy, the same on every TPU; part of :mod:`tpudist.core.adapter`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def update_config_proto(strategy: Strategy, config_proto: Any) -> Any:
 
 
 def require_static_shapes(strategy: Strategy) -> bool:
-    """Whether tensors of replicas must have static shapes: those of a TPU must."""
+    """Whether replicas' tensors must have static shapes; on a TPU they must."""
     del strategy
     return True
 

@@ -1,8 +1,8 @@
 """``tpudist doctor``: what is installed, what cannot work together, what to type.
 
-TensorFlow is imported in a process of its own only, so the doctor reports
-also where there is none, or where it hangs or kills the process. It asks no
-network: what only the TPU knows is passed in (``--runtime``). To change: a check
+TensorFlow is imported only in a separate process, so the doctor reports even
+where it is missing, hangs or kills the process. It uses no network: what only
+the TPU knows is passed in (``--runtime``). To change: a check
 (:mod:`checks`), with a case in tests/doctor_machines.py.
 """
 

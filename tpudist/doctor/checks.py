@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Found = Iterator[Tuple[str, str, str, str]]
 
-    #: Of one package: specifiers, and why.
+    #: [(specifier, why)] of one package.
     _Needs = List[Tuple[str, Optional[str]]]
 
 
@@ -34,7 +34,7 @@ class Finding(typing.NamedTuple):
     Args:
       level: PROBLEM or NOTE.
       check: the name of the function that found it; stable, as in ``--json``.
-      seen, why, instead: as of a ``TpudistError``.
+      seen, why, instead: as in a ``TpudistError``.
     """
 
     level: str
@@ -256,7 +256,7 @@ def virtual_name(env: Environment) -> Found:
 
 
 def runtime_does_not_match(env: Environment) -> Found:
-    """A remote TPU's runtime has to be of the client's minor release."""
+    """A remote TPU's runtime that is not of the client's minor release."""
     target = tpus.runtime_for(env.tensorflow)
     if target is None or tpus.virtual(env):
         return

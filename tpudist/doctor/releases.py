@@ -1,8 +1,8 @@
 """Which releases fit together: rows, and the arithmetic that reads them.
 
-The doctor's share of version comparisons: distributions are compared with
-each other, by their metadata. Which TensorFlow tpudist runs on, and what
-follows from it, is :mod:`tpudist.tfcompat.versions`' question alone.
+The doctor compares distributions with each other, by their metadata. Only
+:mod:`tpudist.tfcompat.versions` decides what follows from the TensorFlow that
+tpudist runs on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 if TYPE_CHECKING:
     from typing import Iterable, Optional, Tuple
 
-    #: Package, specifier, and why; the last is None of what a wheel declares.
+    #: Package, specifier, and why; the last is None if the wheel declares it.
     Need = Tuple[str, str, Optional[str]]
 
 
@@ -94,7 +94,7 @@ PINS = (
     ),
 )
 
-#: What a TensorFlow wheel's own requirements are checked for.
+#: The packages for which a TensorFlow wheel's own requirements are checked.
 FAMILY = (
     "keras",
     "keras-nightly",
@@ -109,7 +109,7 @@ FAMILY = (
 
 
 def parse(text: str | None) -> Version | None:
-    """The ``Version`` of a text, or None if it is none."""
+    """The ``Version`` that a text says, or None if it says none."""
     try:
         return Version(text or "")
     except InvalidVersion:

@@ -1,4 +1,4 @@
-"""Which TPU a script started here would get, read off the environment alone."""
+"""Which TPU a script started here would get, by the environment alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The drop-in namespaces: each era's ``tf`` over the installed TensorFlow.
 
-What the table (:mod:`tpudist.surfaces`) names is tpudist's, all else the installed
-TensorFlow's. To change: how names are found; which names there are, the table says.
+Names in the table (:mod:`tpudist.surfaces`) are tpudist's, all others the installed
+TensorFlow's. To change: how names are found; the table lists which names there are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loading what a target of the table names, when it is first asked for."""
+"""Loads the objects that the table's targets name, when they are first used."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
 
-#: What is below ``tensorflow`` and no public API.
+#: Packages below ``tensorflow`` that are no public API.
 _PRIVATE = ("compiler", "core", "python")
 
 
@@ -52,10 +52,10 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
 
 
 def _private_module(dotted: str) -> types.ModuleType | None:
-    """TensorFlow's own module of that name, if it is none of the public API.
+    """TensorFlow's own module of that name, if it is private.
 
-    An attribute of that name may be another one there: ``tensorflow.python.ops`` is
-    ``framework.ops`` as an attribute on several releases, but not to an import.
+    It is imported, because the attribute may be another module: on several releases
+    the attribute ``tensorflow.python.ops`` is ``framework.ops``.
     """
     if dotted.partition(".")[0] not in _PRIVATE:
         return None
@@ -91,8 +91,8 @@ class Finder:
         try:
             found = find_module(parts[1], parts[3])
         except EraNameError as error:
-            # Named otherwise than `fullname`, or "from package import module"
-            # would swallow the text.
+            # With `fullname` as its name, "from package import module" would
+            # swallow the error.
             raise ModuleNotFoundError(str(error), name="tensorflow." + parts[3]) from None
         if found is None:
             return None
@@ -104,6 +104,6 @@ class Finder:
         """Python makes the placeholder that `exec_module` replaces."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Puts the module that was found in the place of the new one."""
+        """Replaces the new module in ``sys.modules`` by the one that was found."""
         spec: Any = module.__spec__
         sys.modules[spec.name] = spec.loader_state

@@ -3,12 +3,12 @@
 A `Namespace` looks a name up in three places: the era's own names
 (``surfaces.DROPINS``), then the installed TensorFlow, then the list of names
 that are gone (``surfaces.GONE``), which turns into an error that says what to
-type. What was found is kept as an attribute, so the second access costs what
-an attribute costs.
+type. A name that was found is kept as an attribute, so the second access is an
+attribute access.
 
-Which TensorFlow module answers first depends on the era: ``tf.compat.v1`` for
-contrib; ``tf`` for 2.x eras, and below it ``tf.compat.v2`` - on TensorFlow 1
-the other way round, since there ``tf`` itself has the meanings of 1.x.
+Which TensorFlow module is searched first depends on the era: ``tf.compat.v1`` for
+contrib; ``tf`` for 2.x eras, then ``tf.compat.v2`` - on TensorFlow 1 the other way
+round, since there ``tf`` itself has the meanings of 1.x.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Namespace(types.ModuleType):
     Attributes are found when first used, and raise:
       EraNameError: (an AttributeError) the era had the name, but neither the
         installed TensorFlow nor tpudist has it; says what to type.
-      AttributeError: nobody ever had it.
+      AttributeError: no era had it.
     """
 
     _tpudist_era: str
@@ -211,8 +211,8 @@ def _child_bases(space: Namespace, parent: Namespace) -> list[types.ModuleType]:
 
 @functools.lru_cache(maxsize=None)
 def _wrapped(era: str) -> set[str]:
-    """Dotted names that need a Namespace of their own: the parents of what is
-    overlaid, and modules whose members may be gone."""
+    """Dotted names that need a Namespace of their own: the parents of overlaid
+    names, and modules whose members may be gone."""
     keys = ["compat.v1"] + list(surfaces.DROPINS[era])
     keys += [key + "." for key in surfaces.GONE if not key.startswith("contrib.")]
     return {key[:end] for key in keys for end, letter in enumerate(key) if letter == "."}

@@ -1,4 +1,4 @@
-"""The ``.pyi`` stubs of what is loaded lazily: written from the table, for checkers and editors.
+"""Writes the ``.pyi`` stubs of lazily loaded names from the table, for checkers and editors.
 
     python -m tpudist.dropin.stubs [--check]
 
@@ -24,7 +24,7 @@ _HEAD = "# Written by: python -m tpudist.dropin.stubs\n"
 _ANY = "def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.\n"
 
 #: Modules below a drop-in that code imports as modules (``from ...tensorflow.keras.layers
-#: import Dense``), beside those that the table has names in.
+#: import Dense``), besides the modules that the table has names in.
 _IMPORTED = ("compat.v1", "compat.v2", "keras") + tuple(
     "keras." + name
     for name in (
@@ -91,7 +91,7 @@ def _dropin(era: str, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _closed(modules: Iterable[str]) -> set[str]:
-    """Dotted names with all that stand above them, "" at the top."""
+    """Dotted names and all their parents, "" at the top."""
     found = {""}
     for module in modules:
         parts = module.split(".")
@@ -163,7 +163,7 @@ def _import(target: str, name: str) -> str:
 def _text(
     lines: Iterable[str], tail: str = "", first: Iterable[str] = (), stars: Iterable[str] = ()
 ) -> str:
-    """A stub: what is imported by name comes after, and over, what ``*`` imports."""
+    """A stub; imports by name come after ``*`` imports, and so override them."""
     blocks = ["\n".join(block) for block in (first, stars, sorted(lines)) if block]
     return (
         "\n\n".join([_HEAD + (blocks[0] if blocks else "")] + blocks[1:])

@@ -1,18 +1,18 @@
 """TensorFlow's behaviour switches, set for an era and set back.
 
-What was found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
+Found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
 
 - Each ``tf.compat.v1`` switch can be undone in process. They are used one by
   one, not ``disable_v2_behavior()``, which also turns off a process-wide flag
   that TensorFlow's own modules read.
-- ``disable_eager_execution()`` cannot be undone completely: functions traced
-  later lift ``tf.init_scope`` to a graph if TensorFlow's eager context was
-  first made after it (Keras' ``fit`` then meets graph tensors), and to eager
-  execution if before. A default graph of its own gives the script graph mode
-  without either; what such a graph refuses, ``tf.reset_default_graph()`` and
-  ``tf.enable_eager_execution()``, is replaced while the script runs.
+- ``disable_eager_execution()`` cannot be undone completely: ``tf.init_scope`` in
+  functions traced later is a graph if TensorFlow's eager context was made after
+  the call (Keras' ``fit`` then meets graph tensors), and eager if it was made
+  before. Instead the script gets graph mode from a default graph of its own. Such
+  a graph refuses ``tf.reset_default_graph()`` and ``tf.enable_eager_execution()``,
+  so both are replaced while the script runs.
 - On TensorFlow 1 eager execution is complete only in a process that has run
-  nothing before, as that of ``tpudist run``.
+  nothing before, such as that of ``tpudist run``.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ import sys
 from tpudist import dropin
 from tpudist.errors import ScriptError
 
-#: What ``tf.compat.v1.enable_<name>()`` and ``disable_<name>()`` switch, and
-#: how to tell; early releases of 1.x cannot tell all.
+#: {name: whether it is on} of ``tf.compat.v1.enable_<name>()`` and
+#: ``disable_<name>()``; early releases of 1.x cannot tell all.
 _SWITCHES = {
     "v2_tensorshape": lambda v1: isinstance(v1.TensorShape([1])[0], int),
     "resource_variables": lambda v1: v1.resource_variables_enabled(),
@@ -38,11 +38,11 @@ def of_era(era, in_graph=False):
     contrib is TensorFlow 1: graph mode, ``Dimension`` objects in shapes,
     reference variables, control flow v1, tensors as dict keys; eager execution
     if the script enables it. The 2.x eras are TensorFlow 2. On leaving,
-    everything is what it was before, also what the script switched itself.
+    everything is what it was before, even what the script switched itself.
 
     Args:
       era: an element of ``surfaces.ERAS``.
-      in_graph: as in contrib in any era, for a program that needs a graph.
+      in_graph: as in contrib, whatever the era, for a program that needs a graph.
 
     Raises:
       ScriptError: a 2.x era on TensorFlow 1.x in a process that already has
@@ -136,7 +136,7 @@ class ScriptGraph:
     def _close(self):
         scope, self._scope = self._scope, None
         if scope is not None:
-            with contextlib.suppress(AssertionError):  # Left another one open.
+            with contextlib.suppress(AssertionError):  # The script left another one open.
                 scope.__exit__(None, None, None)
 
     def _replace(self, name, ours):

@@ -1,4 +1,4 @@
-"""The import hook: the user's files see an era's TensorFlow, all others not.
+"""The import hook: only the user's files see an era's TensorFlow.
 
 ``import tensorflow`` in a file below the script's folder gives the era's
 drop-in. TensorFlow's own files, those of packages installed below that folder
@@ -24,9 +24,9 @@ class Hook:
       era: an element of ``surfaces.ERAS``.
       folder: folder of the user's files.
 
-    On leaving it, Python's import is what it was before, and so is
-    ``sys.modules`` as to the user's modules: those imported inside are
-    forgotten, those of before are back.
+    On leaving it, Python's import is what it was before, and so are the user's
+    modules in ``sys.modules``: those imported inside are forgotten, earlier ones
+    are back.
     """
 
     def __init__(self, era, folder):

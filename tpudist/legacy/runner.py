@@ -30,11 +30,11 @@ def run(script, argv=(), era=None, tpu=None, around=None):
       argv: its arguments, a sequence of str.
       era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``); None finds
         it by reading the script, and says on stderr which names decided.
-        Where none tells one it is the newest.
-      tpu: a TPU's name, or "virtual:8" and the like: what TPUDIST_TPU is set
-        to for the run. None leaves it.
-      around: a context manager to be entered around the script, when
-        everything is as its era expects it; None for none.
+        If no name decides, it is the newest.
+      tpu: a TPU's name, such as "virtual:8", that TPUDIST_TPU is set to for the
+        run; None leaves it.
+      around: a context manager to enter around the script, once everything is
+        as its era expects it; or None.
 
     Returns:
       The exit code: the script's own, 1 after an uncaught exception (its
@@ -61,7 +61,7 @@ def of_era(script, argv=(), era=None, tpu=None):
     """Context manager: inside, everything is as a script of an era expects it.
 
     Args:
-      script, argv, era, tpu: as of :func:`run`.
+      script, argv, era, tpu: as for :func:`run`.
 
     Yields:
       The script's code, to be executed in a module of the script's file.
@@ -105,7 +105,7 @@ def _prepare(script, era):
 
 
 def _folder(script):
-    """What Python puts first on ``sys.path``: links are followed."""
+    """The folder that Python puts first on ``sys.path``: links are followed."""
     return os.path.dirname(os.path.realpath(script))
 
 
@@ -196,9 +196,9 @@ def load(code, path):
     """Executes a script's code as a module that can be imported by its name.
 
     Args:
-      code: what :func:`of_era` yielded; to be called inside of it, which
-        forgets the module.
-      path: the script's.
+      code: what :func:`of_era` yielded; it forgets the module when it ends, so
+        call this inside it.
+      path: the script's path.
 
     Returns:
       The module.

@@ -1,9 +1,9 @@
 """``tpudist matrix``: a command on several TensorFlow releases, one environment each.
 
 uv makes the environments and provides missing Pythons; they are kept in a
-cache and used again until the table's row or the project's metadata changes.
-To change: what goes into an environment (:mod:`recipe`); which releases there are,
-compat/releases.cfg says.
+cache and reused until the table's row or the project's metadata changes.
+To change: what goes into an environment (:mod:`recipe`); which releases there are is
+in releases.cfg.
 """
 
 from __future__ import annotations

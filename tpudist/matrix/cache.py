@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Stands in each environment; written last, so one whose set-up was interrupted has none.
 MARKER = "tpudist-matrix.json"
 
-#: An environment that no run has used for so long is removed, in days.
+#: An environment that no run has used for this many days is removed.
 KEPT_UNUSED = 30
 
 
@@ -64,7 +64,7 @@ def prune(root: str, now: float | None = None) -> list[str]:
 
     Args:
       root: what :func:`folder` returns.
-      now: the time, in seconds; None for that of the clock.
+      now: the time in seconds; None for the clock's.
 
     Returns:
       What was removed, a list of folders.
@@ -93,7 +93,7 @@ def _is_old(environment: str, now: float) -> bool:
 
 
 def _project_of(marker: str) -> str:
-    """The folder of the project that an environment was made for; its own if it tells none."""
+    """The folder of the project that an environment was made for; its own if unknown."""
     try:
         with open(marker, encoding="utf-8") as file:
             return json.load(file)["project"]

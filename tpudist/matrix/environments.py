@@ -32,7 +32,7 @@ print(json.dumps([tf.__version__, platform.python_version()]))
 
 
 class Environment(typing.NamedTuple):
-    """A ready environment: its folder, and the versions it told of itself."""
+    """A ready environment: its folder, and the versions it reported."""
 
     folder: str
     tensorflow: str
@@ -122,7 +122,7 @@ def make(recipe: Recipe, folder: str) -> Environment:
 
 
 def _probe(recipe: Recipe, folder: str) -> tuple[str, str]:
-    """(TensorFlow, Python) as the environment says itself.
+    """(TensorFlow, Python) as the environment reports them.
 
     Raises:
       MatrixError: TensorFlow does not import, or is another release.

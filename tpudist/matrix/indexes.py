@@ -1,7 +1,7 @@
-"""Where packages come from: what pip is configured with, told to uv.
+"""Where packages come from: passes pip's configuration on to uv.
 
 uv does not read pip's configuration (https://docs.astral.sh/uv/pip/compatibility/),
-so a mirror or an index of a company that pip uses would be passed by.
+so it would not use the mirror or company index that pip uses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Mapping
 
 
-#: uv's own settings of indexes; one of them, and pip's are not asked for.
+#: uv's own settings of indexes; if one is set, pip's are not read.
 OWN = (
     "UV_DEFAULT_INDEX",
     "UV_INDEX",
@@ -90,12 +90,12 @@ def translated(text: str) -> dict[str, str]:
 
     Args:
       text: what ``pip config list`` prints, lines such as
-        ``global.index-url='https://example.org/simple'``. Of one option the
-        environment's value counts, then that of ``install``, then ``global``.
+        ``global.index-url='https://example.org/simple'``. For each option the
+        environment's value counts first, then ``install``, then ``global``.
 
     Returns:
-      {variable: value}. pip looks into all its indexes for the best version,
-      where uv stops at the first that has the package: it is told to do as pip.
+      {variable: value}. pip looks in all indexes for the best version; uv stops
+      at the first that has the package, so it is told to do as pip does.
     """
     found = {}
     for section in ("global", "install", ":env:"):

@@ -1,7 +1,7 @@
 """What goes into an environment, and the hash that tells when that changed.
 
 An environment is made anew whenever its recipe changes: with uv's cache of
-wheels that takes seconds, and no half-updated state has to be thought of.
+wheels that takes seconds, and there is no half-updated state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Recipe:
       project: a project's folder, with extras if wanted (``".[test]"``); it is
         installed editable, so that changes of its code need no new install.
       extra: further requirements, a list of str.
-      tool: what installs tpudist, as :func:`own` returns; None to leave it out.
+      tool: what installs tpudist, as :func:`own` returns it; None to leave it out.
     """
 
     def __init__(

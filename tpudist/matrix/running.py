@@ -98,7 +98,7 @@ def run(
 
 
 def _follow(pipe: int, show: Callable[[str], object]) -> str:
-    """Passes on what comes, piece by piece: a line of dots shows while it grows."""
+    """Passes output on piece by piece, so that a line of dots is shown as it grows."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     pieces = []
     while True:

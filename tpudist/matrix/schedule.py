@@ -36,7 +36,7 @@ def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[report.Res
       options: see ``tpudist.matrix.run``.
 
     Raises:
-      MatrixError: before anything is done, if nothing can be done.
+      MatrixError: nothing can be run; raised before anything is done.
     """
     if options.jobs < 1:
         raise MatrixError(
@@ -89,7 +89,7 @@ class Schedule:
         return self._results
 
     def _interrupt(self, workers: Sequence[threading.Thread]) -> None:
-        """Ends what runs; it has got the same Ctrl-C."""
+        """Ends the running commands, which got the same Ctrl-C."""
         self._stopped = True
         interrupted = set(self._at_work)
         for process in self._processes:
@@ -117,7 +117,7 @@ class Schedule:
                     running.echo("".join(said))
 
     def _take(self, number: int, echo: Echo) -> None:
-        """Runs one release; ends the run if it stops the others."""
+        """Runs one release; after Ctrl-C, or a failure with --fail-fast, no other starts."""
         row = self._rows[number]
         echo("== %s (%d of %d)\n" % (row.release, number + 1, len(self._rows)))
         self._results[number] = result = self._result(row, echo)

@@ -23,7 +23,7 @@ class Row(typing.NamedTuple):
     """One TensorFlow release.
 
     Attributes:
-      release: e.g. ``"2.15"``; a second row of it is ``"2.16-tf-keras"``.
+      release: e.g. ``"2.15"``; a second row of 2.16 is ``"2.16-tf-keras"``.
       python: the CPython minor it runs on, e.g. ``"3.11"``.
       requirement: its wheel, e.g. ``"tensorflow-cpu==2.15.1"``.
       constraints: further requirements without which it does not work.
@@ -134,7 +134,7 @@ def draw(
       rows: {release: Row}, the whole table.
       chosen: rows that are not drawn.
       count: how many; fewer if the table has no more.
-      seed: an int that draws the same again; None draws one.
+      seed: an int; the same seed draws the same rows. None draws a seed.
 
     Returns:
       (a list of rows, the seed).

@@ -48,14 +48,14 @@ def of_argument(held, parameter):
 
     Args:
       held: the placeholder in the step's graph.
-      parameter: what the argument is.
+      parameter: the `program.Parameter` of the argument.
     """
     variable = stand_in_variable(held.shape, held.dtype)
     return Handle(variable.handle, parameter, variable)
 
 
 def taken(handle, held):
-    """What a step is given for one of its placeholders: the variable, or its value.
+    """The tensor that a step gets for a placeholder: the variable's handle, or its value.
 
     Args:
       handle: its `Handle`.
@@ -67,8 +67,8 @@ def taken(handle, held):
 
 
 def stand_in_variable(shape, dtype):
-    """A variable without a value: unless it is of integers, that is in memory that
-    nobody touches.
+    """A variable to stand for another: its value is untouched memory if it is
+    floating-point, else zeros.
 
     Context: eager.
 

@@ -67,7 +67,7 @@ def _lowered(step):
     variables = [entry for entry in step.inputs if entry[1].dtype == tf.resource]
     stored = {id(held): handles.of(name, held, outer) for name, held, outer in variables}
     parameters = _parameters(arguments)
-    if not versions.LOWERS_SPECS:  # it folds values; of a variable it takes the shape
+    if not versions.LOWERS_SPECS:  # it folds arguments; of a variable it takes the shape
         for (_, held, _), parameter in zip(arguments, parameters):
             stored[id(held)] = handles.of_argument(held, parameter)
         arguments, parameters = [], []
@@ -113,7 +113,7 @@ def _parameters(arguments):
 
 
 def _check_stand_ins(lower_again, text, stored):
-    """Refuses a program in which the value of what has none is folded."""
+    """Refuses a program into which the value of a stand-in was folded."""
     changed = [
         each for each in stored if each.variable is not None and each.variable.dtype.is_integer
     ]

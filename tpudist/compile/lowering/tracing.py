@@ -172,7 +172,7 @@ def _joined(name, path):
 
 
 def _variables(graph):
-    """{id of its handle: variable} of those that a graph and the functions in it use."""
+    """{id of its handle: variable} for the variables of a graph and its functions."""
     graphs_in = {id(graph): graph}
     graphs_in.update((id(op.graph), op.graph) for _, op in graph_ops.ops(graph))
     return {
