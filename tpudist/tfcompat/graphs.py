@@ -9,7 +9,7 @@ import contextlib
 import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework import function_def_to_graph, kernels, ops
-from tensorflow.python.ops import control_flow_ops, resource_variable_ops
+from tensorflow.python.ops import control_flow_ops, gen_resource_variable_ops, resource_variable_ops
 
 from tpudist.tfcompat import functions, versions
 
@@ -106,6 +106,11 @@ def is_eager(tensor):
 def is_initialized(handle):
     """Whether the variable of an eager resource has a value."""
     return bool(tf.raw_ops.VarIsInitializedOp(resource=handle))
+
+
+def read(handle, dtype):
+    """The value of the variable behind a handle."""
+    return gen_resource_variable_ops.read_variable_op(handle, dtype)
 
 
 def stored_in(handle):

@@ -191,9 +191,9 @@ class VirtualExtended(distributed.MirroredExtended):
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
-            return reduce_once.mirror(
-                self, tf.convert_to_tensor(tensor), self._num_replicas_in_sync
-            )
+            if not distributed.is_tensor_like(tensor):
+                tensor = tf.convert_to_tensor(tensor)
+            return reduce_once.mirror(self, tensor, self._num_replicas_in_sync)
 
     def _gather_to_implementation(self, value, destinations, axis, *unused):
         if not distributed.is_distributed(value):

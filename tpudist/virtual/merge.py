@@ -54,7 +54,7 @@ class Merge(function_graphs.Trace):
     def _give_leaf(self, leaf):
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
-        inside = self._inside(leaf)
+        inside = self._inside(reduce_once.of_tensors(leaf))
         flat = distributed.flatten(inside)
         parts = [
             distributed.pack(inside, [self._input(t, i) for t in flat])

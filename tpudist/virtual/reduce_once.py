@@ -17,7 +17,7 @@ def combine(reduce_op, tensors, leaf=""):
 
     Args:
       reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.
-      tensors: N tensors or N IndexedSlices of one shape.
+      tensors: N tensors, N IndexedSlices of one shape, or N numbers.
       leaf: where in a nest the value stands, for the error.
 
     Returns:
@@ -26,6 +26,7 @@ def combine(reduce_op, tensors, leaf=""):
     Raises:
       CollectiveError: the replicas' shapes or dtypes differ.
     """
+    tensors = [t if hasattr(t, "dtype") else tf.convert_to_tensor(t) for t in tensors]
     _check(tensors, leaf)
     with collectives.named("AllReduce"):
         total = distributed.aggregate(tensors, _add_chain)
@@ -75,6 +76,14 @@ def add(total, value, leaf=""):
 
 def _add_chain(tensors):
     return functools.reduce(add, tensors)
+
+
+def of_tensors(value):
+    """`value`; IndexedSlices whose ``dense_shape`` is a tuple with a tensor for it."""
+    shape = getattr(value, "dense_shape", None)
+    if not isinstance(value, distributed.IndexedSlices) or shape is None or tf.is_tensor(shape):
+        return value
+    return distributed.IndexedSlices(value.values, value.indices, tf.convert_to_tensor(shape))
 
 
 def copies(value, count):

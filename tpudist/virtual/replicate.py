@@ -12,7 +12,7 @@ import weakref
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import lockstep, program
+from tpudist.virtual import lockstep, program, reduce_once
 
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
 _wrappers = weakref.WeakKeyDictionary()
@@ -72,20 +72,29 @@ def _wrap(extended, fn):
         replica_function = target()
         if functions.is_function(replica_function):
             replica_function = replica_function.python_function
-        return _without_ops(
-            target_extended().call_for_each_replica(
-                functions.convert(replica_function), args, kwargs
-            )
+        results = target_extended().call_for_each_replica(
+            functions.convert(replica_function), args, kwargs
         )
+        return nests.map_structure(lambda leaf: _out_of_function(target_extended(), leaf), results)
 
     if functions.is_function(fn):
         return functions.clone(fn, for_each_replica)
     return tf.function(for_each_replica)
 
 
-def _without_ops(results):
-    """`results` with None for ops: they run with the function."""
-    return nests.map_structure(
-        lambda leaf: None if isinstance(distributed.components(leaf)[0], tf.Operation) else leaf,
-        results,
-    )
+def _out_of_function(extended, leaf):
+    """A result as a function can return it: no op, and no variable.
+
+    Ops run with the function. Of a variable each replica gives its value.
+    """
+    if isinstance(distributed.components(leaf)[0], tf.Operation):
+        return None
+    if not isinstance(leaf, tf.Variable):
+        return leaf
+    parts = distributed.components(leaf)
+    count = extended._num_replicas_in_sync
+    if any(part is not parts[0] for part in parts):
+        return distributed.per_replica(extended, [part.read_value() for part in parts])
+    if count == 1:
+        return parts[0].read_value()
+    return distributed.per_replica(extended, reduce_once.copies(parts[0].read_value(), count))

@@ -4,7 +4,7 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions
+from tpudist.tfcompat import distributed, functions, graphs
 from tpudist.virtual import batched_values, joining, reduce_once, segments, variables
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -166,6 +166,8 @@ class _Emission:
         if isinstance(leaf, tf.Operation):
             with tf.control_dependencies(self._last):
                 return tf.no_op()
+        if distributed.is_assignment(leaf):
+            return self._assigned(leaf)
         if distributed.is_variable(leaf) or not distributed.is_tensor_like(leaf):
             return leaf
         flat = distributed.flatten(leaf)
@@ -174,5 +176,20 @@ class _Emission:
         columns = [
             self._batched(t).each() if self._is_inside(t) else [t] * self._count for t in flat
         ]
-        parts = [distributed.pack(leaf, row) for row in zip(*columns)]
+        return self._per_replica([distributed.pack(leaf, row) for row in zip(*columns)])
+
+    def _assigned(self, variable):
+        """What each replica's component of an assigned `variable` holds at the end."""
+        handle = functions.captured(variable.handle)
+        handles = variables.replica_handles(handle)
+        with tf.control_dependencies(self._last):
+            if handles is None:
+                parts = reduce_once.copies(graphs.read(handle, variable.dtype), self._count)
+            else:
+                parts = [graphs.read(each, variable.dtype) for each in handles]
+        return self._per_replica(parts)
+
+    def _per_replica(self, parts):
+        if self._count == 1:
+            return parts[0]
         return distributed.per_replica(self._program.extended, parts)

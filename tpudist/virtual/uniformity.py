@@ -5,7 +5,7 @@ that a merge gave back, and everything computed from these without side effects.
 """
 
 from tpudist.tfcompat import distributed, functions, graphs
-from tpudist.virtual import variables
+from tpudist.virtual import reduce_once, variables
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -63,7 +63,7 @@ def are_equal(values):
     Args:
       values: one value per replica, in one graph or eager.
     """
-    columns = zip(*[distributed.flatten(value) for value in values])
+    columns = zip(*[distributed.flatten(reduce_once.of_tensors(value)) for value in values])
     return all(_Pairs(part, column[0]).are_equal() for column in columns for part in column[1:])
 
 
