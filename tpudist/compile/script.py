@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
 
     gate.check(options)
     slice_ = slices.find(options.compile)
-    compiler.require(slice_)
     step.require_lowering(options.lower_with)
+    compiler.require(slice_)
     tpu = options.tpu
     if tpu is None and not os.environ.get(machine.TPU):
         tpu = "virtual:%d" % slice_.devices
