@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.virtual.joining_cases import CASES, SUMS, images, kernel, labels
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import batching_rules, joining
 
-CORES = 4
-SUM = tf.distribute.ReduceOp.SUM
-
 if not versions.TRACE_ONCE:
     pytest.skip(
         "before 2.4 the replica function is traced once per replica", allow_module_level=True
     )
+
+from tests.virtual.joining_cases import CASES, SUMS, images, kernel, labels
+
+CORES = 4
+SUM = tf.distribute.ReduceOp.SUM
 
 
 @pytest.fixture
