@@ -6,6 +6,7 @@ from tensorflow.compiler.xla import xla_data_pb2
 from tpudist.compile import program
 from tpudist.compile.lowering import graph_ops
 from tpudist.virtual import collectives as kinds
+from tpudist.virtual.identity_map import IdentityMap
 
 #: Ops that pass on a parameter, or read it.
 _SAME = ("Identity", "ReadVariableOp", "XlaSharding")
@@ -45,12 +46,12 @@ def shardings(step, among=None):
         return ()
     held = [entry for entry in step.inputs if entry[1].dtype != tf.resource]
     held += [entry for entry in step.inputs if entry[1].dtype == tf.resource]
-    index = {id(entry[1]): i for i, entry in enumerate(held)}
+    index = IdentityMap((entry[1], i) for i, entry in enumerate(held))
     found = []
     for path, op in graph_ops.ops(step.graph, among):
         annotation = _annotation(op)
         if annotation is not None:
-            parameter = index.get(id(_source(op)))
+            parameter = index.get(_source(op))
             name = path if parameter is None else held[parameter][0]
             found.append(
                 _sharding(

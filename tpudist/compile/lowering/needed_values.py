@@ -1,11 +1,13 @@
 """Names the inputs of a step whose values the compiler needs but does not have."""
 
+import collections
 import re
 
 import tensorflow as tf
 
 from tpudist.compile.lowering import graph_ops
 from tpudist.errors import CompileError
+from tpudist.virtual.identity_map import IdentityMap
 
 #: TensorFlow's words, in every release that lowers to HLO.
 _NEEDED = re.compile(r"Input (\d+) to node `([^`]+)` with op \w+ must be a compile-time constant")
@@ -55,15 +57,19 @@ def explained(step, message):
 
 def _sources(step, called, path, tensor):
     """The step's inputs that a tensor is computed from: ["n (argument)", ...]."""
-    inputs = {id(held): (name, outer) for name, held, outer in step.inputs}
-    found, seen, pending = [], set(), [(path[: -len(called[path].name)], tensor)]
+    inputs = IdentityMap((held, (name, outer)) for name, held, outer in step.inputs)
+    found, seen, pending = (
+        [],
+        collections.defaultdict(IdentityMap),
+        [(path[: -len(called[path].name)], tensor)],
+    )
     while pending:
         prefix, tensor = pending.pop()
-        if (prefix, id(tensor)) in seen:
+        if tensor in seen[prefix]:
             continue
-        seen.add((prefix, id(tensor)))
-        if not prefix and id(tensor) in inputs:
-            name, outer = inputs[id(tensor)]
+        seen[prefix][tensor] = True
+        if not prefix and tensor in inputs:
+            name, outer = inputs[tensor]
             found.append("%s (%s)" % (name or tensor.op.name, _kind(tensor, outer)))
         elif prefix and tensor.op.type == "Placeholder":
             pending += _given(called, prefix, tensor)

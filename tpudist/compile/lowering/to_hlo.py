@@ -7,6 +7,7 @@ from tpudist.compile.lowering import annotations, graph_ops, handles, needed_val
 from tpudist.errors import CompileError
 from tpudist.hlo import messages, normal_form, shapes
 from tpudist.tfcompat import functions, graphs, versions
+from tpudist.virtual.identity_map import IdentityMap
 
 
 def require():
@@ -65,22 +66,22 @@ def _lowered(step):
     function = functions.make(step.graph, noinline=False)
     arguments = [entry for entry in step.inputs if entry[1].dtype != tf.resource]
     variables = [entry for entry in step.inputs if entry[1].dtype == tf.resource]
-    stored = {id(held): handles.of(name, held, outer) for name, held, outer in variables}
+    stored = IdentityMap((held, handles.of(name, held, outer)) for name, held, outer in variables)
     parameters = _parameters(arguments)
     if not versions.LOWERS_SPECS:  # it folds arguments; of a variable it takes the shape
         for (_, held, _), parameter in zip(arguments, parameters):
-            stored[id(held)] = handles.of_argument(held, parameter)
+            stored[held] = handles.of_argument(held, parameter)
         arguments, parameters = [], []
 
     @tf.function(jit_compile=True, autograph=False)
     def call(*tensors):
-        given = dict(zip((id(held) for _, held, _ in arguments), tensors))
+        given = IdentityMap(zip((held for _, held, _ in arguments), tensors))
         given.update(
-            (id(held), handles.taken(stored[id(held)], held))
+            (held, handles.taken(stored[held], held))
             for _, held, _ in step.inputs
-            if id(held) in stored
+            if held in stored
         )
-        results = functions.call_flat(function, [given[id(held)] for held in step.graph.inputs])
+        results = functions.call_flat(function, [given[held] for held in step.graph.inputs])
         return list(results or ())
 
     specs = [tf.TensorSpec(held.shape, held.dtype) for _, held, _ in arguments]
@@ -96,8 +97,8 @@ def _lowered(step):
         stored.values(),
     )
     order = functions.captures(call.get_concrete_function(*specs).graph)
-    found = {id(handle.tensor): handle for handle in stored.values()}
-    return parameters + [found[id(outer)].parameter for outer, _ in order], text
+    found = IdentityMap((handle.tensor, handle) for handle in stored.values())
+    return parameters + [found[outer].parameter for outer, _ in order], text
 
 
 def _parameters(arguments):

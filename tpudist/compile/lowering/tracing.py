@@ -11,6 +11,7 @@ from tpudist.compile.lowering import graph_ops, symbolic_replicas, unsupported
 from tpudist.errors import CompileError, TpudistError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import function_graphs, variables
+from tpudist.virtual.identity_map import IdentityMap
 
 #: A finished graph and what its inputs and outputs are: `inputs` has
 #: (name, placeholder, outer tensor or None) and `outputs` (name, tensor).
@@ -172,21 +173,20 @@ def _joined(name, path):
 
 
 def _variables(graph):
-    """{id of its handle: variable} for the variables of a graph and its functions."""
-    graphs_in = {id(graph): graph}
-    graphs_in.update((id(op.graph), op.graph) for _, op in graph_ops.ops(graph))
-    return {
-        id(variable.handle): variable
-        for each in graphs_in.values()
+    """{handle: variable} for the variables of a graph and its functions."""
+    graphs_in = IdentityMap.of([graph] + [op.graph for _, op in graph_ops.ops(graph)])
+    return IdentityMap(
+        (variable.handle, variable)
+        for each in graphs_in
         for variable in getattr(each, "variables", ())
         if hasattr(variable, "handle")
-    }
+    )
 
 
 def _name_of(outer, named):
     """The name of what a trace captured: a variable's, if it is one."""
     variable = variables.of_handle(outer)
-    variable = named.get(id(outer)) if variable is None else variable
+    variable = named.get(outer) if variable is None else variable
     if variable is not None:
         return variable.name.split(":")[0]
     return "" if graphs.is_eager(outer) else outer.op.name
