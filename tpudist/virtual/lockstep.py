@@ -22,6 +22,8 @@ def run(extended, fn, args, kwargs):
     Context: cross-replica, in a graph or a ``tf.function``.
     """
     trace_arguments.check_lengths(extended, (args, kwargs))
+    if functions.in_function():
+        fn = functions.convert(fn)
 
     def on_the_device(*replica_args, **replica_kwargs):
         with _label(extended), extended.place(), _replica(extended):
