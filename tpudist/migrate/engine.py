@@ -5,7 +5,16 @@ import time
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import edits, imports, legacy_uses, original_lines, outcomes, relocation, rules
+from tpudist.migrate import (
+    edits,
+    graph_mode,
+    imports,
+    legacy_uses,
+    original_lines,
+    outcomes,
+    relocation,
+    rules,
+)
 from tpudist.migrate.use import STEPS, Plan, Use
 from tpudist.resolution import sources, tensorflow_names
 from tpudist.resolution.evaluate import Evaluator
@@ -142,6 +151,8 @@ class Engine:
             moved = self._relocation(plan, path)
         if moved is not None and self.wanted(rules.IMPORTS):
             imports.plan(plan, moved)
+        if path in self._survey.starts and steps[0] == "2.0" and self.wanted(graph_mode.RULE):
+            graph_mode.plan(plan, self._survey.wants_v1(path))
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             imports.leave_gone(
                 plan, self._survey.eras.get(path, "") if steps == ("import",) else ""
@@ -185,6 +196,8 @@ class Engine:
             and self._survey.is_contrib(path)
             and bool(plan.edits or plan.left or self._survey.wants_v1(path))
         )
+        if first and path in self._survey.plain_v1 and path not in self._survey.eras:
+            contrib, target = True, "latest"  # it has no strategy that an era answers for
         plain = bool(plan.edits) or contrib or self._belongs(path, plan, plan.steps[-1])
         v1 = first and self._survey.wants_v1(path)
         successors = {}
@@ -279,9 +292,14 @@ class _Apply(cst.CSTTransformer):
 
 def _lost(before, after):
     """The comments of a node that are not in the one it became."""
-    old = edits.comments(before)
+    old = _comments(before)
     if not old or isinstance(after, cst.RemovalSentinel):
         return old
-    nodes = after.nodes if isinstance(after, cst.FlattenSentinel) else [after]
-    kept = {comment for node in nodes for comment in edits.comments(node)}
+    kept = _comments(after)
     return [comment for comment in old if comment not in kept]
+
+
+def _comments(made):
+    """The comments of a node, or of several that stand in the place of one."""
+    nodes = made.nodes if isinstance(made, cst.FlattenSentinel) else [made]
+    return [comment for node in nodes for comment in edits.comments(node)]

@@ -4,6 +4,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import relocation as relocation_lib
+from tpudist.migrate import statements
 from tpudist.resolution import import_origins, tensorflow_names
 from tpudist.resolution.module import dotted_name
 
@@ -232,7 +233,7 @@ def _replace(plan_, node, kept, made):
         plan_.root_needed = False
     new = [cst.parse_statement(line).body[0] for line in lines]
 
-    def statements(updated):
+    def replaced(updated):
         rest = [each for alias, each in zip(node.names, updated.names) if alias in kept]
         if not rest:
             return new
@@ -242,12 +243,12 @@ def _replace(plan_, node, kept, made):
     around = plan_.module.parent(node)
     alone = isinstance(around, cst.SimpleStatementLine) and len(around.body) == 1
     if alone and len(new) + bool(kept) > 1:
-        plan_.replace(around, lambda line: _on_lines(line, statements(line.body[0])))
+        plan_.replace(around, lambda line: _on_lines(line, replaced(line.body[0])))
     else:
         plan_.replace(
             node,
             lambda updated: (
-                cst.FlattenSentinel(statements(updated)) if new or kept else cst.RemoveFromParent()
+                cst.FlattenSentinel(replaced(updated)) if new or kept else cst.RemoveFromParent()
             ),
         )
     _note(plan_, node, "; ".join(lines) or "nothing: no use is left")
@@ -288,8 +289,8 @@ def _replace_names(plan_, node, kept, made):
     return True
 
 
-def _on_lines(line, statements):
-    lines = [cst.SimpleStatementLine([each]) for each in statements]
+def _on_lines(line, made):
+    lines = [cst.SimpleStatementLine([each]) for each in made]
     lines[0] = lines[0].with_changes(leading_lines=line.leading_lines)
     lines[-1] = lines[-1].with_changes(trailing_whitespace=line.trailing_whitespace)
     return cst.FlattenSentinel(lines)
@@ -305,36 +306,6 @@ def _root(plan_):
 
 def _plan_root(plan_):
     """Puts an import of ``tf`` before the first import, or after the docstring."""
-    new = cst.parse_statement(_root(plan_))
-    for node in plan_.module.nodes.imports:
-        line = plan_.module.parent(node)
-        future = (
-            isinstance(node, cst.ImportFrom)
-            and node.module is not None
-            and (dotted_name(node.module) == "__future__")
-        )
-        if not future and plan_.module.parent(line) is plan_.module.tree:
-            plan_.replace(line, lambda updated: _before(new, updated))
-            _note(plan_, node, _root(plan_))
-            return
-    plan_.replace(plan_.module.tree, lambda updated: _after_docstring(new, updated))
-    plan_.done(plan_.module.tree.body[0], _RULE, "", _root(plan_))
-
-
-def _before(new, updated):
-    if isinstance(updated, cst.FlattenSentinel):
-        first, *rest = updated.nodes
-        return cst.FlattenSentinel(list(_before(new, first).nodes) + rest)
-    return cst.FlattenSentinel(
-        [
-            new.with_changes(leading_lines=updated.leading_lines),
-            updated.with_changes(leading_lines=()),
-        ]
-    )
-
-
-def _after_docstring(new, tree):
-    start = 1 if tree.get_docstring() is not None else 0
-    while start < len(tree.body) and "__future__" in tree.code_for_node(tree.body[start]):
-        start += 1
-    return tree.with_changes(body=list(tree.body[:start]) + [new] + list(tree.body[start:]))
+    node = statements.put_first(plan_, [cst.parse_statement(_root(plan_))])
+    is_import = isinstance(node, (cst.Import, cst.ImportFrom))
+    plan_.done(node, _RULE, plan_.module.code(node) if is_import else "", _root(plan_))

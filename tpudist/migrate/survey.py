@@ -7,6 +7,7 @@ import warnings
 
 from tpudist import surfaces
 from tpudist.eras import decide, evidence
+from tpudist.migrate import graph_mode
 from tpudist.resolution import sources
 
 _TPU_CONTRIB = re.compile(
@@ -18,6 +19,7 @@ _LATER = re.compile(
     r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
 )
 _GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
+_SESSION = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(")
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
@@ -38,6 +40,9 @@ class Survey:
       graph: whether some file uses a Session or makes a Graph.
       sums_losses: whether some file asks for losses that are no means.
       files: candidates and companions, the files to look at.
+      plain_v1: files of TensorFlow 1 that are no part of a contrib program.
+      starts: the files that programs with Sessions start with, unless they choose
+        themselves between graphs and eager execution.
       strategy_classes: the classes that TPU strategies have after a migration to
         latest, dotted names below ``tf``: they are three in TensorFlow 2.
     """
@@ -68,12 +73,18 @@ class Survey:
             if _names_tensorflow_1(self._evidence[path])
         }
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
+        self.plain_v1 = {
+            path for path in self._evidence if self._is_first_generation(path)
+        } - self._v1
+        self._v1 |= self.plain_v1
+        self.starts = self._starts(codebase)
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         self.files = sorted(
             set(codebase.candidates)
             | self.companions
             | set(self.handed)
+            | self.starts
             | set(self._with_common_names(codebase, reached))
         )
         self._texts = self._imports = self._evidence = None
@@ -82,6 +93,12 @@ class Survey:
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
         return path in self._contrib or path in self.companions
 
+    def _is_first_generation(self, path):
+        return any(
+            each.kind == evidence.FIRST_GENERATION and not each.guarded
+            for each in self._evidence[path]
+        )
+
     def scales(self, path):
         """Whether optimizers in a file divided a mean loss by the number of towers."""
         return path in self._scaled
@@ -89,6 +106,28 @@ class Survey:
     def wants_v1(self, path):
         """Whether ``tf`` in a file means that of TensorFlow 1."""
         return path in self._v1
+
+    def _starts(self, codebase):
+        def read(path):
+            if path not in self._imports:
+                self._read(codebase, path)
+            return path in self._imports
+
+        def imported(path):
+            return set(_imported(codebase, path, self._imports[path])) if read(path) else ()
+
+        def importers(path):
+            stem = _stem(path)
+            near = codebase.mentioning("import", stem) if stem else ()
+            return sorted(each for each in near if each != path and path in imported(each))
+
+        def chooses(path):
+            return any(each.kind == evidence.MODE for each in self._evidence.get(path, ()))
+
+        sessions = [path for path in sorted(self._v1) if _SESSION.search(self._texts.get(path, ""))]
+        return graph_mode.starts(
+            sessions, importers, imported, lambda path: self._texts.get(path, ""), chooses
+        )
 
     def _strategy_classes(self, codebase):
         named = {path for path in codebase.candidates if b"TPUStrategy" in codebase.bytes[path]}
@@ -177,6 +216,12 @@ class Survey:
 
     def _states_an_era(self, path):
         return any(each.kind == evidence.STATED for each in self._evidence[path])
+
+
+def _stem(path):
+    """The last word of the name that a file is imported by."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) if stem == "__init__" else stem
 
 
 def _names_tensorflow_1(found):

@@ -27,7 +27,8 @@ class Plan:
         self._located, self.edits = located, {}
         self.rewritten, self.left, self.others = [], [], []
         self.respelled = set()
-        self.root_needed = self.session_seen = False
+        self.root_needed = False
+        self.told = set()
         self.home = self.target = ""
 
     def replace(self, node, function):
@@ -65,13 +66,18 @@ class Plan:
         if self._located:
             self.others.append(self.module.place(node) + (name, why))
 
-    def root(self):
-        """The name that ``tf`` has in this file; asks for an import if it has none."""
+    def bound_root(self):
+        """The name that ``tf`` has in this file, None if it has none."""
         for name in _globals(self.module):
             if self.evaluator.global_values(self.module, name) == {("tf", "")}:
                 return name
-        self.root_needed = True
-        return "tf"
+        return None
+
+    def root(self):
+        """As `bound_root`; asks for an import of ``tf`` if there is none."""
+        name = self.bound_root()
+        self.root_needed = self.root_needed or name is None
+        return name or "tf"
 
 
 def _globals(module):

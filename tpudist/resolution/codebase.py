@@ -44,6 +44,12 @@ _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _ASSIGNED = re.compile(rb"(?<!\bself)(?<!\bcls)\.(\w+)[ \t]*=[^=]")
 _RAW = [word.encode("ascii") for word in _WORDS]
+#: Names that only TensorFlow 1 has: ``tf.Session``.
+_FIRST = re.compile(
+    r"\b(?:tf|tensorflow)\.(?:{})\b".format(
+        "|".join(sorted(map(re.escape, surfaces.FIRST_GENERATION)))
+    ).encode("ascii")
+)
 
 
 def may_matter(raw):
@@ -51,7 +57,7 @@ def may_matter(raw):
 
     What has none is never parsed.
     """
-    return any(word in raw for word in _RAW)
+    return any(word in raw for word in _RAW) or bool(_FIRST.search(raw))
 
 
 class CodeBase:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tpudist.surfaces import contrib as _contrib
 from tpudist.surfaces import v2 as _v2
+from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.gone import FIRST_GENERATION, GONE, LAST
 from tpudist.surfaces.rows import Row
@@ -22,6 +23,7 @@ __all__ = [
     "GONE",
     "LAST",
     "MEMBERS",
+    "MOVED",
     "NAMES",
     "ROWS",
     "Row",

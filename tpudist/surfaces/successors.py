@@ -6,10 +6,13 @@ contrib to 2.2 is the step to 2.0 and then the step to 2.2, each era lists only
 its own changes.
 """
 
+from tpudist.surfaces.contrib_moved import MOVED
+
 # fmt: off
 #: Dotted names below ``tf``.
 NAMES = {
     "v2_0": {
+        **MOVED,
         "get_tower_context": "distribute.get_replica_context",
         "contrib.distribute.DistributionStrategy": "distribute.Strategy",
         "contrib.distribute.MirroredStrategy": "distribute.MirroredStrategy",

@@ -8,7 +8,6 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import edits
-from tpudist.resolution import import_origins
 
 STEP = "2.0"
 NOTE = (
@@ -24,7 +23,7 @@ _TPU = "distribute.experimental.TPUStrategy"
 _FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
 USES = [("tf", name) for name in list(_OLD) + [_TPU]]
 
-_WITHOUT_STEPS = ", without steps_per_run, which it does not take"
+_WITHOUT_STEPS = ", without steps_per_run, which only loops of Keras and Estimator read"
 
 
 def apply(use):
@@ -73,8 +72,6 @@ def _arguments(use, contrib):
         )
         return None
     steps = use.argument(1 if contrib else -1, "steps_per_run")
-    if _takes_steps(use):
-        steps = None  # the strategy of tf.compat.v1 has it, as its second argument
     if steps is None and cores is None:
         return ""
     kept = [each is not steps and each is not cores for each in use.call.args]
@@ -86,11 +83,3 @@ def _arguments(use, contrib):
 
     use.plan.replace(use.call, call)
     return _WITHOUT_STEPS if steps is not None else ""
-
-
-def _takes_steps(use):
-    """Whether the class of the target has ``steps_per_run``."""
-    return use.plan.target == "latest" and (
-        use.plan.survey.wants_v1(use.module.path)
-        or import_origins.is_v1_name(use.plan, use.module, use.node)
-    )

@@ -7,8 +7,11 @@ NOTE = "https://github.com/tensorflow/docs/blob/r1.13/site/en/api_docs/python/tf
 _NAMES = {
     old: new
     for old, new in surfaces.NAMES["v2_0"].items()
-    if old.rpartition(".")[2].startswith(("get_", "has_"))
-    or old.endswith(("TowerContext", "DistributionStrategy"))
+    if old not in surfaces.MOVED
+    and (
+        old.rpartition(".")[2].startswith(("get_", "has_"))
+        or old.endswith(("TowerContext", "DistributionStrategy"))
+    )
 }
 # fmt: off
 _GONE = {

@@ -1,7 +1,8 @@
-"""Sessions are out of scope: a program that builds a graph still builds one.
+"""Sessions stay, with ``tf.disable_v2_behavior()`` where the program starts.
 
 Its ``tf`` becomes ``tf.compat.v1``, which has Sessions; turning them into eager
-code is a rewrite of the program. Said once a file.
+code is a rewrite of the program. A program that makes its own ``tf.Graph()``, or
+chooses between graphs and eager execution itself, has no need of the call.
 """
 
 STEP = "2.0"
@@ -12,16 +13,9 @@ USES = [
 
 
 def apply(use):
-    """Says so, once a file that is of the contrib era.
+    """Nothing: `tpudist.migrate.graph_mode` changes the file that the program starts with.
 
     Args:
       use: the `Use`.
     """
-    plan = use.plan
-    if plan.survey.is_contrib(use.module.path) and not plan.session_seen:
-        plan.session_seen = True
-        use.leave(
-            "sessions are out of scope, and kept through tf.compat.v1",
-            "unless the program makes its own tf.Graph(), call "
-            "tf.disable_v2_behavior() after the import",
-        )
+    del use
