@@ -53,7 +53,8 @@ def strategy(surface):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 @pytest.mark.parametrize("form", ["direct", "bound", "loop"])
-@modes.covers("run", "experimental_run_v2")
+@modes.covers("run", eras=("v2_2",))
+@modes.covers("experimental_run_v2")
 def test_a_condition_on_a_tensor(surface, strategy, name, form):
     fn, expected = FUNCTIONS[name]
     values = modes.per_replica(surface, strategy, [1.0, -1.0])

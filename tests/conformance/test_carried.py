@@ -94,7 +94,7 @@ def test_a_session_is_configured(strategy):
 @covers("experimental_distribute_dataset", "experimental_distribute_datasets_from_function")
 def test_datasets_take_the_options_of_later_releases(strategy, mode):
     """As today's TensorFlow: programs in transition pass them already."""
-    options = tf.distribute.InputOptions(experimental_fetch_to_device=True)
+    options = tf.distribute.InputOptions()
     for made in (
         strategy.experimental_distribute_dataset(ten(), options),
         strategy.experimental_distribute_datasets_from_function(

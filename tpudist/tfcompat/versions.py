@@ -191,6 +191,9 @@ LOWERS_SPECS = _since("2.12")
 #: Mirrored variables of a native TPU strategy are no ``DistributedVariable`` (until 1.14).
 TPU_VARIABLES_ARE_APART = not _since("1.15")
 
+#: In a graph the seed of a random op counts random ops (2.2); before, all ops.
+COUNTS_RANDOM_OPS = _since("2.2")
+
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
 #: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).
