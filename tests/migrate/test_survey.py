@@ -51,8 +51,28 @@ def test_era_of_a_file(tmp_path, text, era):
     ],
 )
 def test_graph_or_eager(tmp_path, text, graph):
-    assert survey(tmp_path, {"a.py": CONTRIB + text})[0].graph == graph
-    assert survey(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})[0].graph == graph
+    found, path = survey(tmp_path, {"a.py": CONTRIB + text})
+    assert found.builds_graph(path("a.py")) == graph
+    found, path = survey(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})
+    assert found.builds_graph(path("a.py")) == graph
+
+
+def test_programs_beside_each_other(tmp_path):
+    found, path = survey(
+        tmp_path,
+        {
+            "graph.py": CONTRIB + "import lib.shared\ntf.Session()\n",
+            "eager.py": CONTRIB + "from lib import (shared)\n",
+            "main.py": "from lib import part, session\n",
+            "lib/__init__.py": "",
+            "lib/shared.py": TF,
+            "lib/part.py": CONTRIB,
+            "lib/session.py": CONTRIB + "tf.Session()\n",
+        },
+    )
+    builds = {name for name in ("graph.py", "eager.py", "lib/shared.py", "lib/part.py")
+              if found.builds_graph(path(name))}  # fmt: skip
+    assert builds == {"graph.py", "lib/shared.py", "lib/part.py"}
 
 
 def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):

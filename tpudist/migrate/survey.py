@@ -7,7 +7,7 @@ import warnings
 
 from tpudist import surfaces
 from tpudist.eras import decide, evidence
-from tpudist.migrate import graph_mode
+from tpudist.migrate import graph_mode, program_files
 from tpudist.resolution import sources
 
 _TPU_CONTRIB = re.compile(
@@ -37,7 +37,6 @@ class Survey:
       eras: {path: era} of the files whose names tell one.
       companions: files of TensorFlow 1 that a contrib file imports.
       handed: {path: eras} of files that others import their ``tf`` from.
-      graph: whether some file uses a Session or makes a Graph.
       sums_losses: whether some file asks for losses that are no means.
       files: candidates and companions, the files to look at.
       plain_v1: files of TensorFlow 1 that are no part of a contrib program.
@@ -63,10 +62,12 @@ class Survey:
         self.companions |= {
             path for path, eras in self.handed.items() if "contrib" in eras
         } - self._contrib
-        texts = [self._texts.get(path, "") for path in set(self._evidence) | reached]
-        self.graph = any(_GRAPH.search(text) for text in texts)
-        self.sums_losses = any(_SUMS.search(text) for text in texts)
-        self._scaled = self._contrib | reached if self._divides(origin) else set()
+        texts = {path: self._texts.get(path, "") for path in set(self._evidence) | reached}
+        self._graph = program_files.together(
+            codebase, [path for path, text in texts.items() if _GRAPH.search(text)]
+        )
+        self.sums_losses = any(_SUMS.search(text) for text in texts.values())
+        self._scaled = self._divided(codebase, origin)
         self._v1 = {
             path
             for path in self._contrib | self.companions
@@ -98,6 +99,10 @@ class Survey:
             each.kind == evidence.FIRST_GENERATION and not each.guarded
             for each in self._evidence[path]
         )
+
+    def builds_graph(self, path):
+        """Whether a file is of a program that uses a Session or makes a Graph."""
+        return path in self._graph
 
     def scales(self, path):
         """Whether optimizers in a file divided a mean loss by the number of towers."""
@@ -203,16 +208,20 @@ class Survey:
                 ):
                     yield path
 
-    def _divides(self, origin):
-        """Whether there is a contrib TPUStrategy of 1.13 or before."""
+    def _divided(self, codebase, origin):
+        """The contrib files of programs with a contrib TPUStrategy of 1.13 or before."""
         if origin not in ("auto", "1.11", "1.13"):
-            return False
-        found = [path for path in self._contrib if _TPU_CONTRIB.search(self._texts[path])]
-        if origin == "auto" and not any(map(self._states_an_era, found)):
-            return bool(found) and not any(
-                _LATER.search(self._texts[path]) for path in self._contrib
-            )
-        return bool(found)
+            return set()
+        found = set()
+        for path in self._contrib:
+            if _TPU_CONTRIB.search(self._texts[path]):
+                program = program_files.together(codebase, [path])
+                if origin != "auto" or self._states_an_era(path) or not self._is_later(program):
+                    found |= program
+        return found & (self._contrib | self._reached(codebase))
+
+    def _is_later(self, program):
+        return any(_LATER.search(self._texts[path]) for path in self._contrib & program)
 
     def _states_an_era(self, path):
         return any(each.kind == evidence.STATED for each in self._evidence[path])

@@ -2,6 +2,7 @@
 
 import libcst as cst
 
+from tpudist.resolution import import_origins
 from tpudist.resolution.module import last_word
 
 #: Steps, in order, with the era each one leads to.
@@ -28,7 +29,7 @@ class Plan:
         self.rewritten, self.left, self.others = [], [], []
         self.respelled = set()
         self.root_needed = False
-        self.told = set()
+        self.told, self.iterators = set(), set()
         self.home = self.target = ""
 
     def replace(self, node, function):
@@ -195,6 +196,11 @@ class Use:
         if 0 <= index < len(positional) and not any(each.star for each in positional[: index + 1]):
             return positional[index]
         return None
+
+    def is_v1(self):
+        """Whether ``tf`` in the file is, or becomes, that of ``tf.compat.v1``."""
+        path = self.module.path
+        return self.plan.survey.wants_v1(path) or import_origins.is_v1(self.module)
 
     @property
     def has_stars(self):

@@ -92,10 +92,10 @@ class CodeBase:
         self.candidates = [path for path, raw in self.bytes.items() if may_matter(raw)]
         self._modules, self._mentioning, self._assigned = {}, {}, None
         self._paths = {os.path.abspath(path): path for path in self.bytes}
-        self._module_files = {}
+        self._module_files, self._kept = {}, {}
 
     def __getstate__(self):
-        return dict(self.__dict__, _modules={})
+        return dict(self.__dict__, _modules={}, _kept={})
 
     def module(self, path):
         """The parsed file, or None if it cannot be parsed."""
@@ -120,6 +120,12 @@ class CodeBase:
         self._modules[path] = module
         if module is None:
             del self._modules[path]
+
+    def once(self, key, compute):
+        """What `compute` returns, computed once for a key and kept."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
 
     def mentioning(self, *words):
         """Paths of the files that contain all the words."""

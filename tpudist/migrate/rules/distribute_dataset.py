@@ -6,6 +6,7 @@ Both give each replica a batch of its own; the later one passes an InputContext.
 import libcst as cst
 
 from tpudist.migrate import edits
+from tpudist.migrate.rules import graph_iterators
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/models/issues/7252"
@@ -35,6 +36,7 @@ def apply(use):
 
 
 def _call(use, call):
+    name = graph_iterators.NEW if use.call in use.plan.iterators else _NEW
     argument = call.args[0]
     function = argument.value
     context = [cst.Param(cst.Name("_"))]
@@ -49,13 +51,13 @@ def _call(use, call):
             whitespace_after_lambda=cst.SimpleWhitespace(" "),
         )
     return edits.with_arguments(
-        call.with_changes(func=use.renamed(_NEW, call.func)),
+        call.with_changes(func=use.renamed(name, call.func)),
         [argument.with_changes(value=new, keyword=None, equal=cst.MaybeSentinel.DEFAULT)],
     )
 
 
 def _one_shot(use):
-    if use.call is None or use.plan.survey.graph:
+    if use.call is None or use.plan.survey.builds_graph(use.module.path):
         return use.leave(
             "distributed datasets of 2.x have no one-shot iterator in a graph",
             "dataset.make_initializable_iterator(), and run its initializer; or "

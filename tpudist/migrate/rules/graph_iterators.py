@@ -1,4 +1,4 @@
-"""Datasets from a function have no iterators in graphs of today: ``make_input_fn_iterator`` has.
+"""Datasets from a function have no iterators in graphs of 2.x: ``make_input_fn_iterator`` has.
 
 The public name of the strategies of ``tf.compat.v1`` is still the one of 1.13.
 It takes the same function, and its iterator has ``initializer`` and ``get_next``.
@@ -6,14 +6,12 @@ It takes the same function, and its iterator has ``initializer`` and ``get_next`
 
 import libcst as cst
 
-from tpudist.resolution import import_origins
-
-STEP = "latest"
+STEP = "2.0"
 NOTE = (
     "https://www.tensorflow.org/api_docs/python/tf/compat/v1/distribute/Strategy"
     "#make_input_fn_iterator"
 )
-_NEW = "make_input_fn_iterator"
+NEW = "make_input_fn_iterator"
 USES = [("function_dataset", "make_initializable_iterator")]
 
 
@@ -26,16 +24,18 @@ def apply(use):
     made = _made(use)
     if made is None:
         return use.leave(
-            "no dataset from a function has it in today's graphs",
-            "iterator = strategy.%s(dataset_fn) of tf.compat.v1, where the dataset is made" % _NEW,
+            "no dataset from a function has it in graphs of 2.x",
+            "iterator = strategy.%s(dataset_fn) of tf.compat.v1, where the dataset is made" % NEW,
         )
-    use.plan.replace(made, lambda call: call.with_changes(func=use.renamed(_NEW, call.func)))
-    return use.rewrite(use.call, lambda call: call.func.value, _NEW)
+    use.plan.iterators.add(made)
+    if made.func.attr.value != "distribute_dataset":  # that one has a rule, which looks here
+        use.plan.replace(made, lambda call: call.with_changes(func=use.renamed(NEW, call.func)))
+    return use.rewrite(use.call, lambda call: call.func.value, NEW)
 
 
 def _made(use):
     """The call that makes the dataset: here, or given to a variable that has no other use."""
-    if use.call is None or use.call.args or not import_origins.is_v1(use.module):
+    if use.call is None or use.call.args or not use.is_v1():
         return None
     node = use.node.value
     if isinstance(node, cst.Name):

@@ -47,6 +47,9 @@ def apply(use):
         return _run(use)
     if use.name == "initialize":
         return _initialize(use)
+    in_graph = use.plan.survey.builds_graph(use.module.path)
+    if use.name == "make_input_fn_iterator" and in_graph and use.is_v1():
+        return None  # tf.compat.v1 has kept it
     if len(use.call.args) != 1:
         return use.leave("it has more than one argument", "strategy.%s(...)" % _METHODS[use.name])
     return use.rewrite(use.call, lambda call: _iterator(use, call), _METHODS[use.name])
@@ -55,13 +58,13 @@ def apply(use):
 def _iterator(use, call):
     argument = call.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
     dataset = call.with_changes(func=use.renamed(_METHODS[use.name], call.func), args=[argument])
-    if use.plan.survey.graph:
+    if use.plan.survey.builds_graph(use.module.path):
         return cst.Call(cst.Attribute(dataset, cst.Name("make_initializable_iterator")))
     return cst.Call(cst.Name("iter"), [cst.Arg(dataset)])
 
 
 def _initialize(use):
-    if use.plan.survey.graph:
+    if use.plan.survey.builds_graph(use.module.path):
         return use.rewrite(
             use.call, lambda call: use.renamed("initializer", call.func), "initializer"
         )

@@ -96,7 +96,7 @@ class _Loop:
 
     def _call(self):
         use = self._use
-        if use.plan.survey.graph:
+        if use.plan.survey.builds_graph(use.module.path):
             return "session"
         self._line = use.line_of()
         parent = None if use.call is None else self._module.parent(use.call)
