@@ -1,5 +1,8 @@
 """A replica's axis is added to a tensor only where TensorFlow's kernels have room for it."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -76,6 +79,20 @@ def test_an_op_takes_the_ranks_that_it_takes_alone(name):
     assert done[:2] == [4, 5]
 
 
+PROBE = """
+import tensorflow as tf
+tf.function(lambda x: tf.transpose(x, [0, -1, 1]))(tf.ones([2, 3, 4]))
+"""
+
+
+@pytest.fixture(scope="module")
+def axes_from_the_end():
+    """Skips where plain TensorFlow ends the process (seen on 2.15 and 2.16: a failed CHECK)."""
+    if subprocess.run([sys.executable, "-c", PROBE], stderr=subprocess.DEVNULL).returncode < 0:
+        pytest.skip("tf.transpose with a negative axis aborts this TensorFlow")
+
+
+@pytest.mark.usefixtures("axes_from_the_end")
 @pytest.mark.parametrize(
     "order", [[0, -1, 1], [0, -2, -1], [-1, 0, 1], [2, -2, 0]], ids=lambda order: str(order)
 )
