@@ -194,6 +194,10 @@ TPU_VARIABLES_ARE_APART = not _since("1.15")
 #: In a graph the seed of a random op counts random ops (2.2); before, all ops.
 COUNTS_RANDOM_OPS = _since("2.2")
 
+#: A component refers to its distributed variable weakly; Keras' optimizers of 2.3
+#: take the variable itself there (2.4, and before 2.3).
+CONTAINERS_ARE_WEAK = _since("2.4") or not _since("2.3")
+
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
 #: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).

@@ -137,8 +137,9 @@ def split(variable):
         rest = [make(i) for i in range(1, count)]
     variable._values = (first,) + tuple(rest)
     for part in rest:
-        part._distributed_container = weakref.ref(variable)
-        part.handle._distributed_container = weakref.ref(variable)
+        container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
+        part._distributed_container = container
+        part.handle._distributed_container = container
     if traced:
         extended.replicas.tell_apart(traced, [part.handle for part in variable._values])
 
