@@ -1,9 +1,13 @@
 """Programs of steps, and what tests read of their HLO."""
 
+import pathlib
+
+import pytest
 from tensorflow.compiler.xla.service import hlo_pb2
 
 from tpudist.compile import step
 from tpudist.contrib import tensorflow as contrib_tf
+from tpudist.errors import CompileError
 from tpudist.v2_0 import tensorflow as v2_0_tf
 from tpudist.v2_2 import tensorflow as v2_2_tf
 
@@ -44,6 +48,20 @@ def logical(replicas, devices):
 def lower(strategy, fn, *args, **kwargs):
     """The program of a replica function."""
     return step.lower_step(strategy, fn, args, kwargs)
+
+
+def refusal(strategy, fn, *args):
+    """The `CompileError` that lowering a replica function raises."""
+    with pytest.raises(CompileError) as caught:
+        lower(strategy, fn, *args)
+    return caught.value
+
+
+def line(file, mark):
+    """ "file.py:line: " of the first line of a file that ends in a comment."""
+    path = pathlib.Path(file)
+    lines = path.read_text("utf-8").splitlines()
+    return "%s:%d: " % (path.name, 1 + [each.endswith("# " + mark) for each in lines].index(True))
 
 
 def module(program):

@@ -24,18 +24,6 @@ def strategy():
     return harness.strategy()
 
 
-def line(mark):
-    with open(__file__, encoding="utf-8") as file:
-        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
-    return "test_constants.py:%d" % found[0]
-
-
-def refusal(strategy, step, *args):
-    with pytest.raises(CompileError) as caught:
-        harness.lower(strategy, step, *args)
-    return caught.value
-
-
 @pytest.mark.parametrize(
     "step, args",
     [
@@ -50,7 +38,7 @@ def refusal(strategy, step, *args):
     ],
 )
 def test_an_argument_without_a_value_is_refused_by_name(strategy, step, args):
-    error = refusal(strategy, step, *args)
+    error = harness.refusal(strategy, step, *args)
     assert "--args 'n=100'" in error.instead
     if versions.LOWERS_SPECS:
         assert "value of n " in error.seen and "(argument)" in error.seen
@@ -63,7 +51,7 @@ def test_the_line_is_told(strategy):
     def step(x, size):
         return tf.reduce_sum(x) * tf.fill([size], 1.0)  # filled
 
-    assert line("filled") in refusal(strategy, step, X, N).seen
+    assert harness.line(__file__, "filled") in harness.refusal(strategy, step, X, N).seen
 
 
 def test_in_a_loop_and_in_a_function(strategy):
@@ -77,7 +65,7 @@ def test_in_a_loop_and_in_a_function(strategy):
             x = inner(x, n)
         return x
 
-    error = refusal(strategy, step, X, N, N)
+    error = harness.refusal(strategy, step, X, N, N)
     assert "value of n " in error.seen
 
 
@@ -99,15 +87,46 @@ def test_what_only_looks_like_a_constant_stays_a_parameter(strategy):
 
 
 def test_a_variable_is_refused_by_name(strategy):
-    if not versions.LOWERS_SPECS:
-        pytest.skip("its own value is compiled into the program: this TensorFlow does not tell")
+    """Its value of now is not compiled in: another would need another program."""
     with strategy.scope():
         size = tf.Variable(4, name="size")
+        step = tf.Variable(4, name="step", dtype=tf.int64)
 
-    error = refusal(strategy, lambda x: tf.reshape(x, [size, -1]), X)
+    def reshaped(x):
+        return tf.reshape(x, [size, -1]) * tf.cast(step, tf.float32)
+
+    error = harness.refusal(strategy, reshaped, X)
     assert "value of size " in error.seen and "(variable)" in error.seen
+    assert "step (variable)" not in error.seen
     # Without an argument too, where TensorFlow would fold it.
-    assert "value of size " in refusal(strategy, lambda: tf.fill([size], 1.0)).seen
+    assert "value of size " in harness.refusal(strategy, lambda: tf.fill([size], 1.0)).seen
+    assert size.numpy() == 4
+
+
+def test_a_branch_on_a_variable_is_a_branch(strategy):
+    with strategy.scope():
+        warm = tf.Variable(True, name="warm", trainable=False)
+
+    @tf.function
+    def step(x):
+        return tf.cond(warm, lambda: x * 2.0, lambda: tf.sin(x))
+
+    found = harness.lower(strategy, step, X)
+    assert [each.name for each in found.parameters] == ["x", "warm"]
+    assert "conditional" in harness.opcodes(found)
+
+
+def test_a_counter_that_no_size_depends_on_is_a_parameter(strategy):
+    with strategy.scope():
+        count = tf.Variable(3, name="count", dtype=tf.int64, trainable=False)
+
+    def step(x):
+        count.assign_add(1)
+        return x / tf.cast(count, tf.float32)
+
+    found = harness.lower(strategy, step, X)
+    assert [each.name for each in found.parameters] == ["x", "count"]
+    assert count.numpy() == 3
 
 
 def test_a_variable_of_a_graph_is_refused_by_name(strategy):
@@ -116,7 +135,7 @@ def test_a_variable_of_a_graph_is_refused_by_name(strategy):
         with strategy.scope():
             size = tf.Variable(4, name="size")
             other = tf.Variable(4, name="other", trainable=False)
-        error = refusal(strategy, lambda x: tf.tile(x, [size, 1]), X)
+        error = harness.refusal(strategy, lambda x: tf.tile(x, [size, 1]), X)
         assert "size (variable)" in error.seen
         found = harness.lower(strategy, lambda x: x * tf.cast(other, tf.float32), X)
         assert [each.name for each in found.parameters] == ["x", "other"]
@@ -197,5 +216,5 @@ def _resident():
 
 def test_values_are_no_arrays(strategy):
     """An array is a parameter, as on a TPU; only plain numbers are known to the compiler."""
-    error = refusal(strategy, lambda x, n: tf.tile(x, [n, 1]), X, np.int32(3))
+    error = harness.refusal(strategy, lambda x, n: tf.tile(x, [n, 1]), X, np.int32(3))
     assert "value of n " in error.seen

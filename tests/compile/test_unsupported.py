@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.compile import harness
-from tpudist.errors import CompileError, ContextError
+from tpudist.errors import ContextError
 from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
@@ -19,18 +19,6 @@ def strategy():
     return harness.strategy()
 
 
-def line(mark):
-    with open(__file__, encoding="utf-8") as file:
-        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
-    return "test_unsupported.py:%d: " % found[0]
-
-
-def refusal(strategy, step, *args):
-    with pytest.raises(CompileError) as caught:
-        harness.lower(strategy, step, *args)
-    return caught.value
-
-
 def test_all_are_listed_at_once_with_their_lines(strategy):
     def step(x):
         tf.print("loss", x)  # print
@@ -38,10 +26,13 @@ def test_all_are_listed_at_once_with_their_lines(strategy):
         tf.strings.length(tf.strings.as_string(y))  # text
         return x + tf.reshape(y, [4])
 
-    message = str(refusal(strategy, step, tf.ones([4])))
-    assert line("print") + "StringFormat, PrintV2: no XLA kernel; do it with" in message
-    assert line("python") + "PyFunc" in message
-    assert line("text") + "AsString" in message
+    message = str(harness.refusal(strategy, step, tf.ones([4])))
+    assert (
+        harness.line(__file__, "print") + "StringFormat, PrintV2: no XLA kernel; do it with"
+        in message
+    )
+    assert harness.line(__file__, "python") + "PyFunc" in message
+    assert harness.line(__file__, "text") + "AsString" in message
     assert "input pipeline" in message and "outside of it" in message
 
 
@@ -58,17 +49,17 @@ def test_functions_branches_and_loops_are_looked_through(strategy):
             tf.print("loop")  # loop
         return x
 
-    message = str(refusal(strategy, step, tf.ones([4])))
+    message = str(harness.refusal(strategy, step, tf.ones([4])))
     for mark in ("function", "branch", "loop"):
-        assert line(mark) in message
+        assert harness.line(__file__, mark) in message
 
 
 def test_a_dtype_without_a_kernel(strategy):
     def step(x):
         return tf.add(tf.constant("a"), "b"), x  # added
 
-    assert line("added") + "Add: no XLA kernel for string" in str(
-        refusal(strategy, step, tf.ones([4]))
+    assert harness.line(__file__, "added") + "Add: no XLA kernel for string" in str(
+        harness.refusal(strategy, step, tf.ones([4]))
     )
 
 
@@ -78,7 +69,10 @@ def test_one_line_is_listed_once(strategy):
             tf.print(x)  # repeated
         return x
 
-    assert str(refusal(strategy, step, tf.ones([4]))).count(line("repeated")) == 1
+    assert (
+        str(harness.refusal(strategy, step, tf.ones([4]))).count(harness.line(__file__, "repeated"))
+        == 1
+    )
 
 
 def test_an_iterator_is_no_variable(strategy):
@@ -87,16 +81,16 @@ def test_an_iterator_is_no_variable(strategy):
     def step():
         return next(iterator)  # taken
 
-    message = str(refusal(strategy, step))
-    assert line("taken") in message and "as an argument" in message
+    message = str(harness.refusal(strategy, step))
+    assert harness.line(__file__, "taken") in message and "as an argument" in message
 
 
 def test_a_shape_that_only_a_run_knows(strategy):
     def step(x, size):
         return tf.reshape(x, tf.stack([size, -1]))  # reshaped
 
-    message = str(refusal(strategy, step, tf.ones([4]), tf.constant(2)))
-    assert line("reshaped") in message
+    message = str(harness.refusal(strategy, step, tf.ones([4]), tf.constant(2)))
+    assert harness.line(__file__, "reshaped") in message
     assert "compile-time constant" in message or "known while tracing" in message
 
 
@@ -114,10 +108,10 @@ def test_a_step_that_stops_while_it_is_traced(strategy):
         y = tf.py_function(lambda each: each, [x], tf.float32)  # without a shape
         return len(y.shape)  # stopped
 
-    error = refusal(strategy, step, tf.ones([4]))
+    error = harness.refusal(strategy, step, tf.ones([4]))
     lines = error.seen.splitlines()
-    assert line("without a shape") + "EagerPyFunc" in lines[1]
-    assert line("stopped") + "ValueError: " in lines[2] and len(lines) == 3
+    assert harness.line(__file__, "without a shape") + "EagerPyFunc" in lines[1]
+    assert harness.line(__file__, "stopped") + "ValueError: " in lines[2] and len(lines) == 3
     assert isinstance(error.__cause__, ValueError)
 
 
@@ -127,8 +121,8 @@ def test_wrong_shapes_are_told_as_shapes(strategy):
     def step(images, rate):
         return tf.matmul(images, weight) * rate  # multiplied
 
-    error = refusal(strategy, step, tf.TensorSpec([16, 4]), tf.TensorSpec([]))
-    assert line("multiplied") in error.seen
+    error = harness.refusal(strategy, step, tf.TensorSpec([16, 4]), tf.TensorSpec([]))
+    assert harness.line(__file__, "multiplied") in error.seen
     assert error.instead.endswith("the step got images float32[16, 4], rate float32[]")
 
 
@@ -137,8 +131,8 @@ def test_a_step_that_autograph_leaves_alone_stops(strategy):
     def step(x):
         raise KeyError("weights")  # raised
 
-    error = refusal(strategy, step, tf.ones([4]))
-    assert line("raised") + "KeyError: 'weights'" in error.seen
+    error = harness.refusal(strategy, step, tf.ones([4]))
+    assert harness.line(__file__, "raised") + "KeyError: 'weights'" in error.seen
 
 
 def test_what_tpudist_refuses_is_not_told_otherwise(strategy):

@@ -5,6 +5,7 @@ import collections
 import tensorflow as tf
 
 from tpudist.compile import program
+from tpudist.compile.lowering import folded
 from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, graphs
 
@@ -16,7 +17,8 @@ def of(name, held, outer):
     """The `Handle` of a captured resource.
 
     An eager variable stands for itself. A stand-in replaces a variable of a graph,
-    which has no value outside of a Session, and one that is not initialized.
+    which has no value outside of a Session, one that is not initialized, and one whose
+    value this TensorFlow would compile in.
 
     Args:
       name: the variable's name, "" if unknown.
@@ -37,7 +39,8 @@ def of(name, held, outer):
     parameter = program.Parameter(
         name or held.op.name, program.VARIABLE, dtype.name, tuple(shape.as_list())
     )
-    if outer is not None and graphs.is_eager(outer) and graphs.is_initialized(outer):
+    known = outer is not None and graphs.is_eager(outer) and graphs.is_initialized(outer)
+    if known and not folded.can_be(dtype):
         return Handle(outer, parameter, None)
     variable = stand_in_variable(shape, dtype)
     return Handle(variable.handle, parameter, variable)

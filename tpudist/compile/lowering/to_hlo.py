@@ -3,7 +3,14 @@
 import tensorflow as tf
 
 from tpudist.compile import program
-from tpudist.compile.lowering import annotations, graph_ops, handles, needed_values, unsupported
+from tpudist.compile.lowering import (
+    annotations,
+    folded,
+    graph_ops,
+    handles,
+    needed_values,
+    unsupported,
+)
 from tpudist.errors import CompileError
 from tpudist.hlo import messages, normal_form, shapes
 from tpudist.tfcompat import functions, graphs, versions
@@ -88,14 +95,12 @@ def _lowered(step):
     try:
         if versions.LOWERS_SPECS and not specs:  # raises where lowering without specs would fold
             call.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
-        text = call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized")
+        text = folded.checked(
+            lambda: call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized"),
+            stored.values(),
+        )
     except (tf.errors.OpError, ValueError, TypeError) as error:
         raise unsupported.explained(step, error) from error
-    _check_stand_ins(
-        lambda: call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized"),
-        text,
-        stored.values(),
-    )
     order = functions.captures(call.get_concrete_function(*specs).graph)
     found = IdentityMap((handle.tensor, handle) for handle in stored.values())
     return parameters + [found[outer].parameter for outer, _ in order], text
@@ -111,19 +116,6 @@ def _parameters(arguments):
         )
         for i, (name, held, outer) in enumerate(arguments)
     ]
-
-
-def _check_stand_ins(lower_again, text, stored):
-    """Refuses a program into which the value of a stand-in was folded."""
-    changed = [
-        each for each in stored if each.variable is not None and each.variable.dtype.is_integer
-    ]
-    if versions.LOWERS_SPECS or not changed:
-        return
-    for each in changed:
-        each.variable.assign(tf.ones_like(each.variable))
-    if normal_form.normalized(lower_again(), 1, 1) != normal_form.normalized(text, 1, 1):
-        raise needed_values.refusal(["%s (%s)" % each.parameter[:2] for each in changed])
 
 
 def check_entry(module, parameters):
