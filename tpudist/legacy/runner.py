@@ -10,7 +10,7 @@ import types
 from tpudist import machine, surfaces
 from tpudist.eras import program
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, hook
+from tpudist.legacy import behaviour, hook, plain_failures
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
@@ -128,6 +128,9 @@ def _execute(code, module):
     except Exception as error:
         error.__traceback__ = _users_frames(error.__traceback__)
         traceback.print_exception(type(error), error, error.__traceback__)
+        plain = plain_failures.explained(error)
+        if plain is not None:
+            print("tpudist run: %s" % plain, file=sys.stderr)
         return 1
     return 0
 

@@ -1,0 +1,58 @@
+"""What plain TensorFlow fails at too is told, and only that."""
+
+import pytest
+
+from tests.generations import second_generation
+from tpudist.legacy import plain_failures, runner
+
+tf = pytest.importorskip("tensorflow")
+
+CONVOLUTION = """
+    import tensorflow as tf
+
+    @tf.function
+    def convolution(image):
+        image = tf.cast(image, tf.bfloat16)
+        return tf.cast(tf.nn.conv2d(image, image, 1, "SAME"), tf.float32)
+
+    convolution(tf.ones([1, 1, 1, 1]))
+    """
+
+
+def natively():
+    """What plain TensorFlow raises, None if it can."""
+    try:
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            image = tf.cast(tf.compat.v1.placeholder_with_default([[[[1.0]]]], None), tf.bfloat16)
+            session.run(tf.nn.conv2d(image, image, [1, 1, 1, 1], "SAME"))
+    except Exception as error:
+        return error
+    return None
+
+
+@second_generation
+def test_a_bfloat16_convolution(script, capsys):
+    failed = natively() is not None
+    assert runner.run(script(CONVOLUTION), era="2.2") == int(failed)
+    assert ("plain TensorFlow" in capsys.readouterr().err) == failed
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Missing 0-th output from {{node train/Conv2D}} [Op:__inference_f_16]",
+        "No OpKernel was registered to support Op 'Conv2D' used by {{node Conv2D}} with these "
+        "attrs: [T=DT_BFLOAT16, strides=[1, 1, 1, 1]]",
+    ],
+)
+def test_it_is_told_if_it_was_seen(message, monkeypatch):
+    for fails in (True, False):
+        monkeypatch.setattr(plain_failures, "_fails", lambda: fails)
+        told = plain_failures.explained(ValueError(message))
+        assert (told is not None and "plain TensorFlow" in str(told)) == fails
+
+
+@pytest.mark.parametrize("message", ["Missing 0-th output from {{node MatMul}}", "Conv2D", ""])
+def test_what_is_something_else_is_not_tried(message, monkeypatch):
+    monkeypatch.setattr(plain_failures, "_fails", None)
+    assert plain_failures.explained(ValueError(message)) is None
