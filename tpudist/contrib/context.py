@@ -53,9 +53,10 @@ class TowerContext:
         """Which tower this is, 0 to `num_towers` - 1 (r1.11).
 
         Returns:
-          A Python integer in a graph outside of `run_steps_on_dataset`; an
-          int32 scalar tensor where one trace serves all towers, as on a TPU:
-          in `run_steps_on_dataset`, in a tf.function and in eager mode.
+          A Python integer in eager mode, and in a graph outside of
+          `run_steps_on_dataset`; an int32 scalar tensor where one trace serves
+          all towers, as on a TPU: in `run_steps_on_dataset` and in a
+          tf.function.
 
         Raises:
           ContextError: (a RuntimeError) outside of the tower function.

@@ -51,8 +51,8 @@ class Properties:
         """Each tower's number, as an argument of `call_for_each_tower` (r1.11).
 
         Context: cross-tower, in the scope. A tower function gets an integer
-        in a graph, and an int32 scalar tensor where one trace serves all
-        towers (`run_steps_on_dataset`, tf.function, eager mode).
+        in a graph and in eager mode, and an int32 scalar tensor where one
+        trace serves all towers (`run_steps_on_dataset`, tf.function).
 
         Returns:
           A per-device value; the integer 0 if there is a single tower.

@@ -69,7 +69,9 @@ class TPUStrategy(
     def call_for_each_tower(self, fn: Fn, *args: Any, **kwargs: Any) -> Any:
         """Runs `fn` once per tower (r1.11).
 
-        Context: cross-tower, in the scope; graph, tf.function or eager.
+        Context: cross-tower, in the scope; graph, tf.function or eager. In
+        eager mode, which contrib's TPUStrategy did not have, as on its
+        MirroredStrategy: one tower after the other, op by op.
 
         Args:
           fn: the tower function; `get_tower_context()` works in it.

@@ -3,8 +3,6 @@
 Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
 """
 
-import tensorflow as tf
-
 from tpudist.core import contexts
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, nests
@@ -112,7 +110,4 @@ def replica_ids(strategy):
     count = strategy.num_replicas_in_sync
     if count == 1:
         return 0
-    ids = range(count)
-    if tf.executing_eagerly():  # they become arguments of a tf.function
-        ids = [tf.constant(i) for i in ids]
-    return distributed.per_replica(strategy.extended, ids)
+    return distributed.per_replica(strategy.extended, range(count))

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tpudist.core import base_classes, distributed_datasets, split_datasets, step_loops
 from tpudist.core.backend import Backend
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import reduce_once
+from tpudist.virtual import reduce_once, replicate
 
 
 class VirtualBackend(Backend):
@@ -23,11 +23,14 @@ class VirtualBackend(Backend):
     def run(self, fn, args, kwargs, options):
         """See the base class; options have no effect."""
         with distributed.scope_if_needed(self.scope):
-            return distributed.as_per_replica(self.extended, self.replicate(fn, args, kwargs))
+            results = self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+            return distributed.as_per_replica(self.extended, results)
 
     def replicate(self, fn, args, kwargs):
-        """See the base class."""
-        return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+        """See the base class. In eager mode it is done op by op."""
+        if not tf.executing_eagerly():
+            return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+        return replicate.call_for_each_replica(self.extended, fn, args, kwargs, op_by_op=True)
 
     def run_steps(self, fn, iterator, iterations, initial_values, outputs):
         """See the base class."""

@@ -5,7 +5,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import distributed
+from tpudist.tfcompat import distributed, graphs
 from tpudist.virtual import collectives, function_graphs
 
 
@@ -98,11 +98,11 @@ def copies(value, count):
 def _alias(value):
     if isinstance(value, distributed.IndexedSlices):
         return distributed.IndexedSlices(
-            tf.identity(value.values), tf.identity(value.indices), value.dense_shape
+            graphs.alias(value.values), graphs.alias(value.indices), value.dense_shape
         )
     if isinstance(value, tf.Operation) or value is None:
         return value
-    return tf.identity(value)
+    return graphs.alias(value)
 
 
 def spread(extended, value, destinations):

@@ -23,19 +23,30 @@ _wrappers = weakref.WeakKeyDictionary()
 observers = []
 
 
-def call_for_each_replica(extended, fn, args, kwargs):
+def call_for_each_replica(extended, fn, args, kwargs, op_by_op=False):
     """Runs `fn` once per replica; see ``StrategyExtended``.
 
     Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the
     replicas run inside one ``tf.function``, because a TPU has no eager mode;
     in 1.13, whose functions return no distributed values, they run op by op.
 
+    Args:
+      extended: the `VirtualExtended`.
+      fn: the replica function.
+      args, kwargs: its arguments.
+      op_by_op: in eager mode, run one replica after the other, each op at once,
+        as the mirrored strategy does; a ``tf.function`` is traced all the same.
+
     Returns:
       What `fn` returned, with a distributed value for each leaf.
     """
-    if versions.HAS_FUNCTION and (functions.is_function(fn) or tf.executing_eagerly()):
+    eager = tf.executing_eagerly() and not op_by_op
+    if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
+        args, kwargs = nests.map_structure(
+            lambda leaf: _into_function(extended, leaf), (tuple(args), kwargs)
+        )
         return _wrapper(extended, fn)(*args, **kwargs)
-    engine = program if versions.TRACE_ONCE and functions.in_function() else (lockstep)
+    engine = program if versions.TRACE_ONCE and functions.in_function() else lockstep
     names = functions.variable_names() if observers else None
     results = engine.run(extended, fn, args, kwargs)
     for observe in observers:
@@ -80,6 +91,16 @@ def _wrap(extended, fn):
     if functions.is_function(fn):
         return functions.clone(fn, for_each_replica)
     return tf.function(for_each_replica)
+
+
+def _into_function(extended, leaf):
+    """An argument as a function can take it: tensors in place of a number per replica."""
+    if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
+        return leaf
+    parts = distributed.components(leaf)
+    if not all(isinstance(part, (bool, int, float)) for part in parts):
+        return leaf
+    return distributed.per_replica(extended, [tf.constant(part) for part in parts])
 
 
 def _out_of_function(extended, leaf):
