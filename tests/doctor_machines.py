@@ -31,7 +31,7 @@ SOUND = {
     "2.12.1": dict(numpy="1.24.3", protobuf="4.25.9", keras="2.12.0"),
     "2.15.1": dict(numpy="1.26.4", protobuf="4.25.9", keras="2.15.0", gast="0.7.0"),
     "2.16.2": dict(numpy="1.26.4", protobuf="4.25.9", keras="3.15.1", **{"tf-keras": "2.16.0"}),
-    "2.21.0": dict(numpy="2.4.6", protobuf="7.36.2", keras="3.16.0"),
+    "2.21.0": dict(numpy="2.4.6", protobuf="7.36.2", keras="3.16.0", **{"tf-keras": "2.21.0"}),
     "2.22.0rc0": {"numpy": "2.5.5", "protobuf": "7.36.2", "keras-nightly": "3.16.0.dev"},
 }
 
@@ -157,9 +157,15 @@ CASES = {
         "--force-reinstall tensorflow-tpu==2.20.0",
     ),
     "legacy Keras missing": (
-        machine("2.21.0", variables={"TF_USE_LEGACY_KERAS": "1"}),
+        machine("2.21.0", variables={"TF_USE_LEGACY_KERAS": "1"}, distributions={"tf-keras": None}),
         "problem",
         "legacy_keras_missing",
+        'pip install --no-deps "tf-keras==2.21.*"',
+    ),
+    "Keras 3 alone": (
+        machine("2.21.0", distributions={"tf-keras": None}),
+        "note",
+        "keras_of_the_eras",
         'pip install --no-deps "tf-keras==2.21.*"',
     ),
     "Keras 3 makes slots late": (

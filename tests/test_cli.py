@@ -18,8 +18,8 @@ def runner(monkeypatch):
     stub = types.ModuleType("tpudist.legacy.runner")
     stub.calls, stub.answer = [], 0
 
-    def run(script, argv, era, tpu):
-        stub.calls.append((script, argv, era, tpu))
+    def run(script, argv, era, tpu, keras):
+        stub.calls.append((script, argv, era, tpu) + ((keras,) if keras else ()))
         if isinstance(stub.answer, BaseException):
             raise stub.answer
         return stub.answer
@@ -45,6 +45,7 @@ def runner(monkeypatch):
             ["--tpu", "mine", "train.py", "--tpu", "other", "--era=9", "-h", "--", "x"],
             ("train.py", ["--tpu", "other", "--era=9", "-h", "--", "x"], None, "mine"),
         ),
+        (["--keras", "installed", "train.py"], ("train.py", [], None, None, "installed")),
         (["train.py", "--help"], ("train.py", ["--help"], None, None)),
         (["train.py", "--", "--json"], ("train.py", ["--", "--json"], None, None)),
     ],

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 #: Options of ``tpudist run`` that a value follows.
 _RUN_VALUES = (
-    *("--era", "--tpu", "--compile", "--lower-with", "--timeout", "--json", "--html", "--hlo"),
+    *(
+        "--era",
+        "--keras",
+        "--tpu",
+        "--compile",
+        "--lower-with",
+        "--timeout",
+        "--json",
+        "--html",
+        "--hlo",
+    ),
     *("--max-hbm", "--baseline", "--rtol"),
 )
 
@@ -32,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
     """``tpudist run``: runs a script of an era, unmodified, on the TPU named.
 
     Args:
-      options: parsed ``script``, ``arguments``, ``era``, ``tpu`` and ``compile``
-        (each of these None if left out), ``fast`` and ``lower_with``.
+      options: parsed ``script``, ``arguments``, ``era``, ``keras``, ``tpu`` and
+        ``compile`` (each of these None if left out), ``fast`` and ``lower_with``.
 
     Returns:
       The script's exit code; if that is 0, 1 if a replica function does not
@@ -45,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
         return script.run(options)
     from tpudist.legacy import runner
 
-    return runner.run(options.script, options.arguments, options.era, options.tpu) or 0
+    chosen = (options.era, options.tpu)
+    return runner.run(options.script, options.arguments, *chosen, keras=options.keras) or 0
 
 
 def compile_(options: argparse.Namespace) -> int:

@@ -5,10 +5,16 @@ Each is written down here only. No TensorFlow, and no import of the rest.
 
 from __future__ import annotations
 
+import functools
 import os
 
 #: Environment variable that overrides whatever TPU name a script passes.
 TPU = "TPUDIST_TPU"
+
+#: Environment variable of TensorFlow's: whether ``tf.keras`` is the package ``tf_keras``
+#: (from 2.16 on), and what says so.
+LEGACY_KERAS = "TF_USE_LEGACY_KERAS"
+YES = ("1", "true", "True")
 
 #: Folders of installed packages: what is below one is nobody's own code.
 INSTALLED = ("site-packages", "dist-packages")
@@ -35,3 +41,43 @@ TENSORFLOWS = (
 def is_installed(path: str) -> bool:
     """Whether a path goes through a folder of installed packages."""
     return not set(INSTALLED).isdisjoint(path.split(os.sep))
+
+
+def has_legacy_keras(minor: str) -> bool:
+    """Whether ``tf_keras`` of a TensorFlow's minor release, such as "2.21", is installed."""
+    return _minor(legacy_keras()) == minor
+
+
+def legacy_keras() -> str | None:
+    """The release of the installed package ``tf_keras``, None if there is none."""
+    return _release_of("tf_keras")
+
+
+def legacy_keras_fits() -> bool:
+    """Whether ``tf_keras`` is of an installed TensorFlow's minor release; imports neither."""
+    own = _minor(legacy_keras())
+    return own is not None and own in {_minor(_release_of(name)) for name in TENSORFLOWS}
+
+
+def legacy_keras_line(minor: str) -> str:
+    """What to type for ``tf_keras`` beside TensorFlow of a minor release.
+
+    The package asks for the wheel ``tensorflow``, which would overwrite another one's files.
+    """
+    return 'pip install --no-deps "tf-keras==%s.*"' % minor
+
+
+@functools.lru_cache(maxsize=None)
+def _release_of(distribution: str) -> str | None:
+    try:
+        from importlib import metadata
+    except ImportError:  # Python 3.7, for which there is no tf_keras
+        return None
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _minor(release: str | None) -> str | None:
+    return release and ".".join(release.split(".")[:2])

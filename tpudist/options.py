@@ -41,7 +41,8 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         "run",
         help="run a legacy script, unmodified",
         allow_abbrev=False,
-        usage="tpudist run [--era ERA] [--tpu NAME] [--compile SLICE] script.py [args...]",
+        usage="tpudist run [--era ERA] [--keras era|installed] [--tpu NAME] [--compile SLICE] "
+        "script.py [args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.",
     )
@@ -49,6 +50,12 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         "--era",
         choices=ERAS,
         help="the API the script was written for; found by reading it if left out",
+    )
+    verb.add_argument(
+        "--keras",
+        choices=("era", "installed"),
+        help="tf.keras of the script: that of its era, Keras 2 (from TensorFlow 2.16 on the "
+        "package tf_keras, if it is installed), which is the default; or the installed Keras 3",
     )
     verb.add_argument(
         "--tpu",

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """Runs a script and compiles every replica function that it ran.
 
     Args:
-      options: parsed ``script``, ``arguments``, ``era``, ``tpu``, ``compile`` (the
+      options: parsed ``script``, ``arguments``, ``era``, ``keras``, ``tpu``, ``compile`` (the
         slice), ``fast``, ``timeout``, ``hlo``, ``lower_with``, ``trace_only`` and those
         of ``gate.finish``. Without ``tpu`` and TPUDIST_TPU the script gets a virtual TPU
         of the slice's size.
@@ -54,7 +54,9 @@ def run(options: argparse.Namespace) -> int:
     recorded: list[Any] = []
     around = _recording(recorded, slice_, options)
     try:
-        code = runner.run(options.script, options.arguments, options.era, tpu, around=around)
+        code = runner.run(
+            options.script, options.arguments, options.era, tpu, around=around, keras=options.keras
+        )
     except _Stopped as stopped:
         if stopped.args:
             raise stopped.args[0] from None

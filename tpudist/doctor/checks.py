@@ -205,7 +205,27 @@ def legacy_keras_missing(env: Environment) -> Found:
             PROBLEM,
             "TF_USE_LEGACY_KERAS is set and tf-keras is not installed",
             "tf.keras is tf_keras then, and cannot be imported",
-            'pip install --no-deps "tf-keras==%s.*"' % releases.minor(env.tensorflow),
+            machine.legacy_keras_line(releases.minor(env.tensorflow) or ""),
+        )
+
+
+def keras_of_the_eras(env: Environment) -> Found:
+    """Keras 3 alone, where code of the eras expects Keras 2."""
+    version = releases.parse(env.tensorflow)
+    if (
+        version
+        and not version.is_prerelease
+        and releases.within(env.tensorflow, "2.16", None)
+        and machine.LEGACY_KERAS not in env.variables
+        and "keras" in env.distributions
+        and "tf-keras" not in env.distributions
+    ):
+        yield (
+            NOTE,
+            "tf.keras is Keras 3 and tf-keras is not installed",
+            "code of the three eras is written for Keras 2, which tpudist gives it from there: "
+            "its optimizers, reset_states, models in TF 1 graphs, tf.layers",
+            machine.legacy_keras_line(releases.minor(env.tensorflow) or ""),
         )
 
 
@@ -316,6 +336,7 @@ CHECKS = [
     tensorflow_twice,
     packages_do_not_fit,
     legacy_keras_missing,
+    keras_of_the_eras,
     keras_slots,
     chip_without_kernels,
     virtual_name,

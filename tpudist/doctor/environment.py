@@ -34,7 +34,7 @@ VARIABLES = (
     "TPU_WORKER_HOSTNAMES",
     "TPU_LIBRARY_PATH",
     "TPUDIST_LIBTPU",
-    "TF_USE_LEGACY_KERAS",
+    machine.LEGACY_KERAS,
 )
 
 PROBE_SECONDS = 180
@@ -93,7 +93,7 @@ class Environment(typing.NamedTuple):
     @property
     def legacy_keras(self) -> bool:
         """Whether TF_USE_LEGACY_KERAS asks for ``tf_keras``."""
-        return self.variables.get("TF_USE_LEGACY_KERAS") in ("1", "true", "True")
+        return self.variables.get(machine.LEGACY_KERAS) in machine.YES
 
 
 def detect(runtime: str | None = None) -> Environment:

@@ -57,7 +57,7 @@ class Namespace(types.ModuleType):
     _tpudist_path: str
     _tpudist_root: str
     _tpudist_parent: Namespace | None
-    _tpudist_bases: list[types.ModuleType] | None
+    _tpudist_bases: list[tuple[str, types.ModuleType]] | None
 
     def __init__(
         self, name: str, era: str, path: str = "", root: str = "", parent: Namespace | None = None
@@ -137,7 +137,7 @@ def _find(space: Namespace, name: str) -> Any:
         return exports.load(surfaces.DROPINS[era][path])
     if path in ("compat.v1", "compat.v2"):
         return top(era, path)
-    if path in _wrapped(era):
+    if path in _wrapped(era) or _is_keras_elsewhere(space, path):
         child = Namespace(space.__name__ + "." + name, era, path, space._tpudist_root, space)
         if _overlaid(era, path) or _bases(child):
             return child
@@ -175,6 +175,11 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
 
 def _bases(space: Namespace) -> list[types.ModuleType]:
     """The modules of the installed TensorFlow that a Namespace stands over."""
+    return [module for _, module in _stands_over(space)]
+
+
+def _stands_over(space: Namespace) -> list[tuple[str, types.ModuleType]]:
+    """Each module, after the generation of the API ("compat.v1" or "compat.v2") it is of."""
     if space._tpudist_bases is None:
         space._tpudist_bases = (
             _top_bases(space)
@@ -184,29 +189,49 @@ def _bases(space: Namespace) -> list[types.ModuleType]:
     return space._tpudist_bases
 
 
-def _top_bases(space: Namespace) -> list[types.ModuleType]:
+def _top_bases(space: Namespace) -> list[tuple[str, types.ModuleType]]:
     from tpudist.tfcompat import versions
 
     tf = exports.tensorflow()
     if space._tpudist_root:
-        root = space._tpudist_root.rpartition(".")[2]
-        if root == "v2" and not versions.HAS_COMPAT_V2:
-            return [tf]
-        return [getattr(tf.compat, root)]
+        root = space._tpudist_root
+        has = versions.HAS_COMPAT_V2 or root == "compat.v1"
+        return [(root, getattr(tf.compat, root.rpartition(".")[2]) if has else tf)]
     if space._tpudist_era == "contrib":
-        return [tf.compat.v1, tf]
+        return [("compat.v1", tf.compat.v1), ("compat.v2", tf)]
     if not versions.HAS_COMPAT_V2:
-        return [tf]
-    return [tf, tf.compat.v2] if versions.TF2 else [tf.compat.v2, tf]
+        return [("compat.v2", tf)]
+    both = [tf, tf.compat.v2] if versions.TF2 else [tf.compat.v2, tf]
+    return [("compat.v2", module) for module in both]
 
 
-def _child_bases(space: Namespace, parent: Namespace) -> list[types.ModuleType]:
-    name = space._tpudist_path.rpartition(".")[2]
-    found = [getattr(base, name, None) for base in _bases(parent)]
-    found = [base for base in found if isinstance(base, types.ModuleType)]
+def _child_bases(space: Namespace, parent: Namespace) -> list[tuple[str, types.ModuleType]]:
+    found = []
+    for generation, base in _stands_over(parent):
+        for module in _modules_below(generation, base, space._tpudist_path):
+            if isinstance(module, types.ModuleType) and (generation, module) not in found:
+                found.append((generation, module))
     if not found:
-        found = [import_or_none(_real_name(space))]
-    return [base for base in found if base is not None]
+        module = import_or_none(_real_name(space))
+        found = [] if module is None else [("", module)]
+    return found
+
+
+def _modules_below(generation: str, base: types.ModuleType, path: str) -> list[Any]:
+    from tpudist.tfcompat import keras_packages
+
+    if keras_packages.leads_elsewhere(generation, path):
+        return keras_packages.modules(generation, path, base)
+    return [getattr(base, path.rpartition(".")[2], None)]
+
+
+def _is_keras_elsewhere(space: Namespace, path: str) -> bool:
+    """Whether the era's Keras, which the installed TensorFlow does not have there, has a name."""
+    from tpudist.tfcompat import keras_packages
+
+    return any(
+        keras_packages.leads_elsewhere(generation, path) for generation, _ in _stands_over(space)
+    )
 
 
 @functools.lru_cache(maxsize=None)

@@ -64,6 +64,15 @@ def collect(tree, path):
     return sorted(uses.found, key=lambda each: each.line)
 
 
+def names_below_tensorflow(tree):
+    """(dotted name below ``tf``, line) of each use of TensorFlow in a file."""
+    bindings = _Bindings()
+    bindings.visit(tree)
+    uses = _Names(bindings, "")
+    uses.visit(tree)
+    return uses.names
+
+
 class _Bindings(ast.NodeVisitor):
     """Which local names are modules or names of TensorFlow, and which are strategies."""
 
@@ -184,6 +193,17 @@ class _Uses(ast.NodeVisitor):
         if not isinstance(node, ast.Name) or node.id not in self._bindings.tensorflow:
             return None
         return _joined(self._bindings.tensorflow[node.id], *words[::-1])
+
+
+class _Names(_Uses):
+    """Collects all names of TensorFlow's, whatever they tell."""
+
+    def __init__(self, bindings, path):
+        super().__init__(bindings, path)
+        self.names = []
+
+    def _name(self, dotted, line):
+        self.names.append((names.without_compat(dotted), line))
 
 
 def _below_tensorflow(full):

@@ -22,16 +22,26 @@ def detect(script):
     Raises:
       ScriptError: the script is not Python 3.
     """
+    return decide.decide(
+        [each for path, tree in files(script) for each in evidence.collect(tree, path)]
+    )
+
+
+def files(script):
+    """A list of (path, syntax tree): the script, and the modules beside it that it imports.
+
+    Raises:
+      ScriptError: the script is not Python 3.
+    """
     script = os.path.realpath(script)
-    found, files = [], [(script, parse(script))]
+    found = [(script, parse(script))]
     seen = {script}
-    for path, tree in files:
-        found += evidence.collect(tree, path)
+    for path, tree in found:
         for other in _imported_files(tree, path, os.path.dirname(script)):
             if other not in seen:
                 seen.add(other)
-                files += _readable(other)
-    return decide.decide(found)
+                found += _readable(other)
+    return found
 
 
 def describe(decision):

@@ -8,15 +8,15 @@ import traceback
 import types
 
 from tpudist import machine, surfaces
-from tpudist.eras import program
+from tpudist.eras import keras_uses, program
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, hook, plain_failures
+from tpudist.legacy import behaviour, era_keras, hook, plain_failures
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
 
 
-def run(script, argv=(), era=None, tpu=None, around=None):
+def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
     Its files (those below its folder) import the era's drop-in for
@@ -46,22 +46,23 @@ def run(script, argv=(), era=None, tpu=None, around=None):
     """
     with contextlib.ExitStack() as undo:
         try:
-            code = undo.enter_context(of_era(script, argv, era, tpu))
+            code = undo.enter_context(of_era(script, argv, era, tpu, keras))
         except TpudistError as error:
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
         path = os.path.abspath(script)
         if around is not None:
             undo.enter_context(around)
-        return _execute(code, undo.enter_context(_main_module(path)))
+        words = era_keras.lines(keras_uses.find(script))
+        return _execute(code, undo.enter_context(_main_module(path)), words)
 
 
 @contextlib.contextmanager
-def of_era(script, argv=(), era=None, tpu=None):
+def of_era(script, argv=(), era=None, tpu=None, keras=None):
     """Context manager: inside, everything is as a script of an era expects it.
 
     Args:
-      script, argv, era, tpu: as for :func:`run`.
+      script, argv, era, tpu, keras: as for :func:`run`.
 
     Yields:
       The script's code, to be executed in a module of the script's file.
@@ -69,11 +70,15 @@ def of_era(script, argv=(), era=None, tpu=None):
     Raises:
       ScriptError: (a RuntimeError) there is no such script or era.
     """
-    code, era, in_graph = _prepare(script, era)
     with contextlib.ExitStack() as undo:
+        undo.enter_context(era_keras.chosen(keras))
+        code, era, in_graph = _prepare(script, era)
+        for line in era_keras.lines(keras_uses.find(script)):
+            print(line, file=sys.stderr)
         undo.enter_context(_environment(tpu))
         undo.enter_context(_interpreter(script, argv))
         undo.enter_context(behaviour.of_era(era, in_graph))
+        undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(_absl_flags())
         undo.enter_context(hook.Hook(era, _folder(script)))
         yield code
@@ -120,7 +125,7 @@ def _era(era):
     )
 
 
-def _execute(code, module):
+def _execute(code, module, about_keras=()):
     try:
         exec(code, module.__dict__)
     except SystemExit as end:
@@ -131,6 +136,8 @@ def _execute(code, module):
         plain = plain_failures.explained(error)
         if plain is not None:
             print("tpudist run: %s" % plain, file=sys.stderr)
+        if about_keras and era_keras.is_out_of_keras(error):
+            print(*about_keras, sep="\n", file=sys.stderr)
         return 1
     return 0
 

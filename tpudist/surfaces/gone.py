@@ -14,9 +14,8 @@ _LOOP = ("a training loop over strategy.experimental_distribute_dataset and "
          "with tf.estimator")
 _ADDONS = ("copy the few lines you use: TensorFlow Addons, which took it over, "
            "ended in 2024")
-_KERAS_2 = ("with Keras 3 tf.keras.layers.%s, or pip install tf_keras and set "
-            "TF_USE_LEGACY_KERAS=1 before TensorFlow is imported, which brings "
-            "the old functions back")
+_KERAS_2 = ("with Keras 3 tf.keras.layers.%s; or the package tf_keras, which brings the "
+            "old functions back: tpudist doctor has the line to install it")
 _REAL = ("tf.compat.v1.tpu.%s, on a real TPU only; tpudist covers replicate and "
          "rewrite")
 

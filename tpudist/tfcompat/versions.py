@@ -41,8 +41,16 @@ if not _since(OLDEST):
 TF2 = _since("2.0")
 
 #: ``tf.keras`` is Keras 3 (tensorflow 2.16 release notes), unless the user
-#: asked for ``tf_keras`` with TF_USE_LEGACY_KERAS.
+#: asked for ``tf_keras`` with TF_USE_LEGACY_KERAS. What it is for the eras is in
+#: :mod:`tpudist.tfcompat.keras_packages`.
 KERAS_3 = _since("2.16")
+
+#: ``tf.keras.optimizers`` are of new classes, those before are in
+#: ``optimizers.legacy`` (2.11 release notes); not in ``tf.compat.v1``.
+KERAS_OPTIMIZERS_ARE_NEW = _since("2.11")
+
+#: ``import keras`` is the package that ``tf.keras`` is (2.6 release notes).
+KERAS_IS_A_PACKAGE = _since("2.6")
 
 #: Distributed values find a component by its device and refuse duplicate
 #: devices (until 2.1; in 2.2 they became plain tuples).

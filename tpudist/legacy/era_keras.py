@@ -1,0 +1,95 @@
+"""The Keras that a script of an era gets, and what is said where it is not there."""
+
+import contextlib
+import os
+import sys
+
+from tpudist import machine
+
+_SAID = (
+    "tf.keras (%s) is Keras 3 here, and code of the three eras is written for Keras 2%s: "
+    "%s, or --keras installed if Keras 3 is meant"
+)
+_OWN = (
+    "%s imports keras, which was a package of its own until 2020; strategies train models of "
+    "tf.keras: from tensorflow import keras"
+)
+
+
+@contextlib.contextmanager
+def chosen(choice):
+    """Context manager, entered before TensorFlow is imported: sets TF_USE_LEGACY_KERAS.
+
+    Args:
+      choice: "era" or "installed", as ``tpudist run --keras`` takes them; None is "era",
+        unless the variable is set already.
+    """
+    before = os.environ.get(machine.LEGACY_KERAS)
+    if choice == "installed":
+        os.environ[machine.LEGACY_KERAS] = "0"
+    elif choice == "era" or before is None:
+        os.environ.pop(machine.LEGACY_KERAS, None)
+        if "tensorflow" not in sys.modules and machine.legacy_keras_fits():
+            os.environ[machine.LEGACY_KERAS] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(machine.LEGACY_KERAS, None)
+        if before is not None:
+            os.environ[machine.LEGACY_KERAS] = before
+
+
+def lines(uses):
+    """What to say before a script runs, and again where Keras fails.
+
+    Args:
+      uses: its `keras_uses.Uses`.
+
+    Returns:
+      A list of lines.
+    """
+    from tpudist.tfcompat import keras_packages, versions
+
+    said = []
+    if uses.tensorflows and keras_packages.is_keras_3() and not keras_packages.is_chosen():
+        own = machine.legacy_keras()
+        beside = " (tf_keras %s does not go with TensorFlow %s)" % (own, versions.TF) if own else ""
+        install = machine.legacy_keras_line(keras_packages.minor())
+        said.append(_SAID % (uses.tensorflows, beside, install))
+    is_tensorflows = versions.KERAS_IS_A_PACKAGE and not versions.KERAS_3
+    if uses.own and not is_tensorflows and not keras_packages.is_chosen():
+        said.append(_OWN % uses.own)
+    return ["keras: " + line for line in said]
+
+
+def is_out_of_keras(error):
+    """Whether an exception comes out of the installed package ``keras``, or is about it."""
+    about = (getattr(error, "name", None), type(getattr(error, "obj", None)).__module__)
+    if any(str(name).partition(".")[0] == "keras" for name in about):
+        return True
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__", "").startswith("keras."):
+            return True
+        trace = trace.tb_next
+    return "keras" in str(error).lower()
+
+
+@contextlib.contextmanager
+def optimizers_of_era():
+    """Context manager: Keras 2 finds the optimizers of the eras by their names.
+
+    ``model.compile("adam")`` then makes the class that ``tf.keras.optimizers.Adam`` was.
+    """
+    from tpudist.tfcompat import keras_packages
+
+    module = keras_packages.optimizers_found_by_name()
+    if module is None:
+        yield
+        return
+    native = module.get
+    module.get = keras_packages.of_older_classes(native)
+    try:
+        yield
+    finally:
+        module.get = native

@@ -1,0 +1,110 @@
+"""Which Keras is ``tf.keras`` of the three eras, and where its modules are.
+
+Up to 2.15 it is the TensorFlow's own, from 2.16 on the package ``tf_keras`` of the
+same release. Without that package, and where TF_USE_LEGACY_KERAS says no, it is the
+installed Keras 3.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+import types
+from typing import TYPE_CHECKING
+
+from tpudist import machine
+from tpudist.surfaces import keras_modules
+from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any, Callable
+
+#: The API of ``tf_keras``, by generation.
+_API = {"compat.v1": "tf_keras.api._v1.keras", "compat.v2": "tf_keras.api._v2.keras"}
+
+_OPTIMIZERS = ("keras.optimizers", "optimizers")
+
+
+def minor() -> str:
+    """The installed TensorFlow's minor release, such as "2.21"."""
+    return ".".join(str(versions.TF).split(".")[:2])
+
+
+def is_chosen() -> bool:
+    """Whether Keras 3 is meant where the era's Keras is another one."""
+    return os.environ.get(machine.LEGACY_KERAS, "1") not in machine.YES
+
+
+def legacy() -> bool:
+    """Whether the eras' ``tf.keras`` is the package ``tf_keras``."""
+    return versions.KERAS_3 and not is_chosen() and machine.has_legacy_keras(minor())
+
+
+def is_keras_3() -> bool:
+    """Whether the eras' ``tf.keras`` is Keras 3."""
+    return versions.KERAS_3 and not legacy()
+
+
+def leads_elsewhere(generation: str, name: str) -> bool:
+    """Whether the eras find a name in other modules than the installed TensorFlow does.
+
+    Args:
+      generation: "compat.v1" or "compat.v2".
+      name: dotted name below ``tf``.
+    """
+    if name not in keras_modules.KERAS[generation]:
+        return False
+    if versions.KERAS_3:
+        return legacy()
+    inside = name.partition(".")[0] in ("keras", "optimizers")
+    return versions.KERAS_OPTIMIZERS_ARE_NEW and generation == "compat.v2" and inside
+
+
+def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
+    """The modules to look in for what is below a name, the first before the others.
+
+    Args:
+      generation, name: as of :func:`leads_elsewhere`, which is true of them.
+      above: the installed TensorFlow's module that `name` is in.
+    """
+    if legacy():
+        below = keras_modules.KERAS[generation][name]
+        found: Any = importlib.import_module((_API[generation] + "." + below).rstrip("."))
+    else:
+        found = getattr(above, name.rpartition(".")[2])
+    if generation == "compat.v2" and name in _OPTIMIZERS:
+        return [_found_by_name(found), found.legacy, found]
+    return [found]
+
+
+def optimizers_found_by_name() -> Any:
+    """The module of Keras 2 in which ``compile`` finds optimizers by their names.
+
+    None where these are the eras' own already, or where Keras is Keras 3.
+    """
+    if is_keras_3() or not versions.KERAS_OPTIMIZERS_ARE_NEW:
+        return None
+    import tensorflow as tf
+
+    keras = importlib.import_module(_API["compat.v2"]) if versions.KERAS_3 else tf.keras
+    return sys.modules[keras.optimizers.get.__module__]
+
+
+def of_older_classes(native: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of Keras' that finds an optimizer by its name, for the eras' classes."""
+
+    @functools.wraps(native)
+    def found(*args: Any, **kwargs: Any) -> Any:
+        return native(*args, **dict(kwargs, use_legacy_optimizer=True))
+
+    return found
+
+
+def _found_by_name(optimizers: Any) -> ModuleType:
+    made: Any = types.ModuleType(optimizers.__name__)
+    for name in ("get", "deserialize"):
+        setattr(made, name, of_older_classes(getattr(optimizers, name)))
+    return made
