@@ -51,6 +51,7 @@ def machine(
     chips=(),
     runtime=None,
     python="3.11.7",
+    looked=None,
     **probe,
 ):
     """A sound machine of a TensorFlow release, with changes.
@@ -61,7 +62,7 @@ def machine(
       distributions: what is installed otherwise than on the sound machine;
         None as a version takes a distribution away.
       requires: requirement strings of the wheel.
-      variables, chips, runtime, python: as in ``Environment``.
+      variables, chips, runtime, python, looked: as in ``Environment``.
       **probe: what the probe says otherwise.
     """
     installed, seen = (
@@ -83,6 +84,7 @@ def machine(
         probe=seen,
         chips=list(chips),
         runtime=runtime,
+        looked=looked,
     )
 
 
@@ -192,6 +194,12 @@ CASES = {
         "chip_without_kernels",
         "the wheel that a TPU VM image brings",
     ),
+    "a TPU that is not there": (
+        machine("2.8.4", looked={"error": dict(seen="it is gone", why="y", instead="make it")}),
+        "problem",
+        "tpu_cannot_be_used",
+        "make it",
+    ),
     "runtime of another release": (
         machine("2.8.4", runtime="2.9.0"),
         "problem",
@@ -202,7 +210,7 @@ CASES = {
         machine("2.12.1", runtime="tpu-vm-tf-2.15.0-pjrt", variables={"TPU_NAME": "mine"}),
         "problem",
         "runtime_does_not_match",
-        "Client(tpu='mine')",
+        "tpu-vm create mine --version=tpu-vm-tf-2.12.0",
     ),
     "runtime unknown": (
         machine("2.8.4", variables={"TPU_NAME": "mine"}),

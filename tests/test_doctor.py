@@ -3,6 +3,7 @@
 import pytest
 
 from tests.doctor_machines import CASES, CHIPS, MISFITS, SOUND, machine
+from tpudist.cloud import runtimes
 from tpudist.doctor import checks, releases, report, tpus
 
 
@@ -170,7 +171,7 @@ def test_keras_generation(env, generation, version):
     ],
 )
 def test_patch_releases_map_to_their_runtime(text, target):
-    assert tpus.runtime_for(text) == target
+    assert runtimes.runtime_for(text) == target
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_json_is_stable():
         "tpudist",
     ]
     assert sorted(data["tensorflow"]) == ["distributions", "path", "variant", "version"]
-    assert sorted(data["tpu"]) == ["chips", "kind", "libtpu", "name", "source"]
+    assert sorted(data["tpu"]) == ["chips", "kind", "libtpu", "looked", "name", "source", "words"]
     assert sorted(data["findings"][0]) == ["check", "instead", "level", "seen", "why"]
     assert sorted(data["surfaces"]) == ["contrib", "v2_0", "v2_2"]
 

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tpudist import options as declared
-from tpudist.errors import TpudistError
+from tpudist.errors import ArgumentError, TpudistError
 
 if TYPE_CHECKING:
     import argparse
@@ -81,14 +81,25 @@ def doctor(options: argparse.Namespace) -> int:
     """``tpudist doctor``: reports what is installed and what to type.
 
     Args:
-      options: parsed ``json`` (bool) and ``runtime`` (or None).
+      options: parsed ``json`` and ``configure`` (bool), and ``runtime``, ``tpu``,
+        ``zone`` and ``project`` (each a text or None).
 
     Returns:
       0 if nothing is wrong, 1 if there are problems.
     """
     from tpudist import doctor as doctors
 
-    return doctors.run(options.json, options.runtime)
+    if options.configure and not options.tpu:
+        raise ArgumentError(
+            "--configure without --tpu",
+            "it sets the runtime of the TPU that --tpu names",
+            "tpudist doctor --tpu NAME --configure",
+        )
+    look = [options.tpu] if options.tpu else []
+    for name in ("zone", "project"):
+        look += ["--%s=%s" % (name, getattr(options, name))] * bool(getattr(options, name))
+    look += ["--configure"] * options.configure
+    return doctors.run(options.json, options.runtime, look=look)
 
 
 def matrix(options: argparse.Namespace) -> int:

@@ -66,6 +66,14 @@ class TPUNameError(TpudistError, ValueError):
     """A resolver or ``TPUDIST_TPU`` names a TPU that cannot exist."""
 
 
+class TPUAccessError(TpudistError, ValueError):
+    """Google's services cannot be asked about a TPU: who asks, or how, is wrong."""
+
+
+class TPUStateError(TpudistError, RuntimeError):
+    """A TPU exists and cannot be used: its state, its health or its runtime."""
+
+
 class TopologyError(TpudistError, ValueError):
     """Cores, computation shape or device assignment do not fit the slice."""
 

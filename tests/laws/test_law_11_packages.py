@@ -21,6 +21,7 @@ FLOORS = (
     "slices",
     "hlo",
     "machine",
+    "cloud",
     "surfaces",
     "eras",
     "tfcompat",

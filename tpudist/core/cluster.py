@@ -6,16 +6,17 @@ tf.tpu.experimental.initialize_tpu_system (TensorFlow 2.2 API pages).
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.core import placement
-from tpudist.errors import ArgumentTypeError, TPUNameError
+from tpudist.core import named_tpus, placement
+from tpudist.errors import ArgumentTypeError
 from tpudist.tfcompat import tpu as native
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import tpu_client, versions
 from tpudist.virtual import system as virtual_system
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class TPUClusterResolver(native.TPUClusterResolver):
         a virtual TPU.
 
     Raises:
-      TPUNameError: no TPU can be found by that name.
+      TPUNameError: no TPU is named, or there cannot be one of that name.
+      TPUAccessError: Google's services cannot be asked for it.
     """
 
     def __init__(
@@ -53,15 +55,8 @@ class TPUClusterResolver(native.TPUClusterResolver):
             self._system = virtual_system.parse(name)
             self._start_virtual(name, job_name)
             return
-        try:
-            super().__init__(name, zone, project, job_name, *args, **kwargs)
-        except (ValueError, RuntimeError, ImportError, OSError) as error:
-            raise TPUNameError(
-                "no TPU named %r: %s" % (name, error),
-                "TensorFlow found neither that TPU nor the environment of a TPU VM",
-                "tpu='local' on a TPU VM, tpu='virtual:8' (or TPUDIST_TPU="
-                "virtual:8 in the environment) where there is no TPU",
-            ) from error
+        start = functools.partial(super().__init__, name, zone, project, job_name, *args, **kwargs)
+        named_tpus.constructed(start, name, zone, project)
 
     def _start_virtual(self, name: str | None, job_name: str) -> None:
         self._tpu = name
@@ -92,9 +87,16 @@ class TPUClusterResolver(native.TPUClusterResolver):
         return self._job_name if self._system else super().get_job_name()
 
     def cluster_spec(self) -> Any:
-        """The cluster of the TPU workers; empty for a virtual TPU."""
+        """The cluster of the TPU workers; empty for a virtual TPU.
+
+        Raises:
+          TPUStateError: the TPU cannot be used now, and why.
+          TPUAccessError, TPUNameError: it cannot be asked for.
+        """
         if self._system:
             return tf.train.ClusterSpec({})
+        if tpu_client.asks_the_api(self):
+            return named_tpus.answer(self, super().cluster_spec)
         return super().cluster_spec()
 
     def num_accelerators(self, *args: Any, **kwargs: Any) -> dict[str, int]:
@@ -158,29 +160,40 @@ def system_of(resolver: Any) -> virtual_system.VirtualSystem | None:
 
 
 def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any) -> None:
-    """Connects this process to the TPU's workers; a virtual TPU needs none."""
-    if system_of(resolve(cluster_spec_or_resolver)) is None:
+    """Connects this process to the TPU's workers; a virtual TPU needs none.
+
+    Waits for a healthy TPU, as `initialize_tpu_system` does.
+    """
+    resolver = resolve(cluster_spec_or_resolver)
+    if system_of(resolver) is None:
+        named_tpus.ready(resolver)
         tf.config.experimental_connect_to_cluster(cluster_spec_or_resolver, *args, **kwargs)
 
 
 def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
-    """Starts the TPU system.
+    """Starts the TPU system, once it is healthy; a line tells what is waited for.
 
     Args:
       cluster_resolver: a `TPUClusterResolver`; None for the local TPU.
 
     Returns:
       The `Topology` of the system.
+
+    Raises:
+      TPUStateError: it does not get healthy within the seconds of
+        TPUDIST_TPU_TIMEOUT, or its runtime is of another TensorFlow.
+      TPUAccessError, TPUNameError: it cannot be asked for.
     """
     resolver = resolve(cluster_resolver)
     system = system_of(resolver)
     if system is not None:
         return placement.topology(system)
-    return tf.tpu.experimental.initialize_tpu_system(resolver)
+    named_tpus.ready(resolver)
+    return native.initialize(resolver)
 
 
 def shutdown_tpu_system(cluster_resolver: Resolver = None) -> None:
     """Stops the TPU system; nothing to do for a virtual TPU."""
     resolver = resolve(cluster_resolver)
     if system_of(resolver) is None:
-        tf.tpu.experimental.shutdown_tpu_system(resolver)
+        native.shutdown(resolver)

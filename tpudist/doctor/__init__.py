@@ -1,8 +1,8 @@
 """``tpudist doctor``: what is installed, what cannot work together, what to type.
 
 TensorFlow is imported only in a separate process, so the doctor reports even
-where it is missing, hangs or kills the process. It uses no network: what only
-the TPU knows is passed in (``--runtime``). To change: a check
+where it is missing, hangs or kills the process. It uses no network but for the TPU
+that ``--tpu`` names (:mod:`look`). To change: a check
 (:mod:`checks`), with a case in tests/doctor_machines.py.
 """
 
@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Sequence, TextIO
 
     from tpudist.doctor.environment import Environment
 
@@ -22,6 +22,7 @@ def run(
     runtime: str | None = None,
     environment: Environment | None = None,
     out: TextIO | None = None,
+    look: Sequence[str] = (),
 ) -> int:
     """Prints the report; the number returned is the exit code.
 
@@ -31,6 +32,7 @@ def run(
         ``"2.8.0"`` or ``"tpu-vm-tf-2.15.0-pjrt"``.
       environment: an ``Environment`` to judge instead of this machine.
       out: the text stream to write to; standard output if None.
+      look: which TPU to ask for its state: arguments of :mod:`look`, its name first.
 
     Returns:
       0 if nothing is wrong (notes do not count), 1 if there are problems.
@@ -38,7 +40,7 @@ def run(
     from tpudist.doctor import checks, report
     from tpudist.doctor import environment as environments
 
-    environment = environment or environments.detect(runtime)
+    environment = environment or environments.detect(runtime, look)
     findings = checks.diagnose(environment)
     write = report.as_json if as_json else report.as_text
     (out or sys.stdout).write(write(environment, findings))

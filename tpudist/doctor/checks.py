@@ -13,6 +13,7 @@ import typing
 from typing import TYPE_CHECKING
 
 from tpudist import machine
+from tpudist.cloud import runtimes
 from tpudist.doctor import releases, tpus
 from tpudist.errors import TPUNameError
 from tpudist.virtual import system
@@ -277,15 +278,13 @@ def virtual_name(env: Environment) -> Found:
 
 def runtime_does_not_match(env: Environment) -> Found:
     """A remote TPU's runtime that is not of the client's minor release."""
-    target = tpus.runtime_for(env.tensorflow)
-    if target is None or tpus.virtual(env):
+    target = runtimes.runtime_for(env.tensorflow)
+    if target is None or (tpus.virtual(env) and not env.looked):
         return
-    name = tpus.remote(env) or "NAME"
-    instead = (
-        "from cloud_tpu_client import Client; Client(tpu=%r).configure_tpu_version"
-        "(%r, restart_type='ifNeeded')" % (name, target)
-    )
-    found = tpus.release_in(env.runtime)
+    node = (env.looked or {}).get("node") or {}
+    name = node.get("name") or tpus.remote(env) or "NAME"
+    instead = runtimes.line_that_sets(name, env.tensorflow, env.runtime)
+    found = runtimes.release_in(env.runtime)
     if found and releases.minor(found) != releases.minor(env.tensorflow):
         yield (
             PROBLEM,
@@ -299,8 +298,16 @@ def runtime_does_not_match(env: Environment) -> Found:
             NOTE,
             "TPU %r, whose runtime version cannot be known offline" % name,
             "only a runtime of TensorFlow %s answers this client" % target,
-            instead + "; or tell me: tpudist doctor --runtime VERSION",
+            "tpudist doctor --tpu %s, which asks it; %s; or tell me: tpudist doctor "
+            "--runtime VERSION" % (name, instead),
         )
+
+
+def tpu_cannot_be_used(env: Environment) -> Found:
+    """What the TPU that was asked for says of itself, or why it cannot be asked."""
+    error = (env.looked or {}).get("error")
+    if error:
+        yield PROBLEM, error["seen"], error["why"], error["instead"]
 
 
 def resolver_cannot_ask(env: Environment) -> Found:
@@ -340,6 +347,7 @@ CHECKS = [
     keras_slots,
     chip_without_kernels,
     virtual_name,
+    tpu_cannot_be_used,
     runtime_does_not_match,
     resolver_cannot_ask,
 ]

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from email.message import Message
-    from typing import Any, Iterator
+    from typing import Any, Iterator, Sequence
 
 
 from tpudist import machine
+from tpudist.cloud import deadlines
 
 #: Environment variables that decide about TPUs and Keras.
 VARIABLES = (
@@ -52,7 +53,9 @@ class Environment(typing.NamedTuple):
       variables: {name: value} of the set ones among ``VARIABLES``.
       probe: what :mod:`tpudist.doctor.probe` saw (a dict), see there.
       chips: the TPU device files, e.g. ``["/dev/accel0"]``.
-      runtime: the TPU runtime's version as the user gave it, or None.
+      runtime: the TPU runtime's version, as the user gave it or the TPU says; or None.
+      looked: what :mod:`tpudist.doctor.look` saw (a dict), see there; None if no TPU
+        was asked for.
     """
 
     python: str
@@ -64,6 +67,7 @@ class Environment(typing.NamedTuple):
     probe: dict[str, typing.Any]
     chips: list[str]
     runtime: str | None
+    looked: dict[str, typing.Any] | None = None
 
     @property
     def tensorflows(self) -> dict[str, str]:
@@ -96,13 +100,15 @@ class Environment(typing.NamedTuple):
         return self.variables.get(machine.LEGACY_KERAS) in machine.YES
 
 
-def detect(runtime: str | None = None) -> Environment:
-    """The :class:`Environment` of this machine; asks no network.
+def detect(runtime: str | None = None, look: Sequence[str] = ()) -> Environment:
+    """The :class:`Environment` of this machine; asks no network but for a TPU by its name.
 
     Args:
       runtime: the TPU runtime's version, if the user knows it.
+      look: arguments of :mod:`tpudist.doctor.look`; empty looks at none.
     """
     distributions, requires = installed()
+    looked = look_at(look) if look else None
     return Environment(
         python=platform.python_version(),
         executable=sys.executable,
@@ -112,7 +118,8 @@ def detect(runtime: str | None = None) -> Environment:
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
         probe=probe_tensorflow(),
         chips=tpu_chips(),
-        runtime=runtime,
+        runtime=runtime or (looked or {}).get("runtime"),
+        looked=looked,
     )
 
 
@@ -177,19 +184,56 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
       The dict that :mod:`tpudist.doctor.probe` prints; its ``error`` says so
       if that process was killed, hung or printed nothing.
     """
+    quiet = dict(_quiet(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
+    # It touches neither the chips nor the network.
+    return _last_line(["-m", "tpudist.doctor.probe"], quiet, seconds)
+
+
+def look_at(arguments: Sequence[str]) -> dict[str, Any]:
+    """What :mod:`tpudist.doctor.look` sees, in a process of its own; it may wait.
+
+    Args:
+      arguments: of that module, the TPU's name first.
+
+    Returns:
+      The dict that it prints, with an ``error`` where it printed none.
+    """
+    quiet = _quiet()
+    quiet.pop(machine.TPU, None)
+    seconds = PROBE_SECONDS + 5 * deadlines.seconds()
+    looked = _last_line(["-m", "tpudist.doctor.look"] + list(arguments), quiet, seconds, None)
+    if isinstance(looked.get("error"), str):
+        looked["error"] = {
+            "seen": "TPU %r: %s" % (arguments[0], looked["error"]),
+            "why": "TensorFlow has the client of the TPU API, and its import failed",
+            "instead": "what the other problems say",
+        }
+    return looked
+
+
+def _quiet() -> dict[str, str]:
+    """The variables of a process that imports tpudist and TensorFlow, and says little."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    quiet = dict(
-        os.environ, TF_CPP_MIN_LOG_LEVEL="3", TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1"
-    )  # touch neither the chips nor the network
+    quiet = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONWARNINGS="ignore")
     quiet["PYTHONPATH"] = os.pathsep.join(
         path for path in (quiet.get("PYTHONPATH"), package) if path
     )
+    return quiet
+
+
+def _last_line(
+    arguments: Sequence[str],
+    variables: dict[str, str],
+    seconds: float,
+    stderr: int | None = subprocess.PIPE,
+) -> dict[str, Any]:
+    """The JSON in the last line that a Python process prints, or why there is none."""
     try:
         process = subprocess.run(
-            [sys.executable, "-m", "tpudist.doctor.probe"],
-            env=quiet,
+            [sys.executable] + list(arguments),
+            env=variables,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             universal_newlines=True,
             timeout=seconds,
         )
@@ -199,7 +243,7 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
     try:
         return json.loads(lines[-1])
     except (IndexError, ValueError):
-        last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+        last = ((process.stderr or "").strip().splitlines() or ["no message"])[-1]
         return {
             "error": "import tensorflow ended the process with exit code %d: %s"
             % (process.returncode, last)

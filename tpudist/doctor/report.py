@@ -108,6 +108,8 @@ def _facts(env: Environment, report: Mapping[str, Any]) -> Iterator[tuple[str, s
         yield "TensorFlow", "none"
     yield "Keras", _keras(**report["keras"])
     yield "TPU", _tpu(**report["tpu"])
+    for line in _looked(env.looked or {}):
+        yield "", line
 
 
 def _keras(generation: str | None, version: str | None) -> str:
@@ -119,14 +121,39 @@ def _keras(generation: str | None, version: str | None) -> str:
 
 
 def _tpu(
-    kind: str | None, name: str | None, source: str | None, chips: Sequence[str], libtpu: str | None
+    kind: str | None,
+    name: str | None,
+    source: str | None,
+    words: str,
+    chips: Sequence[str],
+    libtpu: str | None,
+    looked: object,
 ) -> str:
     library = "; libtpu %s" % libtpu if libtpu else ""
     if kind is None:
         return "none; a virtual one needs none: TPUDIST_TPU=virtual:8" + library
     if kind == "local":
-        return "%d chips here (%s ...)%s" % (len(chips), chips[0], library)
-    return "%s %s (%s)%s" % (kind, name, source, library)
+        return "%d chips here (%s ...): %s%s" % (len(chips), chips[0], words, library)
+    return "%s %s (%s): %s%s" % (kind, name, source, words, library)
+
+
+def _looked(looked: Mapping[str, Any]) -> Iterator[str]:
+    """Lines on the TPU that was asked for."""
+    node, slice_ = looked.get("node"), looked.get("slice")
+    if node:
+        yield "%(name)s (zone %(zone)s, project %(project)s): %(state)s, health " % node + (
+            node["health"] or "not told"
+        )
+        shape = slice_ and "%(name)s, %(devices)d devices on %(hosts)d hosts" % slice_
+        yield "%s (%s), at %s" % (
+            node["type"] or "a type not told",
+            shape or "no slice of the table",
+            ", ".join(node["addresses"]) or "no address yet",
+        )
+    if looked.get("configured"):
+        yield "runtime set to TensorFlow %s" % looked["configured"]
+    elif looked.get("runtime"):
+        yield "runtime %s" % looked["runtime"]
 
 
 def _native(era: str, native: list[str], provided: list[str]) -> str:

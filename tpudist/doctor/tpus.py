@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tpudist import machine
-from tpudist.doctor import releases
+from tpudist.cloud import places
 
 if TYPE_CHECKING:
     from typing import Any
 
     from tpudist.doctor.environment import Environment
-
-
-#: Variables that name a TPU on another machine, most specific first.
-REMOTE = ("TPU_NAME", "COLAB_TPU_ADDR", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS")
 
 
 def virtual(env: Environment) -> str | None:
@@ -29,7 +24,7 @@ def remote(env: Environment) -> str | None:
 
     ``local`` is what Cloud TPU VMs put into TPU_NAME for their own chips.
     """
-    names = [env.variables.get(variable) for variable in (machine.TPU,) + REMOTE]
+    names = [env.variables.get(variable) for variable in (machine.TPU,) + places.REMOTE]
     return next(
         (name for name in names if name and name != "local" and not name.startswith("virtual")),
         None,
@@ -41,14 +36,17 @@ def found(env: Environment) -> dict[str, Any]:
 
     Returns:
       ``kind``: ``"virtual"``, ``"local"``, ``"remote"`` or None; ``name``: the
-      name to pass to a resolver; ``source``: where that was read; ``chips``:
-      device files of this host; ``libtpu``: version of the package, or None.
+      name to pass to a resolver; ``source``: where that was read; ``words``: what
+      it is; ``chips``: device files of this host; ``libtpu``: version of the
+      package, or None; ``looked``: what the TPU asked for by ``--tpu`` says.
     """
     kind, name, source = _choice(env)
     return {
         "kind": kind,
         "name": name,
         "source": source,
+        "words": places.of(name, env.variables, env.chips).words,
+        "looked": env.looked,
         "chips": env.chips,
         "libtpu": env.distributions.get("libtpu"),
     }
@@ -67,24 +65,8 @@ def _choice(env: Environment) -> tuple[str, str, str] | tuple[None, None, None]:
             name,
             next(
                 variable
-                for variable in (machine.TPU,) + REMOTE
+                for variable in (machine.TPU,) + places.REMOTE
                 if env.variables.get(variable) == name
             ),
         )
     return None, None, None
-
-
-def release_in(runtime: str | None) -> str | None:
-    """``"2.15"`` of ``"tpu-vm-tf-2.15.0-pjrt"``; None if no release is in it."""
-    match = re.search(r"\d+\.\d+", runtime or "")
-    return match and match.group()
-
-
-def runtime_for(tensorflow: str | None) -> str | None:
-    """The runtime of a TensorFlow release: patch releases map to ``x.y.0``.
-
-    TPU runtimes are published per minor release; the patch releases of
-    TensorFlow mostly have none of their own.
-    """
-    minor = releases.minor(tensorflow)
-    return minor and minor + ".0"

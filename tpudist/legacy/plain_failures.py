@@ -5,7 +5,9 @@ import re
 from tpudist.errors import ScriptError
 
 #: An op of an error: ``{{node Conv2D}}``, ``with these attrs: [T=DT_BFLOAT16, ...]``.
-_CONVOLUTION = re.compile(r"Missing \d+-th output from \{\{node \S*Conv2D\S*\}\}|'Conv2D'.*BFLOAT16")
+_CONVOLUTION = re.compile(
+    r"Missing \d+-th output from \{\{node \S*Conv2D\S*\}\}|'Conv2D'.*BFLOAT16"
+)
 
 
 def explained(error):

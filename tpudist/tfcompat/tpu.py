@@ -4,6 +4,7 @@ In 1.13 they are in contrib, from 1.14 on below ``tensorflow.python``.
 """
 
 import numpy as np
+import tensorflow as tf
 from tensorflow.python.client import device_lib, session
 from tensorflow.python.distribute import distribute_lib
 from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver
@@ -95,6 +96,32 @@ def system_metadata(cores, hosts, topology):
         topology=topology,
         devices=[session._DeviceAttributes(name % i, "TPU", 1, i) for i in range(cores)],
     )
+
+
+def initialize(resolver):
+    """Starts the system of a resolver's TPU; returns its `Topology`."""
+    if versions.TPU_IN_PYTHON:
+        return tf.tpu.experimental.initialize_tpu_system(resolver)
+    return Topology(serialized=_in_session(resolver, tpu.initialize_system))
+
+
+def shutdown(resolver):
+    """Stops the system of a resolver's TPU."""
+    if versions.HAS_SHUTDOWN:
+        tf.tpu.experimental.shutdown_tpu_system(resolver)
+    else:
+        _in_session(resolver, tpu.shutdown_system)
+
+
+def _in_session(resolver, build):
+    """What the op that `build` makes gives on a resolver's TPU."""
+    config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
+    cluster = resolver.cluster_spec()
+    if cluster:
+        config.cluster_def.CopyFrom(cluster.as_cluster_def())
+    with tf.Graph().as_default():
+        with tf.compat.v1.Session(resolver.master(), config=config) as opened:
+            return opened.run(build())
 
 
 def query_metadata(resolver):

@@ -112,6 +112,16 @@ TOPOLOGY_RANK = 4 if _since("2.3") else 3
 #: function of tpu_strategy does (2.3).
 RESOLVER_HAS_METADATA = _since("2.3")
 
+#: ``tf.tpu.experimental.shutdown_tpu_system`` exists (2.1).
+HAS_SHUTDOWN = _since("2.1")
+
+#: The resolver has a client of the TPU API, of its own or of cloud_tpu_client (2.2);
+#: before, it asks itself.
+RESOLVER_HAS_CLIENT = _since("2.2")
+
+#: The resolver's methods that ask the TPU API are in camel case (until 1.13).
+RESOLVER_IN_CAMEL_CASE = not _since("1.14")
+
 #: A mirrored variable without aggregation may be assigned in replica context
 #: (2.3); before, that is a ValueError on TPUs and GPUs alike.
 ASSIGN_WITHOUT_AGGREGATION = _since("2.3")

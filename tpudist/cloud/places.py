@@ -1,0 +1,85 @@
+"""Where a TPU's name comes from, in words: a TPU VM, Colab, Kubernetes, or a name of Cloud TPU."""
+
+from __future__ import annotations
+
+import typing
+from typing import TYPE_CHECKING
+
+from tpudist import machine
+
+if TYPE_CHECKING:
+    from typing import Mapping, Sequence
+
+KUBERNETES, NAME, COLAB = "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_NAME", "COLAB_TPU_ADDR"
+
+#: Set on the hosts of TPU VMs.
+_ON_A_VM = ("TPU_ACCELERATOR_TYPE", "TPU_WORKER_HOSTNAMES")
+
+#: Variables that name a TPU where a resolver gets no name, in the order it reads them.
+READ = (KUBERNETES, NAME)
+
+#: Variables that name a TPU on another machine; Colab's is read by its users' code only.
+REMOTE = READ + (COLAB,)
+
+
+class Place(typing.NamedTuple):
+    """Where a TPU is.
+
+    Args:
+      name: what a resolver takes, or None if there is nothing.
+      source: the variable it comes from; None for an argument.
+      words: what it is.
+    """
+
+    name: str | None
+    source: str | None
+    words: str
+
+
+def of(tpu: str | None, variables: Mapping[str, str], chips: Sequence[str] = ()) -> Place:
+    """Which TPU a resolver gets.
+
+    Args:
+      tpu: the argument of the resolver; None or empty if there is none.
+      variables: the environment.
+      chips: device files of TPU chips on this machine.
+    """
+    forced = variables.get(machine.TPU)
+    if forced:
+        return Place(forced, machine.TPU, _words(forced, variables))
+    if tpu:
+        return Place(tpu, None, _words(tpu, variables))
+    if chips:
+        return Place("local", chips[0], _words("local", variables))
+    for variable in REMOTE:
+        if variables.get(variable):
+            return Place(variables[variable], variable, _words(variables[variable], variables))
+    return Place(None, None, "no TPU is named")
+
+
+def _words(name: str, variables: Mapping[str, str]) -> str:
+    if name.startswith("virtual"):
+        return "a virtual TPU, in this process"
+    if name == "local":
+        return "the chips of this machine, a TPU VM"
+    if name in variables.get(KUBERNETES, ()) and variables.get(KUBERNETES):
+        return "the endpoints that Kubernetes gives this pod"
+    address = variables.get(COLAB)
+    if address and name.endswith(address):
+        return "the TPU of this Colab notebook, by its address"
+    if "://" in name:
+        return "a TPU by its address, which no API tells the state of"
+    return "a TPU that Google Cloud knows by that name"
+
+
+def advice(variables: Mapping[str, str], chips: Sequence[str] = ()) -> str:
+    """What to pass where no TPU was named, by what the environment has."""
+    if chips or any(variables.get(each) for each in _ON_A_VM):
+        return "tpu='local': this is a TPU VM, whose chips need no name"
+    if variables.get(COLAB):
+        return "tpu='grpc://' + os.environ['%s']: this is a Colab notebook with a TPU" % COLAB
+    return (
+        "tpu=NAME or TPU_NAME=NAME, as 'gcloud compute tpus list' prints it; tpu='local' on a "
+        "TPU VM; tpu='virtual:8' (or TPUDIST_TPU=virtual:8 in the environment) "
+        "where there is no TPU"
+    )

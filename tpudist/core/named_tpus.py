@@ -1,0 +1,121 @@
+"""Real TPUs behind a resolver: found, healthy, and of this TensorFlow's release before use."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import TYPE_CHECKING
+
+from tpudist.cloud import deadlines, failures, looking, places, runtimes
+from tpudist.errors import TpudistError, TPUNameError
+from tpudist.tfcompat import tpu_client, versions
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from tpudist.cloud.nodes import Node
+
+
+def constructed(
+    start: Callable[[], None], tpu: str | None, zone: str | None, project: str | None
+) -> None:
+    """Runs the native resolver's constructor, which asks where this machine is.
+
+    Args:
+      start: the constructor.
+      tpu, zone, project: its arguments.
+
+    Raises:
+      TPUNameError: no TPU is named, or there cannot be one of that name.
+      TPUAccessError: zone and project are unknown, or Google's client is not there.
+    """
+    try:
+        deadlines.call(start, deadlines.seconds())
+    except TpudistError:
+        raise
+    except (ValueError, RuntimeError, ImportError, OSError, deadlines.TooLate) as error:
+        name = next(filter(None, [tpu] + [os.environ.get(each) for each in places.READ]), "")
+        if not name:
+            raise TPUNameError(
+                "no TPU is named: %s" % error,
+                "none of %s is set" % ", ".join(places.READ),
+                places.advice(os.environ),
+            ) from error
+        raise failures.explain(error, failures.Asked(name, zone or "", project or "")).error from (
+            error
+        )
+
+
+def answer(resolver: Any, function: Callable[[], Any]) -> Any:
+    """What a native method that asks the TPU API returns, of a TPU that can be used now.
+
+    Args:
+      resolver: of a TPU that is named.
+      function: the method, bound.
+
+    Raises:
+      TPUStateError, TPUAccessError, TPUNameError: it cannot be used, and why.
+    """
+    asked = _asked(resolver)
+    looking.healthy(functools.partial(tpu_client.fetch, resolver), asked, waits=False)
+    try:
+        return deadlines.call(function, deadlines.seconds())
+    except TpudistError:
+        raise
+    except Exception as error:  # of any of the clients
+        raise failures.explain(error, asked).error from error
+
+
+def ready(resolver: Any) -> None:
+    """Waits until a resolver's TPU is healthy, and refuses a runtime of another release.
+
+    Nothing is asked of the TPU of this machine, nor of resolvers of other kinds.
+
+    Args:
+      resolver: of a real TPU.
+
+    Raises:
+      TPUStateError: it does not get healthy in time, or runs another TensorFlow.
+      TPUAccessError, TPUNameError: it cannot be asked for.
+    """
+    if tpu_client.asks_the_api(resolver):
+        node = looking.healthy(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
+        place, runtime = node.place, runtimes.of(node)
+    else:
+        addresses = tpu_client.endpoints(resolver)
+        if not addresses:
+            return
+        place, runtime = "the TPU at %s" % addresses[0], runtimes.asked(addresses[0]) or ""
+    refused = runtimes.refusal(place, tpu_client.name(resolver), runtime, str(versions.TF))
+    if refused is not None:
+        raise refused
+
+
+def look(resolver: Any) -> Node:
+    """What the TPU API says of a resolver's TPU; see `tpudist.cloud.looking.look`."""
+    return looking.look(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
+
+
+def configure(resolver: Any) -> str:
+    """Sets the runtime of a resolver's TPU to this TensorFlow's release.
+
+    Returns:
+      The version set.
+
+    Raises:
+      TPUStateError, TPUAccessError, TPUNameError: it cannot be set, and why.
+    """
+    version = runtimes.runtime_for(str(versions.TF)) or ""
+    try:
+        deadlines.call(
+            functools.partial(tpu_client.configure, resolver, version), deadlines.seconds()
+        )
+    except TpudistError:
+        raise
+    except Exception as error:  # the clients raise plain ones
+        raise failures.not_configured(error, tpu_client.name(resolver), version) from error
+    return version
+
+
+def _asked(resolver: Any) -> failures.Asked:
+    return failures.Asked(tpu_client.name(resolver), *tpu_client.place(resolver))

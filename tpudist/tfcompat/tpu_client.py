@@ -1,0 +1,83 @@
+"""The client of the TPU API behind TensorFlow's own resolver.
+
+From 2.2 on the resolver has an object of its own for it: of the package
+cloud_tpu_client where that is installed, else of the copy inside TensorFlow.
+Before, the resolver asks the API itself, and only cloud_tpu_client sets a
+runtime's version.
+"""
+
+from tpudist.errors import TPUAccessError
+from tpudist.tfcompat import versions
+from tpudist.tfcompat.tpu import TPUClusterResolver
+
+
+def _text(value):
+    return value.decode("utf-8") if isinstance(value, bytes) else value
+
+
+def name(resolver):
+    """The name or address of a resolver's TPU, a str."""
+    return _text(resolver._tpu) or ""
+
+
+def asks_the_api(resolver):
+    """Whether a resolver looks its TPU up by name."""
+    if not isinstance(resolver, TPUClusterResolver):
+        return False
+    if versions.RESOLVER_HAS_CLIENT:
+        return resolver._cloud_tpu_client.api_available()
+    if versions.RESOLVER_IN_CAMEL_CASE:
+        return resolver._shouldResolve()
+    return resolver._should_resolve()
+
+
+def place(resolver):
+    """(zone, project) of a resolver that asks the API."""
+    owner = resolver._cloud_tpu_client if versions.RESOLVER_HAS_CLIENT else resolver
+    return _text(owner._zone), _text(owner._project)
+
+
+def fetch(resolver):
+    """The TPU API's reply on the TPU of a resolver, decoded."""
+    if versions.RESOLVER_HAS_CLIENT:
+        return resolver._cloud_tpu_client._fetch_cloud_tpu_metadata()
+    if not versions.RESOLVER_IN_CAMEL_CASE:
+        return resolver._fetch_cloud_tpu_metadata()
+    full = "projects/%s/locations/%s/nodes/%s" % (resolver._project, resolver._zone, name(resolver))
+    return resolver._tpuService().projects().locations().nodes().get(name=full).execute()
+
+
+def endpoints(resolver):
+    """``["IP:PORT", ...]`` of a TPU that is named by its addresses; empty for the local one."""
+    if not isinstance(resolver, TPUClusterResolver) or name(resolver) in ("", "local"):
+        return []
+    addresses = name(resolver).split(",")
+    return [each.split("://")[-1] for each in addresses]
+
+
+def configure(resolver, version):
+    """Sets the version of the runtime of a resolver's TPU; restarts its TensorFlow servers.
+
+    Args:
+      resolver: of a TPU that is READY.
+      version: such as ``"2.8.0"``.
+    """
+    if versions.RESOLVER_HAS_CLIENT:
+        client = resolver._cloud_tpu_client
+    else:
+        zone, project = place(resolver) if asks_the_api(resolver) else (None, None)
+        client = _package().Client(name(resolver), zone=zone, project=project)
+    client.configure_tpu_version(version)
+
+
+def _package():
+    try:
+        import cloud_tpu_client
+    except ImportError as error:
+        raise TPUAccessError(
+            "setting a runtime's version with TensorFlow %s, without cloud-tpu-client"
+            % versions.TF,
+            "this TensorFlow has no client that does it",
+            "pip install cloud-tpu-client",
+        ) from error
+    return cloud_tpu_client
