@@ -8,15 +8,11 @@ import types
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.dropin import namespace
+from tpudist.dropin import namespace, private_modules
 from tpudist.errors import EraNameError
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
-
-
-#: Packages below ``tensorflow`` that are no public API.
-_PRIVATE = ("compiler", "core", "python")
 
 
 def find_module(era: str, dotted: str) -> types.ModuleType | None:
@@ -33,38 +29,20 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
     Raises:
       EraNameError: the era had such a module, and it is gone.
     """
+    if private_modules.is_private(dotted):
+        return namespace.private_module(era, dotted)
     found: Any = namespace.top(era)
     for end, part in enumerate(dotted.split("."), 1):
         prefix = ".".join(dotted.split(".")[:end])
-        native = _private_module(prefix)
-        if native is not None and not _is_overlaid(era, prefix):
-            found = native
-            continue
         try:
             found = getattr(found, part)
         except AttributeError as error:
-            found = namespace.import_or_none("tensorflow." + prefix)
+            found = private_modules.import_or_none("tensorflow." + prefix)
             if found is None and isinstance(error, EraNameError):
                 raise
         if not isinstance(found, types.ModuleType):
             return None
     return found
-
-
-def _private_module(dotted: str) -> types.ModuleType | None:
-    """TensorFlow's own module of that name, if it is private.
-
-    It is imported, because the attribute may be another module: on several releases
-    the attribute ``tensorflow.python.ops`` is ``framework.ops``.
-    """
-    if dotted.partition(".")[0] not in _PRIVATE:
-        return None
-    return namespace.import_or_none("tensorflow." + dotted)
-
-
-def _is_overlaid(era: str, dotted: str) -> bool:
-    """Whether the table has names below a dotted name."""
-    return any(key.startswith(dotted + ".") for key in surfaces.DROPINS[era])
 
 
 class Finder:

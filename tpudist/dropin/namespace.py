@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 import types
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.dropin import exports
+from tpudist.dropin import exports, private_modules
 from tpudist.errors import EraNameError
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ class Namespace(types.ModuleType):
         self.__dict__[name] = value
         return value
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if private_modules.is_private(self._tpudist_path) and _is_import(self, name, value):
+            return  # The package may have another object under the module's name.
+        super().__setattr__(name, value)
+
     def __dir__(self) -> list[str]:
         names = {name for name in self.__dict__ if not name.startswith("_")}
         names.update(_overlaid(self._tpudist_era, self._tpudist_path))
@@ -94,9 +100,9 @@ def adopt(
       module: a Namespace, or a module that is to become one.
       era, path, root, parent: as for `Namespace`.
     """
+    module.__dict__["_tpudist_path"] = path  # First: setting attributes asks for it.
     module.__path__ = []
     module._tpudist_era = era
-    module._tpudist_path = path
     module._tpudist_root = root
     module._tpudist_parent = parent
     module._tpudist_bases = None
@@ -123,12 +129,22 @@ def _compat(module: Namespace, root: str) -> Namespace:
     return tops[root]
 
 
-def import_or_none(name: str) -> types.ModuleType | None:
-    """The module of that full name, or None where there is none."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
+@functools.lru_cache(maxsize=None)
+def private_module(era: str, dotted: str) -> types.ModuleType | None:
+    """The module of a private dotted name below ``tensorflow``, or None.
+
+    TensorFlow's own where it has every name of the table, else a Namespace over the
+    modules that have its names today. So is a package, in which Python binds what is
+    imported from below it.
+    """
+    found = private_modules.homes(dotted)
+    if not found and not private_modules.has_names_below(era, dotted):
         return None
+    if len(found) == 1 and private_modules.is_complete(era, dotted, found[0]):
+        return found[0]
+    space = Namespace("tpudist.%s.tensorflow.%s" % (era, dotted), era, dotted)
+    space._tpudist_bases = [("", module) for module in found]
+    return space
 
 
 def _find(space: Namespace, name: str) -> Any:
@@ -137,6 +153,8 @@ def _find(space: Namespace, name: str) -> Any:
         return exports.load(surfaces.DROPINS[era][path])
     if path in ("compat.v1", "compat.v2"):
         return top(era, path)
+    if private_modules.is_private(path):
+        return _private(space, path, name)
     if path in _wrapped(era) or _is_keras_elsewhere(space, path):
         child = Namespace(space.__name__ + "." + name, era, path, space._tpudist_root, space)
         if _overlaid(era, path) or _bases(child):
@@ -148,6 +166,38 @@ def _find(space: Namespace, name: str) -> Any:
         except AttributeError as error:
             cause = cause or error
     raise _missing(space, name, cause)
+
+
+def _private(space: Namespace, path: str, name: str) -> Any:
+    """A name below TensorFlow's private packages."""
+    era = space._tpudist_era
+    found = [getattr(base, name) for base in _bases(space) if hasattr(base, name)][:1]
+    if found and not _is_module_named(found[0], path):
+        return found[0]
+    module = private_module(era, path)
+    if found and not isinstance(module, Namespace):
+        return found[0]
+    if module is not None:
+        return module
+    home, names = private_modules.home_of(path)
+    owners: list[Any] = private_modules.homes(home) if home else []
+    if home.startswith("contrib."):
+        owners = [functools.reduce(getattr, home.split("."), top("contrib"))]
+    for owner in owners:
+        for today in names:
+            if hasattr(owner, today):
+                return getattr(owner, today)
+    raise _missing(space, name, AttributeError("no tensorflow.%s" % path))
+
+
+def _is_import(space: Namespace, name: str, value: Any) -> bool:
+    """Whether an attribute is set because Python imported a module of that name."""
+    return value is not None and value is sys.modules.get(space.__name__ + "." + name)
+
+
+def _is_module_named(found: Any, path: str) -> bool:
+    """Whether an object is the module of a dotted name, not another under that attribute."""
+    return isinstance(found, types.ModuleType) and found.__name__.partition(".")[2] == path
 
 
 def _missing(space: Namespace, name: str, cause: AttributeError | None) -> AttributeError:
@@ -212,7 +262,7 @@ def _child_bases(space: Namespace, parent: Namespace) -> list[tuple[str, types.M
             if isinstance(module, types.ModuleType) and (generation, module) not in found:
                 found.append((generation, module))
     if not found:
-        module = import_or_none(_real_name(space))
+        module = private_modules.import_or_none(_real_name(space))
         found = [] if module is None else [("", module)]
     return found
 

@@ -12,6 +12,8 @@ from tpudist.surfaces import v2 as _v2
 from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.gone import FIRST_GENERATION, GONE, LAST
+from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
+from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.rows import Row
 from tpudist.surfaces.successors import MEMBERS, NAMES
 
@@ -25,6 +27,8 @@ __all__ = [
     "MEMBERS",
     "MOVED",
     "NAMES",
+    "PRIVATE_MEMBERS",
+    "PRIVATE_MODULES",
     "ROWS",
     "Row",
     "era_named",

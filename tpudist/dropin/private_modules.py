@@ -1,0 +1,69 @@
+"""TensorFlow's private modules, by the names that old code imports them by.
+
+What the table (:mod:`tpudist.surfaces.private_moved`) says of a dotted name below
+``tensorflow``, in the installed release.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from tpudist import surfaces
+
+if TYPE_CHECKING:
+    import types
+    from typing import Any
+
+
+#: Packages below ``tensorflow`` that are no public API.
+_PACKAGES = ("compiler", "core", "python")
+
+
+def is_private(dotted: str) -> bool:
+    """Whether a dotted name is below a package that is no public API."""
+    return dotted.partition(".")[0] in _PACKAGES
+
+
+def homes(dotted: str) -> list[types.ModuleType]:
+    """The modules that have the names of a module, the module itself if it is there.
+
+    It is imported by its name, because the attribute may be another module: on several
+    releases the attribute ``tensorflow.python.ops`` is ``framework.ops``.
+    """
+    own = import_or_none("tensorflow." + dotted)
+    if own is not None:
+        return [own]
+    found = [
+        import_or_none("tensorflow." + home)
+        for home in surfaces.PRIVATE_MODULES.get(dotted, "").split()
+    ]
+    return [module for module in found if module is not None]
+
+
+def is_complete(era: str, dotted: str, module: types.ModuleType) -> bool:
+    """Whether TensorFlow's own module, and no package, has every name of the table."""
+    if hasattr(module, "__path__") or has_names_below(era, dotted):
+        return False
+    return all(hasattr(module, name) for name in surfaces.PRIVATE_MEMBERS.get(dotted, ()))
+
+
+def has_names_below(era: str, dotted: str) -> bool:
+    """Whether the table has modules below a package, or names of an era in a module."""
+    tables = (surfaces.PRIVATE_MODULES, surfaces.PRIVATE_MEMBERS, surfaces.DROPINS[era])
+    return any(key.startswith(dotted + ".") for table in tables for key in table)
+
+
+def home_of(dotted: str) -> tuple[str, list[str]]:
+    """(module, names) that a name which left its module has today, ("", []) if it did not."""
+    module, _, name = dotted.rpartition(".")
+    home, _, today = surfaces.PRIVATE_MEMBERS.get(module, {}).get(name, "").partition(":")
+    return home, today.split("|") if home else []
+
+
+def import_or_none(name: str) -> Any:
+    """The module of that full name, or None where there is none."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
