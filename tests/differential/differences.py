@@ -32,8 +32,8 @@ TABLE = [
     Difference(
         "split after trace",
         "The TPU keeps a variable without aggregation once per core, and so "
-        "does MirroredStrategy. The virtual TPU stores it once until a replica "
-        "function assigns it; a graph built before that already uses the one "
+        "does MirroredStrategy. The virtual TPU stores it once until a replica function "
+        "assigns it what replicas may not share; a graph built before that uses the one "
         "stored value, so the assignment is refused rather than missed.",
         ANY,
         ("ContextError", "a graph built earlier uses it as one"),

@@ -22,10 +22,13 @@ class Trace:
         takes one object that appears N times for an undistributed value.
       handed_out: a list that collects the values that replica functions hand out
         (see :mod:`tpudist.virtual.delivery`), or None if they are delivered.
+      uniformity: tells which values are the same on every replica; None if the
+        trace does not stand for every replica.
     """
 
     regroups = True
     handed_out = None
+    uniformity = None
 
     def __init__(self, name, outer=None):
         self.outer = outer or tf.compat.v1.get_default_graph()

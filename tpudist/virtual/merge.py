@@ -56,10 +56,13 @@ class Merge(function_graphs.Trace):
             return leaf
         inside = self._inside(reduce_once.of_tensors(leaf))
         flat = distributed.flatten(inside)
-        parts = [
-            distributed.pack(inside, [self._input(t, i) for t in flat])
-            for i in range(self._program.num_replicas)
-        ]
+        count = self._program.num_replicas
+        if self._program.uniformity.holds(inside):
+            parts = [distributed.pack(inside, [self._input(t, 0) for t in flat])] * count
+        else:
+            parts = [
+                distributed.pack(inside, [self._input(t, i) for t in flat]) for i in range(count)
+            ]
         value = distributed.per_replica(self._program.extended, parts)
         self._given[_key(value)] = inside
         return value

@@ -81,11 +81,11 @@ class Program(function_graphs.Trace):
             return fn(*args, **kwargs)
 
     def is_outdated(self):
-        """Whether a variable was split after a merge had updated it as one value.
+        """Whether a variable was split after the trace had taken it for one value.
 
-        The function is then traced again, with one update per component.
+        The function is then traced again, with one value per component.
         """
-        return not all(
+        return self.uniformity.has_changed() or not all(
             variables.is_stored_once(variable) for made in self.merges for variable in made.updated
         )
 

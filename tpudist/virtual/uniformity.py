@@ -20,11 +20,19 @@ class Uniformity:
         self._program = program
         self._seen = 0
         self._uniform = IdentityMap()
+        self._read = IdentityMap()
 
     def holds(self, value):
-        """Whether `value`, of the trace, is the same on every replica."""
+        """Whether `value`, of the trace or from outside of it, is the same on every replica."""
         self._learn()
-        return all(tensor in self._uniform for tensor in distributed.flatten(value))
+        return all(map(self._is_uniform, distributed.flatten(reduce_once.of_tensors(value))))
+
+    def has_changed(self):
+        """Whether a variable was split after its value had counted as uniform."""
+        return not all(map(_is_one, self._read))
+
+    def _is_uniform(self, leaf):
+        return getattr(leaf, "graph", None) is not self._program.graph or leaf in self._uniform
 
     def _learn(self):
         given = self._given()
@@ -52,6 +60,8 @@ class Uniformity:
         )
         for external, held in functions.captures(program.graph):
             given[held] = not functions.is_resource(external) or _is_one(external)
+            if given[held] and functions.is_resource(external):
+                self._read[external] = True
         for merge in program.merges:
             given.update((held, len(tensors) == 1) for held, tensors in merge.results)
         return given

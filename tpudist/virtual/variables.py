@@ -3,7 +3,7 @@
 A mirrored variable is one variable that every replica reads. A sync-on-read
 variable is one variable per replica. A mirrored variable is split into one per
 replica when a replica function assigns it without aggregation, or an update gives
-it a value per replica: from then on the copies of a real TPU may differ.
+it, a value that replicas may not share: from then on the copies of a real TPU may differ.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, versions
-from tpudist.virtual import function_graphs
+from tpudist.virtual import function_graphs, uniform_updates
 from tpudist.virtual.identity_map import IdentityMap
 
 NONE = tf.VariableAggregation.NONE
@@ -94,6 +94,9 @@ class StoredOnce(distributed.MirroredVariable):
             and is_stored_once(self)
             and (self._distribute_strategy.extended.splits_variables)
         ):
+            done, result = uniform_updates.update(self, update_fn, value, kwargs)
+            if done:
+                return result
             split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 
