@@ -136,6 +136,9 @@ HAS_VARIABLE_POLICIES = _since("2.4")
 #: ``InputReplicationMode`` and InputOptions reach the strategy (2.3 and 2.4).
 HAS_INPUT_OPTIONS = _since("2.3")
 
+#: InputOptions say experimental_fetch_to_device (2.5); before, experimental_prefetch_to_device.
+FETCHES = _since("2.5")
+
 #: ``experimental_distribute_datasets_from_function`` exists, and distributed
 #: datasets feed several hosts on one machine (1.15).
 HAS_DATASETS_FROM_FUNCTION = _since("1.15")

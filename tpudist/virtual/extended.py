@@ -71,12 +71,13 @@ class VirtualExtended(distributed.MirroredExtended):
         return inputs.workers(self, options)
 
     def _experimental_distribute_dataset(self, dataset, *options):
+        inputs.check_fetched(dataset, *options)
         return inputs.distributed(self, super()._experimental_distribute_dataset(dataset, *options))
 
     def _distribute_datasets_from_function(self, dataset_fn, *options):
-        return inputs.distributed(
-            self, super()._distribute_datasets_from_function(dataset_fn, *options)
-        )
+        dataset = super()._distribute_datasets_from_function(dataset_fn, *options)
+        inputs.check_fetched(dataset, *options)
+        return inputs.distributed(self, dataset)
 
     def _experimental_distribute_datasets_from_function(self, dataset_fn, *options):
         return inputs.distributed(

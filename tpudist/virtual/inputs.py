@@ -1,5 +1,6 @@
 """Where input pipelines run: one per host of the slice, all on one machine."""
 
+import tensorflow as tf
 from tensorflow.python.distribute import values
 
 from tpudist.errors import ArgumentError
@@ -14,6 +15,9 @@ if versions.ITERATORS_END_SLOWLY:
 #: Whether TensorFlow's distributed datasets lack the ``element_spec`` of per-replica
 #: values: from 1.15 to 2.1 they have that of one replica's values, or none.
 _LACKS_SPEC = versions.DEVICE_MAP and versions.HAS_ELEMENT_SPEC
+
+#: The option that says whether cores fetch their batches ahead.
+_FETCHES_AHEAD = "experimental_%s_to_device" % ("fetch" if versions.FETCHES else "prefetch")
 
 
 def set_devices(extended, devices, host):
@@ -71,6 +75,39 @@ def distributed(extended, dataset):
         else:
             dataset.element_spec = element_spec(extended, dataset.element_spec)
     return dataset
+
+
+def check_fetched(dataset, *options):
+    """Refuses sparse and ragged tensors that a TPU would be asked to fetch ahead.
+
+    Args:
+      dataset: a dataset, distributed or not.
+      *options: ``tf.distribute.InputOptions`` or None, if given.
+
+    Raises:
+      ArgumentError: (a ValueError) as TensorFlow's own TPUStrategy of 2.3 and newer.
+    """
+    if not versions.HAS_INPUT_OPTIONS or not _fetches_ahead(*options):
+        return
+    for path, spec in nests.flatten_with_paths(_of_one_replica(dataset.element_spec)):
+        if isinstance(spec, (tf.SparseTensorSpec, tf.RaggedTensorSpec)):
+            raise ArgumentError(
+                "Found tensor %s with spec %s in a distributed dataset" % (path, spec),
+                "TPUStrategy does not support distributed datasets with device prefetch when "
+                "using sparse or ragged tensors: a core's memory holds neither",
+                "tf.distribute.InputOptions(%s=False) as the second argument, or "
+                "dense tensors" % _FETCHES_AHEAD,
+            )
+
+
+def _fetches_ahead(options=None):
+    return options is None or getattr(options, _FETCHES_AHEAD)
+
+
+def _of_one_replica(spec):
+    return nests.map_structure(
+        lambda leaf: leaf._value_specs[0] if isinstance(leaf, values.PerReplicaSpec) else leaf, spec
+    )
 
 
 def element_spec(extended, spec):
