@@ -11,7 +11,7 @@ import zlib
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
 
-from tpudist.tfcompat import functions, graphs
+from tpudist.tfcompat import functions, graphs, reference_variables
 
 _SEEDS = ("seed", "seed2")
 
@@ -32,6 +32,11 @@ class CountingGraph(functions.FuncGraph):
     def __init__(self, name):
         self.counted = []
         super().__init__(name)
+
+    def capture(self, tensor, *args, **kwargs):
+        """What stands for a tensor of another graph; a reference variable stays one."""
+        own = reference_variables.inside(self, tensor)
+        return own if own is not None else super().capture(tensor, *args, **kwargs)
 
     @property
     def _seed_used(self):
