@@ -313,7 +313,7 @@ def test_era_named(text, era):
     "name, prefix",
     [
         ("contrib.layers.fully_connected", "contrib.layers"),
-        ("contrib.tpu.TPUEstimator", "contrib.tpu.TPUEstimator"),
+        ("contrib.tpu.repeat", "contrib.tpu.repeat"),
         ("contrib.unheard_of.thing", "contrib"),
         ("estimator.Estimator", "estimator"),
         ("contribution", None),

@@ -1,5 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from tpudist import cli as cli
+from tpudist import cloud as cloud
 from tpudist import common as common
 from tpudist import compile as compile
 from tpudist import contrib as contrib
@@ -8,6 +9,7 @@ from tpudist import doctor as doctor
 from tpudist import dropin as dropin
 from tpudist import eras as eras
 from tpudist import errors as errors
+from tpudist import estimator as estimator
 from tpudist import files as files
 from tpudist import hlo as hlo
 from tpudist import html_page as html_page

@@ -171,7 +171,7 @@ def test_uncovered_contrib_is_the_real_one(contrib):
     [
         ("contrib.layers", "tf_slim.layers"),
         ("contrib.slim", "tf_slim"),
-        ("contrib.tpu.TPUEstimator", "strategy.run"),
+        ("contrib.learn", "strategy.run"),
         ("contrib.tpu.keras_to_tpu_model", "model.fit"),
         ("contrib.distribute.MirroredStrategy", "tf.distribute.MirroredStrategy"),
         ("contrib.cluster_resolver.GCEClusterResolver", "tf.distribute.cluster_resolver"),
@@ -200,9 +200,9 @@ def test_contrib_in_a_later_era_names_the_drop_in_that_has_it():
 
 
 @pytest.mark.skipif(not versions.KERAS_3, reason="TensorFlow 2.16 dropped it")
-def test_estimator_is_gone(tf):
+def test_canned_estimators_are_gone(tf):
     with pytest.raises(errors.EraNameError, match="ended with TensorFlow 2.15"):
-        tf.estimator
+        tf.estimator.DNNClassifier
 
 
 def test_a_name_that_never_was_is_a_plain_attribute_error(tf):

@@ -29,6 +29,7 @@ FLOORS = (
     "core",
     "dropin",
     "common",
+    "estimator",
     "contrib",
     "v2_0",
     "v2_2",

@@ -159,6 +159,11 @@ def system_of(resolver: Any) -> virtual_system.VirtualSystem | None:
     return getattr(resolver, "system", None)
 
 
+def is_virtual(name: Any) -> bool:
+    """Whether a TPU's name, or TPUDIST_TPU in its place, means a virtual TPU."""
+    return virtual_system.is_virtual(os.environ.get(machine.TPU) or name)
+
+
 def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any) -> None:
     """Connects this process to the TPU's workers; a virtual TPU needs none.
 

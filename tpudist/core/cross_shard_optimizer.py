@@ -7,7 +7,8 @@ import tensorflow as tf
 
 from tpudist.core import virtual_computations
 from tpudist.errors import ArgumentError
-from tpudist.tfcompat import tpu
+from tpudist.tfcompat import distributed, functions, tpu
+from tpudist.virtual import variables
 
 Reduction = tf.compat.v1.losses.Reduction
 
@@ -69,4 +70,32 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
                 "one value for all replicas",
                 "group_assignment=None",
             )
-        return self._opt.apply_gradients(grads_and_vars, global_step, name)
+        context.strategy.extended.sums_replicas = True
+        if type(self._opt).apply_gradients is tf.compat.v1.train.Optimizer.apply_gradients:
+            return self._opt.apply_gradients(grads_and_vars, global_step, name)
+        return _apply_once(context, self._opt, list(grads_and_vars), global_step, name)
+
+
+def _apply_once(context, optimizer, grads_and_vars, global_step, name):
+    """Sums gradients, and calls an ``apply_gradients`` that knows no strategy.
+
+    TensorFlow's own sums gradients itself where there is a strategy. A class that has its own
+    updates plain variables: here the stored ones, once for all replicas.
+    """
+    names = tf.compat.v1.get_variable_scope()
+
+    @functions.library
+    def merge(strategy, gradients):
+        pairs = [(g, v) for g, (_, v) in zip(gradients, grads_and_vars)]
+        sums = strategy.extended.batch_reduce_to(
+            tf.distribute.ReduceOp.SUM, [pair for pair in pairs if pair[0] is not None]
+        )
+        sums = iter([distributed.components(total)[0] for total in sums])
+        plain = [
+            (None if g is None else next(sums), distributed.components(v)[0]) for g, v in pairs
+        ]
+        step = None if global_step is None else distributed.components(global_step)[0]
+        with variables.plain(names):
+            return optimizer.apply_gradients(plain, global_step=step, name=name)
+
+    return context.merge_call(merge, args=([g for g, _ in grads_and_vars],))

@@ -58,6 +58,7 @@ class VirtualComputations:
                 "call it in the function that the strategy runs on each replica, "
                 "or in the computation given to tpu.replicate",
             )
+        context.strategy.extended.sums_replicas = True
         if group_assignment is None:
             return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
         groups = _groups(group_assignment, context.num_replicas_in_sync)

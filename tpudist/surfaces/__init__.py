@@ -8,6 +8,7 @@ module; logic belongs to the readers.
 from __future__ import annotations
 
 from tpudist.surfaces import contrib as _contrib
+from tpudist.surfaces import estimator as _estimator
 from tpudist.surfaces import v2 as _v2
 from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
@@ -41,7 +42,14 @@ __all__ = [
 #: The eras, oldest first.
 ERAS = ("contrib", "v2_0", "v2_2")
 
-ROWS = _contrib.ROWS + _v2.V2_0 + _v2.V2_2
+ROWS = (
+    _contrib.ROWS
+    + _estimator.rows("contrib")
+    + _v2.V2_0
+    + _estimator.rows("v2_0")
+    + _v2.V2_2
+    + _estimator.rows("v2_2")
+)
 
 _CLASS = "TPUStrategy."
 

@@ -81,6 +81,32 @@ _CONTRIB = {
     "python.distribute.tpu_strategy.TPUStrategyV1": _STRATEGY_V1,
 }
 
+#: Names below ``tf.estimator.tpu`` and, in contrib, below ``tf.contrib.tpu``.
+TPU_ESTIMATOR = ("InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator",
+                 "TPUEstimatorSpec")
+
+#: Names below ``tf.estimator``; ended in 2.15.
+ESTIMATOR = ("BestExporter", "Estimator", "EstimatorSpec", "EvalSpec", "Exporter",
+             "FinalExporter", "LatestExporter", "ModeKeys", "RunConfig", "TrainSpec",
+             "WarmStartSettings", "train_and_evaluate")
+ESTIMATOR_EXPORT = ("ClassificationOutput", "ExportOutput", "PredictOutput", "RegressionOutput",
+                    "ServingInputReceiver", "TensorServingInputReceiver",
+                    "build_parsing_serving_input_receiver_fn",
+                    "build_raw_serving_input_receiver_fn")
+#: Those that are ``tf.train``'s own.
+ESTIMATOR_HOOKS = ("CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook",
+                   "FinalOpsHook", "GlobalStepWaiterHook", "LoggingTensorHook",
+                   "NanLossDuringTrainingError", "NanTensorHook", "ProfilerHook",
+                   "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext",
+                   "SessionRunHook", "SessionRunValues", "StepCounterHook",
+                   "StopAtStepHook", "SummarySaverHook", "VocabInfo")
+_ESTIMATORS = {
+    **_below("tpudist.estimator.tpu", ("estimator.tpu.",), TPU_ESTIMATOR),
+    **_below("tpudist.estimator", ("estimator.",), ESTIMATOR),
+    **_below("tpudist.estimator.export", ("estimator.export.",), ESTIMATOR_EXPORT),
+    **_same("estimator.", "tensorflow:compat.v1.train.", ESTIMATOR_HOOKS),
+}
+
 _VALUE_CONTEXT = {
     "distribute.ValueContext": "tpudist.v2_2.context:ValueContext",
     "distribute.experimental.ValueContext": "tpudist.v2_2.context:ValueContext",
@@ -89,6 +115,7 @@ _VALUE_CONTEXT = {
 DROPINS = {
     "contrib": {
         **_CLUSTER,
+        **_ESTIMATORS,
         **_below("tpudist.contrib.context", ("", "contrib.distribute."), (
             "get_tower_context", "get_cross_tower_context")),
         **_below("tpudist.contrib.context", ("contrib.distribute.",), (
@@ -97,6 +124,7 @@ DROPINS = {
         **_below("tpudist.contrib.tpu", ("contrib.tpu.", "tpu."), (
             "initialize_system", "shutdown_system", "replicate", "rewrite",
             "cross_replica_sum", "CrossShardOptimizer", "bfloat16_scope")),
+        **_below("tpudist.estimator.tpu", ("contrib.tpu.",), TPU_ESTIMATOR),
         **_same("contrib.distribute.", "tensorflow:distribute.", (
             "ReplicaContext", "get_replica_context", "get_strategy",
             "has_strategy", "in_cross_replica_context")),
@@ -104,10 +132,12 @@ DROPINS = {
     },
     "v2_0": {
         **_CLUSTER,
+        **_ESTIMATORS,
         **_second_generation("tpudist.v2_0.strategy:TPUStrategy"),
     },
     "v2_2": {
         **_CLUSTER,
+        **_ESTIMATORS,
         **_second_generation("tpudist.v2_2.strategy:TPUStrategy"),
         "distribute.TPUStrategy": "tpudist.v2_2.later:TPUStrategy",
         "python.distribute.tpu_strategy.TPUStrategyV2": "tpudist.v2_2.later:TPUStrategy",

@@ -81,14 +81,9 @@ GONE = {
     "contrib.tpu": "tf.compat.v1.tpu or tf.tpu; tpudist covers "
                    "initialize_system, shutdown_system, replicate, rewrite, "
                    "cross_replica_sum, CrossShardOptimizer and bfloat16_scope",
-    "contrib.tpu.InputPipelineConfig": _LOOP,
-    "contrib.tpu.RunConfig": _LOOP,
-    "contrib.tpu.TPUConfig": _LOOP,
     "contrib.tpu.TPUDistributionStrategy":
         "tf.contrib.distribute.TPUStrategy and its scope(): the other class "
         "belonged to keras_to_tpu_model",
-    "contrib.tpu.TPUEstimator": _LOOP,
-    "contrib.tpu.TPUEstimatorSpec": _LOOP,
     "contrib.tpu.batch_parallel": _REAL % "batch_parallel",
     "contrib.tpu.keras_to_tpu_model": _FIT,
     "contrib.tpu.outside_compilation": _REAL % "outside_compilation",

@@ -295,6 +295,11 @@ def cross_replica(strategy):
     return _ThreadMode(strategy_context._CrossReplicaThreadMode(strategy))
 
 
+def no_strategy():
+    """Context manager: as if there were no strategy, in the current graph."""
+    return _ThreadMode(strategy_context._get_default_replica_mode())
+
+
 class _ThreadMode:
     def __init__(self, mode):
         self._mode = mode

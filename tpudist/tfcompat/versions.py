@@ -219,6 +219,9 @@ COUNTS_RANDOM_OPS = _since("2.2")
 #: take the variable itself there (2.4, and before 2.3).
 CONTAINERS_ARE_WEAK = _since("2.4") or not _since("2.3")
 
+#: ``tf.estimator`` exists (until 2.15; tensorflow 2.16 release notes).
+HAS_ESTIMATOR = not _since("2.16")
+
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
 #: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).
@@ -247,3 +250,6 @@ CONTROL_FLOW_GRAPHS_HAVE_MODULE = _since("1.15")
 
 #: ``ops.handle_data_util``, out of ``ops.custom_gradient`` (2.4).
 HANDLE_DATA_HAS_MODULE = _since("2.4")
+
+#: TPUEstimator is in the package tensorflow_estimator, out of contrib (1.14).
+TPU_ESTIMATOR_HAS_PACKAGE = _since("1.14")

@@ -48,6 +48,10 @@ class VirtualExtended(distributed.MirroredExtended):
     #: kernel for that op crashes. True only for traces that never run.
     annotates_with_ops = False
 
+    #: Whether a replica function has summed over replicas below the strategy, as code that
+    #: knows no strategy does (CrossShardOptimizer, cross_replica_sum).
+    sums_replicas = False
+
     def __init__(self, strategy, system, placement, device=None):
         self.system = system
         self.placement = placement

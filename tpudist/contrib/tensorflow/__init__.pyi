@@ -8,6 +8,7 @@ from tpudist.contrib.tensorflow import compat as compat
 from tpudist.contrib.tensorflow import config as config
 from tpudist.contrib.tensorflow import contrib as contrib
 from tpudist.contrib.tensorflow import distribute as distribute
+from tpudist.contrib.tensorflow import estimator as estimator
 from tpudist.contrib.tensorflow import keras as keras
 from tpudist.contrib.tensorflow import python as python
 from tpudist.contrib.tensorflow import tpu as tpu

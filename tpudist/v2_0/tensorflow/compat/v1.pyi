@@ -3,6 +3,7 @@ from typing import Any
 
 from tpudist.v2_0.tensorflow import config as config
 from tpudist.v2_0.tensorflow import distribute as distribute
+from tpudist.v2_0.tensorflow import estimator as estimator
 from tpudist.v2_0.tensorflow import keras as keras
 from tpudist.v2_0.tensorflow import tpu as tpu
 

@@ -5,6 +5,7 @@ from tensorflow import *
 
 from tpudist.v2_2.tensorflow import config as config
 from tpudist.v2_2.tensorflow import distribute as distribute
+from tpudist.v2_2.tensorflow import estimator as estimator
 from tpudist.v2_2.tensorflow import keras as keras
 from tpudist.v2_2.tensorflow import tpu as tpu
 

@@ -10,6 +10,11 @@ from tpudist.contrib.tpu import replicate as replicate
 from tpudist.contrib.tpu import rewrite as rewrite
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
 from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.estimator.tpu import InputPipelineConfig as InputPipelineConfig
+from tpudist.estimator.tpu import RunConfig as RunConfig
+from tpudist.estimator.tpu import TPUConfig as TPUConfig
+from tpudist.estimator.tpu import TPUEstimator as TPUEstimator
+from tpudist.estimator.tpu import TPUEstimatorSpec as TPUEstimatorSpec
 from tpudist.tfcompat.tpu import Topology as Topology
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

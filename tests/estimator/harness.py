@@ -1,0 +1,121 @@
+"""A linear model in a TPUEstimator, and the same training in numpy."""
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.contrib.tpu import CrossShardOptimizer
+from tpudist.core.cluster import TPUClusterResolver
+from tpudist.estimator import tpu
+
+tf1 = tf.compat.v1
+
+_RANDOM = np.random.RandomState(7)
+X = _RANDOM.uniform(-1, 1, (64, 4)).astype(np.float32)
+Y = (X.dot([[1.0], [2.0], [-1.0], [0.5]]) + 0.25).astype(np.float32)
+RATE, MOMENTUM = 0.1, 0.9
+
+
+def trained_by_numpy(steps, batch, rate=RATE, momentum=MOMENTUM, start=None):
+    """(weights, bias, losses) of momentum on the mean of each whole batch."""
+    w, b = start or (np.zeros((4, 1)), np.zeros(1))
+    velocity_w, velocity_b, losses = np.zeros((4, 1)), np.zeros(1), []
+    for step in range(steps):
+        rows = np.arange(step * batch, (step + 1) * batch) % len(X)
+        error = X[rows].dot(w) + b - Y[rows]
+        losses.append((error**2).mean())
+        velocity_w = momentum * velocity_w + 2 * X[rows].T.dot(error) / batch
+        velocity_b = momentum * velocity_b + 2 * error.mean(axis=0)
+        w, b = w - rate * velocity_w, b - rate * velocity_b
+    return w, b, losses
+
+
+def input_fn(params, mode=None):
+    """The rows in order; in predictions once, else again and again."""
+    dataset = tf.data.Dataset.from_tensor_slices(({"x": X}, Y))
+    if mode == "infer":
+        return dataset.batch(params["batch_size"])
+    return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
+
+
+def linear(features):
+    """The model's values, and its variables."""
+    with tf1.variable_scope("linear"):
+        w = tf1.get_variable("w", [4, 1], initializer=tf1.zeros_initializer())
+        b = tf1.get_variable("b", [1], initializer=tf1.zeros_initializer())
+    return tf.matmul(features["x"], w) + b
+
+
+def model_fn(features, labels, mode, params):
+    """The model function; `params` may bring another optimizer or further parts of the spec."""
+    value = linear(features)
+    if mode == "infer":
+        return tpu.TPUEstimatorSpec(mode, predictions={"value": value, "x": features["x"]})
+    loss = tf.reduce_mean(tf.square(value - labels))
+    if mode == "eval":
+        return tpu.TPUEstimatorSpec(mode, loss=loss, eval_metrics=(metric_fn, [labels, value]))
+    make = params.get("optimizer", lambda: tf1.train.MomentumOptimizer(RATE, MOMENTUM))
+    optimizer = make()
+    if params["use_tpu"] and not params.get("alone"):
+        optimizer = CrossShardOptimizer(optimizer)
+    train_op = optimizer.minimize(loss, tf1.train.get_global_step())
+    more = params.get("more", lambda loss: {})(loss)
+    return tpu.TPUEstimatorSpec(mode, **dict(dict(loss=loss, train_op=train_op), **more))
+
+
+def metric_fn(labels, value):
+    """One metric that is no mean over equal parts."""
+    return {"root": tf1.metrics.root_mean_squared_error(labels, value)}
+
+
+def estimator(folder, model_fn=model_fn, tpu_name="virtual:8", per_loop=4, **options):
+    """A TPUEstimator of the model on a virtual TPU.
+
+    Args:
+      folder: of its checkpoints.
+      model_fn: the model function.
+      tpu_name: the TPU.
+      per_loop: steps of a loop.
+      **options: of the TPUEstimator, of its RunConfig or of its TPUConfig.
+    """
+    config = {
+        name: options.pop(name)
+        for name in ("save_checkpoints_steps", "log_step_count_steps", "keep_checkpoint_max")
+        if name in options
+    }
+    how = {
+        name: options.pop(name)
+        for name in ("per_host_input_for_training", "eval_training_input_configuration")
+        if name in options
+    }
+    batches = dict(train_batch_size=16, eval_batch_size=16, predict_batch_size=24)
+    return tpu.TPUEstimator(
+        model_fn=model_fn,
+        config=tpu.RunConfig(
+            cluster=TPUClusterResolver(tpu_name),
+            model_dir=str(folder),
+            tpu_config=tpu.TPUConfig(iterations_per_loop=per_loop, **how),
+            **config,
+        ),
+        **dict(batches, **options),
+    )
+
+
+def value(made, name):
+    """A variable of the newest checkpoint."""
+    return made.get_variable_value(name)
+
+
+class Losses(tf1.train.SessionRunHook):
+    """Keeps the loss of each run of the Session."""
+
+    def __init__(self):
+        self.found = []
+
+    def begin(self):
+        self._loss = tf1.get_collection(tf1.GraphKeys.LOSSES)[-1]
+
+    def before_run(self, run_context):
+        return tf1.train.SessionRunArgs(self._loss)
+
+    def after_run(self, run_context, run_values):
+        self.found.append(float(run_values.results))

@@ -1,0 +1,80 @@
+"""Evaluation and prediction with a TPUEstimator."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.estimator import harness
+from tpudist.estimator import tpu
+
+tf1 = tf.compat.v1
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    made = harness.estimator(tmp_path_factory.mktemp("trained"))
+    made.train(harness.input_fn, max_steps=4)
+    return made
+
+
+def predicted():
+    w, b, _ = harness.trained_by_numpy(4, 16)
+    return harness.X.dot(w) + b
+
+
+def test_metrics_are_over_the_batch_of_all_cores(trained):
+    found = trained.evaluate(harness.input_fn, steps=4)
+    error = ((predicted() - harness.Y) ** 2).mean()
+    assert sorted(found) == ["global_step", "loss", "root"]
+    np.testing.assert_allclose([found["loss"], found["root"] ** 2], [error, error], rtol=1e-4)
+    assert found["global_step"] == 4
+
+
+@pytest.mark.parametrize("options", [{"use_tpu": False}, {"eval_on_tpu": False}])
+def test_the_same_without_a_tpu(trained, options):
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, mode, params)
+        return spec.as_estimator_spec() if "eval_on_tpu" in options else spec
+
+    made = harness.estimator(trained.model_dir, model_fn, **options)
+    found = made.evaluate(harness.input_fn, steps=4)
+    expected = trained.evaluate(harness.input_fn, steps=4)
+    assert sorted(found) == sorted(expected)
+    for name in found:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-5)
+
+
+def test_sliced_evaluation(trained):
+    how = tpu.InputPipelineConfig
+    made = harness.estimator(
+        trained.model_dir,
+        per_host_input_for_training=how.PER_HOST_V2,
+        eval_training_input_configuration=getattr(how, "SLICED", how.PER_HOST_V1),
+    )
+    found = made.evaluate(harness.input_fn, steps=4)
+    np.testing.assert_allclose(found["loss"], ((predicted() - harness.Y) ** 2).mean(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("how", ["PER_HOST_V1", "PER_HOST_V2"])
+@pytest.mark.parametrize("rows", [64, 61, 3, 24])
+def test_predictions_come_in_order_and_without_padding(trained, how, rows):
+    made = harness.estimator(
+        trained.model_dir, per_host_input_for_training=getattr(tpu.InputPipelineConfig, how)
+    )
+
+    def input_fn(params):
+        dataset = tf.data.Dataset.from_tensor_slices({"x": harness.X[:rows]})
+        return dataset.batch(params["batch_size"])
+
+    found = list(made.predict(input_fn))
+    assert len(found) == rows
+    np.testing.assert_array_equal([each["x"] for each in found], harness.X[:rows])
+    np.testing.assert_allclose([each["value"] for each in found], predicted()[:rows], rtol=1e-4)
+
+
+def test_the_input_of_a_prediction_may_be_empty(trained):
+    def input_fn(params):
+        dataset = tf.data.Dataset.from_tensor_slices({"x": harness.X})
+        return dataset.take(0).batch(params["batch_size"])
+
+    assert list(trained.predict(input_fn)) == []

@@ -1,0 +1,243 @@
+"""Training with a TPUEstimator: the numbers of the whole batch, whatever feeds the cores."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.estimator import harness
+from tests.generations import first_generation
+from tpudist import estimator
+from tpudist.estimator import tpu
+
+tf1 = tf.compat.v1
+
+
+def check(made, steps, batch=16, **options):
+    w, b, _ = harness.trained_by_numpy(steps, batch, **options)
+    np.testing.assert_allclose(harness.value(made, "linear/w"), w, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(harness.value(made, "linear/b"), b, rtol=1e-4, atol=1e-6)
+    assert harness.value(made, "global_step") == steps
+
+
+def test_the_batch_of_all_cores_trains_the_model(tmp_path):
+    made, hook = harness.estimator(tmp_path), harness.Losses()
+    assert made.train(harness.input_fn, hooks=[hook], max_steps=10) is made
+    check(made, 10)
+    losses = harness.trained_by_numpy(10, 16)[2]
+    np.testing.assert_allclose(hook.found, [losses[3], losses[7], losses[9]], rtol=1e-4)
+    assert sorted(made.get_variable_names()) == [
+        "global_step",
+        "linear/b",
+        "linear/b/Momentum",
+        "linear/w",
+        "linear/w/Momentum",
+    ]
+
+
+def test_training_goes_on_from_the_checkpoint(tmp_path):
+    harness.estimator(tmp_path).train(harness.input_fn, steps=4)
+    made = harness.estimator(tmp_path)
+    made.train(harness.input_fn, steps=4)
+    assert harness.value(made, "global_step") == 8
+    made.train(harness.input_fn, max_steps=8)
+    assert harness.value(made, "global_step") == 8
+
+
+HOW = tpu.InputPipelineConfig
+
+
+@pytest.mark.parametrize(
+    "how, name, calls",
+    [
+        (HOW.PER_HOST_V1, "virtual:8", [("0", 0, 1, 8, 16)]),
+        (HOW.PER_HOST_V2, "virtual:8", [("0", 0, 1, 8, 2)]),
+        (HOW.PER_SHARD_V1, "virtual:2", [("0", 0, 2, 1, 8), ("0", 1, 2, 1, 8)]),
+        (HOW.PER_HOST_V1, "virtual:v3:2x4", [("0", 0, 2, 8, 16), ("1", 1, 2, 8, 16)]),
+        (HOW.PER_HOST_V2, "virtual:v3:2x4", [("0", 0, 2, 8, 2), ("1", 1, 2, 8, 2)]),
+    ],
+)
+def test_input_functions_are_called_for_their_hosts(tmp_path, how, name, calls):
+    seen, batch = [], 32 if "v3" in name else 16
+
+    def input_fn(params):
+        device, call, count, fed = params["context"].current_input_fn_deployment()
+        task = device.partition("task:")[2].partition("/")[0]
+        seen.append((task, call, count, fed, params["batch_size"]))
+        # Of the rows that a whole batch has, those of this call.
+        share = batch // count
+        at = np.concatenate(
+            [np.arange(start + call * share, start + (call + 1) * share) for start in (0, 32)]
+            if batch == 32
+            else [np.arange(s + call * share, s + (call + 1) * share) for s in (0, 16, 32, 48)]
+        )
+        dataset = tf.data.Dataset.from_tensor_slices(({"x": harness.X[at]}, harness.Y[at]))
+        return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
+
+    made = harness.estimator(
+        tmp_path, tpu_name=name, train_batch_size=batch, per_host_input_for_training=how
+    )
+    made.train(input_fn, max_steps=6)
+    check(made, 6, batch)
+    assert seen == calls
+
+
+def test_each_core_sees_the_whole_batch_that_is_broadcast(tmp_path):
+    made = harness.estimator(tmp_path, per_host_input_for_training=HOW.BROADCAST)
+    made.train(harness.input_fn, max_steps=4)
+    check(made, 4)
+
+
+def test_tensors_instead_of_a_dataset(tmp_path):
+    def input_fn(params):
+        dataset = harness.input_fn(params)
+        return tf1.data.make_one_shot_iterator(dataset).get_next()
+
+    made = harness.estimator(tmp_path)
+    made.train(input_fn, max_steps=6)
+    check(made, 6)
+
+
+class OwnMomentum(tf1.train.Optimizer):
+    """Momentum that knows no strategy, like the optimizers of BERT."""
+
+    def __init__(self):
+        super().__init__(False, "OwnMomentum")
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        updates = []
+        for gradient, variable in grads_and_vars:
+            velocity = tf1.get_variable(
+                variable.name.split(":")[0] + "/velocity",
+                variable.shape.as_list(),
+                trainable=False,
+                initializer=tf1.zeros_initializer(),
+            )
+            following = harness.MOMENTUM * velocity + gradient
+            updates.append(velocity.assign(following))
+            updates.append(variable.assign(variable - harness.RATE * following))
+        updates.append(global_step.assign_add(1))
+        return tf.group(*updates, name=name)
+
+
+class Decaying(tf1.train.MomentumOptimizer):
+    """An optimizer of TensorFlow's with something before it."""
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        doubled = [(2.0 * gradient, variable) for gradient, variable in grads_and_vars]
+        return super().apply_gradients(doubled, global_step, name)
+
+
+@pytest.mark.parametrize(
+    "make", [OwnMomentum, lambda: Decaying(harness.RATE / 2, harness.MOMENTUM)]
+)
+def test_optimizers_with_an_apply_gradients_of_their_own(tmp_path, make):
+    made = harness.estimator(tmp_path, params={"optimizer": make})
+    made.train(harness.input_fn, max_steps=6)
+    check(made, 6)
+    slots = [name for name in made.get_variable_names() if name.count("/") == 2]
+    assert len(slots) == 2
+
+
+def test_what_a_core_assigns_is_the_first_cores(tmp_path):
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, mode, params)
+        last = tf1.get_variable("last", [], initializer=tf1.zeros_initializer(), trainable=False)
+        seen = last.assign(tf.reduce_sum(features["x"]))
+        return spec._replace(train_op=tf.group(spec.train_op, seen))
+
+    made = harness.estimator(tmp_path, model_fn)
+    made.train(harness.input_fn, max_steps=5)
+    first = harness.X[(4 * 16) % 64 : (4 * 16) % 64 + 2]
+    np.testing.assert_allclose(harness.value(made, "last"), first.sum(), rtol=1e-5)
+
+
+def test_host_call_gets_the_tensors_of_every_step_and_core(tmp_path):
+    steps, losses = [], []
+
+    def host_fn(step, loss):
+        def keep(step, loss):
+            steps.append(step.tolist())
+            losses.append(loss.tolist())
+            return np.int32(0)
+
+        return tf1.py_func(keep, [step, loss], tf.int32)
+
+    def more(loss):
+        step = tf.reshape(tf1.train.get_global_step(), [1])
+        return {"host_call": (host_fn, [step, tf.reshape(loss, [1])])}
+
+    made = harness.estimator(tmp_path, params={"more": more})
+    made.train(harness.input_fn, max_steps=6)
+    assert [len(each) for each in losses] == [8] * 6 and len(steps) == 6
+    np.testing.assert_allclose(
+        np.mean(losses, axis=1), harness.trained_by_numpy(6, 16)[2], rtol=1e-4
+    )
+
+
+def test_scaffold_fn_and_training_hooks(tmp_path):
+    harness.estimator(tmp_path / "first").train(harness.input_fn, max_steps=4)
+    hook = harness.Losses()
+
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, mode, params)
+
+        def scaffold_fn():
+            tf1.train.init_from_checkpoint(
+                str(tmp_path / "first"), {"linear/w": "linear/w", "linear/b": "linear/b"}
+            )
+            return tf1.train.Scaffold()
+
+        return spec._replace(scaffold_fn=scaffold_fn, training_hooks=(hook,))
+
+    made = harness.estimator(tmp_path / "second", model_fn)
+    made.train(harness.input_fn, max_steps=4)
+    start = harness.trained_by_numpy(4, 16)[:2]
+    check(made, 4, start=start)
+    assert len(hook.found) == 1
+
+
+def test_warm_start(tmp_path):
+    harness.estimator(tmp_path / "first").train(harness.input_fn, max_steps=4)
+    made = harness.estimator(
+        tmp_path / "second",
+        warm_start_from=estimator.WarmStartSettings(str(tmp_path / "first"), "linear/[wb]"),
+    )
+    made.train(harness.input_fn, max_steps=4)
+    check(made, 4, start=harness.trained_by_numpy(4, 16)[:2])
+
+
+def test_without_a_tpu(tmp_path):
+    made = harness.estimator(tmp_path, use_tpu=False)
+    made.train(harness.input_fn, max_steps=6)
+    check(made, 6)
+
+
+@first_generation
+def test_checkpoints_go_both_ways_between_it_and_tensorflows(tmp_path):
+    native = tf.contrib.tpu
+
+    def train(folder, steps, ours):
+        if ours:
+            harness.estimator(folder).train(harness.input_fn, max_steps=steps)
+            return
+        native.TPUEstimator(
+            model_fn=harness.model_fn,
+            config=native.RunConfig(model_dir=str(folder)),
+            use_tpu=False,
+            train_batch_size=16,
+        ).train(harness.input_fn, max_steps=steps)
+
+    for folder, first, second in (("a", True, False), ("b", False, True), ("c", False, False)):
+        train(tmp_path / folder, 4, first)
+        train(tmp_path / folder, 8, second)
+    found = [
+        {
+            name: tf1.train.load_variable(str(tmp_path / folder), name)
+            for name, _ in tf1.train.list_variables(str(tmp_path / folder))
+        }
+        for folder in "abc"
+    ]
+    for other in found[:2]:
+        assert sorted(other) == sorted(found[2])
+        for name, expected in found[2].items():
+            np.testing.assert_allclose(other[name], expected, rtol=1e-4, atol=1e-6)

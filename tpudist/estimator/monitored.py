@@ -1,0 +1,336 @@
+"""``Estimator`` for the releases that have none (2.16 and newer): a MonitoredTrainingSession.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/Estimator.md
+What its training, evaluation and exports do with a graph is in
+:mod:`tpudist.estimator.monitored_sessions` and :mod:`tpudist.estimator.exporting`.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ArgumentError
+from tpudist.estimator import (
+    exporting,
+    model_functions,
+    monitored_sessions,
+    run_config,
+    specs,
+    warm_starting,
+)
+from tpudist.tfcompat import estimators, functions
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+_v1 = tf.compat.v1
+
+
+class Estimator:
+    """Trains, evaluates and predicts with a model function (r1.15).
+
+    Args:
+      model_fn: ``model_fn(features, labels, mode, params, config)``, of which only the
+        first is required; returns an `EstimatorSpec`.
+      model_dir: folder of checkpoints and summaries; None for the config's, or a new one.
+      config: a `RunConfig`.
+      params: a dictionary (or HParams) for the model function and input functions.
+      warm_start_from: a checkpoint, or a `WarmStartSettings`.
+
+    Raises:
+      ArgumentError: (a ValueError) no model function, or two folders.
+    """
+
+    def __init__(
+        self,
+        model_fn: Callable[..., Any] | None,
+        model_dir: str | None = None,
+        config: Any = None,
+        params: Any = None,
+        warm_start_from: Any = None,
+    ) -> None:
+        """See the class; reference r1.15."""
+        if model_fn is None:
+            raise ArgumentError(
+                "model_fn=None", "model_fn must be provided to Estimator", "Estimator(model_fn)"
+            )
+        config = config or run_config.RunConfig()
+        if model_dir and config.model_dir and model_dir != config.model_dir:
+            raise ArgumentError(
+                "model_dir=%r and a config with model_dir=%r" % (model_dir, config.model_dir),
+                "model_dir are set both in constructor and RunConfig, but with different values",
+                "one of them",
+            )
+        folder = str(model_dir or config.model_dir or tempfile.mkdtemp())
+        self._config = config.replace(model_dir=folder)
+        self._model_fn = model_fn
+        self._model_dir = folder
+        self._params = copy.deepcopy(params or {})
+        self._warm_start_settings = warm_starting.settings(warm_start_from)
+        self._session_config = self._config.session_config
+
+    # What it is.
+
+    @property
+    def model_dir(self) -> str:
+        """Folder of checkpoints and summaries (r1.15)."""
+        return self._model_dir
+
+    @property
+    def config(self) -> Any:
+        """A copy of the `RunConfig` (r1.15)."""
+        return copy.copy(self._config)
+
+    @property
+    def params(self) -> Any:
+        """A copy of the parameters (r1.15)."""
+        return copy.deepcopy(self._params)
+
+    @property
+    def model_fn(self) -> Callable[..., Any]:
+        """The model function, bound to the parameters (r1.15)."""
+
+        def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
+            return self._call_model_fn(features, labels, mode, config)
+
+        return model_fn
+
+    def get_variable_value(self, name: str) -> Any:
+        """The value of a variable in the newest checkpoint, an array (r1.15)."""
+        return tf.train.load_variable(self._require_checkpoint(), name)
+
+    def get_variable_names(self) -> list[str]:
+        """The names of all variables of the newest checkpoint (r1.15)."""
+        return [name for name, _ in tf.train.list_variables(self._require_checkpoint())]
+
+    def latest_checkpoint(self) -> str | None:
+        """Path of the newest checkpoint, or None (r1.15)."""
+        found: str | None = tf.train.latest_checkpoint(self._model_dir)
+        return found
+
+    def _require_checkpoint(self) -> str:
+        found = self.latest_checkpoint()
+        if found is None:
+            raise ArgumentError(
+                "no checkpoint in %s" % self._model_dir,
+                "Could not find trained model in model_dir",
+                "estimator.train(input_fn, steps=...) first",
+            )
+        return found
+
+    def eval_dir(self, name: str | None = None) -> str:
+        """The folder of the summaries of an evaluation (r1.15)."""
+        return os.path.join(self._model_dir, "eval_%s" % name if name else "eval")
+
+    # What it does.
+
+    def train(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: Any = None,
+        steps: int | None = None,
+        max_steps: int | None = None,
+        saving_listeners: Any = None,
+    ) -> Estimator:
+        """Trains, from the newest checkpoint on if there is one (r1.15).
+
+        Args:
+          input_fn: gives a dataset, or features and labels.
+          hooks: a list of ``tf.train.SessionRunHook``.
+          steps: how many steps more; None until the input ends.
+          max_steps: the last step; nothing is done if there is a checkpoint of it.
+          saving_listeners: a list of ``tf.train.CheckpointSaverListener``.
+
+        Returns:
+          The Estimator.
+
+        Raises:
+          ArgumentError: (a ValueError) both `steps` and `max_steps`, or less than 1.
+        """
+        monitored_sessions.check_steps(steps=steps, max_steps=max_steps)
+        if max_steps is not None and max_steps <= self._trained_steps():
+            _v1.logging.info("Skipping training since max_steps has already saved.")
+            return self
+        all_hooks = list(hooks or []) + self._convert_train_steps_to_hooks(steps, max_steps)
+        with tf.Graph().as_default() as graph:
+            step, features, labels, input_hooks = self._begin(graph, input_fn, specs.ModeKeys.TRAIN)
+            spec = self._spec(features, labels, specs.ModeKeys.TRAIN)
+            loss = monitored_sessions.train(
+                self._config,
+                spec,
+                step,
+                input_hooks + all_hooks,
+                list(saving_listeners or []),
+                lambda: self._maybe_warm_start(None),
+            )
+        _v1.logging.info("Loss for final step: %s.", loss)
+        return self
+
+    def evaluate(
+        self,
+        input_fn: Callable[..., Any],
+        steps: int | None = None,
+        hooks: Any = None,
+        checkpoint_path: str | None = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """Evaluates a checkpoint (r1.15).
+
+        Args:
+          input_fn: gives a dataset, or features and labels.
+          steps: number of batches; None until the input ends.
+          hooks: a list of ``tf.train.SessionRunHook``.
+          checkpoint_path: None for the newest one.
+          name: of the evaluation, if there are several.
+
+        Returns:
+          ``{name: value}`` of the metrics, the mean loss and ``"global_step"``.
+        """
+        monitored_sessions.check_steps(steps=steps)
+        path = checkpoint_path or self.latest_checkpoint()
+        all_hooks = list(hooks or []) + self._convert_eval_steps_to_hooks(steps)
+        with tf.Graph().as_default() as graph:
+            step, features, labels, input_hooks = self._begin(graph, input_fn, specs.ModeKeys.EVAL)
+            spec = self._spec(features, labels, specs.ModeKeys.EVAL)
+            self._maybe_warm_start(path)
+            return monitored_sessions.evaluate(
+                self._config, spec, step, input_hooks + all_hooks, path, self.eval_dir(name)
+            )
+
+    def predict(
+        self,
+        input_fn: Callable[..., Any],
+        predict_keys: Any = None,
+        hooks: Any = None,
+        checkpoint_path: str | None = None,
+        yield_single_examples: bool = True,
+    ) -> Iterator[Any]:
+        """Yields the predictions for each example (r1.15).
+
+        Args:
+          input_fn: gives a dataset, or features.
+          predict_keys: names of the predictions to yield; None for all.
+          hooks: a list of ``tf.train.SessionRunHook``.
+          checkpoint_path: None for the newest one.
+          yield_single_examples: False yields batches.
+        """
+        path = checkpoint_path or self.latest_checkpoint()
+        with tf.Graph().as_default() as graph:
+            _, features, _, input_hooks = self._begin(graph, input_fn, specs.ModeKeys.PREDICT)
+            spec = self._spec(features, None, specs.ModeKeys.PREDICT)
+            self._maybe_warm_start(path)
+            predictions = monitored_sessions.chosen(spec.predictions, predict_keys)
+            batches = monitored_sessions.predict(
+                self._config, spec, predictions, input_hooks + list(hooks or []), path
+            )
+        for batch in batches:
+            yield from monitored_sessions.rows(batch) if yield_single_examples else (batch,)
+
+    def export_saved_model(
+        self,
+        export_dir_base: str,
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: dict[str, str] | None = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+        experimental_mode: str = specs.ModeKeys.PREDICT,
+    ) -> bytes:
+        """Writes a SavedModel into a new folder named after the time (r1.15).
+
+        Args:
+          export_dir_base: the folder that gets the new folder.
+          serving_input_receiver_fn: returns a ``ServingInputReceiver``.
+          assets_extra: ``{path below assets.extra: file to copy}``.
+          as_text: whether to write it as text.
+          checkpoint_path: None for the newest one.
+          experimental_mode: the mode that the model function is called in.
+
+        Returns:
+          The path of the new folder, as bytes.
+        """
+        path = checkpoint_path or self._require_checkpoint()
+        receivers = {experimental_mode: serving_input_receiver_fn}
+        return exporting.export(self, export_dir_base, receivers, assets_extra, as_text, path)
+
+    def export_savedmodel(
+        self,
+        export_dir_base: str,
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: dict[str, str] | None = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """The older name of `export_saved_model` (r1.15)."""
+        return self.export_saved_model(
+            export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
+        )
+
+    # What a TPUEstimator does differently.
+
+    def _convert_train_steps_to_hooks(self, steps: Any, max_steps: Any) -> list[Any]:
+        if steps is None and max_steps is None:
+            return []
+        return [_v1.train.StopAtStepHook(steps, max_steps)]
+
+    def _convert_eval_steps_to_hooks(self, steps: Any) -> list[Any]:
+        return [] if steps is None else [estimators.StopAfterNEvalsHook(num_evals=steps)]
+
+    def _create_global_step(self, graph: Any) -> Any:
+        return _v1.train.create_global_step(graph)
+
+    def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
+        with tf.device("/device:CPU:0"):
+            return model_functions.call(input_fn, mode=mode, params=self.params, config=self.config)
+
+    def _call_model_fn(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
+        known = model_functions.arguments(self._model_fn)
+        if labels is not None and "labels" not in known:
+            raise ArgumentError(
+                "model_fn%s and an input function with labels" % (known,),
+                "model_fn does not take labels, but input_fn returns labels",
+                "def model_fn(features, labels, mode)",
+            )
+        return model_functions.call(
+            self._model_fn, features, labels=labels, mode=mode, params=self.params, config=config
+        )
+
+    # In between.
+
+    def _begin(self, graph: Any, input_fn: Any, mode: str) -> tuple[Any, Any, Any, list[Any]]:
+        """Global step, features, labels and hooks of the input, in a new graph."""
+        _v1.set_random_seed(self._config.tf_random_seed)
+        step = self._create_global_step(graph)
+        estimators.global_step_read(graph)
+        given = self._call_input_fn(input_fn, mode)
+        hooks: list[Any] = []
+        if isinstance(given, functions.DatasetV2):
+            iterator = _v1.data.make_initializable_iterator(given)
+            hooks.append(monitored_sessions.InitializerHook(iterator.initializer))
+            given = iterator.get_next()
+        if isinstance(given, (tuple, list)) and not hasattr(given, "_fields"):
+            return step, given[0], given[1] if len(given) > 1 else None, hooks
+        return step, given, None, hooks
+
+    def _spec(self, features: Any, labels: Any, mode: str) -> Any:
+        spec = self._call_model_fn(features, labels, mode, self.config)
+        if not isinstance(spec, specs.EstimatorSpec):
+            raise ArgumentError(
+                "model_fn returned %r" % (spec,),
+                "model_fn should return an EstimatorSpec",
+                "return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)",
+            )
+        return spec.checked()
+
+    def _trained_steps(self) -> int:
+        path = self.latest_checkpoint()
+        return int(tf.train.load_variable(path, "global_step")) if path else 0
+
+    def _maybe_warm_start(self, checkpoint_path: str | None) -> None:
+        if self._warm_start_settings is not None and not checkpoint_path:
+            warm_starting.warm_start(self._warm_start_settings)

@@ -1,0 +1,150 @@
+"""Session hooks of a TPUEstimator: how many steps a loop takes, speed, outfeed, datasets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.tfcompat import estimators
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_hooks = tf.compat.v1.train
+_SessionRunHook: Any = _hooks.SessionRunHook
+
+
+class DatasetInitializerHook(_SessionRunHook):
+    """Starts the iterators of the input when a Session has been made.
+
+    Args:
+      initializers: their ops.
+    """
+
+    def __init__(self, initializers: list[Any]) -> None:
+        self._initializers = initializers
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """See the base class."""
+        session.run(self._initializers)
+
+
+class LoopHook(_SessionRunHook):
+    """Runs loops of steps up to the last step that is asked for.
+
+    Args:
+      per_loop: steps of one loop.
+      steps: how many more steps, or None.
+      max_steps: the last step, or None.
+    """
+
+    def __init__(self, per_loop: int, steps: int | None, max_steps: int | None) -> None:
+        self._per_loop = per_loop
+        self._steps = steps
+        self._last = max_steps
+
+    def begin(self) -> None:
+        """See the base class."""
+        self._global_step = _hooks.get_global_step()
+        self._variable = iterations_variable()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """See the base class."""
+        step = session.run(self._global_step)
+        if self._last is None:
+            self._last = step + (self._steps or 0)
+        self._load(session, step)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """See the base class."""
+        step = run_context.session.run(self._global_step)
+        if self._last is None or step >= self._last:
+            run_context.request_stop()
+        else:
+            self._load(run_context.session, step)
+
+    def _load(self, session: Any, step: int) -> None:
+        self._variable.load(max(1, min(self._per_loop, (self._last or 0) - step)), session=session)
+
+
+def iterations_variable() -> Any:
+    """The variable that holds the number of steps of the next loop, in the current graph."""
+    graph = tf.compat.v1.get_default_graph()
+    found = graph.get_collection_ref("tpu_estimator/iterations_per_loop")
+    if not found:
+        with tf.compat.v1.variable_scope("tpu_estimator", reuse=tf.compat.v1.AUTO_REUSE):
+            found.append(
+                tf.compat.v1.get_variable(
+                    "iterations_per_loop",
+                    initializer=tf.zeros([], tf.int32),
+                    trainable=False,
+                    collections=[tf.compat.v1.GraphKeys.LOCAL_VARIABLES],
+                    use_resource=True,
+                )
+            )
+    return found[0]
+
+
+class OutfeedHook(_SessionRunHook):
+    """Runs the host's ops of the steps that a loop has taken.
+
+    Args:
+      waiting: number of steps whose tensors wait, a tensor.
+      ops: the op to run for each.
+    """
+
+    def __init__(self, waiting: Any, ops: Any) -> None:
+        self._waiting = waiting
+        self._ops = ops
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """See the base class."""
+        session = run_context.session
+        for _ in range(session.run(self._waiting)):
+            session.run(self._ops)
+
+    def end(self, session: Any) -> None:
+        """See the base class."""
+
+
+class ExamplesPerSecondHook(estimators.StepCounterHook):
+    """Logs ``examples/sec`` beside ``global_step/sec``, and writes both as summaries.
+
+    Args:
+      batch_size: examples of a step.
+      **options: as for ``StepCounterHook``.
+    """
+
+    def __init__(self, batch_size: int, **options: Any) -> None:
+        self._batch_size = batch_size
+        super().__init__(**options)
+
+    def _log_and_record(self, elapsed_steps: int, elapsed_time: float, global_step: int) -> None:
+        steps = elapsed_steps / elapsed_time
+        rates = {"global_step/sec": steps, "examples/sec": steps * self._batch_size}
+        for tag, rate in rates.items():
+            if self._summary_writer is not None:
+                value = tf.compat.v1.Summary.Value(tag=tag, simple_value=rate)
+                self._summary_writer.add_summary(tf.compat.v1.Summary(value=[value]), global_step)
+            tf.compat.v1.logging.info("%s: %g", tag, rate)
+
+
+class EndOfInputHook(_SessionRunHook):
+    """Ends a prediction when a step has met only padding.
+
+    Args:
+      rows: number of examples of the step that are no padding, a tensor.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    def before_run(self, run_context: Any) -> Any:
+        """See the base class."""
+        return _hooks.SessionRunArgs(self._rows)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """See the base class."""
+        if not run_values.results:
+            run_context.request_stop()

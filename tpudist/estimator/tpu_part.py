@@ -1,0 +1,251 @@
+"""The TPU part of a TPUEstimator: one training, evaluation and prediction for all releases.
+
+A model function on the cores becomes the ``EstimatorSpec`` of an Estimator that knows no
+TPU: its training op is a loop of steps, its metrics take the batch of all cores.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ArgumentTypeError
+from tpudist.estimator import host_calls, infeed, names, padding, replica_programs, tpu_hooks
+from tpudist.estimator.replica_programs import Program, require_tensor
+from tpudist.tfcompat import estimators, nests
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_v1 = tf.compat.v1.train
+
+
+class Model:
+    """A model function and what feeds its replicas.
+
+    Args:
+      strategy: the strategy of the cores.
+      fed: its `Feeding`.
+      model_fn: ``model_fn(features, labels)``: returns a ``TPUEstimatorSpec``.
+      input_fn: ``input_fn(TPUContext)``.
+      batch_axis: see `Infeed`.
+    """
+
+    def __init__(
+        self, strategy: Any, fed: Any, model_fn: Any, input_fn: Any, batch_axis: Any = None
+    ) -> None:
+        self._strategy = strategy
+        self._feeding = fed
+        self._model_fn = model_fn
+        self._input_fn = input_fn
+        self._batch_axis = batch_axis
+
+    @property
+    def global_batch(self) -> int:
+        """Examples of a step, over all cores."""
+        return int(self._feeding.global_batch)
+
+    def _fed_by(self, kind: Any) -> Any:
+        return kind(self._strategy, self._feeding, self._input_fn, self._batch_axis)
+
+    def train(self, every_n_steps: int = 1) -> tuple[Program, Any, list[Any], Any]:
+        """Builds the loop of training steps.
+
+        Args:
+          every_n_steps: how often the host's function is called.
+
+        Returns:
+          The program; the loss of the last step, the mean of the cores'; hooks; the loop.
+        """
+        fed, outfeed = self._fed_by(infeed.Infeed), []
+
+        def values(spec: Any) -> dict[str, Any]:
+            _require_spec(spec)
+            loss = require_tensor("loss", spec.loss)
+            found = {"loss": _after(spec.train_op, loss)}
+            if getattr(spec, "host_call", None):
+                host_calls.require_batches("host_call", spec.host_call[1])
+                found["host_call"] = spec.host_call[1]
+            return found
+
+        def use(outputs: Any, found: dict[str, Any]) -> None:
+            outputs.set_tensor("loss", found["loss"], "MEAN")
+            if "host_call" in found:
+                outfeed.append(host_calls.Outfeed(*program.spec.host_call))
+                outfeed[0].send(program.joined(found["host_call"]))
+
+        program = Program(self._strategy, self._model_fn, values)
+        loop = program.run(fed, tpu_hooks.iterations_variable().read_value(), use)
+        replica_programs.require_sums(self._strategy)
+        hooks = [tpu_hooks.DatasetInitializerHook(fed.initializers)]
+        hooks += [tpu_hooks.OutfeedHook(*outfeed[0].host_ops())] if outfeed else []
+        return program, program.outputs.tensors["loss"], hooks, loop
+
+    def evaluate(self) -> tuple[Program, Any, dict[str, Any], list[Any]]:
+        """Builds one step of evaluation.
+
+        Returns:
+          The program; the step's loss; ``{name: metric}`` over the batch of all cores; hooks.
+        """
+        fed = self._fed_by(infeed.Infeed)
+
+        def values(spec: Any) -> dict[str, Any]:
+            _require_spec(spec)
+            found = {"loss": require_tensor("loss", spec.loss)}
+            for name in ("eval_metrics", "host_call"):
+                if getattr(spec, name, None):
+                    host_calls.require_batches(name, getattr(spec, name)[1])
+                    found[name] = getattr(spec, name)[1]
+            return found
+
+        def use(outputs: Any, found: dict[str, Any]) -> None:
+            outputs.set_tensor("loss", found.pop("loss"), "MEAN")
+            outputs.set_tensor("host", found, "NONE")
+
+        program = Program(self._strategy, self._model_fn, values)
+        loop = program.run(fed, 1, use)
+        hooks = [tpu_hooks.DatasetInitializerHook(fed.initializers)]
+        with tf.control_dependencies([loop]):
+            loss = tf.identity(program.outputs.tensors["loss"])
+        joined = _joined(program.outputs.tensors["host"])
+        metrics = {}
+        if "eval_metrics" in joined:
+            metrics = host_calls.call(program.spec.eval_metrics[0], joined["eval_metrics"])
+        if "host_call" in joined:
+            made = host_calls.call(program.spec.host_call[0], joined["host_call"])
+            with tf.control_dependencies([op for op in nests.flatten(made) if op is not None]):
+                loss = tf.identity(loss)
+        return program, loss, metrics, hooks
+
+    def predict(self) -> tuple[Program, Any, list[Any]]:
+        """Builds one step of prediction.
+
+        Returns:
+          The program; the predictions of all cores, in order and without padding; hooks.
+        """
+        fed = self._fed_by(padding.PaddedInfeed)
+        model_fn = self._model_fn
+
+        def values(spec: Any) -> dict[str, Any]:
+            _require_spec(spec)
+            return {"predictions": spec.predictions}
+
+        def use(outputs: Any, found: dict[str, Any]) -> None:
+            outputs.set_tensor("host", found, "NONE")
+
+        def with_mask(features: Any, mask: Any) -> Any:
+            del masks[:]
+            masks.append(mask)
+            return model_fn(features, None)
+
+        masks: list[Any] = []
+        program = Program(self._strategy, with_mask, lambda spec: dict(values(spec), mask=masks[0]))
+        program.run(fed, 1, use)
+        joined = _joined(program.outputs.tensors["host"])
+        mask = joined["mask"]
+        hooks: list[Any] = [
+            tpu_hooks.DatasetInitializerHook(fed.initializers),
+            tpu_hooks.EndOfInputHook(tf.reduce_sum(tf.cast(mask, tf.int32))),
+        ]
+        return program, padding.cut(joined["predictions"], mask), hooks
+
+
+def _require_spec(spec: Any) -> None:
+    if not hasattr(spec, "train_op"):
+        raise ArgumentTypeError(
+            "the model function returned %r" % (spec,),
+            "the Estimator runs what its specification says",
+            "return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)",
+        )
+
+
+def _after(op: Any, loss: Any) -> Any:
+    if op is None:
+        raise ArgumentTypeError(
+            "the model function's specification has no train_op",
+            "a training step is the op that updates the variables",
+            "train_op=optimizer.minimize(loss, tf.train.get_global_step())",
+        )
+    with tf.control_dependencies([op]):
+        return tf.identity(loss)
+
+
+def _joined(per_replica: Any) -> Any:
+    """The nest of a list with a nest for each replica: the tensors one after the other."""
+    if not isinstance(per_replica, list):
+        return per_replica
+    return nests.map_structure(lambda *leaves: replica_programs.join(leaves), *per_replica)
+
+
+def train_spec(estimator: Any, model: Model, config: Any) -> Any:
+    """The ``EstimatorSpec`` of a training.
+
+    Args:
+      estimator: has ``model_dir`` and ``log_every_n_steps``.
+      model: the `Model`.
+      config: the ``RunConfig``.
+    """
+    program, loss, hooks, loop = model.train()
+    scaffold = program.scaffold() or _v1.Scaffold()
+    per_loop = config.tpu_config.iterations_per_loop
+    hooks += _log_hooks(estimator, loss, model.global_batch, per_loop)
+    hooks += list(program.spec.training_hooks or ())
+    chief = []
+    if config.save_checkpoints_secs or config.save_checkpoints_steps:
+        saver = _v1.CheckpointSaverHook(
+            estimator.model_dir,
+            save_secs=config.save_checkpoints_secs,
+            save_steps=config.save_checkpoints_steps,
+            scaffold=scaffold,
+        )
+        chief = [estimators.step_hook_of_loops(saver, per_loop)]
+    return names.load("EstimatorSpec")(
+        mode="train",
+        loss=loss,
+        train_op=loop,
+        training_hooks=hooks,
+        training_chief_hooks=chief,
+        scaffold=scaffold,
+    )
+
+
+def eval_spec(unused_estimator: Any, model: Model, unused_config: Any) -> Any:
+    """The ``EstimatorSpec`` of an evaluation; arguments as of :func:`train_spec`."""
+    program, loss, metrics, hooks = model.evaluate()
+    return names.load("EstimatorSpec")(
+        mode="eval",
+        loss=loss,
+        eval_metric_ops=metrics,
+        evaluation_hooks=hooks + list(program.spec.evaluation_hooks or ()),
+        scaffold=program.scaffold(),
+    )
+
+
+def predict_spec(unused_estimator: Any, model: Model, unused_config: Any) -> Any:
+    """The ``EstimatorSpec`` of a prediction; arguments as of :func:`train_spec`."""
+    program, predictions, hooks = model.predict()
+    return names.load("EstimatorSpec")(
+        mode="infer",
+        predictions=predictions,
+        prediction_hooks=hooks + list(program.spec.prediction_hooks or ()),
+        scaffold=program.scaffold(),
+    )
+
+
+def _log_hooks(estimator: Any, loss: Any, batch: int, per_loop: int) -> list[Any]:
+    """The hooks that log loss and speed, rounded to whole loops."""
+    every = estimator.log_every_n_steps
+    if every is None:
+        return []
+    with tf.control_dependencies([loss]):
+        step = tf.identity(_v1.get_global_step())
+    speed = tpu_hooks.ExamplesPerSecondHook(
+        batch, every_n_steps=every, output_dir=estimator.model_dir
+    )
+    return [
+        _v1.LoggingTensorHook(
+            {"loss": tf.identity(loss), "step": step}, every_n_iter=-(-every // per_loop)
+        ),
+        estimators.step_hook_of_loops(speed, per_loop),
+    ]

@@ -1,0 +1,43 @@
+"""TensorFlow's own Estimator code, and what an Estimator is made of where there is none.
+
+Until 2.15 ``tf.estimator`` is there, and TPUEstimator below it (in 1.13: in contrib).
+"""
+
+import tensorflow as tf
+from tensorflow.python.training import evaluation, training_util
+from tensorflow.python.training.basic_session_run_hooks import StepCounterHook
+
+from tpudist.tfcompat import versions
+
+#: Re-exported unchanged.
+__all__ = ["StepCounterHook"]
+
+HAS_ESTIMATOR = versions.HAS_ESTIMATOR
+StopAfterNEvalsHook = evaluation._StopAfterNEvalsHook
+evaluate_once = evaluation._evaluate_once
+eval_step = evaluation._get_or_create_eval_step
+global_step_read = training_util._get_or_create_global_step_read
+
+#: TensorFlow's module of Estimator; None from 2.16 on.
+native = tf.compat.v1.estimator if versions.HAS_ESTIMATOR else None
+
+if not versions.HAS_ESTIMATOR:
+    native_tpu = None
+elif versions.TPU_ESTIMATOR_HAS_PACKAGE:
+    from tensorflow_estimator.python.estimator.tpu import tpu_config, tpu_estimator
+
+    native_tpu = {
+        "InputPipelineConfig": tpu_config.InputPipelineConfig,
+        "RunConfig": tpu_config.RunConfig,
+        "TPUConfig": tpu_config.TPUConfig,
+        "TPUEstimator": tpu_estimator.TPUEstimator,
+        "TPUEstimatorSpec": tpu_estimator.TPUEstimatorSpec,
+    }
+else:
+    native_tpu = vars(tf.contrib.tpu)
+
+
+def step_hook_of_loops(hook, steps):
+    """Tells a hook that counts steps how many of them one Session run takes."""
+    hook._set_steps_per_run(steps)
+    return hook
