@@ -72,8 +72,8 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument(
         "--trace-only",
         action="store_true",
-        help="with --compile: end the script when its first replica function has been traced, "
-        "before anything trains",
+        help="with --compile: trace replica functions and run none, they return zeros; the "
+        "script ends when each of its calls that run replicas has been traced",
     )
     _add_compiler(verb)
     verb.add_argument("script", help="the script's path")

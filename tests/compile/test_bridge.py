@@ -100,6 +100,15 @@ def test_a_graph_of_the_contrib_era(graph):
 
 
 @needs_newer
+def test_an_argument_that_no_op_takes_is_a_parameter(graph):
+    """In a message it is an input that is not in the graph."""
+    program = steps.lower_step(
+        strategy(), lambda x, y: tf.reduce_sum(y), ARGUMENTS, lower_with=PYTHON
+    )
+    assert [each.name for each in program.parameters] == ["x", "y"]
+
+
+@needs_newer
 def test_a_function_with_branches_and_loops():
     if not tf.executing_eagerly():
         pytest.skip("TensorFlow %s executes nothing eagerly by itself" % versions.TF)

@@ -190,10 +190,42 @@ def test_several_functions_are_in_one_report_and_limits_hold(compiler, run, tmp_
     assert "did before" not in done.stderr
 
 
-def test_trace_only_trains_nothing(compiler, run):
-    done = run(TRAINS, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--trace-only")
+def test_trace_only_trains_nothing_and_ends_when_all_is_traced(compiler, run):
+    """The functions are in functions and objects, where no file:name reaches."""
+    source = (
+        TRAINS
+        + """
+    print("weight %.1f" % float(tf.reduce_sum(made[0])))
+
+    def trainer():
+        class Evaluation(object):
+            def __init__(self):
+                self.scale = tf.constant(2.)
+
+            @tf.function
+            def run(self, x):
+                def evaluation(y):
+                    return tf.reduce_sum(made[0] * y * self.scale)
+                return strategy.experimental_run_v2(evaluation, args=(x,))
+        return Evaluation()
+
+    trainer().run(tf.ones([4, 4]))
+    print("not reached")
+    """
+    )
+    done = run(source, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--trace-only")
     assert done.returncode == 0, done.stderr
-    assert losses(done) == [] and "compiles: v5e:2x4" in done.stdout
+    assert losses(done) == ["loss 0.00", "loss 0.00"] and "weight 16.0" in done.stdout
+    assert "2 replica functions" in done.stdout and "not reached" not in done.stdout
+    assert "step_fn  " in done.stdout and "evaluation  " in done.stdout
+
+
+def test_trace_only_names_what_it_did_not_reach(compiler, run):
+    source = TRAINS + "if made is None: strategy.experimental_run_v2(print)\n"
+    done = run(source, "--compile", "v5e:2x4", "--fast", "--era", "2.0", "--trace-only")
+    assert done.returncode == 0, done.stderr
+    assert "1 replica function\n" in done.stdout
+    assert "script.py:%d ran a function" % (source.count("\n")) in done.stderr
 
 
 def test_a_strategy_that_does_not_fit_the_slice_ends_the_script(compiler, run):

@@ -9,12 +9,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from tpudist import machine, slices
-from tpudist.compile import command, compiler, gate, step
+from tpudist.compile import command, compiler, gate, step, step_calls
 from tpudist.errors import CompileError, TopologyError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Iterator
+    from typing import Any, Hashable, Iterator
 
     from tpudist.compile.report import Report
 
@@ -86,15 +86,33 @@ def _recording(
         except TopologyError as error:
             raise _Stopped(error) from error
 
-    def stop() -> None:
-        raise _Stopped
-
-    with recording.Recorder(check, stop if options.trace_only else None) as recorder:
+    calls = step_calls.Calls(options.script) if options.trace_only else None
+    noted = calls and functools.partial(_noted, calls)
+    with recording.Recorder(check, noted) as recorder:
         try:
             yield
         finally:
             lower = functools.partial(step.lower_traced, lower_with=options.lower_with)
             recorded += recorder.programs(lower)
+            if calls is not None:
+                _tell(calls)
+
+
+def _noted(calls: step_calls.Calls, places: list[tuple[str, int]], function: Hashable) -> None:
+    """Ends the script once every call of it that runs replicas has been traced."""
+    calls.note(places, function)
+    if calls.done():
+        raise _Stopped
+
+
+def _tell(calls: step_calls.Calls) -> None:
+    """Says of which calls nothing was traced, if any."""
+    for call in calls.unreached():
+        print(
+            "tpudist run: the script ended before %s:%d ran a function on replicas, which is "
+            "not compiled" % (call.path, call.first),
+            file=sys.stderr,
+        )
 
 
 def _report(recorded: Any, slice_: slices.Slice, options: argparse.Namespace) -> Report | None:

@@ -28,7 +28,7 @@ def deliver(value, receive):
     trace = function_graphs.current()
     if trace is not None and trace.handed_out is not None:
         _check_place(trace)
-        trace.handed_out.append(value)
+        trace.handed_out.append((value, receive))
     elif isinstance(trace, merge.Merge):
         _check_place(trace)
         trace.program.deliveries.append((trace.hand_back(value), receive))

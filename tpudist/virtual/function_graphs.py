@@ -8,7 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, random_seeds, reference_variables, versions
+from tpudist.tfcompat import functions, random_seeds, versions
 
 
 class Trace:
@@ -20,8 +20,9 @@ class Trace:
       must_run: the stateful ops of the graph, once it is traced.
       regroups: whether TensorFlow regroups the distributed values made here; it
         takes one object that appears N times for an undistributed value.
-      handed_out: a list that collects the values that replica functions hand out
-        (see :mod:`tpudist.virtual.delivery`), or None if they are delivered.
+      handed_out: a list that collects the values that replica functions hand out, and
+        who receives them (see :mod:`tpudist.virtual.delivery`), or None if they are
+        delivered.
       uniformity: tells which values are the same on every replica; None if the
         trace does not stand for every replica.
     """
@@ -45,7 +46,6 @@ class Trace:
                 yield order
             if versions.HAS_CONTROL_OUTPUTS:
                 self.must_run = list(order.ops_which_must_run)
-                self.must_run += reference_variables.updates(self.graph)
 
     def finish(self, outputs, inputs=()):
         """The graph, ready to become a function.

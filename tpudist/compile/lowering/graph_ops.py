@@ -102,6 +102,12 @@ def location(graph, path, op):
     return ""
 
 
+def stack():
+    """[(file, line)] of where this is called, AutoGraph's files being the user's."""
+    with tf.Graph().as_default():
+        return _frames(tf.no_op())
+
+
 def place_of(error):
     """ "file:line" of the user's code that raised, "" if none did.
 

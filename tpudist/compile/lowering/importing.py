@@ -31,7 +31,9 @@ def step(message):
         with tf.name_scope("inputs_of_step"):
             held = [_placeholder(entry) for entry in message["inputs"]]
         given = dict(zip((entry["tensor"] for entry in message["inputs"]), held))
-        tf.import_graph_def(definition, name="", input_map=given)
+        used = {name.split(":")[0] for node in definition.node for name in node.input}
+        mapped = {name: each for name, each in given.items() if name.split(":")[0] in used}
+        tf.import_graph_def(definition, name="", input_map=mapped)
         outputs = [
             (
                 name,

@@ -3,7 +3,7 @@
 import collections
 import functools
 
-from tpudist.compile.lowering import graph_ops, tracing
+from tpudist.compile.lowering import graph_ops, stand_in_results, tracing
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs
 from tpudist.virtual import replicate, variables
@@ -29,19 +29,24 @@ class Recorder:
 
     Args:
       check: called with the strategy of each function; what it raises ends the script.
-      stop: called when a function has been noted, to end the script; or None.
+      noted: None; or called with ([(file, line)] of the stack, what tells functions
+        apart) for each function, and none runs: they return zeros.
     """
 
-    def __init__(self, check=lambda strategy: None, stop=None):
+    def __init__(self, check=lambda strategy: None, noted=None):
         self._noted = collections.OrderedDict()
-        self._check, self._stop = check, stop
+        self._check, self._tell = check, noted
 
     def __enter__(self):
-        replicate.observers.append(self._observe)
+        if self._tell is None:
+            replicate.observers.append(self._observe)
+        else:
+            replicate.substitutes.append(self._substitute)
         return self
 
     def __exit__(self, *exception):
-        replicate.observers.remove(self._observe)
+        for each in (replicate.observers, replicate.substitutes):
+            each[:] = [entry for entry in each if getattr(entry, "__self__", None) is not self]
 
     def programs(self, lower):
         """A list of `Recorded`, one per function and shapes of its arguments.
@@ -52,29 +57,40 @@ class Recorder:
         return [_lowered(noted, lower) for noted in self._noted.values()]
 
     def _observe(self, extended, fn, args, kwargs):
+        with graphs.collections_kept():
+            self._note(extended, fn, args, kwargs)
+
+    def _substitute(self, extended, fn, args, kwargs):
+        """Notes a function and gives zeros for what it returns and hands out."""
+        key, traced = self._note(extended, fn, args, kwargs)
+        self._tell(graph_ops.stack(), key)
+        if traced is None:
+            raise self._noted[key].error
+        for value, receive in traced.handed_out:
+            receive(stand_in_results.of_replicas(extended, value))
+        return stand_in_results.of_replicas(extended, traced.results)
+
+    def _note(self, extended, fn, args, kwargs):
+        """Traces a function; returns (what it is noted under, its `tracing.Traced` or None)."""
         strategy = extended._container_strategy()
         self._check(strategy)
         name, location = _of(fn)
         try:
-            with graphs.collections_kept():
-                step = tracing.trace(strategy, fn, args, kwargs)
+            traced = tracing.trace_with_results(strategy, fn, args, kwargs)
         except Exception as error:  # the user's code ends in any way it likes
-            self._noted[(name, location, str(error))] = _Noted(
-                name, location, None, _as_ours(error), ()
-            )
-            return self._end()
+            key = (name, location, str(error))
+            self._noted[key] = _Noted(name, location, None, _as_ours(error), ())
+            return key, None
+        step = traced.step
         shapes = tuple(
             (entry[1].dtype, str(entry[1].shape)) for entry in step.inputs if entry[2] is None
         )
         used = [variables.of_handle(entry[2]) for entry in step.inputs]
-        self._noted[(name, location, id(strategy), shapes)] = _Noted(
+        key = (name, location, id(strategy), shapes)
+        self._noted[key] = _Noted(
             name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)
         )
-        return self._end()
-
-    def _end(self):
-        if self._stop is not None:
-            self._stop()
+        return key, traced
 
 
 def _as_ours(error):

@@ -17,6 +17,10 @@ from tpudist.virtual.identity_map import IdentityMap
 #: (name, placeholder, outer tensor or None) and `outputs` (name, tensor).
 Step = collections.namedtuple("Step", "graph inputs outputs replicas partitions")
 
+#: A `Step`, what its function returned, and [(value, receive)] of what it handed out (see
+#: :mod:`tpudist.virtual.delivery`).
+Traced = collections.namedtuple("Traced", "step results handed_out")
+
 
 class _StepTrace(function_graphs.LiftingTrace):
     """A step; the values that it hands out are outputs of the program."""
@@ -46,25 +50,31 @@ def trace(strategy, fn, args=(), kwargs=None):
       CompileError: (a RuntimeError) an argument of unknown shape, or what
         `fn` raised.
     """
+    return trace_with_results(strategy, fn, args, kwargs).step
+
+
+def trace_with_results(strategy, fn, args=(), kwargs=None):
+    """A `Traced`, which has the tensors of the trace; see :func:`trace`."""
     call = graphs.converted(fn)
-    step, given = _StepTrace(), []
+    trace_, given = _StepTrace(), []
     with symbolic_replicas.symbolic(
         strategy
     ) as extended, strategy.scope(), graphs.variables_reused():
-        with step.ordered() as order, graphs.for_xla():
+        with trace_.ordered() as order, graphs.for_xla():
             args, kwargs = _placeholders(fn, args, kwargs or {}, given)
-            results = _called(extended, call, args, kwargs, step.graph, given)
-            outputs = _outputs(results, step.handed_out, order)
-    graph = step.finish([tensor for _, tensor in outputs], [held for _, held, _ in given])
+            results = _called(extended, call, args, kwargs, trace_.graph, given)
+            outputs = _outputs(results, trace_.handed_out, order)
+    graph = trace_.finish([tensor for _, tensor in outputs], [held for _, held, _ in given])
     named = _variables(graph)
     captured = [(_name_of(outer, named), held, outer) for outer, held in functions.captures(graph)]
-    return Step(
+    step = Step(
         graph,
         given + captured,
         outputs,
         strategy.num_replicas_in_sync,
         extended.placement.logical_devices,
     )
+    return Traced(step, results, trace_.handed_out)
 
 
 def _called(extended, fn, args, kwargs, graph, given):
@@ -141,7 +151,7 @@ def _outputs(results, handed_out, order):
     """[(name, tensor)] of what the step returned and handed out."""
     named = [(_joined("output", path), leaf) for path, leaf in _with_paths(results)]
     named += [
-        (_joined("set", path), leaf) for value in handed_out for path, leaf in _with_paths(value)
+        (_joined("set", path), leaf) for value, _ in handed_out for path, leaf in _with_paths(value)
     ]
     return [
         (name, order.mark_as_return(tf.identity(part)))
