@@ -2,61 +2,17 @@
 
     python -m tests.benchmarks.compiling MODEL REPLICAS BATCH TOPOLOGY FAST CACHE
 
-MODEL is convolution or resnet50 (bfloat16), BATCH of one replica, FAST and
-CACHE are 0 or 1.
+MODEL is a name of `tests.benchmarks.compiled_models`, BATCH of one replica, FAST
+and CACHE are 0 or 1.
 """
 
-import functools
 import json
 import resource
 import sys
 import time
 
-import tensorflow as tf
-
-from tests.compile import harness, nets
+from tests.benchmarks.compiled_models import MODELS
 from tpudist.compile import compiler
-
-
-def resnet50(replicas, batch):
-    """Lowers one step of Keras' ResNet50 with momentum, when it is called.
-
-    Args:
-      replicas: of the program.
-      batch: of one replica.
-    """
-    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    strategy = harness.strategy(replicas)
-    with strategy.scope():
-        model = tf.keras.applications.ResNet50(weights=None)
-        optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
-        optimizer.build(model.trainable_variables)
-
-    def step(images, labels):
-        with tf.GradientTape() as tape:
-            probabilities = tf.cast(model(images, training=True), tf.float32)
-            loss = tf.reduce_mean(
-                tf.keras.losses.sparse_categorical_crossentropy(labels, probabilities)
-            )
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))  # reduces them
-        return loss
-
-    return functools.partial(
-        harness.lower,
-        strategy,
-        step,
-        tf.TensorSpec([batch, 224, 224, 3], tf.float32),
-        tf.TensorSpec([batch], tf.int32),
-    )
-
-
-def convolution(replicas, batch):
-    """Lowers one step of an MNIST-like net, when it is called; see `tests.compile.nets`."""
-    return functools.partial(nets.convolution, replicas, batch)
-
-
-MODELS = {"convolution": convolution, "resnet50": resnet50}
 
 
 def cpu_seconds():
@@ -70,6 +26,7 @@ def main(model, replicas, batch, topology, fast, cache):
     lower = MODELS[model](int(replicas), int(batch))
     start, used = time.perf_counter(), cpu_seconds()
     program = lower()
+    lowered = time.perf_counter()
     found = compiler.compile_program(
         program, topology, fast=bool(int(fast)), cache=bool(int(cache))
     )
@@ -81,6 +38,7 @@ def main(model, replicas, batch, topology, fast, cache):
                 "cpu": cpu_seconds() - used,
                 "peak": found.effort.peak_bytes,
                 "host": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+                "lowering": lowered - start,
                 "cached": found.effort.cached,
             }
         )

@@ -209,7 +209,8 @@ def test_trace_only_trains_nothing_and_ends_when_all_is_traced(compiler, run):
                 return strategy.experimental_run_v2(evaluation, args=(x,))
         return Evaluation()
 
-    trainer().run(tf.ones([4, 4]))
+    evaluates = trainer()
+    evaluates.run(tf.ones([4, 4]))
     print("not reached")
     """
     )

@@ -8,7 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, random_seeds, versions
+from tpudist.tfcompat import functions, random_seeds, reference_variables, versions
 
 
 class Trace:
@@ -46,6 +46,7 @@ class Trace:
                 yield order
             if versions.HAS_CONTROL_OUTPUTS:
                 self.must_run = list(order.ops_which_must_run)
+                self.must_run += reference_variables.updates(self.graph)
 
     def finish(self, outputs, inputs=()):
         """The graph, ready to become a function.

@@ -18,8 +18,11 @@ _calls = {}
 #: Attribute of a graph whose ops were made elsewhere.
 _PLACES = "_tpudist_places"
 
-#: Files of AutoGraph, whose lines TensorFlow 1.14 takes for the user's.
-_GENERATED = re.compile(re.escape(os.path.join(tempfile.gettempdir(), "tmp")) + r"\w{8}\.py$")
+#: Files of AutoGraph, whose lines TensorFlow 1.14, and a traceback, take for the user's.
+_GENERATED = re.compile(
+    re.escape(os.path.join(tempfile.gettempdir(), ""))
+    + r"(tmp|__autograph_generated_file)\w{8}\.py$"
+)
 
 #: A line of AutoGraph's messages: ``File "f", line 1, in step  *``; until 2.5
 #: ``f:1 step  *``.
