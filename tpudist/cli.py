@@ -102,6 +102,20 @@ def doctor(options: argparse.Namespace) -> int:
     return doctors.run(options.json, options.runtime, look=look)
 
 
+def selftest(options: argparse.Namespace) -> int:
+    """``tpudist selftest``: the programs of all surfaces on the TPU at hand.
+
+    Args:
+      options: see ``tpudist.selftest.run``.
+
+    Returns:
+      0 if every value that was tried agrees, else 1.
+    """
+    from tpudist import selftest as selftests
+
+    return selftests.run(options)
+
+
 def matrix(options: argparse.Namespace) -> int:
     """``tpudist matrix``: runs a command on several TensorFlow releases.
 
@@ -152,6 +166,7 @@ _VERBS = {
     "run": run,
     "compile": compile_,
     "doctor": doctor,
+    "selftest": selftest,
     "matrix": matrix,
     "pins": pins,
     "migrate": migrate,

@@ -95,6 +95,17 @@ def test_it_compiles(graph, strategy, compiler, answers, monkeypatch):
     }
 
 
+@pytest.mark.parametrize("name, cores", [("v3-32", 32), ("v4-32", 16)])
+def test_a_program_of_several_hosts_compiles(graph, monkeypatch, compiler, answers, name, cores):
+    monkeypatch.setenv("TPUDIST_CACHE", str(answers))
+    resolver = described.DescribedResolver(cores, 4, "grpc://10.0.0.2:8470")
+    described.answer_for(monkeypatch, resolver)
+    build(TPUStrategy(resolver), train, tf.zeros([16, 4]), tf.zeros([16, 3]))
+    (report,) = tpudist.compile_graph(graph, name, fast=True, lower_with=PYTHON)
+    assert report.ok and report.target.replicas == cores
+    assert [each.count for each in report.optimized] == [1]
+
+
 def test_two_programs(graph, strategy):
     build(strategy, lambda x: x * 2.0, tf.zeros([4]))
     build(strategy, lambda x: x + 1.0, tf.zeros([5]))

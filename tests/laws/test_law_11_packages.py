@@ -36,6 +36,7 @@ FLOORS = (
     "legacy",
     "matrix",
     "doctor",
+    "selftest",
     "pins",
     "resolution",
     "migrate",

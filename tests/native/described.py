@@ -11,9 +11,12 @@ class DescribedResolver:
     Args:
       cores: number of cores.
       hosts: number of hosts they are on.
+      master: where a Session connects to; "" is this process, which to 1.13 means
+        one host.
     """
 
-    def __init__(self, cores=8, hosts=1):
+    def __init__(self, cores=8, hosts=1, master=""):
+        self._master = master
         per_host = cores // hosts
         devices = [
             session._DeviceAttributes(
@@ -34,10 +37,10 @@ class DescribedResolver:
         )
 
     def master(self, *unused):
-        return ""
+        return self._master
 
     def get_master(self):
-        return ""
+        return self._master
 
     def get_job_name(self):
         return "worker"

@@ -39,9 +39,10 @@ def run(
     """
     from tpudist.doctor import checks, report
     from tpudist.doctor import environment as environments
+    from tpudist.doctor.findings import PROBLEM
 
     environment = environment or environments.detect(runtime, look)
     findings = checks.diagnose(environment)
     write = report.as_json if as_json else report.as_text
     (out or sys.stdout).write(write(environment, findings))
-    return int(any(finding.level == checks.PROBLEM for finding in findings))
+    return int(any(finding.level == PROBLEM for finding in findings))

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import collections
 import os
-import typing
 from typing import TYPE_CHECKING
 
 from tpudist import machine
-from tpudist.cloud import runtimes
-from tpudist.doctor import releases, tpus
-from tpudist.errors import TPUNameError
-from tpudist.virtual import system
+from tpudist.doctor import releases, tpu_checks
+from tpudist.doctor.findings import NOTE, PROBLEM, Finding
 
 if TYPE_CHECKING:
     from typing import Iterator, List, Optional, Tuple
@@ -28,24 +25,6 @@ if TYPE_CHECKING:
     #: [(specifier, why)] of one package.
     _Needs = List[Tuple[str, Optional[str]]]
 
-
-class Finding(typing.NamedTuple):
-    """What a check found.
-
-    Args:
-      level: PROBLEM or NOTE.
-      check: the name of the function that found it; stable, as in ``--json``.
-      seen, why, instead: as in a ``TpudistError``.
-    """
-
-    level: str
-    check: str
-    seen: str
-    why: str
-    instead: str
-
-
-PROBLEM, NOTE = "problem", "note"
 
 #: The newest Python that TensorFlow has wheels for.
 NEWEST_PYTHON = "3.13"
@@ -246,93 +225,6 @@ def keras_slots(env: Environment) -> Found:
         )
 
 
-def chip_without_kernels(env: Environment) -> Found:
-    """A TPU VM with a TensorFlow that cannot drive its chips."""
-    if not env.chips or env.variant in (None, "tpu") or tpus.virtual(env):
-        return
-    own_image = env.variant == "cpu" and list(env.tensorflows) == ["tensorflow"]
-    yield (
-        NOTE if own_image else PROBLEM,
-        "%d TPU chips (%s ...) and the %s build of TensorFlow %s"
-        % (len(env.chips), env.chips[0], env.variant, env.tensorflow),
-        "only a TPU build has the kernels ('No OpKernel was registered to support "
-        "Op ConfigureDistributedTPU')%s"
-        % (
-            "; the wheel that a TPU VM image brings is one, a wheel from the package index is not"
-            if own_image
-            else ""
-        ),
-        'pip uninstall -y %s && pip install "tpudist[tpu]"' % " ".join(sorted(env.tensorflows)),
-    )
-
-
-def virtual_name(env: Environment) -> Found:
-    """TPUDIST_TPU names a virtual slice that does not exist."""
-    name = tpus.virtual(env)
-    try:
-        if name:
-            system.parse(name)
-    except TPUNameError as error:
-        yield PROBLEM, "TPUDIST_TPU: " + error.seen, error.why, error.instead
-
-
-def runtime_does_not_match(env: Environment) -> Found:
-    """A remote TPU's runtime that is not of the client's minor release."""
-    target = runtimes.runtime_for(env.tensorflow)
-    if target is None or (tpus.virtual(env) and not env.looked):
-        return
-    node = (env.looked or {}).get("node") or {}
-    name = node.get("name") or tpus.remote(env) or "NAME"
-    instead = runtimes.line_that_sets(name, env.tensorflow, env.runtime)
-    found = runtimes.release_in(env.runtime)
-    if found and releases.minor(found) != releases.minor(env.tensorflow):
-        yield (
-            PROBLEM,
-            "TensorFlow %s and TPU runtime %s" % (env.tensorflow, env.runtime),
-            "client and runtime talk an unversioned protocol: only equal x.y "
-            "releases work (patch releases have no runtime: %s)" % target,
-            instead,
-        )
-    elif tpus.remote(env) and not found:
-        yield (
-            NOTE,
-            "TPU %r, whose runtime version cannot be known offline" % name,
-            "only a runtime of TensorFlow %s answers this client" % target,
-            "tpudist doctor --tpu %s, which asks it; %s; or tell me: tpudist doctor "
-            "--runtime VERSION" % (name, instead),
-        )
-
-
-def tpu_cannot_be_used(env: Environment) -> Found:
-    """What the TPU that was asked for says of itself, or why it cannot be asked."""
-    error = (env.looked or {}).get("error")
-    if error:
-        yield PROBLEM, error["seen"], error["why"], error["instead"]
-
-
-def resolver_cannot_ask(env: Environment) -> Found:
-    """TensorFlow 2.0 and 2.1 resolve names only with Google's client."""
-    missing = [
-        name
-        for name in ("google-api-python-client", "oauth2client")
-        if name not in env.distributions
-    ]
-    name = tpus.remote(env)
-    if (
-        name
-        and "://" not in name
-        and missing
-        and not tpus.virtual(env)
-        and releases.within(env.tensorflow, "2.0", "2.1")
-    ):
-        yield (
-            PROBLEM,
-            "TPU %r and no %s" % (name, " and no ".join(missing)),
-            "TPUClusterResolver of TensorFlow %s raises ImportError without them" % env.tensorflow,
-            'pip install "tpudist[tpu]"',
-        )
-
-
 #: In the order of the report.
 CHECKS = [
     tensorflow_missing,
@@ -345,9 +237,9 @@ CHECKS = [
     legacy_keras_missing,
     keras_of_the_eras,
     keras_slots,
-    chip_without_kernels,
-    virtual_name,
-    tpu_cannot_be_used,
-    runtime_does_not_match,
-    resolver_cannot_ask,
+    tpu_checks.chip_without_kernels,
+    tpu_checks.virtual_name,
+    tpu_checks.tpu_cannot_be_used,
+    tpu_checks.runtime_does_not_match,
+    tpu_checks.resolver_cannot_ask,
 ]

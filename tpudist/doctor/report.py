@@ -7,7 +7,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import tpudist
-from tpudist.doctor import checks, releases, tpus
+from tpudist.doctor import releases, tpus
+from tpudist.doctor.findings import PROBLEM, Finding
 
 if TYPE_CHECKING:
     from typing import Any, Iterator, Mapping, Sequence
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     from tpudist.doctor.environment import Environment
 
 
-def as_json(environment: Environment, findings: Sequence[checks.Finding]) -> str:
+def as_json(environment: Environment, findings: Sequence[Finding]) -> str:
     """One JSON object; keys and names of checks are stable, new ones may come."""
     return json.dumps(as_dict(environment, findings), indent=2, sort_keys=True) + "\n"
 
 
-def as_dict(environment: Environment, findings: Sequence[checks.Finding]) -> dict[str, Any]:
+def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, Any]:
     """The report as plain data."""
     env = environment
     return {
@@ -36,7 +37,7 @@ def as_dict(environment: Environment, findings: Sequence[checks.Finding]) -> dic
         "tpu": tpus.found(env),
         "surfaces": surfaces(env.tensorflow),
         "findings": [finding._asdict() for finding in findings],
-        "ok": not any(finding.level == checks.PROBLEM for finding in findings),
+        "ok": not any(finding.level == PROBLEM for finding in findings),
     }
 
 
@@ -79,7 +80,7 @@ def surfaces(tensorflow: str | None) -> dict[str, dict[str, list[str]]]:
     return eras
 
 
-def as_text(environment: Environment, findings: Sequence[checks.Finding]) -> str:
+def as_text(environment: Environment, findings: Sequence[Finding]) -> str:
     """The report for people: facts, surfaces, then problems with their cures."""
     report = as_dict(environment, findings)
     lines = ["tpudist %s doctor" % report["tpudist"], ""]
@@ -173,8 +174,8 @@ def _native(era: str, native: list[str], provided: list[str]) -> str:
     )
 
 
-def _verdict(findings: Sequence[checks.Finding]) -> str:
-    problems = sum(finding.level == checks.PROBLEM for finding in findings)
+def _verdict(findings: Sequence[Finding]) -> str:
+    problems = sum(finding.level == PROBLEM for finding in findings)
     notes = len(findings) - problems
     tail = ", %d note%s" % (notes, "s" * (notes != 1)) if notes else ""
     if not problems:

@@ -1,0 +1,60 @@
+"""The programs, a module for each surface; what each gives is the same on any number of cores.
+
+A program takes a `World` and returns {name: value}. What a step sees is one global batch,
+shared out, so that sums and means over all cores do not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    #: What ``tf.function`` is: TensorFlow itself has no types.
+    Compiled = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+#: Rows of a global batch: the replicas' number has to divide it.
+ROWS = 256
+STEPS, RATE = 5, 0.05
+
+
+class World(typing.NamedTuple):
+    """Where a program runs.
+
+    Args:
+      resolver: of the TPU.
+      strategy: over all of its cores.
+      topology: of the TPU; None where only a Session knows it.
+      session: in which a graph's program runs, or None.
+    """
+
+    resolver: Any
+    strategy: Any
+    topology: Any
+    session: Any
+
+
+class NotTried(Exception):
+    """This TPU, or this TensorFlow, has not what a program needs."""
+
+
+if TYPE_CHECKING:
+    Program = Callable[[World], dict[str, Any]]
+
+
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    """Features [ROWS, 16] and labels [ROWS, 1], float32."""
+    index = np.arange(ROWS * 16, dtype=np.float64).reshape(ROWS, 16)
+    features = np.sin(index * 0.7)
+    return features.astype(np.float32), np.cos(features.sum(1, keepdims=True)).astype(np.float32)
+
+
+def weights() -> tuple[np.ndarray, np.ndarray]:
+    """Of a net 16 -> 8 -> 1, float32."""
+    index = np.arange(16 * 8, dtype=np.float64)
+    hidden = np.cos(index).reshape(16, 8) / 4
+    return hidden.astype(np.float32), np.sin(np.arange(8.0)).reshape(8, 1).astype(np.float32)
