@@ -1,8 +1,7 @@
 """The figures: what each is, how it is measured, and what it may be at most.
 
-A measurement is a function of a `Sizes` that returns a list of `Figure`. All
-are ratios of things measured in turn (A B A B) in one run, but the start-up
-times and those of the TPU compiler. Imports no TensorFlow: every engine is a process of its own.
+A measurement is a function of a `Sizes` that returns a list of `Figure`. All are ratios of things
+measured in turn in one run, but times of start-up and of the TPU compiler. No TensorFlow here.
 """
 
 import collections
@@ -13,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from tests.benchmarks import migration, processes, releases
+from tests.benchmarks import migration, pods, processes, releases
 
 #: One line of the table; `bound` is None where there is nothing to hold.
 Figure = collections.namedtuple("Figure", "what measured unit bound")
@@ -340,6 +339,7 @@ ROWS = collections.OrderedDict(
         ("step_time", step_time),
         ("memory", memory),
         ("first_step", first_step),
+        ("pods", lambda sizes: pods.figures(Figure, 64 * sizes.many, sizes.repeats, sizes.steps)),
         ("loop_of_steps", loop_of_steps),
         ("graph_ops", graph_ops),
         ("compiling", compiling),

@@ -19,6 +19,7 @@ EXPECTED = [
     r"step time .* virtual cores / MirroredStrategy on \d+ logical CPUs",
     r"resident memory .* virtual cores / one plain device",
     r"first step .* virtual cores / one virtual core",
+    r"step, CPU time of an MLP, assigned in the replicas: \d+ virtual cores",
     r"run_steps_on_dataset .* Session.run calls of one",
     r"run_steps_on_dataset .* tf.function calls of one",
     r"graph ops .* the 2.0 facade / the native TPUStrategy",

@@ -58,6 +58,7 @@ else:
 MirroredExtended = mirrored_strategy.MirroredExtended
 ResourceVariable = resource_variable_ops.ResourceVariable
 DistributedValues = values.DistributedValues
+PerReplica = values.PerReplica
 ReplicaContext = distribute_lib.ReplicaContext
 DistributedVariable = values.DistributedVariable
 _VARIABLES = (
@@ -74,7 +75,7 @@ LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE els
 
 def per_replica(extended, components):
     """A ``PerReplica`` of one component per replica."""
-    return _distributed(values.PerReplica, extended, components)
+    return _distributed(PerReplica, extended, components)
 
 
 def mirrored(extended, components):

@@ -116,6 +116,16 @@ def alias(tensor):
     return gen_array_ops.identity(tensor) if is_eager(tensor) else tf.identity(tensor)
 
 
+def unstacked(tensors):
+    """The tensor whose slices along the first axis are all of `tensors`, or None."""
+    op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
+    if op is None or op.type != "Unpack" or op.get_attr("axis"):
+        return None
+    if len(tensors) != len(op.outputs) or any(a is not b for a, b in zip(tensors, op.outputs)):
+        return None
+    return op.inputs[0]
+
+
 def is_initialized(handle):
     """Whether the variable of an eager resource has a value."""
     return bool(tf.raw_ops.VarIsInitializedOp(resource=handle))

@@ -6,7 +6,14 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions
-from tpudist.virtual import collectives, function_graphs, reduce_once, uniformity, variables
+from tpudist.virtual import (
+    collectives,
+    function_graphs,
+    lazy_values,
+    reduce_once,
+    uniformity,
+    variables,
+)
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -56,14 +63,14 @@ class Merge(function_graphs.Trace):
             return leaf
         inside = self._inside(reduce_once.of_tensors(leaf))
         flat = distributed.flatten(inside)
+        is_uniform = self._program.uniformity.holds(inside)
+
+        def make(replica_id):
+            with self.graph.as_default():
+                return distributed.pack(inside, [self._input(t, replica_id) for t in flat])
+
         count = self._program.num_replicas
-        if self._program.uniformity.holds(inside):
-            parts = [distributed.pack(inside, [self._input(t, 0) for t in flat])] * count
-        else:
-            parts = [
-                distributed.pack(inside, [self._input(t, i) for t in flat]) for i in range(count)
-            ]
-        value = distributed.per_replica(self._program.extended, parts)
+        value = lazy_values.PerReplica(lazy_values.Parts(count, make, is_uniform))
         self._given[_key(value)] = inside
         return value
 
@@ -198,7 +205,7 @@ def note_update(variable):
 
 def differs(value):
     """Whether the argument `value` of an update may differ per replica."""
-    if not distributed.is_distributed(value) or len(distributed.components(value)) == 1:
+    if not distributed.is_distributed(value) or lazy_values.count(value) == 1:
         return False
     if distributed.is_variable(value):
         return not variables.is_stored_once(value)
@@ -213,7 +220,7 @@ def differs(value):
 
 def _key(value):
     """Identifies a distributed value by its first tensor: TensorFlow 2.4 wraps it anew."""
-    return distributed.flatten(distributed.components(value)[0])[0]
+    return distributed.flatten(lazy_values.first(value))[0]
 
 
 def combine(reduce_op, value):

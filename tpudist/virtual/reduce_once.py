@@ -6,14 +6,15 @@ import tensorflow as tf
 
 from tpudist.errors import CollectiveError
 from tpudist.tfcompat import distributed, graphs
-from tpudist.virtual import collectives, function_graphs
+from tpudist.virtual import collectives, function_graphs, lazy_values
 
 
 def combine(reduce_op, tensors, leaf=""):
     """Sums or averages one tensor per replica, on the one device.
 
     The sum is a chain rather than one AddN, so that a replica's addend can be
-    freed as soon as it is added: N gradient sets are never alive together.
+    freed as soon as it is added: N gradient sets are never alive together. What
+    joined replicas computed is in one tensor, and is summed there.
 
     Args:
       reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.
@@ -29,7 +30,11 @@ def combine(reduce_op, tensors, leaf=""):
     tensors = [t if hasattr(t, "dtype") else tf.convert_to_tensor(t) for t in tensors]
     _check(tensors, leaf)
     with collectives.named("AllReduce"):
-        total = distributed.aggregate(tensors, _add_chain)
+        stacked = graphs.unstacked(tensors)
+        if stacked is not None:
+            total = tf.reduce_sum(stacked, 0)
+        else:
+            total = distributed.aggregate(tensors, _add_chain)
     if reduce_op == tf.distribute.ReduceOp.MEAN:
         return distributed.divide(total, len(tensors))
     return total
@@ -107,7 +112,10 @@ def _alias(value):
 
 def spread(extended, value, destinations):
     """The reduced `value` on `destinations`, as a strategy hands it out."""
-    count = distributed.device_count(destinations)
+    if isinstance(destinations, lazy_values.PerReplica):
+        count = lazy_values.count(destinations)
+    else:
+        count = distributed.device_count(destinations)
     if count == 1:
         return value
     return mirror(extended, value, count)

@@ -1,0 +1,65 @@
+"""A value per replica whose parts are made when they are asked for.
+
+A merge of thousands of replicas mostly takes the sum of what they bring, and no
+replica's own.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+from typing import TYPE_CHECKING
+
+from tpudist.tfcompat import distributed
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+
+class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
+    """One part per replica.
+
+    Args:
+      count: number of replicas.
+      make: gives the part of a replica id.
+      is_one: whether all replicas have the part of replica 0.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], Any], is_one: bool = False) -> None:
+        self._count, self._make, self._is_one = count, make, is_one
+        self._made: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(self._count)[index])
+        replica_id = 0 if self._is_one else range(self._count)[index]
+        if replica_id not in self._made:
+            self._made[replica_id] = self._make(replica_id)
+        return self._made[replica_id]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(self._count))
+
+
+class PerReplica(distributed.PerReplica):
+    """TensorFlow's class, which copies its parts when it is made."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(())
+        self._values = parts
+
+
+def first(value: Any) -> Any:
+    """The first part of a distributed value; it makes no other part."""
+    if isinstance(value, PerReplica):
+        return value._values[0]
+    return distributed.components(value)[0]
+
+
+def count(value: Any) -> int:
+    """The number of parts of a distributed value; it makes none."""
+    if isinstance(value, PerReplica):
+        return len(value._values)
+    return len(distributed.components(value))
