@@ -136,6 +136,7 @@ def test_optimizers_with_an_apply_gradients_of_their_own(tmp_path, make):
     check(made, 6)
     slots = [name for name in made.get_variable_names() if name.count("/") == 2]
     assert len(slots) == 2
+    assert made.latest_checkpoint() and not list(tmp_path.glob("*-of-00002"))
 
 
 def test_what_a_core_assigns_is_the_first_cores(tmp_path):

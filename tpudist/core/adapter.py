@@ -24,6 +24,7 @@ from tpudist.core import (
 # What facades' classes are made of, and the properties of every strategy.
 from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
 from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
+from tpudist.core.base_classes import is_facade as is_facade
 from tpudist.core.contexts import Words as Words
 from tpudist.core.properties import *  # noqa: F403
 from tpudist.core.signatures import shown_as as shown_as

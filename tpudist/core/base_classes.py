@@ -44,6 +44,11 @@ class ScalingStrategyBaseV1(loss_scaling.ScalesMeanLoss, TPUStrategyBaseV1):
     """A strategy whose ``tf.train`` optimizers divide a mean loss."""
 
 
+def is_facade(strategy: Any) -> bool:
+    """Whether `strategy` is a facade's, whatever it runs on."""
+    return isinstance(strategy, (TPUStrategyBase, TPUStrategyBaseV1))
+
+
 def native_call(strategy: Strategy, name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls the method `name` of TensorFlow's own class on `strategy`."""
     return getattr(_native_view(strategy), name)(*args, **kwargs)

@@ -95,7 +95,7 @@ def _apply_once(context, optimizer, grads_and_vars, global_step, name):
             (None if g is None else next(sums), distributed.components(v)[0]) for g, v in pairs
         ]
         step = None if global_step is None else distributed.components(global_step)[0]
-        with variables.plain(names):
+        with variables.plain(strategy.extended, names):
             return optimizer.apply_gradients(plain, global_step=step, name=name)
 
     return context.merge_call(merge, args=([g for g, _ in grads_and_vars],))

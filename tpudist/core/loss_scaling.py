@@ -5,7 +5,11 @@ they first divided a mean loss by the number of replicas; from 1.14 on they do s
 only if the strategy asks for it, which Estimator switches on while it runs.
 """
 
+import contextlib
+
 import tensorflow as tf
+
+from tpudist.tfcompat import versions
 
 #: What Keras' own loops note as the last reduction; these loops divide the loss.
 _BY_KERAS = "sum_over_batch_size"
@@ -30,3 +34,13 @@ class ScalesMeanLoss:
     @_scale_loss_for_estimator.setter
     def _scale_loss_for_estimator(self, asked):
         self._estimator_scales = asked
+
+
+@contextlib.contextmanager
+def of_estimator(strategy):
+    """Context manager: optimizers divide a mean loss, as wherever Estimator runs them."""
+    if not versions.ESTIMATOR_ASKS_FOR_SCALING:
+        yield
+        return
+    with strategy._scale_loss_for_estimator_enabled():
+        yield

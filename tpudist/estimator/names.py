@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: {name below ``tf.estimator``: module of this package that stands in from 2.16 on}
 STAND_INS = {
-    "Estimator": "monitored",
+    "Estimator": "distributed",
     "EstimatorSpec": "specs",
     "ModeKeys": "specs",
     "RunConfig": "run_config",
@@ -44,8 +44,17 @@ TPU_STAND_INS = {
 }
 
 
+def base() -> Any:
+    """The class that Estimators here derive from: TensorFlow's, or the one that stands in."""
+    if estimators.native is not None:
+        return estimators.native.Estimator
+    return _ours("monitored", "Estimator")
+
+
 def load(name: str) -> Any:
     """What ``tf.estimator.<name>`` is."""
+    if name == "Estimator":
+        return _ours("distributed", name)
     if estimators.native is not None:
         return operator.attrgetter(name)(estimators.native)
     return _ours(STAND_INS[name], name)

@@ -61,6 +61,7 @@ class Program:
       strategy: the strategy.
       model_fn: ``model_fn(features, labels)``: returns a specification.
       values: ``values(spec)``: the nest of tensors that a replica hands out.
+      own_variables: whether variables are as without a strategy.
 
     Attributes:
       spec: the specification of the first replica.
@@ -72,10 +73,12 @@ class Program:
         strategy: Strategy,
         model_fn: Callable[[Any, Any], Any],
         values: Callable[[Any], dict[str, Any]],
+        own_variables: bool = True,
     ) -> None:
         self._strategy = strategy
         self._model_fn = model_fn
         self._values = values
+        self._variables = variables_of_cores if own_variables else contextlib.ExitStack
         self.spec: Any = None
         self.outputs = step_outputs.StepOutputs()
 
@@ -103,7 +106,7 @@ class Program:
         return self.outputs.run_op
 
     def _replica(self, features: Any, labels: Any) -> dict[str, Any]:
-        with variables_of_cores():
+        with self._variables():
             spec = self._model_fn(features, labels)
             values = self._values(spec)
         if self.spec is None:

@@ -24,7 +24,7 @@ from tpudist.tfcompat import estimators
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-_Estimator: Any = names.load("Estimator")
+_Estimator: Any = names.base()
 
 #: {mode: name of its batch size among the arguments of the constructor}
 _BATCHES = {"train": "train_batch_size", "eval": "eval_batch_size", "infer": "predict_batch_size"}

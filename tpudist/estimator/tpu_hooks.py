@@ -52,20 +52,21 @@ class LoopHook(_SessionRunHook):
     def after_create_session(self, session: Any, coord: Any) -> None:
         """See the base class."""
         step = session.run(self._global_step)
-        if self._last is None:
-            self._last = step + (self._steps or 0)
+        if self._last is None and self._steps is not None:
+            self._last = step + self._steps
         self._load(session, step)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """See the base class."""
         step = run_context.session.run(self._global_step)
-        if self._last is None or step >= self._last:
+        if self._last is not None and step >= self._last:
             run_context.request_stop()
         else:
             self._load(run_context.session, step)
 
     def _load(self, session: Any, step: int) -> None:
-        self._variable.load(max(1, min(self._per_loop, (self._last or 0) - step)), session=session)
+        left = self._per_loop if self._last is None else self._last - step
+        self._variable.load(max(1, min(self._per_loop, left)), session=session)
 
 
 def iterations_variable() -> Any:

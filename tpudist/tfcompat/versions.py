@@ -219,6 +219,9 @@ COUNTS_RANDOM_OPS = _since("2.2")
 #: take the variable itself there (2.4, and before 2.3).
 CONTAINERS_ARE_WEAK = _since("2.4") or not _since("2.3")
 
+#: Optimizers of ``tf.train`` divide a mean loss only if Estimator asks for it (1.14).
+ESTIMATOR_ASKS_FOR_SCALING = _since("1.14")
+
 #: ``tf.estimator`` exists (until 2.15; tensorflow 2.16 release notes).
 HAS_ESTIMATOR = not _since("2.16")
 

@@ -315,10 +315,11 @@ class _Plain(distributed.ResourceVariable):
 
 
 @contextlib.contextmanager
-def plain(names):
+def plain(extended, names):
     """Context manager: code in cross-replica context sees no strategy, and makes plain variables.
 
     Args:
+      extended: the `VirtualExtended`, on whose device they are.
       names: the variable scope that names are looked up in.
     """
 
@@ -326,7 +327,7 @@ def plain(names):
         known = ("initial_value", "trainable", "collections", "validate_shape", "caching_device")
         known += ("name", "dtype", "constraint")
         given = {name: kwargs[name] for name in known if kwargs.get(name) is not None}
-        with function_graphs.outside(given):
+        with function_graphs.outside(given), extended.place():
             return _Plain(**given)
 
     with contextlib.ExitStack() as stack:
