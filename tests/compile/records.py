@@ -20,7 +20,7 @@ def a_program(**changes):
         replicas=8,
         partitions=1,
         parameters=(
-            program.Parameter("weight", "variable", "float32", (8, 128)),
+            program.Parameter("weight", "variable", "float32", (8, 128), "model.py:3"),
             program.Parameter("images", "argument", "bfloat16", (16, 128)),
         ),
         updated=(0,),
@@ -68,8 +68,13 @@ def kept(**changes):
             "loops": [],
             "again": [0, 0],
             "costs": [
-                ["StatefulPartitionedCall/add", 2, 60.0, 6e5, 1e3, 0],
-                ["block/mul", 1, 40.0, 4e5, 1e8, 0],
+                ["StatefulPartitionedCall/add", "fusion.1", 1, 60.0, 6e5, 1e3, 0],
+                ["block/mul", "fusion.1", 1, 40.0, 4e5, 1e8, 0],
+            ],
+            "held": [8192, 12288, 9216],
+            "alive": [
+                [4096, "", "float32[8,128]", 0],
+                [4096, "StatefulPartitionedCall/add", "float32[8,128]", None],
             ],
         },
         **changes,

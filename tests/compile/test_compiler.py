@@ -248,6 +248,10 @@ def test_hot_lines_are_the_users(compiled):
     assert sum(each.share for each in found.hottest) <= 1.0001
     assert [each for each in found.hottest if "nets.py:" in each.location]
     cycles = [each.cycles for each in found.hottest]
+    memory = found.memory
+    told = memory.total - memory.code
+    assert max(found.held) == pytest.approx(told, rel=0.1)  # gaps, and what the compiler reserves
+    assert sum(each.bytes for each in found.alive) == max(found.held)
     assert cycles == sorted(cycles, reverse=True)
 
 

@@ -49,6 +49,8 @@ OBJECTS = {
     "are of, as TensorFlow's do",
     ("virtual/variables.py", "_tpudist_variable"): "a trace captures a handle, and must find the "
     "variable behind it",
+    ("virtual/variables.py", "_tpudist_made_at"): "a report names the line that made a variable, "
+    "and knows its handle",
     ("virtual/variables.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "
     "long as the graph lives that made it",
     ("compile/lowering/symbolic_replicas.py", "__class__"): "ours: scopes that are open know the "

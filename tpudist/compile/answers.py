@@ -4,7 +4,10 @@ import base64
 import math
 
 from tpudist.compile import process
-from tpudist.hlo import optimized, trip_counts
+from tpudist.hlo import liveness, optimized, trip_counts
+
+#: How many points of memory over the program, and arrays at its peak, are kept.
+_POINTS, _ALIVE = 400, 200
 
 
 def digest(answer):
@@ -19,7 +22,7 @@ def digest(answer):
       once), "parameters" (number as text: see ``optimized.Placed``),
       "collectives", "loops" (see ``optimized.Loop``), "again" (FLOPs and bytes of
       all further rounds of loops), "costs" (see ``optimized.Cost``, dearest
-      first); "seconds", "cpu_seconds", "peak_bytes".
+      first), "held" and "alive" (see ``liveness.Course``); "seconds", "cpu_seconds", "peak_bytes".
     """
     kept = {
         key: answer.get(key)
@@ -54,6 +57,7 @@ def lasting(kept):
 def _read(module):
     program = trip_counts.Program(module)
     costs = optimized.Costs(program)
+    course = liveness.course(module) or liveness.Course([], [])
     return {
         "parameters": {
             str(number): list(placed) for number, placed in optimized.parameters(module).items()
@@ -64,7 +68,15 @@ def _read(module):
         "loops": [list(each) for each in optimized.loops(program)],
         "again": [whole - once for once, whole in zip(costs.once, costs.whole)],
         "costs": [list(each) for each in costs.rows],
+        "held": _thinned(course.bytes),
+        "alive": [list(each) for each in course.alive[:_ALIVE]],
     }
+
+
+def _thinned(held):
+    """At most `_POINTS` numbers, each the largest of its part."""
+    size = -(-len(held) // _POINTS) or 1
+    return [max(held[start : start + size]) for start in range(0, len(held), size)]
 
 
 def _cost(cost):

@@ -52,7 +52,11 @@ def lower(message: dict[str, Any], python: str | None = None) -> program.Program
         such Python, or no TensorFlow that can.
     """
     found = _lowered(message) if python is None else _asked(message, python)
+    lines = {each["name"]: each["location"] for each in message["inputs"]}
     return found._replace(
+        parameters=tuple(
+            each._replace(location=lines.get(each.name, "")) for each in found.parameters
+        ),
         collectives=program.records(program.Collective, message["collectives"]),
         shardings=program.records(program.Sharding, message["shardings"]),
         tensorflow="%s, traced by %s" % (found.tensorflow, message["tensorflow"]),

@@ -13,7 +13,7 @@ from tpudist import files
 from tpudist.matrix import cache as folders
 
 #: Changes when what is kept of an answer does.
-_FORMAT = 2
+_FORMAT = 3
 
 
 def path(hlo, request, compiler, environ=None):

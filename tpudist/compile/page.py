@@ -25,7 +25,7 @@ _PARTS = (
     ("outputs", "#6aa86a"),
 )
 
-_WIDTH = 800
+_WIDTH, _HEIGHT = 800, 160
 
 
 def html(report, *more):
@@ -42,7 +42,7 @@ def html(report, *more):
 
 
 def _sections(report):
-    made = [_failure, _memory, _cost, _arguments, _collectives, _splits, _notes]
+    made = [_failure, _memory, _course, _cost, _arguments, _collectives, _splits, _notes]
     versions = '<p class="small">%s</p>' % safe(terminal.versions(report))
     return [section(report) for section in made] + [versions]
 
@@ -97,6 +97,65 @@ def _memory(report):
     )
 
 
+def _course(report):
+    """A picture of memory over the program, and what is held at its peak."""
+    if not report.held:
+        return ""
+    limit, count = report.target.hbm, len(report.held)
+    full = max(max(report.held), 1)
+    peak = report.held.index(max(report.held))
+    points = ["0,%d" % _HEIGHT]
+    for number, held in enumerate(report.held):
+        left, right = _WIDTH * number / count, _WIDTH * (number + 1) / count
+        top = _HEIGHT * (1 - held / full)
+        points += ["%.1f,%.1f" % (left, top), "%.1f,%.1f" % (right, top)]
+    points.append("%d,%d" % (_WIDTH, _HEIGHT))
+    return (
+        "<h2>Memory over the program</h2>\n"
+        '<svg viewBox="-1 -16 %d %d" role="img"><polygon points="%s" fill="#e08a3c"/>'
+        '<line x1="%.1f" x2="%.1f" y1="0" y2="%d" stroke="#222" stroke-dasharray="3"/>'
+        '<text x="0" y="-4">%s held at most, %.1f %% of a device</text></svg>\n'
+        '<p class="small">From the first instruction to the last; simulated along the '
+        "compiler's schedule, without its code.</p>\n%s"
+        % (
+            _WIDTH + 2,
+            _HEIGHT + 18,
+            " ".join(points),
+            _WIDTH * (peak + 0.5) / count,
+            _WIDTH * (peak + 0.5) / count,
+            _HEIGHT,
+            units.size(full),
+            100 * full / limit,
+            _alive(report),
+        )
+    )
+
+
+def _alive(report):
+    """The arrays at the peak: lines, each to be opened for its arrays."""
+    whole = sum(each.bytes for each in report.alive) or 1
+    lines = []
+    for line, size, arrays in tree.alive(report):
+        rows = "".join(
+            '<div class="op"><span class="share">%s</span> %s <span class="much">%s</span></div>\n'
+            % (units.size(each.bytes), safe(each.shape), safe(each.op_name))
+            for each in arrays
+        )
+        lines.append(
+            '<details><summary><span class="share">%s</span> %s <span class="much">%d '
+            'array%s</span><div class="bar" style="width:%.2f%%"></div></summary>\n%s</details>\n'
+            % (
+                units.size(size),
+                safe(line),
+                len(arrays),
+                "s" * (len(arrays) != 1),
+                100 * size / whole,
+                rows,
+            )
+        )
+    return "<h2>Held at the peak</h2>\n%s" % "".join(lines)
+
+
 def _cost(report):
     if not report.cost:
         return ""
@@ -113,7 +172,7 @@ def _loops(report):
 
 
 def _tree(nodes):
-    """The lines, each to be opened for its layers and these for their ops; no script."""
+    """The lines, each to be opened for its layers, instructions and ops; no script."""
     if not nodes:
         return ""
     return (
@@ -125,9 +184,10 @@ def _tree(nodes):
 
 
 def _node(node):
-    text = '<span class="share">%.1f %%</span> %s <span class="much">%sFLOP, %s%s</span>' % (
+    text = '<span class="share">%.1f %%</span> %s <span class="much">%s%sFLOP, %s%s</span>' % (
         100 * node.share,
         safe(node.label),
+        safe(node.instruction + ", " if node.instruction else ""),
         units.amount(node.flops),
         units.size(node.bytes),
         ", " + node.bound if node.bound else "",
@@ -151,12 +211,13 @@ def _arguments(report):
             units.array(each.dtype, each.shape),
             units.array(each.dtype, each.device_shape),
             units.size(each.unpadded),
+            each.location,
         )
         for each in report.arguments
     ]
     return _table(
         "Arguments",
-        ("on a device", "name", "kind", "of a replica", "of a device", "without padding"),
+        ("on a device", "name", "kind", "of a replica", "of a device", "without padding", "line"),
         rows,
     )
 

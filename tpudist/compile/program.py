@@ -26,12 +26,14 @@ class Parameter(typing.NamedTuple):
       kind: "argument", "variable", or "capture" (a tensor of an outer scope).
       dtype: numpy-style name, also "bfloat16".
       shape: per replica, a tuple of ints.
+      location: "file:line" that made a variable, "" if unknown.
     """
 
     name: str
     kind: str
     dtype: str
     shape: tuple[int, ...]
+    location: str = ""
 
 
 class Output(typing.NamedTuple):

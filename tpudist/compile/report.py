@@ -11,7 +11,7 @@ import collections
 import typing
 
 #: Version of the JSON form.
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Failure(typing.NamedTuple):
@@ -94,6 +94,7 @@ class Argument(typing.NamedTuple):
       device_shape: of one logical device; `shape` unless it was split.
       bytes: on one device, with the padding of the chip's tiles.
       unpadded: the same without padding.
+      location: "file:line" that made a variable, "" if unknown.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Argument(typing.NamedTuple):
     device_shape: tuple[int, ...]
     bytes: int
     unpadded: int
+    location: str
 
 
 class Cost(typing.NamedTuple):
@@ -149,26 +151,28 @@ class Split(typing.NamedTuple):
 
 
 class Hot(typing.NamedTuple):
-    """The instructions that come from one op of the user's program, in one step.
+    """What one op of the user's program costs in one compiled instruction, in one step.
 
     Args:
       location: "file:line", "" if unknown.
       layer: the name scopes of the op: Keras layers and ``tf.name_scope``.
+      instruction: its name in the compiled program. A fused one is shared out among
+        the ops in it, by what each computes.
       op_name: its name, "" of the compiler's own instructions.
-      cycles: the compiler's estimate, as often as loops run; only for comparing. A
-        fused instruction is shared out among the ops in it.
+      cycles: the compiler's estimate, as often as loops run; only for comparing.
       share: of all cycles, 0 to 1.
-      count: how many instructions it is part of.
+      times: how often the instruction runs.
       flops, bytes: computed, and moved to and from the device's memory.
       bound: "compute", "memory" or "network": what takes longest at the chip's peaks.
     """
 
     location: str
     layer: str
+    instruction: str
     op_name: str
     cycles: float
     share: float
-    count: int  # type: ignore[assignment]  # Over tuple.count.
+    times: int
     flops: float
     bytes: float
     bound: str
@@ -201,6 +205,9 @@ class Report(typing.NamedTuple):
       target: a `Target`.
       memory: a `Memory`, None if it does not compile.
       arguments: `Argument` records, the largest first.
+      held: bytes of HBM at each of the program's instructions, in the order in which they
+        run, evenly thinned out where they are many; simulated.
+      alive: `Buffer` records of the arrays that are held where that is most.
       cost: a `Cost`, None if it does not compile.
       requested, optimized: `Collectives` that the program asked for, and those
         of the compiled program.
@@ -216,6 +223,8 @@ class Report(typing.NamedTuple):
     target: Target
     memory: Memory | None
     arguments: tuple[Argument, ...]
+    held: tuple[int, ...]
+    alive: tuple[Buffer, ...]
     cost: Cost | None
     requested: tuple[Collectives, ...]
     optimized: tuple[Collectives, ...]
@@ -284,6 +293,7 @@ _RECORDS = {
 }
 _LISTS = {
     "arguments": Argument,
+    "alive": Buffer,
     "requested": Collectives,
     "optimized": Collectives,
     "splits": Split,
@@ -317,7 +327,7 @@ def from_json(found: typing.Mapping[str, typing.Any]) -> Report:
     if made["cost"]:
         loops = tuple(_record(Loop, each) for each in made["cost"].loops)
         made["cost"] = made["cost"]._replace(loops=loops)
-    return Report(**dict(made, warnings=tuple(made["warnings"])))
+    return Report(**dict(made, warnings=tuple(made["warnings"]), held=tuple(made["held"])))
 
 
 def _record(cls: typing.Any, found: typing.Mapping[str, typing.Any]) -> typing.Any:

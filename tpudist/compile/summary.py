@@ -5,7 +5,7 @@ import re
 
 import tpudist
 from tpudist.compile import process, report, roofline
-from tpudist.hlo import messages, optimized, shapes
+from tpudist.hlo import liveness, messages, optimized, shapes
 
 #: How many buffers are reported as the largest.
 _LARGEST = 10
@@ -39,6 +39,8 @@ def make(program, topology, fast, compiler, kept, cached):
         target=_target(program, topology, fast, kept),
         memory=_memory(kept),
         arguments=_arguments(program, kept),
+        held=tuple(kept.get("held", ())),
+        alive=_alive(program, kept),
         cost=_cost(program, kept),
         requested=_requested(program),
         optimized=tuple(
@@ -129,9 +131,23 @@ def _arguments(program, kept):
                 tuple(found.shape),
                 found.bytes,
                 found.unpadded,
+                given.location,
             )
         )
     return tuple(sorted(made, key=lambda argument: -argument.bytes))
+
+
+def _alive(program, kept):
+    """The arrays at the peak: of an argument its own name and line."""
+    made = []
+    for found in (liveness.Held(*each) for each in kept.get("alive", ())):
+        if found.parameter is not None:
+            given = program.parameters[found.parameter]
+            made.append(report.Buffer(found.bytes, found.shape, given.name, given.location))
+        else:
+            place = program.locations.get(found.op_name, "")
+            made.append(report.Buffer(found.bytes, found.shape, _short(found.op_name), place))
+    return tuple(made)
 
 
 def _cost(program, kept):
@@ -167,17 +183,18 @@ def _requested(program):
 
 
 def _hottest(program, topology, kept):
-    """What each op costs, by its line and name; one name may have been fused in many places."""
+    """What each op of each instruction costs."""
     costs = [optimized.Cost(*each) for each in kept.get("costs", ())]
     whole = sum(each.cycles for each in costs) or 1
     return tuple(
         report.Hot(
             program.locations.get(each.op_name, ""),
             _layer(_short(each.op_name)),
+            each.instruction,
             _short(each.op_name),
             each.cycles,
             each.cycles / whole,
-            each.count,
+            each.times,
             each.flops,
             each.bytes,
             roofline.bound(each.flops, each.bytes, each.sent, topology.generation),

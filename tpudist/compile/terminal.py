@@ -97,6 +97,7 @@ def _sections(report):
             for each in report.splits
         ],
     )
+    yield ("at peak", _alive(report))
     yield ("hottest", _hottest(report))
     yield "notes", report.warnings
     yield "with", [versions(report)]
@@ -129,13 +130,36 @@ def _memory(report):
 def _arguments(report):
     shown = report.arguments[:_SHOWN]
     rows = [
-        "%-10s %s  %s %s"
-        % (units.size(each.bytes), units.array(each.dtype, each.device_shape), each.kind, each.name)
+        "%-10s %s"
+        % (
+            units.size(each.bytes),
+            "  ".join(
+                filter(
+                    None,
+                    (
+                        units.array(each.dtype, each.device_shape),
+                        "%s %s" % (each.kind, each.name),
+                        each.location,
+                    ),
+                )
+            ),
+        )
         for each in shown
     ]
     rest = report.arguments[len(shown) :]
     if rest:
         rows.append("%-10s %d more" % (units.size(sum(each.bytes for each in rest)), len(rest)))
+    return rows
+
+
+def _alive(report):
+    """The lines whose arrays are held where the program holds most, and the largest of each."""
+    rows = []
+    for line, size, arrays in tree.alive(report)[:_LAYERS]:
+        rest = " and %d more" % (len(arrays) - 1) if len(arrays) > 1 else ""
+        rows.append(
+            "%-10s %s  %s %s%s" % (units.size(size), line, arrays[0].shape, arrays[0].op_name, rest)
+        )
     return rows
 
 
@@ -154,8 +178,9 @@ def _hottest(report):
 
 def _ops(node):
     """What a line or a layer consists of: its op, or how many."""
-    below = [op for each in node.below for op in each.below or [each]]
-    return below[0].label if len(below) == 1 else "%d ops" % node.ops
+    while node.ops == 1 and node.below:
+        node = node.below[0]
+    return "%d ops" % node.ops if node.below else node.label
 
 
 def work(report):

@@ -1,4 +1,4 @@
-"""Where a step is hot: ops, under their layers, under the user's lines."""
+"""Where a step is hot: ops in instructions, under their layers, under the user's lines."""
 
 import collections
 import typing
@@ -8,10 +8,11 @@ NO_LINE, NO_LAYER, NO_OP = "(no line of the user's)", "(no layer)", "(the compil
 
 
 class Node(typing.NamedTuple):
-    """A line, a layer of it, or an op of that, and what is below.
+    """A line, a layer of it, an instruction of that or an op in it, and what is below.
 
     Args:
       label: the text to show.
+      instruction: of an op that is all of one, its name; "" of others.
       share: of all cycles, 0 to 1.
       ops: how many ops.
       flops, bytes: of all together.
@@ -20,6 +21,7 @@ class Node(typing.NamedTuple):
     """
 
     label: str
+    instruction: str
     share: float
     ops: int
     flops: float
@@ -35,10 +37,14 @@ def lines(report):
       report: a `report.Report`.
 
     Returns:
-      A list of `Node`: lines of layers of ops.
+      A list of `Node`: lines of layers of instructions of ops. An instruction that is
+      all of one op is a leaf.
     """
     return _grouped(
-        [(hot.location or NO_LINE, hot.layer or NO_LAYER, hot) for hot in report.hottest]
+        [
+            (hot.location or NO_LINE, hot.layer or NO_LAYER, hot.instruction, hot)
+            for hot in report.hottest
+        ]
     )
 
 
@@ -50,17 +56,39 @@ def _grouped(rows):
     nodes = []
     for label, inside in groups.items():
         if len(inside[0]) == 1:
-            below = sorted(map(_leaf, (hot for (hot,) in inside)), key=_dearest)
+            below = sorted((_leaf(hot) for (hot,) in inside), key=_dearest)
+            if len(below) == 1:
+                nodes += [below[0]._replace(instruction=label)]
+                continue
         else:
             below = _grouped(inside)
-        parts = zip(*((each.share, each.ops, each.flops, each.bytes) for each in below))
-        nodes.append(Node(label, *map(sum, parts), "", tuple(below)))
+        share, flops, moved = map(
+            sum, zip(*((each.share, each.flops, each.bytes) for each in below))
+        )
+        ops = len({rest[-1].op_name for rest in inside})
+        nodes.append(Node(label, "", share, ops, flops, moved, "", tuple(below)))
     return sorted(nodes, key=_dearest)
 
 
 def _leaf(hot):
-    return Node(hot.op_name or NO_OP, hot.share, 1, hot.flops, hot.bytes, hot.bound, ())
+    return Node(hot.op_name or NO_OP, "", hot.share, 1, hot.flops, hot.bytes, hot.bound, ())
 
 
 def _dearest(node):
     return -node.share, -node.flops, -node.bytes, node.label
+
+
+def alive(report):
+    """The arrays at the peak of memory by the lines that made them, the largest first.
+
+    Args:
+      report: a `report.Report`.
+
+    Returns:
+      A list of (line, bytes of all together, `report.Buffer` records).
+    """
+    lines = collections.OrderedDict()
+    for each in report.alive:
+        lines.setdefault(each.location or NO_LINE, []).append(each)
+    found = [(line, sum(each.bytes for each in arrays), arrays) for line, arrays in lines.items()]
+    return sorted(found, key=lambda each: -each[1])

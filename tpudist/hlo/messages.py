@@ -19,9 +19,13 @@ _MESSAGES = {
         "computations": (3, "Computation*"),
         "id": (5, "int64"),
         "entry_computation_id": (6, "int64"),
+        "schedule": (7, "Schedule"),
         "input_output_alias": (8, "Aliases"),
         "stack_frame_index": (17, "bytes"),
     },
+    "Schedule": {"sequences": (1, "Sequence*")},
+    "Sequence": {"key": (1, "int64"), "value": (2, "Order")},
+    "Order": {"instruction_ids": (1, "int64*")},
     "Aliases": {"entries": (1, "Alias*")},
     "Alias": {"output_shape_index": (1, "int64*"), "parameter_number": (2, "int64")},
     "Computation": {

@@ -17,19 +17,21 @@ class Placed(typing.NamedTuple):
 
 
 class Cost(typing.NamedTuple):
-    """What the instructions of one TensorFlow op cost in one step, loops multiplied.
+    """What one TensorFlow op of one instruction costs in one step, loops multiplied.
 
     Args:
       op_name: of the TensorFlow op, "" if unknown. A fused instruction is shared
         out among the ops in it by what each computes.
-      count: how many instructions it is part of.
+      instruction: its name in the compiled program.
+      times: how often it runs.
       cycles: the compiler's estimate; for comparing ops of one program.
       flops, bytes: what they compute, and move to and from the device's memory.
       sent: bytes that a device puts into their collectives.
     """
 
     op_name: str
-    count: int
+    instruction: str
+    times: int
     cycles: float
     flops: float
     bytes: float
@@ -149,13 +151,13 @@ class Costs:
     def __init__(self, program):
         module = program.module
         self._by_id = {each.id: each for each in module.computations}
-        self._counter, self._rows = work.Counter(module), collections.OrderedDict()
+        self._counter, self.rows = work.Counter(module), []
         self.once, self.whole = (0, 0), (0, 0)
         inner = _fused(module)
         for computation in module.computations:
             if computation.id not in inner and computation.id in program.times:
                 self._count(computation, program.times[computation.id])
-        self.rows = sorted(self._rows.values(), key=lambda cost: (-cost.cycles, -cost.bytes))
+        self.rows.sort(key=lambda cost: (-cost.cycles, -cost.bytes))
 
     def _count(self, computation, times):
         by_id = {each.id: each for each in computation.instructions}
@@ -167,7 +169,7 @@ class Costs:
             self.whole = tuple(total + times * amount for total, amount in zip(self.whole, amounts))
             cycles = _cycles(each.backend_config)
             if cycles or sent or any(amounts):
-                self._share_out(each, [times * part for part in (cycles,) + amounts + (sent,)])
+                self._share_out(each, times, (cycles,) + amounts + (sent,))
 
     def _sent(self, instruction, by_id, inside):
         """Bytes that a device puts into an instruction's collectives."""
@@ -181,14 +183,12 @@ class Costs:
             )
         return total
 
-    def _share_out(self, instruction, amounts):
+    def _share_out(self, instruction, times, amounts):
         shares = self._shares(instruction)
         whole = sum(shares.values())
         for name, share in shares.items():
-            row = self._rows.get(name, Cost(name, 0, 0.0, 0.0, 0.0, 0.0))
-            parts = [amount * share / whole for amount in amounts]
-            added = [have + part for have, part in zip(row[2:], parts)]
-            self._rows[name] = Cost(name, row.count + 1, *added)
+            parts = [times * amount * share / whole for amount in amounts]
+            self.rows.append(Cost(name, instruction.name, times, *parts))
 
     def _shares(self, instruction):
         """{op_name: its part of what an instruction computes}."""

@@ -277,3 +277,31 @@ def _definition(function):
     if hasattr(function, "function_def"):
         return function.function_def
     return function.definition
+
+
+def stack():
+    """[(file, line)] of the calls that lead here, outermost first; what AutoGraph wrote is
+    told as the lines it was written from."""
+    with tf.Graph().as_default():
+        return frames(tf.no_op())
+
+
+def frames(op):
+    """[(file, line)] of the calls that made an op, outermost first; [] of the runtime's.
+
+    Args:
+      op: a ``tf.Operation``.
+    """
+    return [
+        (frame.filename, frame.lineno) if hasattr(frame, "filename") else tuple(frame[:2])
+        for frame in getattr(op, "traceback", None) or ()
+    ]
+
+
+def watched(graph):
+    """The variables that a FuncGraph has read, in no order.
+
+    Args:
+      graph: a ``tf.Graph``.
+    """
+    return list(getattr(graph, "_watched_variables", ()))

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, versions
-from tpudist.virtual import function_graphs, uniform_updates
+from tpudist.virtual import creation_lines, function_graphs, uniform_updates
 from tpudist.virtual.identity_map import IdentityMap
 
 NONE = tf.VariableAggregation.NONE
@@ -44,7 +44,9 @@ def replica_handles(handle):
 
 def link(variable):
     """Lets :func:`replica_handles` find `variable` from its first handle."""
-    distributed.components(variable)[0].handle._tpudist_variable = weakref.ref(variable)
+    handle = distributed.components(variable)[0].handle
+    handle._tpudist_variable = weakref.ref(variable)
+    handle._tpudist_made_at = creation_lines.here()
 
 
 class StoredOnce(distributed.MirroredVariable):

@@ -66,7 +66,7 @@ def _places(graph, among):
     return {path: place for path, place in found.items() if place}
 
 
-def entry(name, held, argument, shape, dtype):
+def entry(name, held, argument, shape, dtype, location=""):
     """One input of a message.
 
     Args:
@@ -74,6 +74,7 @@ def entry(name, held, argument, shape, dtype):
       held: the tensor in the graph that stands for it.
       argument: whether it is an argument of the step.
       shape, dtype: of the tensor, or of the variable's value.
+      location: "file:line" that made a variable.
 
     Raises:
       CompileError: (a RuntimeError) the shape is not known.
@@ -92,6 +93,7 @@ def entry(name, held, argument, shape, dtype):
         "variable": held.dtype == tf.resource,
         "dtype": dtype.base_dtype.name,
         "shape": shape.as_list(),
+        "location": location,
     }
 
 
@@ -99,4 +101,5 @@ def _input(name, held, outer):
     shape, dtype = held.shape, held.dtype
     if dtype == tf.resource:
         shape, dtype = graphs.stored_in(held)
-    return entry(name, held, outer is None, shape, dtype)
+    made_at = graph_ops.creation(outer) if held.dtype == tf.resource else ""
+    return entry(name, held, outer is None, shape, dtype, made_at)

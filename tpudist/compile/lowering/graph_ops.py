@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.tfcompat import graphs
+from tpudist.virtual import creation_lines
 
 #: {type of op: names of its attributes that are functions}, filled when first used.
 _calls = {}
@@ -99,16 +100,26 @@ def location(graph, path, op):
     known = getattr(graph, _PLACES, None)
     if known is not None:
         return known.get(path, "")
-    for file, line in reversed(_frames(op)):
+    return _users(reversed(graphs.frames(op)))
+
+
+def creation(handle):
+    """ "file:line" of the user's code that created a variable, "" if nobody knows.
+
+    Args:
+      handle: the resource tensor, eager or of a graph.
+    """
+    noted = creation_lines.of_handle(handle)
+    if noted or graphs.is_eager(handle):
+        return _users(noted)
+    return _users(reversed(graphs.frames(handle.op)))
+
+
+def _users(frames):
+    for file, line in frames:
         if _is_users(file):
             return "%s:%d" % (os.path.abspath(file), line)
     return ""
-
-
-def stack():
-    """[(file, line)] of where this is called, AutoGraph's files being the user's."""
-    with tf.Graph().as_default():
-        return _frames(tf.no_op())
 
 
 def place_of(error):
@@ -147,11 +158,3 @@ def locate(graph, places):
       places: {path: location}.
     """
     setattr(graph, _PLACES, places)
-
-
-def _frames(op):
-    """[(file, line)], outermost first; [] of an op that the runtime made."""
-    return [
-        (frame.filename, frame.lineno) if hasattr(frame, "filename") else tuple(frame[:2])
-        for frame in getattr(op, "traceback", None) or ()
-    ]

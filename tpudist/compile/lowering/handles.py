@@ -5,7 +5,7 @@ import collections
 import tensorflow as tf
 
 from tpudist.compile import program
-from tpudist.compile.lowering import folded
+from tpudist.compile.lowering import folded, graph_ops
 from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, graphs
 
@@ -37,7 +37,11 @@ def of(name, held, outer):
             "pass what it gives as an argument, or create the variable with a shape",
         )
     parameter = program.Parameter(
-        name or held.op.name, program.VARIABLE, dtype.name, tuple(shape.as_list())
+        name or held.op.name,
+        program.VARIABLE,
+        dtype.name,
+        tuple(shape.as_list()),
+        "" if outer is None else graph_ops.creation(outer),
     )
     known = outer is not None and graphs.is_eager(outer) and graphs.is_initialized(outer)
     if known and not folded.can_be(dtype):

@@ -105,7 +105,8 @@ class _Program:
             shape, dtype = _stored(origin)
         replicated = tensor.op.type == "TPUReplicatedInput"
         name = origin.op.name if dtype != tensor.dtype else tensor.op.name
-        return exporting.entry(name, tensor, replicated, shape, dtype)
+        made_at = graph_ops.creation(origin) if dtype != tensor.dtype else ""
+        return exporting.entry(name, tensor, replicated, shape, dtype, made_at)
 
     def _outputs(self):
         """[(name, tensor)]: the tensors that each replica returns."""

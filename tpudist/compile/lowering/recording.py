@@ -63,7 +63,7 @@ class Recorder:
     def _substitute(self, extended, fn, args, kwargs):
         """Notes a function and gives zeros for what it returns and hands out."""
         key, traced = self._note(extended, fn, args, kwargs)
-        self._tell(graph_ops.stack(), key)
+        self._tell(graphs.stack(), key)
         if traced is None:
             raise self._noted[key].error
         for value, receive in traced.handed_out:

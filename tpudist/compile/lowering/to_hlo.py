@@ -147,7 +147,11 @@ def check_entry(module, parameters):
             missing.append(each)
     like = {(each.dtype, each.shape) for each in missing}
     raise needed_values.refusal(
-        ["%s (%s)" % (each.name, each.kind) for each in parameters if each[2:] in like]
+        [
+            "%s (%s)" % (each.name, each.kind)
+            for each in parameters
+            if (each.dtype, each.shape) in like
+        ]
     )
 
 

@@ -188,7 +188,7 @@ def _variables(graph):
     return IdentityMap(
         (variable.handle, variable)
         for each in graphs_in
-        for variable in getattr(each, "variables", ())
+        for variable in list(getattr(each, "variables", ())) + graphs.watched(each)
         if hasattr(variable, "handle")
     )
 
