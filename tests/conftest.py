@@ -14,6 +14,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Of the caller's environment no variable decides how tpudist behaves here.
 for _name in ("TPUDIST_TPU", "TPUDIST_ALLOW_EAGER_RUN", "TPUDIST_DEVICE"):
     os.environ.pop(_name, None)
+if os.environ.get("TPUDIST_TEST_DEVICE"):  # see tests/gpu
+    os.environ["TPUDIST_DEVICE"] = os.environ["TPUDIST_TEST_DEVICE"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -48,9 +50,11 @@ def _runs_on():
 
     found, _ = environment.installed()
     tensorflow = ["%s %s" % (name, found[name]) for name in machine.TENSORFLOWS if name in found]
-    return "tpudist on %s, Python %s" % (
+    device = os.environ.get("TPUDIST_DEVICE")
+    return "tpudist on %s, Python %s%s" % (
         " and ".join(tensorflow) or "no TensorFlow",
         platform.python_version(),
+        ", virtual cores compute on %s" % device if device else "",
     )
 
 

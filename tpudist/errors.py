@@ -62,8 +62,12 @@ class MissingTensorFlowError(TpudistError, ImportError):
     """TensorFlow is not installed, or too old or broken to be used."""
 
 
-class TPUNameError(TpudistError, ValueError):
-    """A resolver or ``TPUDIST_TPU`` names a TPU that cannot exist."""
+class TPUNameError(TpudistError, ValueError, RuntimeError):
+    """A resolver or ``TPUDIST_TPU`` names no TPU, or one that cannot exist.
+
+    The resolver's page has a ValueError for the one, and a RuntimeError for an
+    empty name on Google Cloud.
+    """
 
 
 class TPUAccessError(TpudistError, ValueError):

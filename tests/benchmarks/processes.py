@@ -9,15 +9,36 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def environment():
-    """The children's environment: this checkout, no TPU of the caller's, CPU only."""
+def environment(device=None):
+    """The children's environment: this checkout, no TPU of the caller's, CPU only.
+
+    Args:
+      device: the device that computes, such as "GPU:0"; the CPU if None.
+    """
     environ = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("TPU") or name == "TPUDIST_LIBTPU"
     }
-    environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
+    environ.update(PYTHONPATH=ROOT, TF_CPP_MIN_LOG_LEVEL="3")
+    if device is None:
+        environ["CUDA_VISIBLE_DEVICES"] = "-1"
+    else:
+        environ.update(TPUDIST_DEVICE=device, TF_FORCE_GPU_ALLOW_GROWTH="true")
     return environ
+
+
+def has_a_gpu():
+    """Whether TensorFlow, in a process of its own, sees a GPU here."""
+    ask = "import tensorflow as tf; print(tf.config.experimental.list_physical_devices('GPU'))"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ask],
+        env=environment("GPU:0"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        universal_newlines=True,
+    )
+    return "GPU" in done.stdout
 
 
 class Engine:
@@ -25,10 +46,11 @@ class Engine:
 
     Args:
       engine: plain, virtual, mirrored or mirrored_one.
+      device: the device that computes, such as "GPU:0"; the CPU if None.
       **options: what else the process is told.
     """
 
-    def __init__(self, engine, **options):
+    def __init__(self, engine, device=None, **options):
         self._what = "%s %s" % (engine, options)
         self._errors = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(
@@ -41,7 +63,7 @@ class Engine:
                 json.dumps(dict(options, engine=engine)),
             ],
             cwd=ROOT,
-            env=environment(),
+            env=environment(device),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -13,65 +13,20 @@ import tempfile
 import time
 
 from tests.benchmarks import migration, pods, processes, releases
+from tests.benchmarks.sizes import FULL, QUICK, Figure
 
-#: One line of the table; `bound` is None where there is nothing to hold.
-Figure = collections.namedtuple("Figure", "what measured unit bound")
-
-#: How much is measured. `rounds` are turns of all engines.
-Sizes = collections.namedtuple(
-    "Sizes",
-    "rounds steps warmup batch width layers mlp_batch repeats "
-    "blocks cores many loop_steps loop_rounds starts releases matrix_rounds files",
-)
-
-FULL = Sizes(
-    rounds=25,
-    steps=10,
-    warmup=10,
-    batch=256,
-    width=2048,
-    layers=4,
-    mlp_batch=256,
-    repeats=3,
-    blocks=2,
-    cores=8,
-    many=32,
-    loop_steps=100,
-    loop_rounds=15,
-    starts=15,
-    releases=("1.15", "2.2", "2.15", "2.21"),
-    matrix_rounds=3,
-    files=1000,
-)
-QUICK = Sizes(
-    rounds=2,
-    steps=2,
-    warmup=1,
-    batch=16,
-    width=32,
-    layers=2,
-    mlp_batch=16,
-    repeats=1,
-    blocks=1,
-    cores=2,
-    many=4,
-    loop_steps=5,
-    loop_rounds=2,
-    starts=2,
-    releases=(),
-    matrix_rounds=0,
-    files=40,
-)
+__all__ = ["FULL", "QUICK", "ROWS", "Figure"]
 
 
-def step_time(sizes):
-    """Steps of the examples' net, each engine in turn."""
-    engines = ("plain", "virtual", "mirrored", "mirrored_one")
+def _steps_in_turn(sizes, engines, device=None):
+    """{engine: [seconds per step of the examples' net, ...]}, each in turn."""
     times = collections.defaultdict(list)
     with contextlib.ExitStack() as stack:
         running = {
             name: stack.enter_context(
-                processes.Engine(name, cores=sizes.cores, model="cnn", batch=sizes.batch)
+                processes.Engine(
+                    name, device=device, cores=sizes.cores, model="cnn", batch=sizes.batch
+                )
             )
             for name in engines
         }
@@ -81,6 +36,12 @@ def step_time(sizes):
         for _ in range(sizes.rounds):
             for name, engine in running.items():
                 times[name].append(engine.steps(sizes.steps)["seconds"])
+    return times
+
+
+def step_time(sizes):
+    """Steps of the examples' net, each engine in turn."""
+    times = _steps_in_turn(sizes, ("plain", "virtual", "mirrored", "mirrored_one"))
     what = "step time of the examples' CNN, global batch %d: " % sizes.batch
     mirrored = "MirroredStrategy on %d logical CPUs" % sizes.cores
     return [
@@ -115,6 +76,16 @@ def step_time(sizes):
             None,
         ),
     ]
+
+
+def step_time_on_a_gpu(sizes):
+    """The same steps with TPUDIST_DEVICE=GPU:0, against the plain GPU; none without a GPU."""
+    if not processes.has_a_gpu():
+        return []
+    times = _steps_in_turn(sizes, ("plain", "virtual"), "GPU:0")
+    what = "step time of the examples' CNN, global batch %d: %d virtual cores on GPU:0 / GPU:0"
+    measured = _ratio(times["virtual"], times["plain"])
+    return [Figure(what % (sizes.batch, sizes.cores), measured, "", None)]
 
 
 def _ratio(numerators, denominators):
@@ -337,6 +308,7 @@ def _compiling(sizes, environ):
 ROWS = collections.OrderedDict(
     [
         ("step_time", step_time),
+        ("step_time_on_a_gpu", step_time_on_a_gpu),
         ("memory", memory),
         ("first_step", first_step),
         ("pods", lambda sizes: pods.figures(Figure, 64 * sizes.many, sizes.repeats, sizes.steps)),

@@ -55,6 +55,34 @@ def test_engines_are_compared_turn_by_turn(monkeypatch):
     assert turns[-4:] == ["end"] * 4
 
 
+def test_the_row_of_a_gpu_is_of_machines_with_one(monkeypatch):
+    monkeypatch.setattr(rows.processes, "has_a_gpu", lambda: False)
+    assert rows.step_time_on_a_gpu(rows.QUICK) == []
+    devices = []
+
+    class Fake:
+        def __init__(self, engine, device, **options):
+            devices.append((engine, device))
+            self.seconds = {"plain": 2.0, "virtual": 3.0}[engine]
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *unused):
+            pass
+
+        def first(self):
+            pass
+
+        def steps(self, count):
+            return {"seconds": self.seconds}
+
+    monkeypatch.setattr(rows.processes, "has_a_gpu", lambda: True)
+    monkeypatch.setattr(rows.processes, "Engine", Fake)
+    (figure,) = rows.step_time_on_a_gpu(rows.QUICK)
+    assert figure.measured == 1.5 and devices == [("plain", "GPU:0"), ("virtual", "GPU:0")]
+
+
 def test_a_process_that_fails_is_named():
     with pytest.raises(RuntimeError, match=r"(?s)loops ended with 1.*'nonsense'"):
         processes.answer("loops", "nonsense", 1, 1)

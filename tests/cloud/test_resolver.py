@@ -120,6 +120,14 @@ def test_api_that_does_not_say(google, hurry, reply, kind, words):
     assert_words(error, words)
 
 
+@pytest.mark.skipif(not versions.RESOLVER_HAS_CLIENT, reason="before 2.2 a reply needs no state")
+def test_a_reply_without_a_state(google):
+    reply = node()
+    del reply["state"]
+    google(reply)
+    assert isinstance(failure(resolver().cluster_spec), TPUStateError)
+
+
 def test_wrong_zone_and_project(google):
     google()
     for wrong in (dict(zone="us-east1-d"), dict(project="other")):
@@ -155,6 +163,13 @@ def test_no_name(google):
     error = failure(cluster.TPUClusterResolver)
     assert_words(error, "Please provide a TPU Name.*none of .*TPU_NAME is set")
     assert "tpu='virtual:8'" in error.instead
+
+
+def test_no_name_is_both_errors_of_the_page(google):
+    google()
+    for kind in (ValueError, RuntimeError):
+        with pytest.raises(kind):
+            cluster.TPUClusterResolver([])
 
 
 @pytest.mark.parametrize(

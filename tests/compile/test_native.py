@@ -95,6 +95,7 @@ def test_it_compiles(graph, strategy, compiler, answers, monkeypatch):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, cores", [("v3-32", 32), ("v4-32", 16)])
 def test_a_program_of_several_hosts_compiles(graph, monkeypatch, compiler, answers, name, cores):
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))

@@ -13,6 +13,8 @@ def run_driver(*arguments):
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("TPUDIST_")
     }
+    if "TPUDIST_TEST_DEVICE" in os.environ:  # see tests/gpu
+        environment["TPUDIST_DEVICE"] = os.environ["TPUDIST_TEST_DEVICE"]
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.differential.driver"] + list(arguments),
         cwd=str(_ROOT),

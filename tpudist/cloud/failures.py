@@ -243,3 +243,17 @@ def not_configured(error: BaseException, name: str, version: str) -> TPUStateErr
         "reached from here",
         "a machine in the TPU's own network; or the TPU made again with --version=%s" % version,
     )
+
+
+def not_ready(error: BaseException, asked: Asked) -> TPUStateError:
+    """The error of a TPU that TensorFlow's resolver does not take for ready.
+
+    Args:
+      error: what the resolver raised.
+      asked: which TPU that is.
+    """
+    return TPUStateError(
+        "%s: %s" % (asked.place, _line(error)),
+        "TensorFlow's resolver takes only a TPU whose state is READY",
+        "tpudist doctor --tpu %s, which shows its state" % asked.name,
+    )

@@ -62,6 +62,8 @@ def answer(resolver: Any, function: Callable[[], Any]) -> Any:
         return deadlines.call(function, deadlines.seconds())
     except TpudistError:
         raise
+    except RuntimeError as error:
+        raise failures.not_ready(error, asked) from error
     except Exception as error:  # of any of the clients
         raise failures.explain(error, asked).error from error
 
