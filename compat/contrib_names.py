@@ -1,0 +1,83 @@
+"""Writes tpudist/surfaces/contrib_names.txt from the installed TensorFlow 1.15.
+
+    python -m compat.contrib_names
+
+A line per module of ``tf.contrib``: its dotted name, then its public names. Modules that
+only list another's names are left out, and so are the many of a private path: those are
+lines without names.
+"""
+
+import inspect
+import os
+import types
+import warnings
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PLACE = os.path.join(ROOT, "tpudist", "surfaces", "contrib_names.txt")
+HEAD = "# Written by: python -m compat.contrib_names, on TensorFlow 1.15\n"
+
+#: Raw ops, copies of other modules, and what is no part of training code.
+_LEFT_OUT = ("keras", "quantization", "labeled_tensor", "specs", "grid_rnn", "lite", "autograph")
+_FUTURE = ("absolute_import", "division", "print_function")
+
+
+def public(contrib):
+    """{module: names} of ``tf.contrib.<module>``, and of modules below those."""
+    found = {}
+    for name, module in modules(contrib):
+        if name in _LEFT_OUT:
+            continue
+        found["contrib." + name] = own_names(module)
+        for below, inner in modules(module):
+            if below not in ("python", "ops") and inspect.ismodule(inner):
+                found["contrib.%s.%s" % (name, below)] = own_names(inner)
+    return found
+
+
+def modules(package):
+    """(name, module) of the modules of contrib that a package has."""
+    for name in sorted(dir(package)):
+        value = getattr(package, name, None)
+        if isinstance(value, types.ModuleType) and ".contrib." in value.__name__:
+            if not name.startswith("_"):
+                yield name, value
+
+
+def own_names(module):
+    """Names of a module that are no modules."""
+    names = [name for name in sorted(dir(module)) if not name.startswith("_")]
+    return [
+        name
+        for name in names
+        if name not in _FUTURE and not inspect.ismodule(getattr(module, name, module))
+    ]
+
+
+def deep(root):
+    """Dotted names of the modules in files below contrib, tests left out."""
+    for folder, _, files in os.walk(root):
+        package = os.path.relpath(folder, os.path.dirname(root)).replace(os.sep, ".")
+        for file in files:
+            if file.endswith(".py") and "test" not in file and "test" not in package:
+                yield package if file == "__init__.py" else "%s.%s" % (package, file[:-3])
+
+
+def main():
+    """Writes the file."""
+    warnings.simplefilter("ignore")
+    import tensorflow as tf
+
+    contrib = tf.contrib
+    dir(contrib)
+    found = {name: [] for name in deep(os.path.dirname(contrib.__file__))}
+    found.update(public(contrib))
+    found = {name: names for name, names in found.items() if name.split(".")[1:2] and not (
+        name.split(".")[1] in _LEFT_OUT)}
+    with open(PLACE, "w") as file:
+        file.write(HEAD)
+        for name, names in sorted(found.items()):
+            file.write(" ".join([name] + names) + "\n")
+
+
+if __name__ == "__main__":
+    main()
