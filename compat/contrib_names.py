@@ -7,6 +7,7 @@ only list another's names are left out, and so are the many of a private path: t
 lines without names.
 """
 
+import importlib
 import inspect
 import os
 import types
@@ -29,8 +30,9 @@ def public(contrib):
             continue
         found["contrib." + name] = own_names(module)
         for below, inner in modules(module):
-            if below not in ("python", "ops") and inspect.ismodule(inner):
-                found["contrib.%s.%s" % (name, below)] = own_names(inner)
+            if below not in ("python", "ops"):
+                inside = own_names(inner) + [each for each, _ in modules(inner)]
+                found["contrib.%s.%s" % (name, below)] = inside
     return found
 
 
@@ -68,11 +70,10 @@ def main():
     import tensorflow as tf
 
     contrib = tf.contrib
-    dir(contrib)
+    importlib.import_module("tensorflow.contrib.slim.nets")
     found = {name: [] for name in deep(os.path.dirname(contrib.__file__))}
+    found = {name: [] for name in found if name.split(".")[1:2] not in [[n] for n in _LEFT_OUT]}
     found.update(public(contrib))
-    found = {name: names for name, names in found.items() if name.split(".")[1:2] and not (
-        name.split(".")[1] in _LEFT_OUT)}
     with open(PLACE, "w") as file:
         file.write(HEAD)
         for name, names in sorted(found.items()):

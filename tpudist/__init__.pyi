@@ -4,6 +4,7 @@ from tpudist import cloud as cloud
 from tpudist import common as common
 from tpudist import compile as compile
 from tpudist import contrib as contrib
+from tpudist import contrib_kept as contrib_kept
 from tpudist import core as core
 from tpudist import doctor as doctor
 from tpudist import dropin as dropin

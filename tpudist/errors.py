@@ -114,6 +114,10 @@ class EraNameError(TpudistError, AttributeError):
     """A drop-in namespace does not cover this name of its era."""
 
 
+class ContribNameError(TpudistError, NotImplementedError):
+    """A name of contrib that nobody has any more was called or subclassed."""
+
+
 class ScriptError(TpudistError, RuntimeError):
     """The script runner cannot run this script as asked."""
 

@@ -27,6 +27,7 @@ FLOORS = (
     "tfcompat",
     "virtual",
     "core",
+    "contrib_kept",
     "dropin",
     "common",
     "estimator",

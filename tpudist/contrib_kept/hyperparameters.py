@@ -70,8 +70,9 @@ class HParams:
             raise ValueError(
                 "Must %spass a list for the parameter: %s" % ("" if is_list else "not ", name)
             )
-        setattr(self, name, [_as(name, kind, v) for v in value] if is_list else
-                _as(name, kind, value))
+        setattr(
+            self, name, [_as(name, kind, v) for v in value] if is_list else _as(name, kind, value)
+        )
 
     def del_hparam(self, name: str) -> None:
         """Removes one, if it is there."""
@@ -80,18 +81,13 @@ class HParams:
             del self._hparam_types[name]
 
     def parse(self, values: str) -> HParams:
-        """Sets those of a text such as ``"rate=0.1,layers=[2,3],layers[1]=4"``; self."""
+        """Sets those of a text such as ``"rate=0.1,layers=[2,3]"``; self."""
         types = {name: kind for name, (kind, _) in self._hparam_types.items()}
         return self.override_from_dict(parse_values(values, types))
 
     def override_from_dict(self, values_dict: Mapping[str, Any]) -> HParams:
-        """Sets those of a dictionary; self. An inner one sets elements of a list."""
+        """Sets those of a dictionary; self."""
         for name, value in values_dict.items():
-            if isinstance(value, dict):
-                elements = list(getattr(self, name))
-                for index, element in value.items():
-                    elements[index] = element
-                value = elements
             self.set_hparam(name, value)
         return self
 
@@ -220,9 +216,11 @@ def _as(name: str, kind: type, value: Any) -> Any:
     numeric = issubclass(kind, numbers.Number) and isinstance(value, numbers.Number)
     lost = issubclass(kind, numbers.Integral) and not isinstance(value, numbers.Integral)
     if bool in (kind, type(value)) or (not numeric and kind is not str) or lost:
-        raise ValueError("Could not cast hparam '%s' of type '%s' from value %r"
-                         % (name, kind, value))
+        raise ValueError(
+            "Could not cast hparam '%s' of type '%s' from value %r" % (name, kind, value)
+        )
     if kind is str and not isinstance(value, (str, bytes)):
-        raise ValueError("Could not cast hparam '%s' of type '%s' from value %r"
-                         % (name, kind, value))
+        raise ValueError(
+            "Could not cast hparam '%s' of type '%s' from value %r" % (name, kind, value)
+        )
     return value.decode() if isinstance(value, bytes) else kind(value)

@@ -68,7 +68,8 @@ class LARSOptimizer(tf1.train.MomentumOptimizer):
     def _scaled(self, apply: Any, grad: Any, var: Any) -> Any:
         """Momentum of the scaled gradient, at rate 1: the rate is part of what is summed."""
         rate, grad = self.compute_lr(grad, var)
-        before, self._learning_rate_tensor = self._learning_rate_tensor, tf.ones_like(rate)
+        before: Any = self._learning_rate_tensor
+        self._learning_rate_tensor: Any = tf.ones_like(rate)
         try:
             return apply(grad * rate, var)
         finally:
@@ -95,7 +96,10 @@ class LazyAdamOptimizer(tf1.train.AdamOptimizer):
         m_rows = beta1 * tf.gather(m, indices) + (1 - beta1) * grad
         v_rows = beta2 * tf.gather(v, indices) + (1 - beta2) * tf.square(grad)
         with tf.control_dependencies([m_rows, v_rows]):
-            updates = [tf1.scatter_update(m, indices, m_rows), tf1.scatter_update(v, indices, v_rows)]
+            updates = [
+                tf1.scatter_update(m, indices, m_rows),
+                tf1.scatter_update(v, indices, v_rows),
+            ]
         step = rate * m_rows / (tf.sqrt(v_rows) + cast(self._epsilon_t))
         return tf.group(tf1.scatter_sub(var, indices, step), *updates)
 

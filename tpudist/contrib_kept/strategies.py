@@ -105,9 +105,7 @@ class ParameterServerStrategy(_Towers, _distribute.experimental.ParameterServerS
         super().__init__()
 
 
-class CollectiveAllReduceStrategy(
-    _Towers, _distribute.experimental.MultiWorkerMirroredStrategy
-):
+class CollectiveAllReduceStrategy(_Towers, _distribute.experimental.MultiWorkerMirroredStrategy):
     """Mirrors variables on the devices of several machines (r1.15).
 
     Args:

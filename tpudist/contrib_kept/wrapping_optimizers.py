@@ -58,18 +58,22 @@ class DecoupledWeightDecayExtension:
     def _decay(self) -> Any:
         return self._weight_decay() if callable(self._weight_decay) else self._weight_decay
 
-    def _after_decay(self, apply: Any, var: Any, *args: Any) -> Any:
+    def _after_decay(self, apply: Any, var: Any, grad: Any, *args: Any) -> Any:
+        """Applies a gradient, taken before the decay, to the variable after it."""
         if not self._decays(var):
-            return apply(*args)
-        lost = tf.cast(self._decay(), var.dtype.base_dtype) * var
+            return apply(grad, *args)
+        with tf.control_dependencies([grad]):
+            lost = tf.cast(self._decay(), var.dtype.base_dtype) * var
         with tf.control_dependencies([tf1.assign_sub(var, lost)]):
-            return apply(*args)
+            return apply(grad, *args)
 
     def _after_decay_of_rows(self, apply: Any, var: Any, indices: Any, *args: Any) -> Any:
         if not self._decays(var):
             return apply(*args)
-        rows, _ = tf.unique(indices)
-        lost = tf.cast(self._decay(), var.dtype.base_dtype) * tf.gather(var, rows)
+        grad = args[0].values if isinstance(args[0], tf.IndexedSlices) else args[0]
+        with tf.control_dependencies([grad]):
+            rows, _ = tf.unique(indices)
+            lost = tf.cast(self._decay(), var.dtype.base_dtype) * tf.gather(var, rows)
         with tf.control_dependencies([tf1.scatter_sub(var, rows, lost)]):
             return apply(*args)
 
@@ -95,9 +99,7 @@ class DecoupledWeightDecayExtension:
 def extend_with_decoupled_weight_decay(base_optimizer: type) -> type:
     """A class like `base_optimizer` whose first argument is a weight decay (r1.15)."""
 
-    class OptimizerWithDecoupledWeightDecay(  # type: ignore[misc]
-        DecoupledWeightDecayExtension, base_optimizer
-    ):
+    class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):
         """The optimizer, with decoupled weight decay."""
 
     return OptimizerWithDecoupledWeightDecay

@@ -34,6 +34,10 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
     found: Any = namespace.top(era)
     for end, part in enumerate(dotted.split("."), 1):
         prefix = ".".join(dotted.split(".")[:end])
+        native = namespace.contrib_module(era, prefix)
+        if native is not None:
+            found = native
+            continue
         try:
             found = getattr(found, part)
         except AttributeError as error:

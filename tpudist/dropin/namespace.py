@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import functools
 import importlib
-import sys
 import types
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.dropin import exports, private_modules
-from tpudist.errors import EraNameError
+from tpudist.dropin import contrib_modules, exports, private_modules, stand_ins
+from tpudist.errors import ContribNameError, EraNameError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -72,12 +71,16 @@ class Namespace(types.ModuleType):
         if name.startswith("__") and name not in _PASSED_ON:
             raise AttributeError("module %r has no attribute %r" % (self.__name__, name))
         value = _find(self, name)
-        self.__dict__[name] = value
+        if not _is_gone(value):
+            self.__dict__[name] = value
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if private_modules.is_private(self._tpudist_path) and _is_import(self, name, value):
-            return  # The package may have another object under the module's name.
+        # A package may have another object under the module's name, or none to tell of.
+        path = self._tpudist_path
+        if private_modules.is_private(path) or contrib_modules.is_below(path + "."):
+            if private_modules.is_import("%s.%s" % (self.__name__, name), value):
+                return
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
@@ -147,10 +150,24 @@ def private_module(era: str, dotted: str) -> types.ModuleType | None:
     return space
 
 
+def contrib_module(era: str, dotted: str) -> types.ModuleType | None:
+    """TensorFlow 1's own module of a dotted name below ``tf.contrib``, if tpudist has none.
+
+    The attribute of that name may be another: ``tf.contrib.eager`` is no package.
+    """
+    if not contrib_modules.is_below(dotted) or dotted in _wrapped(era):
+        return None
+    module: types.ModuleType | None = private_modules.import_or_none("tensorflow." + dotted)
+    return module
+
+
 def _find(space: Namespace, name: str) -> Any:
     era, path = space._tpudist_era, _join(space._tpudist_path, name)
-    if path in surfaces.DROPINS[era]:
-        return exports.load(surfaces.DROPINS[era][path])
+    target = surfaces.DROPINS[era].get(path) or surfaces.DROPINS[era].get(
+        surfaces.public_name(path)
+    )
+    if target:
+        return exports.load(target)
     if path in ("compat.v1", "compat.v2"):
         return top(era, path)
     if private_modules.is_private(path):
@@ -165,14 +182,43 @@ def _find(space: Namespace, name: str) -> Any:
             return getattr(base, name)
         except AttributeError as error:
             cause = cause or error
+    if era == "contrib" and contrib_modules.is_below(path):
+        for found in contrib_modules.find(path, top(era)) or _gone(space, path, name, cause):
+            return found
     raise _missing(space, name, cause)
+
+
+def _gone(space: Namespace, path: str, name: str, cause: AttributeError | None) -> list[Any]:
+    """[a module of contrib, or what stands for a name of it], or []."""
+    if contrib_modules.is_module(path):
+        child = Namespace(space.__name__ + "." + name, "contrib", path, space._tpudist_root, space)
+        return [] if _is_gone(child) and stand_ins.is_asked() else [child]
+    if not contrib_modules.is_name(path) or stand_ins.is_asked():
+        return []
+
+    def error(seen: str) -> ContribNameError:
+        missing = _missing(space, name, cause)
+        why = "%s, and nobody carries the name on in this environment"
+        return ContribNameError(seen, why % missing.args[1], missing.args[2])
+
+    return [stand_ins.StandIn(path, error)]
+
+
+def _is_gone(value: Any) -> bool:
+    """Whether an object stands for what nobody has: a program that asks is told so."""
+    if not isinstance(value, Namespace):
+        return isinstance(value, stand_ins.StandIn)
+    path = value._tpudist_path
+    if value._tpudist_era != "contrib" or not contrib_modules.is_below(path):
+        return False
+    return not _bases(value) and not contrib_modules.has_names(path)
 
 
 def _private(space: Namespace, path: str, name: str) -> Any:
     """A name below TensorFlow's private packages."""
     era = space._tpudist_era
     found = [getattr(base, name) for base in _bases(space) if hasattr(base, name)][:1]
-    if found and not _is_module_named(found[0], path):
+    if found and not private_modules.is_module_named(found[0], path):
         return found[0]
     module = private_module(era, path)
     if found and not isinstance(module, Namespace):
@@ -188,16 +234,6 @@ def _private(space: Namespace, path: str, name: str) -> Any:
             if hasattr(owner, today):
                 return getattr(owner, today)
     raise _missing(space, name, AttributeError("no tensorflow.%s" % path))
-
-
-def _is_import(space: Namespace, name: str, value: Any) -> bool:
-    """Whether an attribute is set because Python imported a module of that name."""
-    return value is not None and value is sys.modules.get(space.__name__ + "." + name)
-
-
-def _is_module_named(found: Any, path: str) -> bool:
-    """Whether an object is the module of a dotted name, not another under that attribute."""
-    return isinstance(found, types.ModuleType) and found.__name__.partition(".")[2] == path
 
 
 def _missing(space: Namespace, name: str, cause: AttributeError | None) -> AttributeError:
@@ -263,14 +299,15 @@ def _child_bases(space: Namespace, parent: Namespace) -> list[tuple[str, types.M
                 found.append((generation, module))
     if not found:
         module = private_modules.import_or_none(_real_name(space))
-        found = [] if module is None else [("", module)]
+        homes = [module] if module is not None else contrib_modules.homes(space._tpudist_path)
+        found = [("", module) for module in homes]
     return found
 
 
 def _modules_below(generation: str, base: types.ModuleType, path: str) -> list[Any]:
     from tpudist.tfcompat import keras_packages
 
-    if keras_packages.leads_elsewhere(generation, path):
+    if generation and keras_packages.leads_elsewhere(generation, path):
         return keras_packages.modules(generation, path, base)
     return [getattr(base, path.rpartition(".")[2], None)]
 
@@ -280,7 +317,8 @@ def _is_keras_elsewhere(space: Namespace, path: str) -> bool:
     from tpudist.tfcompat import keras_packages
 
     return any(
-        keras_packages.leads_elsewhere(generation, path) for generation, _ in _stands_over(space)
+        generation and keras_packages.leads_elsewhere(generation, path)
+        for generation, _ in _stands_over(space)
     )
 
 

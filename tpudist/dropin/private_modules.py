@@ -7,12 +7,13 @@ What the table (:mod:`tpudist.surfaces.private_moved`) says of a dotted name bel
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 
 if TYPE_CHECKING:
-    import types
     from typing import Any
 
 
@@ -59,6 +60,16 @@ def home_of(dotted: str) -> tuple[str, list[str]]:
     module, _, name = dotted.rpartition(".")
     home, _, today = surfaces.PRIVATE_MEMBERS.get(module, {}).get(name, "").partition(":")
     return home, today.split("|") if home else []
+
+
+def is_module_named(found: Any, path: str) -> bool:
+    """Whether an object is the module of a dotted name, not another under that attribute."""
+    return isinstance(found, types.ModuleType) and found.__name__.partition(".")[2] == path
+
+
+def is_import(name: str, value: Any) -> bool:
+    """Whether an attribute is set because Python imported a module of that full name."""
+    return value is not None and value is sys.modules.get(name)
 
 
 def import_or_none(name: str) -> Any:

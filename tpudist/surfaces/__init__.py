@@ -10,6 +10,7 @@ from __future__ import annotations
 from tpudist.surfaces import contrib as _contrib
 from tpudist.surfaces import estimator as _estimator
 from tpudist.surfaces import v2 as _v2
+from tpudist.surfaces.contrib_homes import HOMES, LEADS, WRITTEN, contrib_modules, public_name
 from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.gone import FIRST_GENERATION, GONE, LAST
@@ -24,17 +25,22 @@ __all__ = [
     "EXPORTS",
     "FIRST_GENERATION",
     "GONE",
+    "HOMES",
     "LAST",
+    "LEADS",
     "MEMBERS",
     "MOVED",
     "NAMES",
     "PRIVATE_MEMBERS",
     "PRIVATE_MODULES",
     "ROWS",
+    "WRITTEN",
     "Row",
+    "contrib_modules",
     "era_named",
     "gone_prefix",
     "members",
+    "public_name",
     "rows_of",
     "spelled",
 ]

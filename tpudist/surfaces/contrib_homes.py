@@ -61,10 +61,13 @@ LEADS = {
         "python.distribute.distribute_lib.require_replica_context",
     "contrib.distribute.run_standard_tensorflow_server":
         "python.distribute.distribute_coordinator.run_standard_tensorflow_server",
+    "contrib.distribute.python.values.PerDevice": "python.distribute.values.PerDevice",
+    "contrib.distribute.python.values.TowerLocalVariable":
+        "python.distribute.values.TowerLocalVariable",
     "contrib.eager.Iterator": "data.make_one_shot_iterator",
     "contrib.eager.TensorSpec": "TensorSpec",
     "contrib.eager.Variable": "python.ops.resource_variable_ops.ResourceVariable",
-    "contrib.eager.defun": "python.eager.polymorphic_function.polymorphic_function.function",
+    "contrib.eager.defun": "function",
     "contrib.feature_column": "feature_column",
     "contrib.framework.TensorSpec": "TensorSpec",
     "contrib.framework.init_from_checkpoint": "train.init_from_checkpoint",
@@ -90,6 +93,8 @@ LEADS = {
 
 #: {module: the modules that carry it on}, first found first; of TensorFlow, or of a package.
 HOMES = {
+    "contrib.distribute.python.cross_tower_ops": "tensorflow.python.distribute.cross_device_ops",
+    "contrib.distribute.python.values": "tensorflow.python.distribute.values",
     "contrib.distributions": "tensorflow_probability.distributions",
     "contrib.framework": "tf_slim tf_slim.ops.variables",
     "contrib.layers": "tf_slim.layers tf_slim tf_slim.layers.regularizers",
@@ -103,13 +108,12 @@ HOMES = {
     "contrib.slim.python.slim.data": "tf_slim.data",
     "contrib.slim.python.slim.nets": "tf_slim.nets",
     "contrib.summary": "tensorflow.python.ops.summary_ops_v2",
+    "contrib.tpu.python.ops": "tensorflow.python.tpu.ops",
+    "contrib.tpu.python.tpu": "tensorflow.python.tpu",
     "contrib.training": "tf_slim.training.training tf_slim.training.evaluation "
                         "tf_slim.evaluation",
 }
 
-
-#: What pip calls the packages of `HOMES`.
-PACKAGES = {"tf_slim": "tf_slim", "tensorflow_probability": "tensorflow_probability"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -127,6 +131,6 @@ def public_name(path: str) -> str:
       path: dotted name below ``tf``.
     """
     parts = path.split(".")
-    if len(parts) > 3 and parts[2] in ("python", "ops"):
+    if len(parts) > 3 and parts[0] == "contrib" and parts[2] in ("python", "ops"):
         return ".".join(parts[:2] + parts[-1:])
     return path

@@ -1,0 +1,93 @@
+"""Names below ``tf.contrib`` that the installed TensorFlow does not have.
+
+Where the table (:mod:`tpudist.surfaces.contrib_homes`) leads them.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from tpudist import surfaces
+from tpudist.dropin import exports, private_modules
+
+if TYPE_CHECKING:
+    import types
+    from typing import Any
+
+
+def is_below(path: str) -> bool:
+    """Whether a dotted name is below ``tf.contrib``."""
+    return path.startswith("contrib.")
+
+
+def find(path: str, top: Any) -> list[Any]:
+    """[what a dotted name leads to], or [] if it leads nowhere in this environment.
+
+    Args:
+      path: dotted name below ``tf``, in contrib.
+      top: the era's ``tf``.
+    """
+    public = surfaces.public_name(path)
+    if is_module(path) and not is_name(public):
+        public = path
+    for spelled in dict.fromkeys((path, public)):
+        if spelled in surfaces.WRITTEN:
+            return [exports.load(surfaces.WRITTEN[spelled])]
+        lead = surfaces.LEADS.get(spelled) or surfaces.MOVED.get(spelled)
+        found = _attribute(top, lead) if lead else []
+        if not found and spelled != path:
+            found = _attribute(top, spelled)
+        if found:
+            return found
+    return []
+
+
+def _attribute(owner: Any, dotted: str) -> list[Any]:
+    module, _, name = dotted.rpartition(".")
+    if private_modules.is_private(dotted):  # Attributes of packages may be other modules.
+        owner = private_modules.import_or_none("%s.%s" % (owner.__name__, module))
+        dotted = name
+    try:
+        return [functools.reduce(getattr, dotted.split("."), owner)]
+    except AttributeError:
+        module_itself = private_modules.import_or_none("tensorflow.%s.%s" % (module, name))
+        return [] if module_itself is None else [module_itself]
+
+
+def homes(path: str) -> list[types.ModuleType]:
+    """The modules that carry a module of contrib on, those that are installed."""
+    names = surfaces.HOMES.get(path, "").split()
+    parent, _, name = path.rpartition(".")
+    if not names and parent in surfaces.HOMES:
+        names = ["%s.%s" % (home, name) for home in surfaces.HOMES[parent].split()]
+    found = [private_modules.import_or_none(name) for name in names]
+    return [module for module in found if module is not None]
+
+
+def is_module(path: str) -> bool:
+    """Whether 1.15's contrib had such a module."""
+    return path in surfaces.contrib_modules() or path in surfaces.HOMES
+
+
+def has_names(path: str) -> bool:
+    """Whether names below a module of contrib lead somewhere."""
+    tables = (surfaces.MOVED, surfaces.LEADS, surfaces.WRITTEN, surfaces.DROPINS["contrib"])
+    start = path + "."
+    public = surfaces.public_name(path + ".x").rpartition(".")[0] + "."
+    return any(key.startswith((start, public)) for table in tables for key in table)
+
+
+def is_name(path: str) -> bool:
+    """Whether 1.15's contrib had such a name, in the module itself or in its package.
+
+    Of a module with a private path, any name may be; the list has none of them.
+    """
+    modules = surfaces.contrib_modules()
+    owner, _, name = path.rpartition(".")
+    if name in modules.get(owner, ()):
+        return True
+    public, _, _ = surfaces.public_name(path).rpartition(".")
+    if name in modules.get(public, ()):
+        return True
+    return owner != public and owner in modules and not name.startswith("_")
