@@ -9,10 +9,9 @@ import contextlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-from tests.benchmarks import migration, pods, processes, releases
+from tests.benchmarks import compiling_rows, migration, pods, processes, releases
 from tests.benchmarks.sizes import FULL, QUICK, Figure
 
 __all__ = ["FULL", "QUICK", "ROWS", "Figure"]
@@ -262,47 +261,13 @@ def _seconds(arguments):
 
 def compiling(sizes):
     """Compiling for a TPU with libtpu; named and left out where there is none."""
-    from tpudist.compile import libtpu
-    from tpudist.errors import CompileError
-
-    try:
-        libtpu.find()
-    except CompileError as error:
-        print("(compiling is not measured: %s)" % error.seen, flush=True)
-        return []
-    with tempfile.TemporaryDirectory() as folder:
-        return _compiling(sizes, {"TPUDIST_CACHE": folder})
+    found = compiling_rows.one_net(sizes.repeats, sizes is QUICK)
+    return [Figure(*row) for row in found]
 
 
-def _compiling(sizes, environ):
-    def compiled(model, replicas, batch, topology, fast, cache):
-        return processes.answer(
-            "compiling", model, replicas, batch, topology, int(fast), int(cache), environ=environ
-        )
-
-    quick = sizes is QUICK
-    first = compiled("convolution", 8, 128, "v5e:2x4", quick, True)
-    cached = compiled("convolution", 8, 128, "v5e:2x4", quick, True)
-    assert cached["cached"] and not first["cached"]
-    large = compiled("resnet50", 8, 2 if quick else 128, "v5e:2x4", True, False)
-    one, many = [], []
-    for _ in range(sizes.repeats):
-        one.append(compiled("convolution", 1, 128, "v5e:1x1", quick, False)["cpu"])
-        many.append(compiled("convolution", 256, 128, "v5e:16x16", quick, False)["cpu"])
-    net = "compiling an MNIST-like CNN for v5e:2x4, 8 replicas: "
-    return [
-        Figure(net + "CPU time", first["cpu"], " s", 20),
-        Figure(net + "memory of the compiler's process", first["peak"] / 2.0**30, " GiB", 1),
-        Figure(net + "a kept answer, beyond TensorFlow's import", cached["seconds"], " s", 1),
-        Figure("compiling it for 256 replicas / for 1, CPU time", _ratio(many, one), "", 1.2),
-        Figure(
-            "compiling ResNet50, bfloat16, batch 128 a core, --fast: CPU time",
-            large["cpu"],
-            " s",
-            30,
-        ),
-        Figure("the same, memory of the process that traces", large["host"] / 2.0**30, " GiB", 1.5),
-    ]
+def compiling_models(sizes):
+    """The same of real models, all optimized: minutes each."""
+    return [Figure(*row) for row in compiling_rows.models(sizes is QUICK)]
 
 
 ROWS = collections.OrderedDict(
@@ -315,6 +280,7 @@ ROWS = collections.OrderedDict(
         ("loop_of_steps", loop_of_steps),
         ("graph_ops", graph_ops),
         ("compiling", compiling),
+        ("compiling_models", compiling_models),
         ("start_up", start_up),
         ("matrix", matrix),
         ("migrate", migrate),

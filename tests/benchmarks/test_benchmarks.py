@@ -37,6 +37,7 @@ COMPILED = [
     r"compiling .*: a kept answer",
     r"compiling it for 256 replicas / for 1",
     r"compiling ResNet50",
+    r"compiling lstm.*: memory of the compiler",
 ]
 
 
