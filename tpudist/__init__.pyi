@@ -21,6 +21,7 @@ from tpudist import migrate as migrate
 from tpudist import options as options
 from tpudist import pins as pins
 from tpudist import resolution as resolution
+from tpudist import selftest as selftest
 from tpudist import slices as slices
 from tpudist import surfaces as surfaces
 from tpudist import tfcompat as tfcompat

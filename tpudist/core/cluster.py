@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import Resolver
 
 
+#: The virtual TPU that is initialized, if any.
+_started: list[virtual_system.VirtualSystem] = []
+
+
 class TPUClusterResolver(native.TPUClusterResolver):
     """Finds a TPU by name; a virtual TPU if the name asks for one.
 
@@ -192,6 +196,7 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
     resolver = resolve(cluster_resolver)
     system = system_of(resolver)
     if system is not None:
+        _started[:] = [system]
         return placement.topology(system)
     named_tpus.ready(resolver)
     return native.initialize(resolver)
@@ -200,5 +205,11 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
 def shutdown_tpu_system(cluster_resolver: Resolver = None) -> None:
     """Stops the TPU system; nothing to do for a virtual TPU."""
     resolver = resolve(cluster_resolver)
+    _started.clear()
     if system_of(resolver) is None:
         native.shutdown(resolver)
+
+
+def started() -> virtual_system.VirtualSystem | None:
+    """The virtual TPU that was initialized last and not shut down, or None."""
+    return _started[0] if _started else None

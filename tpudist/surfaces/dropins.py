@@ -24,6 +24,9 @@ _INITIALIZE = "tpudist.core.cluster:initialize_tpu_system"
 _CLUSTER = {
     "config.experimental_connect_to_cluster":
         "tpudist.core.cluster:connect_to_cluster",
+    "config.list_logical_devices": "tpudist.core.device_lists:list_logical_devices",
+    "config.experimental.list_logical_devices":
+        "tpudist.core.device_lists:list_logical_devices",
     "config.experimental_connect_to_host": "tpudist.dropin.hosts:connect_to_host",
     "distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
     "python.distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
