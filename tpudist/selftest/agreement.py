@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 RECORDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded.json")
 
 #: {dtype: (rtol on a virtual TPU, rtol on a real one)}; the rest is compared exactly. A TPU
-#: multiplies float32 matrices in bfloat16, of 8 bits, and a net adds up its errors.
-RTOL = {"float32": (1e-4, 2e-2), "float64": (1e-4, 2e-2), "bfloat16": (2e-2, 2e-2)}
+#: multiplies float32 matrices in bfloat16, of 8 bits, and a net adds up its errors: with numbers
+#: rounded so, the training of the programs is off by 0.0022 (tests/selftest/test_values.py).
+RTOL = {"float32": (1e-4, 1e-2), "float64": (1e-4, 1e-2), "bfloat16": (1e-2, 1e-2)}
 
 
 def records() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist.contrib import tensorflow as tf
-from tpudist.selftest.programs import RATE, ROWS, STEPS, rows, weights
+from tpudist.selftest.programs import RATE, ROWS, STEPS, rows_of_each_host, weights
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,7 +18,7 @@ _MEAN = tf.VariableAggregation.MEAN
 
 def _iterator(world: World) -> Any:
     def batches() -> Any:
-        data = tf.data.Dataset.from_tensor_slices(rows()).repeat()
+        data = tf.data.Dataset.from_tensor_slices(rows_of_each_host()).repeat()
         return data.batch(ROWS // world.strategy.num_towers, drop_remainder=True)
 
     return world.strategy.distribute_dataset(batches).make_initializable_iterator()
