@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-EXAMPLES = ("contrib_steps", "contrib_towers", "v2_0", "v2_2", "logical_devices")
+EXAMPLES = ("contrib_steps", "contrib_towers", "tpu_estimator", "v2_0", "v2_2", "logical_devices")
 TOLERANCE = 1e-3  # relative difference of the final losses
 ACCURACY = 0.95  # of the test images
 

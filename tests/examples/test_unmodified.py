@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 ERAS = [
     ("contrib_steps", "contrib"),
     ("contrib_towers", "contrib"),
+    ("tpu_estimator", "contrib"),
     ("v2_0", "2.0"),
     ("v2_2", "2.2"),
     ("logical_devices", "2.2"),

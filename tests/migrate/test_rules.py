@@ -75,13 +75,15 @@ def test_members_gone_from_todays_class_have_a_rule():
     [
         row
         for row in surfaces.rows_of("contrib")
-        if not row.name.startswith(("TPUStrategy.", "MultiStep"))
+        if not row.name.startswith(("TPUStrategy.", "MultiStep", "estimator."))
     ],
     ids=lambda row: row.name,
 )
 def test_every_name_of_contrib_has_a_rule(row):
     owner, _, member = row.name.rpartition(".")
     key = ("context", member) if owner == "TowerContext" else ("tf", row.name)
+    if row.leads_to.startswith("tpudist.estimator"):  # it stays, and is said
+        key = ("tf", "contrib.*")
     assert key in uses("2.0")
 
 

@@ -66,7 +66,9 @@ class LoopHook(_SessionRunHook):
 
     def _load(self, session: Any, step: int) -> None:
         left = self._per_loop if self._last is None else self._last - step
-        self._variable.load(max(1, min(self._per_loop, left)), session=session)
+        initializer = self._variable.initializer
+        given = {initializer.inputs[1]: max(1, min(self._per_loop, left))}
+        session.run(initializer, feed_dict=given)
 
 
 def iterations_variable() -> Any:

@@ -19,6 +19,10 @@ _KERAS_2 = ("with Keras 3 tf.keras.layers.%s; or the package tf_keras, which bri
 _REAL = ("tf.compat.v1.tpu.%s, on a real TPU only; tpudist covers replicate and "
          "rewrite")
 
+_ESTIMATOR = ("tpudist run, which runs it unmodified on every release, or from tpudist.contrib "
+              "import tensorflow as tf; nothing was rewritten, for the Estimator itself calls the "
+              "model function, runs the steps and saves: with strategy.run it is another program")
+
 GONE = {
     "contrib": "from tpudist.contrib import tensorflow as tf, for "
                "contrib.distribute, contrib.tpu and contrib.cluster_resolver; "
@@ -81,6 +85,11 @@ GONE = {
     "contrib.tpu": "tf.compat.v1.tpu or tf.tpu; tpudist covers "
                    "initialize_system, shutdown_system, replicate, rewrite, "
                    "cross_replica_sum, CrossShardOptimizer and bfloat16_scope",
+    "contrib.tpu.InputPipelineConfig": _ESTIMATOR,
+    "contrib.tpu.RunConfig": _ESTIMATOR,
+    "contrib.tpu.TPUConfig": _ESTIMATOR,
+    "contrib.tpu.TPUEstimator": _ESTIMATOR,
+    "contrib.tpu.TPUEstimatorSpec": _ESTIMATOR,
     "contrib.tpu.TPUDistributionStrategy":
         "tf.contrib.distribute.TPUStrategy and its scope(): the other class "
         "belonged to keras_to_tpu_model",
@@ -95,7 +104,8 @@ GONE = {
     "contrib.training": "tf.train; for HParams a dict or types.SimpleNamespace",
     "data.experimental.StatsAggregator": "the tf.profiler, which replaced the "
                                          "statistics of tf.data",
-    "estimator": _LOOP,
+    "estimator": _ESTIMATOR + "; canned Estimators on TensorFlow 2.15, the last release with "
+                 "tf.estimator",
     "layers": _KERAS_2 % "Dense, Conv2D, ...",
     "mixed_precision.experimental": "tf.mixed_precision, or "
                                     "tf.keras.mixed_precision",
