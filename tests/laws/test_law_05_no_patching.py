@@ -44,6 +44,9 @@ OBJECTS = {
         "virtual/variables.py",
         "_values",
     ): "our variable gets a copy per replica when they may differ",
+    ("virtual/keras_loops.py", "_variable_creator_stack"): "a graph keeps it per thread; a replica "
+    "has its own thread, and Keras makes variables in the outer graph",
+    ("virtual/keras_loops.py", "_distribution_strategy_stack"): "likewise",
     ("virtual/variables.py", "_assumed_equal"): "our variable: a graph relies on one value",
     ("virtual/variables.py", "_distributed_container"): "the copies know the variable that they "
     "are of, as TensorFlow's do",

@@ -10,6 +10,7 @@ import contextlib
 import tensorflow as tf
 
 from tpudist.tfcompat import versions
+from tpudist.virtual import keras_loops
 
 #: What Keras' own loops note as the last reduction; these loops divide the loss.
 _BY_KERAS = "sum_over_batch_size"
@@ -27,9 +28,10 @@ class ScalesMeanLoss:
         if self._estimator_scales:
             return True
         graph = tf.compat.v1.get_default_graph()
-        return self._scales_mean_loss and (
-            getattr(graph, "_last_loss_reduction", None) != _BY_KERAS
+        by_keras = keras_loops.is_tracing() or (
+            getattr(graph, "_last_loss_reduction", None) == _BY_KERAS
         )
+        return self._scales_mean_loss and not by_keras
 
     @_scale_loss_for_estimator.setter
     def _scale_loss_for_estimator(self, asked):

@@ -72,10 +72,10 @@ class Hook:
         return not machine.is_installed(path[len(self._folder) :])
 
     def _foreign_folders(self):
-        spec = importlib.util.find_spec("tensorflow")
+        origin = _file_of_tensorflow()
         folders = [_OURS]
-        if spec is not None and spec.origin:
-            installed = os.path.dirname(os.path.dirname(os.path.realpath(spec.origin)))
+        if origin:
+            installed = os.path.dirname(os.path.dirname(os.path.realpath(origin)))
             if os.path.join(installed, "") != self._folder:
                 folders.append(os.path.join(installed, ""))
         return tuple(folder for folder in folders if folder.startswith(self._folder))
@@ -104,6 +104,14 @@ class Hook:
 
     def _renamed(self, name):
         return self._top + name[len("tensorflow") :]
+
+
+def _file_of_tensorflow():
+    loaded = sys.modules.get("tensorflow")
+    if loaded is not None:  # 1.14 replaces its module by one without a spec.
+        return getattr(loaded, "__file__", None)
+    spec = importlib.util.find_spec("tensorflow")
+    return spec and spec.origin
 
 
 def _is_tensorflow(name):

@@ -177,7 +177,7 @@ def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwarg
         )
         made.__class__ = _Mirrored if isinstance(made, values.MirroredVariable) else _ReplicaLocal
         return made
-    return _create_with_device_map()(
+    made = _create_with_device_map()(
         extended._container_strategy(),
         extended._device_map,
         0,
@@ -186,6 +186,9 @@ def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwarg
         sync_on_read_class,
         **kwargs,
     )
+    if isinstance(made, values.SyncOnReadVariable):
+        made.__class__ = sync_on_read_class
+    return made
 
 
 def _create_with_device_map():

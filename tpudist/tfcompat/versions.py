@@ -225,6 +225,10 @@ ESTIMATOR_ASKS_FOR_SCALING = _since("1.14")
 #: ``tf.estimator`` exists (until 2.15; tensorflow 2.16 release notes).
 HAS_ESTIMATOR = not _since("2.16")
 
+#: Cross-replica code may add to a sync-on-read variable whose copies are averaged, and
+#: Keras makes no metrics of them for TPUs (1.15).
+SYNC_ON_READ_ADDS_ACROSS = _since("1.15")
+
 # Where TensorFlow keeps things: the first release whose wheel has the module.
 
 #: ``distribute.distribute_utils``, out of ``distribute.values`` (2.3).

@@ -150,8 +150,19 @@ class VirtualExtended(distributed.MirroredExtended):
     # Replica context.
 
     def _call_for_each_replica(self, fn, args, kwargs):
-        keras_loops.refuse(fn)
+        alone = keras_loops.replica_of(self)
+        if alone is not None:
+            return keras_loops.call_in_replica(alone, fn, args, kwargs)
         return replicate.call_for_each_replica(self, fn, args, kwargs or {})
+
+    def _experimental_run_steps_on_iterator(
+        self, fn, iterator, iterations, initial_loop_values=None
+    ):
+        if keras_loops.is_of_keras(fn):
+            return keras_loops.run_steps(self, fn, iterator, iterations)
+        return super()._experimental_run_steps_on_iterator(
+            fn, iterator, iterations, initial_loop_values
+        )
 
     def tpu_run(self, fn, args, kwargs, unused_options=None):
         """What the native ``TPUStrategy.run`` calls on its extended object."""

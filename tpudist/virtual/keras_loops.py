@@ -1,12 +1,18 @@
-"""Keras' training loops for TPUs in TF 1 graphs, which are not supported.
+"""Keras' training loops for TPUs in a TF 1 graph.
 
-They build one network for all replicas in a ``merge_call``, which only a real
-TPU's replicas accept. Keras 3 has no such loops.
+They write the program of one replica in cross-replica context: a TPU traces it once, so
+that ``call_for_each_replica`` in it calls its function, and a value of all replicas is one
+tensor. Here every replica traces that program. It does so in the cross-replica context of
+its own thread; ``call_for_each_replica`` in it leads back to the replica.
 """
 
-from tensorflow.python.framework import ops
+import contextlib
+import threading
 
-from tpudist.errors import ContextError
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions, nests
+from tpudist.virtual import device_loop
 
 #: The modules of Keras that start replicas in a TF 1 graph (until 2.15).
 _LOOPS = (
@@ -16,17 +22,136 @@ _LOOPS = (
     "distributed_training_utils_v1",
 )
 
+_here = threading.local()
 
-def refuse(fn):
-    """Refuses a replica function of these loops.
 
-    Raises:
-      ContextError: (a RuntimeError) `fn` is one, in a TF 1 graph.
-    """
+def is_of_keras(fn):
+    """Whether a function is one of Keras' loops, in a TF 1 graph."""
     module = getattr(fn, "__module__", None) or ""
-    if module.split(".")[-1] in _LOOPS and (not ops.executing_eagerly_outside_functions()):
-        raise ContextError(
-            "Keras started its replica function %s() in a TF 1 graph" % fn.__name__,
-            "Keras' fit, evaluate and predict for TPUs need TPU ops in the graph",
-            "tf.compat.v1.enable_v2_behavior() at the start of the program",
-        )
+    return module.split(".")[-1] in _LOOPS and functions.in_session_graph()
+
+
+def builds_a_model(merge_fn):
+    """Whether a function given to ``merge_call`` writes the program of one replica."""
+    return getattr(merge_fn, "__name__", "") == "_build_model" and is_of_keras(merge_fn)
+
+
+@contextlib.contextmanager
+def alone(context):
+    """Context manager in a replica's thread: cross-replica context, for this replica alone.
+
+    Args:
+      context: the replica's `ReplicaContext`.
+    """
+    before = getattr(_here, "context", None), is_tracing()
+    _here.context, _here.tracing = context, True
+    try:
+        with distributed.cross_replica(context.strategy):
+            yield
+    finally:
+        _here.context, _here.tracing = before
+
+
+def is_tracing():
+    """Whether this thread is tracing a replica's program that Keras writes."""
+    return getattr(_here, "tracing", False)
+
+
+def replica_of(extended):
+    """The context of the replica that is alone in this thread; None if there is none."""
+    context = getattr(_here, "context", None)
+    return context if context is not None and context.strategy.extended is extended else None
+
+
+def call_in_replica(context, fn, args, kwargs):
+    """What ``call_for_each_replica`` is to a replica that is alone."""
+    before, _here.context = _here.context, None
+    try:
+        with context:
+            return fn(*args, **(kwargs or {}))
+    finally:
+        _here.context = before
+
+
+class StepOutputs:
+    """What a step of Keras sets, and the loop's results afterwards."""
+
+    def __init__(self):
+        self.last_step_outputs = {}
+        self.non_tensor_outputs = {}
+        self.reductions = {}
+        self.run_op = None
+
+    def set_last_step_output(self, name, output, reduce_op=None):
+        """Makes a tensor of the replica an output of the loop."""
+        self.last_step_outputs[name] = tf.convert_to_tensor(output)
+        self.reductions[name] = reduce_op
+
+    def set_non_tensor_output(self, name, output):
+        """Makes anything else an output of the loop."""
+        self.non_tensor_outputs[name] = output
+
+
+def run_steps(extended, fn, iterator, iterations):
+    """``experimental_run_steps_on_iterator`` of Keras' step function.
+
+    Context: cross-replica, in the scope, in a TF 1 graph.
+
+    Args:
+      extended: the `VirtualExtended`.
+      fn: ``fn(outputs, inputs)``, the program of one replica.
+      iterator: gives each step its per-replica inputs.
+      iterations: number of steps: an integer, a tensor or a variable.
+
+    Returns:
+      A `StepOutputs`.
+    """
+    found = StepOutputs()
+    outer = tf.compat.v1.get_default_graph()
+
+    def replica(inputs):
+        outputs = StepOutputs()
+        with _known_in(outer), alone(tf.distribute.get_replica_context()):
+            fn(outputs, inputs)
+        found.reductions.update(outputs.reductions)
+        return outputs.last_step_outputs
+
+    def step():
+        inputs = iterator.get_next()
+        with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
+            outputs = extended.call_for_each_replica(replica, args=(inputs,))
+            return {
+                name: _combined(extended, found.reductions[name], outputs[name]) for name in outputs
+            }
+
+    found.last_step_outputs, found.run_op = device_loop.run(step, tf.convert_to_tensor(iterations))
+    return found
+
+
+@contextlib.contextmanager
+def _known_in(outer):
+    """Makes the scope and its variable creators known to a graph in the current thread.
+
+    A graph keeps both per thread, and Keras makes metrics' variables in ``tf.init_scope``.
+    """
+    inner = tf.compat.v1.get_default_graph()
+    before = outer._variable_creator_stack, outer._distribution_strategy_stack
+    outer._variable_creator_stack = list(inner._variable_creator_stack)
+    outer._distribution_strategy_stack = list(inner._distribution_strategy_stack)
+    try:
+        yield
+    finally:
+        outer._variable_creator_stack, outer._distribution_strategy_stack = before
+
+
+def _tensors_of(inputs):
+    parts = [part for leaf in nests.flatten(inputs) for part in distributed.components(leaf)]
+    return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
+
+
+def _combined(extended, reduce_op, value):
+    """One tensor of an output that is reduced, else a list with one per replica."""
+    if reduce_op is None:
+        return list(distributed.components(value))
+    reduced = extended.reduce_to(reduce_op, value, destinations="/device:CPU:0")
+    return distributed.components(reduced)[0]

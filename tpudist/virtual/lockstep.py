@@ -10,7 +10,7 @@ import re
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import collectives, merge, trace_arguments
+from tpudist.virtual import collectives, keras_loops, merge, trace_arguments
 
 #: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
@@ -79,6 +79,9 @@ class Replica(distributed.MirroredReplicaContext):
         self._flow = functions.control_flow_context()
 
     def _merge_call(self, merge_fn, args, kwargs):
+        if keras_loops.builds_a_model(merge_fn):
+            with keras_loops.alone(self):
+                return merge_fn(self.strategy, *args, **kwargs)
         if functions.control_flow_context() is not self._flow:
             raise merge.refusal("a branch or loop")
 

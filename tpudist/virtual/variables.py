@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, versions
-from tpudist.virtual import creation_lines, function_graphs, uniform_updates
+from tpudist.virtual import creation_lines, function_graphs, sync_on_read, uniform_updates
 from tpudist.virtual.identity_map import IdentityMap
 
 NONE = tf.VariableAggregation.NONE
@@ -221,7 +221,8 @@ def replica_id(extended):
 def classes():
     """The classes that mirrored and sync-on-read variables are wrapped in."""
     mirrored = distributed.MirroredVariable if versions.BY_DEVICE else StoredOnce
-    return mirrored, distributed.SyncOnReadVariable
+    adds = versions.SYNC_ON_READ_ADDS_ACROSS
+    return mirrored, distributed.SyncOnReadVariable if adds else sync_on_read.SetAnywhere
 
 
 def create(extended, next_creator, kwargs):
