@@ -13,7 +13,8 @@ from tpudist.surfaces import v2 as _v2
 from tpudist.surfaces.contrib_homes import HOMES, LEADS, WRITTEN, contrib_modules, public_name
 from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
-from tpudist.surfaces.gone import FIRST_GENERATION, GONE, LAST
+from tpudist.surfaces.first_generation import FIRST_GENERATION
+from tpudist.surfaces.gone import GONE, LAST
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.rows import Row

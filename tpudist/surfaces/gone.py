@@ -16,6 +16,11 @@ _ADDONS = ("copy the few lines you use: TensorFlow Addons, which took it over, "
            "ended in 2024")
 _KERAS_2 = ("with Keras 3 tf.keras.layers.%s; or the package tf_keras, which brings the "
             "old functions back: tpudist doctor has the line to install it")
+_STATS = "the tf.profiler, which replaced the statistics of tf.data"
+_TENSORRT = ("TensorFlow 2.17, the last release with TensorRT, or NVIDIA's own tools "
+             "for a saved model")
+_EMBEDDING = "tf.tpu.experimental.embedding.%s"
+_SCALE = "tf.keras.mixed_precision.LossScaleOptimizer"
 _REAL = ("tf.compat.v1.tpu.%s, on a real TPU only; tpudist covers replicate and "
          "rewrite")
 
@@ -81,7 +86,7 @@ GONE = {
     "contrib.stateless": "tf.random.stateless_normal, _uniform, ...",
     "contrib.summary": "tf.compat.v2.summary, or tf.summary.FileWriter in graph "
                        "mode",
-    "contrib.tensorrt": "tf.experimental.tensorrt",
+    "contrib.tensorrt": _TENSORRT,
     "contrib.tpu": "tf.compat.v1.tpu or tf.tpu; tpudist covers "
                    "initialize_system, shutdown_system, replicate, rewrite, "
                    "cross_replica_sum, CrossShardOptimizer and bfloat16_scope",
@@ -102,37 +107,40 @@ GONE = {
     "contrib.tpu.shard": _REAL % "shard",
     "contrib.tpu.while_loop": "tf.while_loop",
     "contrib.training": "tf.train; for HParams a dict or types.SimpleNamespace",
-    "data.experimental.StatsAggregator": "the tf.profiler, which replaced the "
-                                         "statistics of tf.data",
+    "config.experimental_list_devices": "tf.config.list_logical_devices",
+    "data.experimental.CheckpointInputPipelineHook": "tf.train.Checkpoint(iterator=iterator)",
+    "data.experimental.MapVectorizationOptions":
+        "nothing: tf.data.Options has no such optimization any more",
+    "data.experimental.NestedStructure": "tf.nest, which reads the structure itself",
+    "data.experimental.StatsAggregator": _STATS,
+    "data.experimental.StatsOptions": _STATS,
+    "data.experimental.bytes_produced_stats": _STATS,
+    "data.experimental.filter_for_shard": "dataset.shard(num_shards, index)",
+    "data.experimental.latency_stats": _STATS,
     "estimator": _ESTIMATOR + "; canned Estimators on TensorFlow 2.15, the last release with "
                  "tf.estimator",
+    "experimental.function_executor_type":
+        "nothing: functions choose their executor themselves",
+    "experimental.tensorrt": _TENSORRT,
     "layers": _KERAS_2 % "Dense, Conv2D, ...",
+    "lite.experimental.get_potentially_supported_ops":
+        "https://www.tensorflow.org/lite/guide/ops_compatibility, the list of them",
+    "lite.experimental.nn": "tf.keras.layers.LSTM, which the TFLite converter knows",
     "mixed_precision.experimental": "tf.mixed_precision, or "
                                     "tf.keras.mixed_precision",
     "nn.rnn_cell": _KERAS_2 % "LSTMCell, GRUCell, ...",
+    "tpu.experimental.AdagradParameters": _EMBEDDING % "Adagrad",
+    "tpu.experimental.AdamParameters": _EMBEDDING % "Adam",
+    "tpu.experimental.FtrlParameters": _EMBEDDING % "FTRL",
+    "tpu.experimental.StochasticGradientDescentParameters": _EMBEDDING % "SGD",
+    "train.experimental.DynamicLossScale": _SCALE,
+    "train.experimental.FixedLossScale": _SCALE,
+    "train.experimental.LossScale": _SCALE,
+    "train.experimental.disable_mixed_precision_graph_rewrite":
+        "tf.compat.v1.mixed_precision.disable_mixed_precision_graph_rewrite",
     "train.experimental.enable_mixed_precision_graph_rewrite":
         "tf.compat.v1.mixed_precision.enable_mixed_precision_graph_rewrite",
 }
 
 #: Last TensorFlow release with a whole module, for the message.
 LAST = {"contrib": "1.15", "estimator": "2.15"}
-
-#: Names directly below ``tf`` that only TensorFlow 1 has; a script that uses
-#: them through ``import tensorflow as tf`` was written for it.
-FIRST_GENERATION = frozenset("""
-    ConfigProto GPUOptions InteractiveSession Session app assign assign_add
-    data.make_initializable_iterator data.make_one_shot_iterator
-    disable_eager_execution enable_eager_execution flags
-    get_default_graph get_local_variable get_variable gfile global_variables
-    global_variables_initializer layers local_variables_initializer logging
-    log losses.get_total_loss losses.softmax_cross_entropy
-    losses.sparse_softmax_cross_entropy placeholder placeholder_with_default
-    py_func random_normal random_normal_initializer random_uniform
-    reset_default_graph set_random_seed summary.FileWriter summary.merge_all
-    tables_initializer to_float to_int32 train.AdagradOptimizer
-    train.AdamOptimizer train.Coordinator train.GradientDescentOptimizer
-    train.MomentumOptimizer train.MonitoredTrainingSession
-    train.RMSPropOptimizer train.Saver train.SyncReplicasOptimizer
-    train.get_or_create_global_step trainable_variables
-    truncated_normal truncated_normal_initializer variable_scope
-""".split())

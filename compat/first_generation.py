@@ -1,0 +1,114 @@
+"""Writes tpudist/surfaces/first_generation.py: the names that only TensorFlow 1 has.
+
+python -m compat.first_generation
+
+They are the keys of the tables of ``tf_upgrade_v2`` that the installed TensorFlow, a
+2.16 or newer, no longer has. The tables' source is read, not imported or run.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import pathlib
+import sys
+import textwrap
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "tpudist/surfaces/first_generation.py"
+_TABLES = (("renames_v2.py", "renames"), ("all_renames_v2.py", "manual_symbol_renames"))
+#: Whole modules of TensorFlow 1, which the tables list name by name.
+MODULES = frozenset(
+    """app distributions flags gfile layers logging manip nn.rnn_cell python_io resource_loader
+    spectral user_ops""".split()
+)
+#: What tells no generation: releases of TensorFlow 2 had these too, or Keras is asked.
+EXCEPT = ("contrib", "estimator", "keras", "mixed_precision", "train.experimental", "test.mock") + (
+    "executing_eagerly_outside_functions",
+    "losses.mean_squared_error",  # to 2.15 tf.losses and tf.metrics were those of Keras
+    "metrics.mean_absolute_error",
+    "metrics.mean_squared_error",
+    "tpu.PaddingSpec",
+    "tpu.experimental",
+)
+_HEAD = '''"""Names that only TensorFlow 1 has below ``tf``: written by compat/first_generation.py.
+
+A script that uses them through ``import tensorflow as tf`` was written for it. Each is in
+the tables of ``tf_upgrade_v2``, and in no TensorFlow 2; a test holds that. Of a module that
+is here every name counts.
+"""
+
+from __future__ import annotations
+
+'''
+_TAIL = """}
+
+FIRST_GENERATION = frozenset(
+    (group + "." + word).lstrip(".") for group, words in _NAMES.items() for word in words.split()
+)
+"""
+
+
+def names() -> set[str]:
+    """The dotted names, by the TensorFlow that is installed."""
+    import tensorflow as tf
+
+    return {name for name in keys() if not is_there(tf, name)} | MODULES
+
+
+def keys() -> set[str]:
+    """The names below ``tf`` that ``tf_upgrade_v2`` renames and that may tell a generation."""
+    spec = importlib.util.find_spec("tensorflow")
+    assert spec is not None and spec.origin is not None
+    folder = pathlib.Path(spec.origin).parent / "tools" / "compatibility"
+    found = {name for file, table in _TABLES for name in _keys(folder / file, table)}
+    every = {name.partition(".")[2] for name in found}
+    return {name for name in every if not (below(name, EXCEPT) or below(name, MODULES))}
+
+
+def _keys(path: pathlib.Path, table: str) -> set[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == table:
+            return set(ast.literal_eval(node.value))
+    raise LookupError("%s has no %s" % (path, table))
+
+
+def below(name: str, prefixes: object) -> bool:
+    """Whether a dotted name is one of some, or below one."""
+    parts = name.split(".")
+    found = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return bool(found.intersection(prefixes))  # type: ignore[call-overload]
+
+
+def is_there(module: object, name: str) -> bool:
+    """Whether a dotted name is an attribute of an object."""
+    for word in name.split("."):
+        if not hasattr(module, word):
+            return False
+        module = getattr(module, word)
+    return True
+
+
+def text(found: set[str]) -> str:
+    """The module's source."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(found):
+        group, _, last = name.rpartition(".")
+        groups.setdefault(group, []).append(last)
+    lines = [_HEAD, "_NAMES = {\n"]
+    for group, words in groups.items():
+        if len(words) == 1 and len(group + words[0]) < 80:
+            lines.append('    "%s": "%s",\n' % (group, words[0]))
+            continue
+        wrapped = textwrap.indent(textwrap.fill(" ".join(words), 92), " " * 8)
+        lines.append('    "%s": """\n%s\n    """,\n' % (group, wrapped))
+    return "".join(lines) + _TAIL
+
+
+def main() -> int:
+    """Writes the module; returns 0."""
+    PAGE.write_text(text(names()), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
