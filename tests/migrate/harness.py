@@ -30,11 +30,11 @@ def options(to, **changes):
     return Options(to, "auto", "full", (), (), "json", 60.0)._replace(**changes)
 
 
-def results(folder, to, **changes):
-    """{relative path: Result} of all files of a folder."""
+def results(folder, to, whole=False, **changes):
+    """{relative path: Result} of all files of a folder; `whole` as of `Engine`."""
     codebase = codebases.CodeBase([str(folder)])
     survey = surveys.Survey(codebase, changes.get("origin", "auto"))
-    engine = engines.Engine(codebase, survey, options(to, **changes))
+    engine = engines.Engine(codebase, survey, options(to, **changes), whole)
     return {
         os.path.relpath(path, str(folder)).replace(os.sep, "/"): engine.migrate(path)
         for path in survey.files

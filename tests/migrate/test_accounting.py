@@ -49,7 +49,7 @@ def legacy_names(text, target):
 def unaccounted(text, target, folder, name="a.py"):
     """The legacy names of a text that nothing is said of, and all that were counted."""
     harness.put(folder, {name: text})
-    result = harness.results(folder, target).get(name)
+    result = harness.results(folder, target, whole=True).get(name)
     counted = sorted(set(legacy_names(text, target)))
     if result is None:  # no word in it that legacy code alone has
         return [each for each in counted if codebase.may_matter(each[1].encode())], counted

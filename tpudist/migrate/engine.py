@@ -7,6 +7,7 @@ import libcst as cst
 from tpudist import surfaces
 from tpudist.migrate import (
     edits,
+    excerpts,
     graph_mode,
     imports,
     legacy_uses,
@@ -57,10 +58,11 @@ class Engine:
       survey: its `Survey`.
       options: parsed ``to``, ``origin``, ``level``, ``only``, ``skip``,
         ``report`` and ``time_limit``.
+      whole: whether every file is read whole, see `tpudist.migrate.excerpts`.
     """
 
-    def __init__(self, codebase, survey, options):
-        self._codebase, self._survey = codebase, survey
+    def __init__(self, codebase, survey, options, whole=False):
+        self._codebase, self._survey, self._whole = codebase, survey, whole
         self._options = options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
 
@@ -88,35 +90,60 @@ class Engine:
         together = tuple(step for step in wanted if step != "latest")
         return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
 
-    def migrate(self, path):
+    def migrate(self, path, whole=False):
         """What becomes of a file.
 
         Args:
           path: one of the code base's.
+          whole: whether it is read whole though no strategy reaches it.
 
         Returns:
           A `Result`; the file itself is not touched.
         """
         raw, era = self._codebase.bytes[path], self._survey.eras.get(path, "")
         try:
-            source = sources.read(path, raw)
+            whole_source = source = sources.read(path, raw)
+            excerpt = None if whole else self._excerpt(path, source)
+            if excerpt is not None:
+                source = source._replace(text=excerpt.text)
             module = Module(path, source.text)
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
         try:
-            text, done, left, others = self._steps(path, source, module)
+            with self._codebase.shortened(self._short if excerpt else None):
+                try:
+                    text, done, left, others = self._steps(path, source, module, excerpt)
+                finally:
+                    self._codebase.put(path, None)
             left += original_lines.set_aside(path, source)
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
-        finally:
-            self._codebase.put(path, None)
         if text != source.text and module.written_back != source.text:
             return outcomes.Result(path, raw, raw, [], [], _NOT_WRITTEN_BACK, era)
-        after = raw if text == source.text else sources.written(source, text)
+        if excerpt is not None and excerpt.parts and text != source.text:
+            text = excerpts.restored(excerpt, text)
+            if text is None:  # a rule has moved what was not to be read
+                return self.migrate(path, whole=True)
+        after = raw if text == source.text else sources.written(whole_source, text)
         found = (sorted(done), _unique(left), "", era, _unique(others))
         return outcomes.Result(path, raw, after, *found)
 
-    def _steps(self, path, source, module):
+    def _excerpt(self, path, source):
+        """What there is to read of a file, None for all."""
+        if self._whole or source.notebook is not None or path in self._survey.strategic:
+            return None
+        if excerpts.uses_strategies(self._codebase.bytes[path]):
+            return None
+        return excerpts.of(source.text)
+
+    def _short(self, path, source):
+        """The text to read of a file that one which is read in part imports."""
+        if source.notebook is not None or path in self._survey.strategic:
+            return source.text
+        excerpt = excerpts.of(source.text)
+        return source.text if excerpt is None else excerpt.text
+
+    def _steps(self, path, source, module, excerpt):
         """(the new text, uses rewritten, uses left, other names) after all steps."""
         text, done, left, others = source.text, [], [], []
         limit = self._options.time_limit
@@ -126,7 +153,7 @@ class Engine:
                 module = Module(path, text)
             self._codebase.put(path, module)
             place = original_lines.Places(path, source, text)
-            plan, text = self._step(steps, path, module, deadline)
+            plan, text = self._step(steps, path, module, deadline, excerpt)
             for record in plan.rewritten:
                 done = place.counted(done, record)
             left += [place.left(*record) for record in plan.left]
@@ -134,7 +161,7 @@ class Engine:
         done, same = original_lines.unchanged(done if text != source.text else [])
         return text, done, left, others + same
 
-    def _step(self, steps, path, module, deadline):
+    def _step(self, steps, path, module, deadline, excerpt):
         plan = Plan(
             module,
             Evaluator(self._codebase, deadline),
@@ -144,6 +171,7 @@ class Engine:
             bool(self._options.report),
         )
         plan.target = self._options.to
+        plan.words = None if excerpt is None else excerpt.words
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:

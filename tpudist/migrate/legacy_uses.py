@@ -56,18 +56,19 @@ def uses(plan, table):
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
     taken = set()
     for node in module.nodes.attributes:
-        if id(node) in skipped:
+        if id(node) in skipped or not _may_be_tensorflow(plan, node):
             continue
         name = node.attr.value
         if name in last or ("tf", "contrib.*") in table:
             yield from _tensorflow_use(plan, node, table, taken)
-        if name in owners:
+        if name in owners and plan.words is None:
             yield from _member_use(plan, node, owners[name], table)
     for node in module.nodes.names:
         if (
             id(node) not in skipped
             and isinstance(module.parent(node), cst.Call)
             and (module.parent(node).func is node)
+            and _may_be_tensorflow(plan, node)
         ):
             yield from _tensorflow_use(plan, node, table, taken)
     _leave_strings(plan, owners, table)
@@ -84,6 +85,17 @@ def _tensorflow_use(plan, node, table, taken):
         _take(node, taken)
         if not _is_inner(plan, node, table):
             yield "tf", dotted, node, table["tf", "contrib.*"]
+
+
+def _may_be_tensorflow(plan, node):
+    """Whether one of the words of ``a.b.c`` is one that the file keeps TensorFlow's names under."""
+    if plan.words is None:
+        return True
+    while isinstance(node, cst.Attribute):
+        if node.attr.value in plan.words:
+            return True
+        node = node.value
+    return isinstance(node, cst.Name) and node.value in plan.words
 
 
 def _take(node, taken):

@@ -7,7 +7,7 @@ import warnings
 
 from tpudist import surfaces
 from tpudist.eras import decide, evidence
-from tpudist.migrate import graph_mode, program_files
+from tpudist.migrate import excerpts, graph_mode, program_files
 from tpudist.resolution import sources
 
 _TPU_CONTRIB = re.compile(
@@ -37,11 +37,11 @@ class Survey:
       eras: {path: era} of the files whose names tell one.
       companions: files of TensorFlow 1 that a contrib file imports.
       handed: {path: eras} of files that others import their ``tf`` from.
-      sums_losses: whether some file asks for losses that are no means.
       files: candidates and companions, the files to look at.
       plain_v1: files of TensorFlow 1 that are no part of a contrib program.
       starts: the files that programs with Sessions start with, unless they choose
         themselves between graphs and eager execution.
+      strategic: the files of programs with a strategy, or something that may be one.
       strategy_classes: the classes that TPU strategies have after a migration to
         latest, dotted names below ``tf``: they are three in TensorFlow 2.
     """
@@ -66,7 +66,9 @@ class Survey:
         self._graph = program_files.together(
             codebase, [path for path, text in texts.items() if _GRAPH.search(text)]
         )
-        self.sums_losses = any(_SUMS.search(text) for text in texts.values())
+        self._sums = program_files.together(
+            codebase, [path for path, text in texts.items() if _SUMS.search(text)]
+        )
         self._scaled = self._divided(codebase, origin)
         self._v1 = {
             path
@@ -79,6 +81,10 @@ class Survey:
         } - self._v1
         self._v1 |= self.plain_v1
         self.starts = self._starts(codebase)
+        self.strategic = program_files.together(
+            codebase,
+            [p for p in codebase.candidates if excerpts.makes_strategies(codebase.bytes[p])],
+        )
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         self.files = sorted(
@@ -103,6 +109,10 @@ class Survey:
     def builds_graph(self, path):
         """Whether a file is of a program that uses a Session or makes a Graph."""
         return path in self._graph
+
+    def sums_losses(self, path):
+        """Whether a file is of a program that asks for losses that are no means."""
+        return path in self._sums
 
     def scales(self, path):
         """Whether optimizers in a file divided a mean loss by the number of towers."""

@@ -20,6 +20,10 @@ class Plan:
       renames: {a strategy's member: its name after the last of the steps}, of
         the rules that are wanted.
       located: whether places of rewritten uses are wanted; they cost time.
+
+    Attributes:
+      words: where no strategy reaches the file, names that TensorFlow's begin with or
+        are kept under; None if any may.
     """
 
     def __init__(self, module, evaluator, survey, steps, renames=(), located=True):
@@ -31,6 +35,7 @@ class Plan:
         self.root_needed = False
         self.told, self.iterators = set(), set()
         self.home = self.target = ""
+        self.words = None
 
     def replace(self, node, function):
         """Has `node` replaced by ``function(node)``, once the nodes inside it are done."""

@@ -1,11 +1,13 @@
 """The files of a code base: which there are, which may matter, what imports mean."""
 
+import contextlib
 import functools
 import importlib.machinery
 import os
 import re
 
 from tpudist import surfaces
+from tpudist.eras import names
 from tpudist.resolution import source_files, sources
 
 _WORDS = sorted(
@@ -40,16 +42,12 @@ _WORDS = sorted(
     }
 )
 
+_KEPT = 80  # parsed files, which are some 100 times as large as their text
 _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _ASSIGNED = re.compile(rb"(?<!\bself)(?<!\bcls)\.(\w+)[ \t]*=[^=]")
 _RAW = [word.encode("ascii") for word in _WORDS]
-#: Names that only TensorFlow 1 has: ``tf.Session``.
-_FIRST = re.compile(
-    r"\b(?:tf|tensorflow)\.(?:{})\b".format(
-        "|".join(sorted(map(re.escape, surfaces.FIRST_GENERATION)))
-    ).encode("ascii")
-)
+_NAME = re.compile(rb"\b(?:tf|tensorflow)\.(\w[\w.]*)")
 
 
 def may_matter(raw):
@@ -57,7 +55,10 @@ def may_matter(raw):
 
     What has none is never parsed.
     """
-    return any(word in raw for word in _RAW) or bool(_FIRST.search(raw))
+    return any(word in raw for word in _RAW) or any(
+        names.is_first_generation(dotted.decode("utf-8", "replace"))
+        for dotted in set(_NAME.findall(raw))
+    )
 
 
 class CodeBase:
@@ -93,9 +94,30 @@ class CodeBase:
         self._modules, self._mentioning, self._assigned = {}, {}, None
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._module_files, self._kept = {}, {}
+        self._shorten, self._short = None, {}
 
     def __getstate__(self):
-        return dict(self.__dict__, _modules={}, _kept={})
+        return dict(self.__dict__, _modules={}, _kept={}, _short={}, _shorten=None)
+
+    @contextlib.contextmanager
+    def shortened(self, shorten):
+        """Has modules read in part.
+
+        Args:
+          shorten: a function from a path and its `Source` to the text to parse; None
+            for all of it.
+        """
+        self._shorten = shorten
+        if shorten is not None:
+            self._modules, self._short = self._short, self._modules
+        try:
+            yield
+        finally:
+            self._shorten = None
+            if shorten is not None:
+                self._modules, self._short = self._short, self._modules
+            if len(self._modules) + len(self._short) > _KEPT:
+                self._modules, self._short = {}, {}
 
     def module(self, path):
         """The parsed file, or None if it cannot be parsed."""
@@ -103,7 +125,9 @@ class CodeBase:
 
         if path not in self._modules:
             try:
-                self._modules[path] = Module(path, sources.read(path, self._raw(path)).text)
+                source = sources.read(path, self._raw(path))
+                text = self._shorten(path, source) if self._shorten else source.text
+                self._modules[path] = Module(path, text)
             except (OSError,) + sources.UNREADABLE:
                 self._modules[path] = None
         return self._modules[path]

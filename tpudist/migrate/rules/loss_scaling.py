@@ -25,11 +25,12 @@ def apply(use):
     loss = use.argument(0, "loss")
     if loss is not None and "num_replicas_in_sync" in use.code(loss.value):
         return None
-    if survey.sums_losses or loss is None or use.has_stars:
+    sums = survey.sums_losses(use.module.path)
+    if sums or loss is None or use.has_stars:
         return use.leave(
             "up to 1.13 the optimizer divided a mean loss by the number of towers, and this "
-            "code base has sums as well"
-            if survey.sums_losses
+            "program has sums as well"
+            if sums
             else "up to 1.13 the optimizer divided this loss by the number of towers",
             "if the loss is a mean, divide it by tf.distribute.get_strategy().num_replicas_in_sync",
         )

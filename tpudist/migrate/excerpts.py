@@ -1,0 +1,218 @@
+"""The part of a file that a migration may change: reading only that is many times as fast.
+
+In a file that no strategy can reach, a function without a name of contrib, an import or
+another name that a rule asks for changes nothing, and nothing is told about it. It is
+read as a string of as many lines, and put back afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+from tpudist import surfaces
+from tpudist.eras.names import without_compat
+from tpudist.migrate import legacy_uses, rules
+
+if TYPE_CHECKING:
+    from typing import Iterable, Iterator
+
+Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_MARK = re.compile(r'"""tpudist:(\d+)\s*"""')
+_MODULES = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
+_KEYS = [(rule.name, *key) for rule in rules.load() for key in rule.uses]
+_OWN = {name for _, kind, name in _KEYS if kind in ("strategy", "resolver")}
+_OWN -= set(legacy_uses.COMMON)
+#: What makes a strategy, or the context of one.
+_MADE = re.compile(
+    rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
+)
+#: What is done with one, or with something that cannot be told; and where a resolver is asked for.
+_USED = re.compile(
+    rb"(?i)(?:strateg|distribution|replicator)\w*(?:\.|[\"', ]+)(?:%s)\b"
+    rb"|VariableAggregation|ReduceOp|\b(?:%s)\b|connect_to_host"
+    rb"|initialize(?:_tpu)?_system|DeviceAssignment"
+    % ("|".join(legacy_uses.COMMON).encode("ascii"), "|".join(sorted(_OWN)).encode("ascii"))
+)
+#: Last words of names below ``tf`` that a rule asks for; of contrib's, that word.
+_ASKED = frozenset(
+    name.rpartition(".")[2]
+    for rule, kind, name in _KEYS
+    if kind == "tf" and not name.startswith("contrib") and rule not in ("sessions", "gone-names")
+) | {"contrib"}
+_TOLD_ONCE = frozenset(name for name in surfaces.GONE if not name.startswith("contrib"))
+
+
+class Excerpt(NamedTuple):
+    """What there is to read of a file.
+
+    Args:
+      text: its text, with what does not matter as strings.
+      parts: what these stand for.
+      words: names that those of TensorFlow begin with, or are kept under.
+    """
+
+    text: str
+    parts: list[str]
+    words: frozenset[str]
+
+
+def makes_strategies(raw: bytes) -> bool:
+    """Whether a file has a word without which no strategy is made in it."""
+    return bool(_MADE.search(raw))
+
+
+def uses_strategies(raw: bytes) -> bool:
+    """Whether a file has a name of strategies, on whatever it stands."""
+    return bool(_USED.search(raw))
+
+
+def of(text: str) -> Excerpt | None:
+    """The excerpt of a file that no strategy reaches.
+
+    Args:
+      text: its source.
+
+    Returns:
+      An Excerpt of as many lines, None if it has to be read whole.
+    """
+    lines = text.splitlines(True)
+    if len(lines) != text.count("\n") + (not text.endswith("\n")) or "tpudist:" in text:
+        return None  # Python counts other lines
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    kept, words = _matter(tree)
+    if words.isdisjoint(["tf", "tensorflow"]):
+        return None  # what it takes for TensorFlow is not imported here
+    parts: list[str] = []
+    for node in _unread(tree.body[1:], kept):
+        _put_string(lines, *_lines(node), parts)
+    return Excerpt("".join(lines), parts, words)
+
+
+def restored(excerpt: Excerpt, text: str) -> str | None:
+    """The text of a file whose excerpt has become `text`; None if a part of it is gone."""
+    if _MARK.findall(text) != [str(index) for index in range(len(excerpt.parts))]:
+        return None
+    return _MARK.sub(lambda mark: excerpt.parts[int(mark.group(1))], text)
+
+
+def _unread(body: Iterable[ast.stmt], kept: set[int]) -> Iterator[Definition]:
+    """Functions, classes and methods without a line that is kept."""
+    for node in body:
+        if isinstance(node, _DEFINITIONS):
+            first, last = _lines(node)
+            if kept.isdisjoint(range(first, last + 1)):
+                yield node
+            elif isinstance(node, ast.ClassDef):
+                yield from _unread(node.body, kept)
+
+
+def _lines(node: Definition) -> tuple[int, int]:
+    first = min([node.lineno] + [each.lineno for each in node.decorator_list])
+    return first, getattr(node, "end_lineno", first)
+
+
+def _put_string(lines: list[str], first: int, last: int, parts: list[str]) -> None:
+    start = lines[first - 1]
+    indent = start[: len(start) - len(start.lstrip(" \t"))]
+    body = "".join(lines[first - 1 : last])[len(indent) :]
+    part = body.rstrip("\r\n")
+    end = body[len(part) :]
+    mark = '%s"""tpudist:%d' % (indent, len(parts))
+    if last == first:
+        new = [mark + '"""' + end]
+    else:
+        new = [mark + "\n"] + ["\n"] * (last - first - 1) + ['"""' + end]
+    parts.append(part)
+    lines[first - 1 : last] = new
+
+
+def _matter(tree: ast.Module) -> tuple[set[int], frozenset[str]]:
+    """(the lines with something that a rule may ask for, the names of `Excerpt.words`)."""
+    nodes = list(ast.walk(tree))
+    roots, words = _imported(nodes)
+    names = [each for each in nodes if isinstance(each, (ast.Name, ast.Attribute))]
+    found = {node.lineno for node in nodes if _is_asked(node)} | _first_told(names, roots)
+    assigned = [node for node in nodes if isinstance(node, ast.Assign)]
+    while True:
+        found |= {node.lineno for node in names if _word(node) in words}
+        new = {
+            _word(target)
+            for node in assigned
+            if _may_hand_on(node.value, roots)
+            and not found.isdisjoint(range(node.lineno, getattr(node, "end_lineno", 0) + 1))
+            for target in _targets(node)
+        } - (words | {""})
+        if not new:
+            return found, frozenset(words | roots)
+        words |= new
+
+
+def _may_hand_on(node: ast.AST, roots: set[str]) -> bool:
+    """Whether an expression may be a module or a function that it names."""
+    if isinstance(node, ast.Call):  # not what TensorFlow's own functions return
+        return _dotted(node.func).partition(".")[0] not in roots
+    return not isinstance(node, (ast.BinOp, ast.Compare, ast.Constant))
+
+
+def _is_asked(node: ast.AST) -> bool:
+    """Whether a node is a name of contrib, or of a rule, or an import."""
+    if isinstance(node, (ast.Attribute, ast.Name)):
+        return _word(node) in _ASKED
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and "contrib" in node.value
+    return isinstance(node, (ast.Import, ast.ImportFrom))
+
+
+def _targets(node: ast.Assign) -> Iterator[ast.AST]:
+    for target in node.targets:
+        yield from ast.walk(target)
+
+
+def _imported(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+    """(names of TensorFlow itself, names of what else is imported from it)."""
+    roots, words = set(), set()
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            base = "%s." % node.module if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                full, bound = base + alias.name, alias.asname or alias.name
+                if full in _MODULES:
+                    roots.add(bound.partition(".")[0])
+                elif full.startswith("tensorflow"):
+                    words.add(bound.partition(".")[0])
+    return roots, words
+
+
+def _first_told(names: Iterable[ast.AST], roots: set[str]) -> set[int]:
+    """The first line of each name that is told once a file."""
+    found: dict[str, int] = {}
+    for node in names:
+        dotted = _dotted(node)
+        root, _, below = dotted.partition(".")
+        below = without_compat(below)
+        if root in roots and below in _TOLD_ONCE:
+            line = getattr(node, "lineno", 1)
+            found[below] = min(found.get(below, line), line)
+    return set(found.values())
+
+
+def _word(node: ast.AST) -> str:
+    return getattr(node, "id", "") or getattr(node, "attr", "")
+
+
+def _dotted(node: ast.AST) -> str:
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    return ".".join([node.id] + words[::-1]) if isinstance(node, ast.Name) else ""
