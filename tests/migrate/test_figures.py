@@ -98,3 +98,12 @@ def test_a_name_that_two_steps_change_is_one_use(tmp_path):
         (2, "tf.contrib.distribute.TPUStrategy")
     ]
     assert {use.rule for use in found} == {"constructor", "run", "imports"}
+
+
+def test_a_session_quotes_the_import_and_not_the_comment_above_it(tmp_path):
+    text = "import sys\n# Brings TensorFlow.\nimport tensorflow as tf\ntf.Session()\n"
+    harness.put(tmp_path, {"a.py": text})
+    uses = harness.results(tmp_path, "latest")["a.py"].rewritten
+    assert {(use.line, use.rule, use.seen) for use in uses} >= {
+        (3, "sessions", "import tensorflow as tf")
+    }

@@ -68,7 +68,7 @@ def plan(plan_, is_v1):
         return plan_.done(node, RULE, "", text.replace("\n", "; ").strip("; "))
     call = "%s.%sdisable_v2_behavior()" % (root, "" if is_v1 else "compat.v1.")
     statements.put_after(plan_, statement, cst.parse_statement(call))
-    return plan_.done(statement, RULE, module.code(statement).split("\n")[0], call)
+    return plan_.done(statement, RULE, module.code(statement).split("\n")[-1], call)
 
 
 def _statement(module, name):
