@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.estimator import harness
 from tests.generations import first_generation
-from tpudist import estimator
+from tpudist import dropin, estimator, surfaces
 from tpudist.estimator import tpu
 
 tf1 = tf.compat.v1
@@ -242,3 +242,16 @@ def test_checkpoints_go_both_ways_between_it_and_tensorflows(tmp_path):
         assert sorted(other) == sorted(found[2])
         for name, expected in found[2].items():
             np.testing.assert_allclose(other[name], expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("era", surfaces.ERAS)
+def test_every_eras_optimizer_sums_over_the_cores(tmp_path, era):
+    spelled = dropin.top(era, "compat.v1")
+
+    def make():
+        inner = tf1.train.MomentumOptimizer(harness.RATE, harness.MOMENTUM)
+        return spelled.tpu.CrossShardOptimizer(inner)
+
+    made = harness.estimator(tmp_path, params={"optimizer": make, "alone": True})
+    made.train(harness.input_fn, max_steps=4)
+    check(made, 4)

@@ -110,6 +110,14 @@ _ESTIMATORS = {
     **_same("estimator.", "tensorflow:compat.v1.train.", ESTIMATOR_HOOKS),
 }
 
+#: What a TPUEstimator's model function calls in 2.x: ``tf.compat.v1.tpu``.
+_OF_CORES = {
+    "python.tpu.tpu_optimizer.CrossShardOptimizer":
+        "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
+    "tpu.CrossShardOptimizer": "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
+    "tpu.cross_replica_sum": "tpudist.core.tpu_ops:cross_replica_sum",
+}
+
 _VALUE_CONTEXT = {
     "distribute.ValueContext": "tpudist.v2_2.context:ValueContext",
     "distribute.experimental.ValueContext": "tpudist.v2_2.context:ValueContext",
@@ -136,11 +144,13 @@ DROPINS = {
     "v2_0": {
         **_CLUSTER,
         **_ESTIMATORS,
+        **_OF_CORES,
         **_second_generation("tpudist.v2_0.strategy:TPUStrategy"),
     },
     "v2_2": {
         **_CLUSTER,
         **_ESTIMATORS,
+        **_OF_CORES,
         **_second_generation("tpudist.v2_2.strategy:TPUStrategy"),
         "distribute.TPUStrategy": "tpudist.v2_2.later:TPUStrategy",
         "python.distribute.tpu_strategy.TPUStrategyV2": "tpudist.v2_2.later:TPUStrategy",

@@ -1,6 +1,7 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
+from tpudist.v2_2.tensorflow.python.tpu import tpu_optimizer as tpu_optimizer
 from tpudist.v2_2.tensorflow.python.tpu import tpu_strategy_util as tpu_strategy_util
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
