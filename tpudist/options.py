@@ -125,6 +125,9 @@ def _add_compile(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar=("OLD", "NEW"),
         help="compare two reports of --json and compile nothing; exit code 1 if they differ",
     )
+    verb.add_argument(
+        "--fit", action="store_true", help="find the largest batch of a replica that fits"
+    )
     _add_compiler(verb)
     return verb
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import textwrap
 
@@ -233,3 +234,18 @@ def test_ctrl_c_while_the_compiler_works(script, monkeypatch, capsys):
     monkeypatch.setattr(compilers, "compile_program", interrupted)
     assert cli.main(["compile", script() + ":step_fn", "--args", ARGS]) == 130
     assert capsys.readouterr().err.endswith("tpudist: interrupted\n")
+
+
+@pytest.mark.slow
+def test_the_largest_batch_that_fits_is_found(script, with_compiler, capsys):
+    """Of 4 MiB a row, and a result of as much: 15.7 GiB hold about 2,000."""
+    source = SCRIPT + "\n    def double(x):\n        return x * 2.0\n"
+    path = script(source) + ":double"
+    arguments = ["compile", path, "--args", "f32[2048,1024,1024]", "--fast", "--fit"]
+    assert cli.main(arguments) == 0
+    told = capsys.readouterr().out
+    batch, above = map(
+        int, re.search(r"fits: batch (\d+) of a replica; (\d+) does not", told).groups()
+    )
+    assert 1800 < batch < above < 2048 and above - batch <= 16
+    assert "float32[%d,1024,1024]" % batch in told and "for batch 2048: " in told

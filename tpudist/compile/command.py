@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist import slices
-from tpudist.compile import arguments, compiler, gate, loading, step, terminal, topologies
+from tpudist.compile import arguments, compiler, fit, gate, loading, step, terminal, topologies
 from tpudist.errors import CompileError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
 
     Args:
       options: parsed ``target``, ``args``, ``topology``, ``replicas``,
-        ``logical``, ``strategy``, ``era``, ``fast``, ``timeout``, ``lower_with``,
+        ``logical``, ``strategy``, ``era``, ``fit``, ``fast``, ``timeout``, ``lower_with``,
         ``hlo``, ``compare`` and those of ``gate.finish``; None where one was left out.
 
     Returns:
@@ -51,11 +51,26 @@ def run(options: argparse.Namespace) -> int:
         strategy = loading.strategy_of(module, options.strategy, replicas, logical)
         _check(strategy, options)
         step.check(strategy, options.topology)
+
+        def compiled(batch: int) -> Report:
+            """The report of a batch of a replica."""
+            found, named = fit.scaled((args, kwargs), first, batch)
+            program = step.lower_step(strategy, fn, found, named, options.lower_with)
+            return _compiled(program, slice_, options)
+
         try:
-            program = step.lower_step(strategy, fn, args, kwargs, options.lower_with)
+            if options.fit:
+                first = fit.batch_of(args, kwargs)
+                found = fit.largest(first, compiled)
+                print(fit.text(found, first))
+                made = found.report
+            else:
+                first = 0
+                made = compiled(first)
         except CompileError as error:
             return gate.refused(error, options)
-    return gate.finish([(options.target, report(program, slice_, options))], options)
+    print(terminal.text(made), end="")
+    return gate.finish([(options.target, made)], options)
 
 
 def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> Report:
@@ -69,8 +84,14 @@ def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) 
     Returns:
       The `report.Report`.
     """
+    made = _compiled(program, slice_, options)
+    print(terminal.text(made), end="")
+    return made
+
+
+def _compiled(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> Report:
     with terminal.progress("compiling for %s" % slice_.name) as show:
-        made = compiler.compile_program(
+        return compiler.compile_program(
             program,
             slice_,
             fast=options.fast,
@@ -78,8 +99,6 @@ def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) 
             timeout=options.timeout or compiler.TIMEOUT,
             hlo=options.hlo,
         )
-    print(terminal.text(made), end="")
-    return made
 
 
 def _check(strategy: Any, options: argparse.Namespace) -> None:

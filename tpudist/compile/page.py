@@ -100,7 +100,7 @@ def _memory(report):
 def _course(report):
     """A picture of memory over the program, and what is held at its peak."""
     if not report.held:
-        return ""
+        return _alive(report)
     limit, count = report.target.hbm, len(report.held)
     full = max(max(report.held), 1)
     peak = report.held.index(max(report.held))
@@ -133,7 +133,9 @@ def _course(report):
 
 def _alive(report):
     """The arrays at the peak: lines, each to be opened for its arrays."""
-    whole = sum(each.bytes for each in report.alive) or 1
+    if not report.alive:
+        return ""
+    whole = sum(each.bytes for each in report.alive)
     lines = []
     for line, size, arrays in tree.alive(report):
         rows = "".join(

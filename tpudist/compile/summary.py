@@ -1,21 +1,18 @@
 """Puts a report together: from the program and what the compiler said of it."""
 
 import collections
-import re
 
 import tpudist
-from tpudist.compile import process, report, roofline
+from tpudist.compile import process, report, roofline, want_of_memory
 from tpudist.hlo import liveness, messages, optimized, shapes
 
 #: How many buffers are reported as the largest.
 _LARGEST = 10
 
-#: libtpu's words, in GiB.
-_EXCEEDS = re.compile(r"\(([\d.]+)G\) exceeds available HBM \(([\d.]+)G\)")
-
 _INSTEAD = {
-    "out-of-memory": "a smaller batch a replica, bfloat16 activations, tf.recompute_grad around "
-    "layers (it computes them again instead of keeping them), or a split over logical devices",
+    "out-of-memory": "a smaller batch a replica (--fit finds the largest that fits), bfloat16 "
+    "activations, tf.recompute_grad around layers (it computes them again instead of keeping "
+    "them), or a split over logical devices",
     "refused": "see the compiler's message: most often an op or a dtype that TPUs do not have",
     "crash": "another release of libtpu (TPUDIST_LIBTPU), or another way to write the op",
     "timeout": "--fast, or a longer --timeout",
@@ -91,14 +88,8 @@ def _failure(program, kept):
             report.Buffer(size, shape, _short(name), program.locations.get(name, ""))
             for size, name, shape in largest
         ),
-        _missing(kept["message"]) if kind == "out-of-memory" else None,
+        want_of_memory.missing(kept["message"]) if kind == "out-of-memory" else None,
     )
-
-
-def _missing(message):
-    """By how much the compiler says that a program exceeds the memory, else None."""
-    told = _EXCEEDS.search(message)
-    return told and int((float(told.group(1)) - float(told.group(2))) * 2**30)
 
 
 def _memory(kept):
@@ -138,8 +129,16 @@ def _arguments(program, kept):
 
 
 def _alive(program, kept):
-    """The arrays at the peak: of an argument its own name and line."""
-    made = []
+    """The arrays at the peak: of an argument its own name and line.
+
+    Of a program that does not fit, those that the compiler names.
+    """
+    made = [
+        report.Buffer(
+            each.bytes, each.shape, _short(each.op_name), program.locations.get(each.op_name, "")
+        )
+        for each in want_of_memory.allocations(kept["message"] or "")
+    ]
     for found in (liveness.Held(*each) for each in kept.get("alive", ())):
         if found.parameter is not None:
             given = program.parameters[found.parameter]
