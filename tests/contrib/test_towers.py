@@ -259,3 +259,20 @@ def test_mirrored_variable_is_updated_once_from_towers(mode):
         mode.run([distribution.unwrap(each) for each in done])
         read = [distribution.read_var(v) for v in (total, mean, first)]
     assert mode.run(read) == [14.0, 3.5, 3.0]
+
+
+def test_layers_of_a_second_call_have_names_of_their_own():
+    # On a TPU one thread traces both calls, and counts on.
+    distribution = strategy_of(2)
+
+    def tower(x):
+        with tf1.variable_scope(None, default_name="layer"):
+            return tf1.get_variable("weight", [], use_resource=True) * x
+
+    with tf.Graph().as_default(), distribution.scope():
+        for _ in range(2):
+            distribution.call_for_each_tower(tower, tf.constant(1.0))
+        with tf1.variable_scope(None, default_name="layer"):
+            tf1.get_variable("weight", [], use_resource=True)
+        names = [variable.name for variable in tf1.global_variables()]
+    assert names == ["layer/weight:0", "layer_1/weight:0", "layer_2/weight:0"]

@@ -14,6 +14,7 @@ from tensorflow.python.ops import (
     gen_array_ops,
     gen_resource_variable_ops,
     resource_variable_ops,
+    variable_scope,
 )
 
 from tpudist.tfcompat import functions, versions
@@ -69,6 +70,11 @@ def variables_reused():
     current = tf.compat.v1.get_variable_scope()
     with tf.compat.v1.variable_scope(current, reuse=tf.compat.v1.AUTO_REUSE):
         yield
+
+
+def count_variable_names(names):
+    """From now on names are counted from `names`; see ``functions.variable_names``."""
+    variable_scope.get_variable_scope_store().variable_scopes_count = dict(names)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import re
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.tfcompat import distributed, functions, graphs, nests, versions
 from tpudist.virtual import collectives, keras_loops, merge, trace_arguments
 
 #: TensorFlow's name scope of every replica but the first.
@@ -24,15 +24,45 @@ def run(extended, fn, args, kwargs):
     trace_arguments.check_lengths(extended, (args, kwargs))
     if functions.in_function():
         fn = functions.convert(fn)
+    names = _Names()
 
     def on_the_device(*replica_args, **replica_kwargs):
-        with _label(extended), extended.place(), _replica(extended):
+        with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
             return fn(*replica_args, **replica_kwargs)
 
-    with _traced(extended):
+    with _traced(extended), names.go_on():
         return distributed.MirroredExtended._call_for_each_replica(
             extended, functions.do_not_convert(on_the_device), args, kwargs
         )
+
+
+class _Names:
+    """How often names of layers and variable scopes were used in a TF 1 graph.
+
+    TensorFlow counts them per thread, and so would give the layers of a second call
+    the names of the first. On a TPU, which has one thread, the count goes on.
+    """
+
+    def __init__(self):
+        self._counts = not (tf.executing_eagerly() or functions.in_function())
+        self._used = functions.variable_names() if self._counts else None
+        self._last = None
+
+    @contextlib.contextmanager
+    def of_a_replica(self):
+        """In a replica's thread, names are counted from where the call began."""
+        if self._counts:
+            graphs.count_variable_names(self._used)
+        yield
+        if self._counts:
+            self._last = functions.variable_names()
+
+    @contextlib.contextmanager
+    def go_on(self):
+        """After the block, which calls the replicas, the count goes on from theirs."""
+        yield
+        if self._last is not None:
+            graphs.count_variable_names(self._last)
 
 
 @contextlib.contextmanager
