@@ -57,6 +57,17 @@ TABLE = [
         True,
     ),
     Difference(
+        "meeting in a given tf.function",
+        "Until 2.1 MirroredStrategy calls a tf.function that is given to it as one, in which "
+        "its replicas cannot meet. To a TPU it is a part of the one program, and from 2.2 on "
+        "MirroredStrategy takes the Python function out of it too.",
+        ("RuntimeError", "`merge_call` called while defining a new graph"),
+        None,
+        "function",
+        _program("SUM", ("run", [("all_reduce", "SUM", False)], "function")),
+        versions.DEVICE_MAP,
+    ),
+    Difference(
         "mean of known sizes",
         "Up to 2.1 MirroredStrategy cannot reduce by MEAN along an axis of "
         "which the graph knows the size: it takes the number of examples for "

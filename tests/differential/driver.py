@@ -30,10 +30,12 @@ class Comparison:
     Args:
       mode: "function" or "graph".
       count: number of replicas.
+      surface: of `engines.SURFACES`.
     """
 
-    def __init__(self, mode, count):
+    def __init__(self, mode, count, surface="v2_2"):
         self._mode, self._count = mode, count
+        self._virtual = engines.SURFACES[surface]
         self.compared, self.excused = 0, collections.Counter()
         self.ended = collections.Counter()
 
@@ -41,7 +43,7 @@ class Comparison:
         """Raises Disagreement unless both engines do the same."""
         expected, actual = (
             engines.execute(engine, program, self._mode, self._count)
-            for engine in (engines.oracle, engines.virtual)
+            for engine in (engines.oracle, self._virtual)
         )
         self.compared += 1
         self.ended[repr(expected.error)[:80]] += 1
@@ -92,16 +94,17 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mode", choices=("function", "graph"), default="function")
     parser.add_argument("--replicas", type=int, default=2)
+    parser.add_argument("--surface", choices=sorted(engines.SURFACES), default="v2_2")
     parser.add_argument("--examples", type=int, default=30)
     parser.add_argument("--seed", type=int, help="default: always the same")
     parser.add_argument("--program", help="compare only this one")
     args = parser.parse_args(argv)
     print(
-        "TensorFlow %s, %s mode, %d replicas, %d examples, seed %s"
-        % (tf.version.VERSION, args.mode, args.replicas, args.examples, args.seed)
+        "TensorFlow %s, %s mode, %d replicas, %s, %d examples, seed %s"
+        % (tf.version.VERSION, args.mode, args.replicas, args.surface, args.examples, args.seed)
     )
     engines.start(args.mode, args.replicas)
-    comparison = Comparison(args.mode, args.replicas)
+    comparison = Comparison(args.mode, args.replicas, args.surface)
     started = time.time()
     try:
         if args.program:

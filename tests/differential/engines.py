@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.differential.world import World
-from tpudist import v2_2
+from tpudist import v2_0, v2_2
 
 _v1 = tf.compat.v1
 
@@ -45,9 +45,18 @@ def oracle(mode, count):
 
 
 def virtual(unused_mode, count):
-    """The virtual TPU."""
+    """The virtual TPU, on the surface of 2.2."""
     strategy = v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % count))
     return strategy, strategy.run
+
+
+def virtual_2_0(unused_mode, count):
+    """The virtual TPU, on the surface of 2.0."""
+    strategy = v2_0.TPUStrategy(v2_0.TPUClusterResolver("virtual:%d" % count))
+    return strategy, strategy.experimental_run_v2
+
+
+SURFACES = {"v2_0": virtual_2_0, "v2_2": virtual}
 
 
 def execute(engine, program, mode, count):

@@ -8,8 +8,8 @@ import sys
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def run_driver(*arguments):
-    """Runs `tests.differential.driver`; returns the finished process."""
+def run_driver(*arguments, timeout=1200):
+    """Runs `tests.differential.driver`, for seconds at most; returns the finished process."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("TPUDIST_")
     }
@@ -19,7 +19,7 @@ def run_driver(*arguments):
         [sys.executable, "-W", "ignore", "-m", "tests.differential.driver"] + list(arguments),
         cwd=str(_ROOT),
         env=environment,
-        timeout=1200,
+        timeout=timeout,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,

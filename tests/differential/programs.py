@@ -16,6 +16,7 @@ replica's number, a float32 scalar, and on the variables; :mod:`replica` and
 
 from hypothesis import strategies as st
 
+from tests.differential.tensor_ops import LAYERS, OPS
 from tpudist.tfcompat import versions
 
 METHODS = ("assign", "assign_add", "assign_sub")
@@ -23,6 +24,7 @@ FORMS = ("plain", "function", "twice", "loop")
 OPTIMIZERS = {"function": ("descent", "momentum", "keras"), "graph": ("descent", "momentum")}
 
 _small = st.integers(-3, 3)
+_OPS, _LAYERS = st.sampled_from(sorted(OPS)), st.sampled_from(sorted(LAYERS))
 
 
 #: (dtype, aggregation); TensorFlow refuses the mean of an integer variable.
@@ -80,6 +82,7 @@ class _Operations:
                     st.sampled_from(["value", "read_value", "operator"]),
                 ),
                 st.tuples(st.sampled_from(["id", "input", "scale"])),
+                st.tuples(st.just("ops"), st.lists(_OPS, min_size=1, max_size=4)),
             ]
             + self._assigns(self._local)
             + self._each(
@@ -119,6 +122,7 @@ class _Operations:
                 st.tuples(st.just("gradient_of_all_reduce"), reduction),
             ]
             + self._assigns(self._all)
+            + ([st.tuples(st.just("keras"), _LAYERS)] if self._mode == "function" else [])
             + self._each(self._floats, "gradient")
             + self._each(self._rows, "gather")
             + self._each(self._floats, "optimize", st.sampled_from(OPTIMIZERS[self._mode]))

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from tests.differential import tensor_ops
+
 _v1 = tf.compat.v1
 
 #: The replica's number stays within this, so that it can be told exactly.
@@ -67,6 +69,17 @@ class Replica:
 
     def _scale(self):
         return self.number * 2.0 - 1.0
+
+    def _ops(self, names):
+        x = tensor_ops.matrix(self.number, self._identifier())
+        for name in names:
+            x = tensor_ops.OPS[name](x)
+        return self.number * 0.5 + tf.reduce_sum(x)
+
+    def _keras(self, name):
+        call = tensor_ops.LAYERS[name][1]
+        x = tensor_ops.matrix(self.number, self._identifier())
+        return self.number * 0.5 + tf.reduce_sum(call(self._world.layers[name], x))
 
     def _shared_read(self, index):
         return self.number * 0.5 + self._world.shared[index].read_value()

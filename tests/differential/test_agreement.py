@@ -1,16 +1,20 @@
 """Random programs do the same on the virtual TPU and on MirroredStrategy.
 
-TPUDIST_EXAMPLES sets how many programs; `python -m tests.differential.driver`
-runs one mode by hand, with a seed or a program.
+TPUDIST_EXAMPLES sets how many programs, which are always the same; `python -m
+tests.differential` draws others, and `python -m tests.differential.driver` runs one
+mode by hand, with a seed or a program.
 """
 
 import os
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
-from tests.differential import driver, engines
+from tests.differential import driver, engines, tensor_ops
+from tests.differential.__main__ import SHARES
 from tests.differential.processes import run_driver
+from tpudist.tfcompat import versions
 
 EXAMPLES = os.environ.get("TPUDIST_EXAMPLES", "25")
 SEEN = [
@@ -19,9 +23,12 @@ SEEN = [
 ]
 
 
-@pytest.mark.parametrize("mode, replicas", [("function", 2), ("function", 4), ("graph", 2)])
-def test_the_engines_agree(mode, replicas):
-    done = run_driver("--mode", mode, "--replicas", str(replicas), "--examples", EXAMPLES)
+@pytest.mark.parametrize("share", SHARES, ids=lambda s: "%s-%d-%s" % s[:3])
+def test_the_engines_agree(share):
+    done = run_driver(
+        *["--mode", share.mode, "--replicas", str(share.replicas), "--surface", share.surface],
+        *["--examples", EXAMPLES],
+    )
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert "programs agree" in done.stdout
 
@@ -59,3 +66,21 @@ def test_equal_outcomes_agree(monkeypatch):
     comparison = driver.Comparison("function", 2)
     comparison.check("a program")
     assert comparison.compared == 1 and not comparison.excused
+
+
+def test_every_program_of_a_run_is_in_a_share():
+    assert sum(share.part for share in SHARES) == pytest.approx(1.0)
+    assert {share.surface for share in SHARES} == set(engines.SURFACES)
+
+
+@pytest.mark.parametrize("layer", sorted(tensor_ops.LAYERS))
+def test_every_layer_can_be_called(layer):
+    if versions.TF2:
+        made = tensor_ops.built(layer)
+        assert tensor_ops.LAYERS[layer][1](made, tf.ones([2, 3])).shape.rank
+
+
+@pytest.mark.parametrize("op", sorted(tensor_ops.OPS))
+def test_every_op_gives_a_matrix(op):
+    with tf.Graph().as_default():
+        assert tensor_ops.OPS[op](tf.ones([2, 3])).shape.as_list() == [2, 3]

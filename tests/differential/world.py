@@ -3,11 +3,18 @@
 import numpy as np
 import tensorflow as tf
 
+from tests.differential import tensor_ops
 from tests.differential.replica import LIMIT, Replica
 from tpudist.tfcompat import distributed, versions
 
 SUM = tf.distribute.ReduceOp.SUM
 _v1 = tf.compat.v1
+
+
+def _layers(actions):
+    """The names of the Keras layers that a program uses."""
+    blocks = [details[0] for kind, *details in actions if kind == "run"]
+    return sorted({op[1] for block in blocks for op in block if op[0] == "keras"})
 
 
 class World:
@@ -34,6 +41,7 @@ class World:
             self.variables = [
                 self._variable(i, description) for i, description in enumerate(self._descriptions)
             ]
+            self.layers = {name: tensor_ops.built(name) for name in _layers(self._actions)}
         self.merges = {
             name[len("_merge_") :]: getattr(self, name)
             for name in dir(self)

@@ -1,0 +1,61 @@
+"""Random programs of all kinds on the virtual TPU and on MirroredStrategy.
+
+    python -m tests.differential --programs 300 [--seed S] [--release 1.15,2.15]
+
+divides the programs among `SHARES`, runs each in a process, and exits with 1 and the
+smallest program that it found on which the two differ. With releases, each runs all of
+them, in the environment that ``tpudist matrix`` makes.
+"""
+
+import argparse
+import collections
+import random
+import subprocess
+import sys
+
+from tests.differential.processes import run_driver
+
+#: What runs a part of the programs.
+Share = collections.namedtuple("Share", "mode replicas surface part")
+SHARES = [
+    Share("function", 2, "v2_2", 0.4),
+    Share("function", 4, "v2_0", 0.3),
+    Share("graph", 2, "v2_2", 0.3),
+]
+
+
+def main(argv=None):
+    """Returns 0 if all programs agree, 1 if not."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--programs", type=int, default=300)
+    parser.add_argument("--seed", type=int, help="default: drawn, and printed")
+    parser.add_argument("--release", help="releases of TensorFlow, with commas between them")
+    args = parser.parse_args(argv)
+    seed = random.randrange(10**6) if args.seed is None else args.seed
+    print("%d programs, seed %d" % (args.programs, seed), flush=True)
+    if args.release:
+        return _on_releases(args.release, args.programs, seed)
+    return max([_run(share, args.programs, seed) for share in SHARES])
+
+
+def _run(share, programs, seed):
+    done = run_driver(
+        *["--mode", share.mode, "--replicas", str(share.replicas), "--surface", share.surface],
+        *["--examples", str(max(1, round(share.part * programs))), "--seed", str(seed)],
+        timeout=None,
+    )
+    print(done.stdout, flush=True)
+    if done.returncode:
+        print(done.stderr[-4000:], flush=True)
+    return done.returncode
+
+
+def _on_releases(releases, programs, seed):
+    command = ["--", "python", "-m", "tests.differential"]
+    command += ["--programs", str(programs), "--seed", str(seed)]
+    matrix = [sys.executable, "-m", "tpudist", "matrix", "--releases", releases]
+    return subprocess.call(matrix + ["--project", ".[test]"] + command)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
