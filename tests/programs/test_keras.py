@@ -27,13 +27,11 @@ needs_scopes = pytest.mark.skipif(
 )
 
 
-def run(script, folder, *arguments):
+def run(script, *arguments):
     """The finished process of ``tpudist run`` on a virtual TPU."""
     command = [sys.executable, "-m", "tpudist", "run", "--tpu", "virtual:8"]
     return subprocess.run(
-        command
-        + [os.path.join(HERE, script), "--data", DATA, "--model_dir", str(folder)]
-        + ["--tpu", "my-tpu", *arguments],
+        command + [os.path.join(HERE, script), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
@@ -44,7 +42,8 @@ def run(script, folder, *arguments):
 @needs_scopes
 @pytest.mark.parametrize("optimizer", ["keras", "tf.train"])
 def test_the_numbers_of_the_mirrored_strategy(tmp_path, optimizer):
-    done = run("keras_colab.py", tmp_path, "--optimizer", optimizer)
+    options = ["--tpu", "my-tpu", "--data", DATA, "--model_dir", str(tmp_path)]
+    done = run("keras_colab.py", *options, "--optimizer", optimizer)
     if keras_packages.is_keras_3():
         assert done.returncode == 1 and "keras: tf.keras (keras_colab.py:" in done.stderr
         return
@@ -56,3 +55,29 @@ def test_the_numbers_of_the_mirrored_strategy(tmp_path, optimizer):
     np.testing.assert_allclose(found["predicted"], expected["predicted"], 1e-4)
     # What was saved is the same in a model without a strategy, and in this one again.
     np.testing.assert_allclose(found["evaluate_again"], found["evaluate_plain"], 1e-5)
+
+
+def gradient_descent(steps, rows=64, batch=16, rate=0.1):
+    """The weights of the program's linear model after so many steps, in numpy."""
+    x = np.random.RandomState(0).rand(rows, 3).astype(np.float32)
+    y = x.dot(np.array([[1.0], [-2.0], [3.0]], np.float32))
+    kernel, bias = np.zeros((3, 1)), np.zeros(1)
+    for step in range(steps):
+        start = step * batch % rows
+        part, target = x[start : start + batch], y[start : start + batch]
+        error = part.dot(kernel) + bias - target
+        kernel -= rate * 2 * part.T.dot(error) / batch
+        bias -= rate * 2 * error.mean(axis=0)
+    return [kernel, bias]
+
+
+def test_a_strategy_that_compile_takes():
+    done = run("keras_distribute.py", "my-tpu")
+    if versions.TF2:  # Keras of 2.0 and newer refuses it itself; Keras 3 knows no such argument.
+        words = "keras: tf.keras" if keras_packages.is_keras_3() else "strategy scope"
+        assert done.returncode == 1 and words in done.stderr
+        return
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.split("RESULT")[1])
+    for actual, expected in zip(found["weights"], gradient_descent(steps=8)):
+        np.testing.assert_allclose(actual, expected, 1e-5)
