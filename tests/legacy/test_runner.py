@@ -284,3 +284,15 @@ def test_without_tensorflow(script):
     )
     assert process.returncode == 2
     assert "tpudist[tensorflow]" in process.stderr
+
+
+@pytest.mark.parametrize("level", [None, "0"])
+def test_tensorflow_logs_no_information(tmp_path, monkeypatch, capsys, level):
+    script = tmp_path / "script.py"
+    script.write_text("import os; print('level', os.environ['TF_CPP_MIN_LOG_LEVEL'])\n")
+    monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL", raising=False)
+    if level is not None:
+        monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", level)
+    assert runner.run(str(script), era="contrib") == 0
+    assert "level %s" % (level or "1") in capsys.readouterr().out
+    assert os.environ.get("TF_CPP_MIN_LOG_LEVEL") == level

@@ -45,6 +45,7 @@ def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
     subprocess) starts them without the drop-in.
     """
     with contextlib.ExitStack() as undo:
+        undo.enter_context(_without_information())
         try:
             code = undo.enter_context(of_era(script, argv, era, tpu, keras))
         except TpudistError as error:
@@ -164,6 +165,19 @@ def _users_frames(trace):
 def _is_ours(trace):
     file = trace.tb_frame.f_code.co_filename
     return file.startswith(_OURS + ("<frozen importlib",))
+
+
+@contextlib.contextmanager
+def _without_information():
+    """TensorFlow's runtime logs no INFO, unless the user has set what it logs."""
+    name = "TF_CPP_MIN_LOG_LEVEL"  # Read when TensorFlow is imported.
+    ours = name not in os.environ
+    os.environ.setdefault(name, "1")
+    try:
+        yield
+    finally:
+        if ours:
+            os.environ.pop(name, None)
 
 
 @contextlib.contextmanager
