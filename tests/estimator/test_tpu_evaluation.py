@@ -57,7 +57,7 @@ def test_sliced_evaluation(trained):
 
 
 @pytest.mark.parametrize("how", ["PER_HOST_V1", "PER_HOST_V2"])
-@pytest.mark.parametrize("rows", [64, 61, 3, 24])
+@pytest.mark.parametrize("rows", [61, 3])
 def test_predictions_come_in_order_and_without_padding(trained, how, rows):
     made = harness.estimator(
         trained.model_dir, per_host_input_for_training=getattr(tpu.InputPipelineConfig, how)

@@ -34,6 +34,7 @@ def test_the_batch_of_all_cores_trains_the_model(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_training_goes_on_from_the_checkpoint(tmp_path):
     harness.estimator(tmp_path).train(harness.input_fn, steps=4)
     made = harness.estimator(tmp_path)
@@ -197,6 +198,7 @@ def test_scaffold_fn_and_training_hooks(tmp_path):
     assert len(hook.found) == 1
 
 
+@pytest.mark.slow
 def test_warm_start(tmp_path):
     harness.estimator(tmp_path / "first").train(harness.input_fn, max_steps=4)
     made = harness.estimator(
@@ -244,6 +246,7 @@ def test_checkpoints_go_both_ways_between_it_and_tensorflows(tmp_path):
             np.testing.assert_allclose(other[name], expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", surfaces.ERAS)
 def test_every_eras_optimizer_sums_over_the_cores(tmp_path, era):
     spelled = dropin.top(era, "compat.v1")
