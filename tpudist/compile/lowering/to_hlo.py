@@ -166,21 +166,25 @@ def _updated(module):
 
 def _locations(graph, module):
     """{op_name of the module: "file:line"}."""
-    ops = {}
+    ops, own = {}, {}
     for path, op in graph_ops.ops(graph):
         ops.setdefault(path, op)
+        own.setdefault(op.name, path)
     names = {
         instruction.metadata.op_name
         for computation in module.computations
         for instruction in computation.instructions
     }
-    found = ((name, _path(name, ops)) for name in sorted(names))
+    found = ((name, _path(name, ops, own)) for name in sorted(names))
     places = ((name, path and graph_ops.location(graph, path, ops[path])) for name, path in found)
     return {name: place for name, place in places if place}
 
 
-def _path(name, ops):
-    """The path of an op in an HLO name, which starts with other names."""
-    while name and name not in ops:
+def _path(name, ops, own):
+    """The path of an op in an HLO name, which starts with other names.
+
+    In the body of a loop it is the op's own name, without the loop's.
+    """
+    while name and name not in ops and name not in own:
         name = name.partition("/")[2]
-    return name
+    return name if name in ops else own.get(name, "")
