@@ -5,8 +5,8 @@
 The JSON object has ``engine`` (plain, virtual, mirrored, mirrored_one),
 ``cores``, ``model``, ``batch`` (the global one) and the model's own options.
 Then each line on standard input is a command: ``first`` (the first step, with
-trace), ``steps N``. Each answer is a line ``@`` and a JSON object: ``seconds``
-(per step) and ``peak``, the bytes of resident memory that building and training
+trace), ``steps N``. Each answer is a line ``@`` and a JSON object: ``seconds`` and
+``cpu`` (of all threads), per step, and ``peak``, the bytes of resident memory that building and training
 have added so far.
 """
 
@@ -17,7 +17,7 @@ import time
 
 import tensorflow as tf
 
-from tests.benchmarks import models
+from tests.benchmarks import models, nets
 
 
 def make_strategy(engine, cores):
@@ -49,9 +49,11 @@ class Training:
         self._strategy = make_strategy(options["engine"], options["cores"])
         tf.function(lambda x: x + 1)(tf.constant(1))
         self._before = peak()
-        kind, size = models.MODELS[options["model"]], options["batch"]
+        kind, size = {**models.MODELS, **nets.NETS}[options["model"]], options["batch"]
         self._global_batch = size
         dataset = tf.data.Dataset.from_tensors(kind.batch(size, options))
+        if options.get("unknown"):
+            dataset = dataset.unbatch().batch(size)
         if self._strategy is None:
             self._model = self._built(kind(options))
         else:
@@ -81,13 +83,14 @@ class Training:
 
     def steps(self, count):
         """Runs `count` steps; returns the answer to the parent."""
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         for _ in range(count):
             loss = self._step(*self._inputs)
         loss = float(loss)
         seconds = (time.perf_counter() - start) / count
+        cpu = (time.process_time() - used) / count
         assert loss == loss, "the loss is NaN"
-        return {"seconds": seconds, "peak": peak() - self._before, "loss": loss}
+        return {"seconds": seconds, "cpu": cpu, "peak": peak() - self._before, "loss": loss}
 
 
 def peak():

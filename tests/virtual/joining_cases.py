@@ -131,9 +131,25 @@ CASES = {
         tf.matmul(w(x)[:4][None], x),
         tf.matmul(x, tf.ones([4, 2]), transpose_a=True),
     ],
-    "BatchMatMul": lambda x: [
-        tf.matmul(images(x), images(x), transpose_a=True),
-        raw("BatchMatMul", images(x), images(x), adj_y=True),
+    "BatchMatMul": lambda x: (
+        [
+            tf.matmul(images(x), images(x), transpose_a=True),
+            raw("BatchMatMul", images(x), images(x), adj_y=True),
+            raw("BatchMatMulV2", images(x), kernel(3, 4)),
+            raw("BatchMatMulV2", kernel(2, 1, 4, 2), images(x)),
+            raw("BatchMatMulV2", images(x), x[:3]),
+        ]
+        + (
+            [tf.raw_ops.BatchMatMulV3(x=images(x), y=kernel(3, 4), Tout=tf.float32)]
+            if hasattr(tf.raw_ops, "BatchMatMulV3")
+            else []
+        )
+    ),
+    "Einsum": lambda x: [
+        tf.einsum("bijc,ck->bijk", images(x), kernel(3, 4)),
+        tf.einsum("bijc,bkjc->bik", images(x), images(x)),
+        tf.einsum("...c,cd->d...", images(x), kernel(3, 2)),
+        tf.einsum("ck,ab->cakb", kernel(3, 4), x),
     ],
     "Sum": lambda x: [
         tf.reduce_sum(x),
@@ -226,6 +242,8 @@ SUMS = {
     "MatMul transposed": _gradient(lambda x, v: tf.matmul(x, v, transpose_b=True), 3, 6),
     "BiasAddGrad": _gradient(tf.nn.bias_add, 6),
     "Sum": _gradient(lambda x, v: x * v, 1, 6),
+    "Einsum": _gradient(lambda x, v: tf.einsum("bijc,ck->bijk", images(x), v), 3, 4),
+    "product of a sequence": _gradient(lambda x, v: tf.matmul(tf.reshape(x, [2, 2, 6]), v), 6, 3),
     "weight decay": _gradient(lambda x, v: tf.concat([x @ v, v], 0), 6, 3),
     "used twice": _gradient(lambda x, v: x @ v + (2 * x) @ v, 6, 3),
     "negative": lambda x: tf.reshape(-tf.matmul(x, x, transpose_a=True), [36]) - tf.ones([36]),

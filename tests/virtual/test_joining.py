@@ -10,7 +10,7 @@ import tensorflow as tf
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import batching_rules, joining
+from tpudist.virtual import batching_rules, joined_graph, joining
 
 if not versions.TRACE_ONCE:
     pytest.skip(
@@ -157,9 +157,67 @@ def test_a_variable_of_nobody_is_updated_by_every_replica(strategy, joined):
     assert count.numpy() == CORES
 
 
-def test_shapes_that_only_the_run_knows_are_not_joined(strategy, joined):
+def test_shapes_that_only_the_run_knows_are_done_for_each(strategy, joined):
     dataset = tf.data.Dataset.range(4 * CORES).batch(4 * CORES)
     elements = iter(strategy.experimental_distribute_dataset(dataset))
     found = tf.function(lambda: strategy.run(lambda x: tf.reduce_sum(x), args=(next(elements),)))()
-    assert [was for was, _ in joined] == [False]
+    assert [was for was, _ in joined] == [True]
     assert [part.numpy() for part in strategy.experimental_local_results(found)] == [6, 22, 38, 54]
+
+
+def _matmul_gradient(x):
+    weights = kernel(6, 3)
+    with tf.GradientTape() as tape:
+        tape.watch(weights)
+        loss = tf.reduce_sum(tf.matmul(tf.reshape(x, [2, 2, 6]), weights) ** 2)
+    return tape.gradient(loss, weights)
+
+
+def _masked(x):
+    kept = tf.boolean_mask(x * 2, x[:, 0] > 0.5)
+    return [tf.reduce_sum(kept, 0), tf.size(kept), x @ kernel(6, 2)]
+
+
+def _checked(x):
+    y = x @ kernel(6, 3)
+    tf.debugging.assert_less(y, 1e9)
+    return tf.nn.relu(y) @ kernel(3, 2)
+
+
+@pytest.mark.parametrize(
+    "fn, kept_apart",
+    [(_matmul_gradient, ()), (_masked, {"Where"}), (_checked, {"If", "Assert"})],
+    ids=["gradient of a product", "boolean_mask", "assert"],
+)
+def test_what_cannot_be_joined_steps_aside(strategy, monkeypatch, fn, kept_apart):
+    seen, for_each = set(), joined_graph.JoinedGraph._for_each
+    monkeypatch.setattr(
+        joined_graph.JoinedGraph,
+        "_for_each",
+        lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
+    )
+    check(strategy, fn, shares(4, 6))
+    assert "MatMul" not in seen and "BatchMatMulV2" not in seen
+    assert bool(seen & set(kept_apart)) == bool(kept_apart)
+
+
+def test_effects_of_a_step_that_is_joined_happen_replica_by_replica(strategy, joined):
+    """Between two effects on one variable, all is done per replica; the rest is joined."""
+    first, second = tf.Variable(0.0), tf.Variable(0.0)
+    values = shares(4, 6)
+
+    def fn(x):
+        y = tf.reduce_sum(x @ kernel(6, 3))
+        first.assign_add(y)
+        between = tf.tanh(first.read_value()) * 3.0
+        second.assign_add(between * first)
+        return second.read_value() + y, y * 2.0
+
+    found = run(strategy, fn, values)
+    total, chain = 0.0, 0.0
+    for share, (got, doubled) in zip(values, found):
+        y = float(np.sum(share @ kernel(6, 3).numpy()))
+        total += y
+        chain += np.tanh(total) * 3.0 * total
+        np.testing.assert_allclose([got, doubled], [chain + y, 2 * y], 1e-4)
+    assert joined[0][0]

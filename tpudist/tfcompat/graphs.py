@@ -7,7 +7,7 @@ semantics live here.
 import contextlib
 
 import tensorflow as tf
-from tensorflow.python.eager import context
+from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import function_def_to_graph, kernels, ops
 from tensorflow.python.ops import (
     control_flow_ops,
@@ -137,6 +137,31 @@ def is_initialized(handle):
     return bool(tf.raw_ops.VarIsInitializedOp(resource=handle))
 
 
+def evaluated(op, values):
+    """The outputs of an op without an effect, executed at once.
+
+    Args:
+      op: an op of any graph whose attributes are types, numbers or strings.
+      values: one array per input.
+
+    Returns:
+      A list of arrays, or None if the op has other attributes.
+    """
+    attributes = []
+    for name in [attr.name for attr in op.op_def.attr]:
+        kind = op.node_def.attr[name].WhichOneof("value")
+        if kind not in ("type", "i", "b", "f", "s"):
+            return None
+        value = op.get_attr(name)
+        attributes += [name, value.as_datatype_enum if kind == "type" else value]
+    with context.eager_mode(), context.device("CPU:0"):
+        held = [tf.constant(value, tensor.dtype) for value, tensor in zip(values, op.inputs)]
+        found = execute.execute(
+            op.type.encode(), len(op.outputs), held, tuple(attributes), context.context()
+        )
+        return [tensor.numpy() for tensor in found]
+
+
 def read(handle, dtype):
     """The value of the variable behind a handle."""
     return gen_resource_variable_ops.read_variable_op(handle, dtype)
@@ -174,6 +199,11 @@ def called(graph, name):
     )
 
 
+def graphs_called_by(op):
+    """The FuncGraph of each function that `op` calls; None for one that is not known."""
+    return [called(op.graph, function.name) for function in called_by(op.node_def)]
+
+
 def definition(graph, name):
     """The ``FunctionDef`` of a function that ops of `graph` call by name.
 
@@ -191,7 +221,7 @@ def only_reads(op):
     """Whether `op`, and what it calls, has no effect and draws no numbers."""
     if op.type in READS or not functions.is_stateful(op):
         return True
-    found = [called(op.graph, function.name) for function in called_by(op.node_def)]
+    found = graphs_called_by(op)
     return bool(found) and all(
         graph is not None and all(only_reads(inner) for inner in graph.get_operations())
         for graph in found

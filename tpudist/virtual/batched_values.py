@@ -39,6 +39,10 @@ class Uniform:
         """The same batched value of `tensor` (of the trace), in placeholders."""
         return self.like([functions.placeholder_like(tensor)])
 
+    def static_shape(self, tensor):
+        """The static shape of one replica's value of `tensor`, of the trace."""
+        return self.value.shape
+
     def each(self):
         """One tensor per replica."""
         return [self.value] * self._count
@@ -75,6 +79,10 @@ class Each:
         """The same batched value of `tensor` (of the trace), in placeholders."""
         return self.like([functions.placeholder_like(tensor) for _ in range(self._count)])
 
+    def static_shape(self, tensor):
+        """The static shape of one replica's value of `tensor`, of the trace."""
+        return tensor.shape
+
     def each(self):
         """One tensor per replica."""
         return self._tensors
@@ -91,6 +99,10 @@ class Total:
 
     def __init__(self, tensor):
         self.value = tensor
+
+    def static_shape(self, tensor):
+        """The static shape of one replica's value of `tensor`, of the trace."""
+        return self.value.shape
 
     def tensors(self):
         """The tensors that hold this batched value."""
@@ -122,6 +134,10 @@ class Batch:
         self._rows = rows
         self._stacked = stacked
         self._parts = parts
+
+    def static_shape(self, tensor):
+        """The static shape of one replica's value of `tensor`, of the trace."""
+        return tf.TensorShape(self.shape)
 
     def rows(self):
         """The replicas' values one after the other along their first axis."""
@@ -180,8 +196,8 @@ def of_parts(tensors, tensor):
     if all(part is tensors[0] for part in tensors):
         return Uniform(len(tensors), tensors[0])
     if tensor.dtype in (tf.resource, tf.variant) or any(
-        not part.shape.is_fully_defined() or part.shape.as_list() != tensor.shape.as_list()
+        not part.shape.is_fully_defined() or part.shape.as_list() != tensors[0].shape.as_list()
         for part in tensors
     ):
         return Each(len(tensors), tensors)
-    return Batch(len(tensors), tensor.shape.as_list(), parts=list(tensors))
+    return Batch(len(tensors), tensors[0].shape.as_list(), parts=list(tensors))

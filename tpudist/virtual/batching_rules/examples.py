@@ -1,5 +1,7 @@
 """Rules for ops on examples: the first axis is the batch."""
 
+import string
+
 import tensorflow as tf
 
 from tpudist.virtual import batched_values
@@ -102,14 +104,36 @@ def product(node):
     return node.found(tf.matmul(*held, transpose_a=flip[0], transpose_b=flip[1]))
 
 
-@rule("BatchMatMulV2", "BatchMatMul")
+@rule("BatchMatMul")
 def products(node):
-    """Products of matrices with batch axes before them."""
-    shapes = [node.input_shape(0), node.input_shape(1)]
-    if (
-        not node.is_batch(0, 1)
-        or len(shapes[0]) != len(shapes[1])
-        or (shapes[0][:-2] != shapes[1][:-2])
-    ):
+    """Products of matrices with the same batch axes before them."""
+    if not node.is_batch(0, 1) or node.input_shape(0)[:-2] != node.input_shape(1)[:-2]:
         return None
     return node.stacked(*[value.stacked() for value in node.inputs])
+
+
+@rule("BatchMatMulV2", "BatchMatMulV3")
+def broadcast_products(node):
+    """Products of matrices with batch axes before them that are broadcast."""
+    rank = len(node.shape())
+    return node.stacked(
+        *[
+            value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)
+            for value in node.inputs
+        ]
+    )
+
+
+@rule("Einsum")
+def einsum(node):
+    """Sums of products along named axes: the axis of replicas is one more name."""
+    terms, out = node.op.get_attr("equation").decode().replace(" ", "").split("->")
+    name = next(letter for letter in string.ascii_letters if letter not in terms + out)
+    held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
+    terms = [
+        term if isinstance(value, batched_values.Uniform) else name + term
+        for term, value in zip(terms.split(","), node.inputs)
+    ]
+    if node.summed and all(term[0] == name for term in terms):
+        return [batched_values.Total(tf.einsum("%s->%s" % (",".join(terms), out), *held))]
+    return node.found(tf.einsum("%s->%s" % (",".join(terms), name + out), *held))

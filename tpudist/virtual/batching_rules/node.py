@@ -6,7 +6,7 @@ have given that replica alone, up to the order of floating-point additions.
 """
 
 from tpudist.tfcompat import functions
-from tpudist.virtual import batched_values
+from tpudist.virtual import batched_values, static_values
 
 #: {op type: rule}
 RULES = {}
@@ -33,6 +33,9 @@ RANKS = {
     "StridedSlice": 8,
     "StridedSliceGrad": 8,
 }
+
+#: Ops with an output whose shape is the kernel's choice.
+RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
 
 #: The same where shapes are broadcast.
 BROADCAST_RANK = 5
@@ -63,26 +66,36 @@ class Node:
         self.inputs = inputs
         self.count = count
         self.summed = summed
+        self._given = [batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)]
+        self._made = static_values.shapes(op, inputs)
 
     def shape(self, index=0):
         """The static shape of an output for one replica, or None."""
-        shape = self.op.outputs[index].shape
+        shape = self._made[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
     def input_shape(self, index=0):
         """The static shape of an input for one replica, or None."""
-        shape = self.op.inputs[index].shape
+        shape = self._given[index]
         return shape.as_list() if shape.is_fully_defined() else None
+
+    def is_known(self):
+        """Whether all shapes around the op are known while tracing."""
+        return self.op.type in RESERVING or all(
+            shape.is_fully_defined() for shape in self._given + self._made
+        )
 
     def has_room(self):
         """Whether the op's kernel takes a tensor with one axis more."""
-        tensors = list(self.op.inputs) + list(self.op.outputs)
-        rank = max(len(tensor.shape) for tensor in tensors)
+        rank = max(len(shape) for shape in self._given + self._made)
         return rank < RANKS.get(self.op.type, rank + 1)
 
     def constant(self, index):
         """The value of an input if it is known while tracing, or None."""
-        return functions.static_value(self.op.inputs[index])
+        value = functions.static_value(self.op.inputs[index])
+        if value is None and self.is_uniform(index):
+            value = functions.static_value(self.inputs[index].value)
+        return value
 
     def is_batch(self, *indices):
         """Whether these inputs are batches: one tensor with a value per replica."""

@@ -1,0 +1,192 @@
+"""The graph of a segment for all replicas, under construction."""
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, graphs, random_seeds
+from tpudist.virtual import batched_values, batching_rules, ordering, segments, static_values
+from tpudist.virtual.identity_map import IdentityMap
+
+_SHAPES = ("Rank", "Shape", "ShapeN", "Size")
+
+
+class JoinedGraph:
+    """Ops for all replicas, in place of the ops of a trace.
+
+    Args:
+      program: the traced `Program`.
+      graph: the FuncGraph that they are added to, which is the current graph.
+      summed: the tensors of which only the sum over the replicas is needed.
+    """
+
+    def __init__(self, program, graph, summed):
+        self._program = program
+        self._graph = graph
+        self._count = program.num_replicas
+        self._summed = summed
+        self._batched = IdentityMap()
+        self._made = {}
+        self._variants = {}
+
+    def take(self, tensor, outline):
+        """Makes placeholders for `tensor`, held as `outline` is; returns them."""
+        self._batched[tensor] = outline.held(tensor)
+        return self._batched[tensor].tensors()
+
+    def copies(self, op):
+        """What was made of `op`, for others to wait for."""
+        return self._made[op]
+
+    def canonical(self, tensor):
+        """The batched value of `tensor`, under the shape that leaves the graph."""
+        batched = self._batched[tensor]
+        return batched.like(batched.tensors())
+
+    def add(self, body, island):
+        """Adds the ops of `body`, each after those that it needs.
+
+        Args:
+          body: ops of the trace.
+          island: those of them that each replica does before the next one does them.
+        """
+        later = set()
+        for op in body:
+            if op in island or any(before in later for before in ordering.needs(op)):
+                later.add(op)
+            else:
+                self._add(op)
+        self._add_island([op for op in body if op in island])
+        for op in body:
+            if op in later and op not in island:
+                self._add(op)
+
+    def _add(self, op):
+        with tf.control_dependencies(self._before(op)):
+            found = self._found(op)
+        self._batched.update(zip(op.outputs, found))
+        self._made.setdefault(op, [tensor.op for batched in found for tensor in batched.tensors()])
+
+    def _before(self, op):
+        return [
+            made for control in segments.controls_of(op) for made in self._made.get(control, ())
+        ]
+
+    def _found(self, op):
+        """The batched values of the outputs of `op`."""
+        given = [self._batched[tensor] for tensor in segments.inputs_of(op)]
+        if op.type in _SHAPES:
+            found = _shapes(op, given, self._count)
+            if found:
+                return found
+        uniform = all(isinstance(batched, batched_values.Uniform) for batched in given)
+        if uniform and (not functions.is_stateful(op) or graphs.only_reads(op)):
+            return self._once(op, [batched.value for batched in given])
+        if functions.is_stateful(op) and not graphs.only_reads(op):
+            return self._for_each(op, given)
+        return self._by_rule(op, given) or self._for_each(op, given)
+
+    def _by_rule(self, op, given):
+        if op.type not in batching_rules.RULES or any(
+            isinstance(batched, batched_values.Each) for batched in given
+        ):
+            return None
+        node = batching_rules.Node(op, given, self._count, op.outputs[0] in self._summed)
+        if not (node.is_known() and node.has_room()):
+            return None
+        return batching_rules.RULES[op.type](node)
+
+    def _once(self, op, inputs):
+        folded = None if functions.is_stateful(op) else static_values.folded(op, inputs)
+        if folded is None:
+            made = functions.copy_op(op, inputs)
+            self._made[op] = [made]
+            outputs = made.outputs
+        else:
+            outputs = [tf.constant(v, t.dtype) for v, t in zip(folded, op.outputs)]
+        return [batched_values.Uniform(self._count, tensor) for tensor in outputs]
+
+    def _for_each(self, op, given):
+        """One op per replica; stateful ones run one after the other."""
+        made = []
+        for replica, inputs in enumerate(zip(*[batched.each() for batched in given])):
+            made.append(self._copy(op, inputs, replica, made[-1:]))
+        if not given:
+            for replica in range(self._count):
+                made.append(self._copy(op, [], replica, made[-1:]))
+        self._made[op] = made
+        return self._columns(op, made)
+
+    def _copy(self, op, inputs, replica, before):
+        """The op of one replica: a random op has a state of its own."""
+        with tf.control_dependencies(before if _waits(op) else []):
+            return functions.copy_op(op, inputs, self._changed(op, replica))
+
+    def _changed(self, op, replica):
+        """The attributes in which the op of `replica` differs from `op`."""
+        if op in self._program.numbers:
+            return random_seeds.attribute(self._program.numbers[op][replica])
+        if not functions.is_stateful(op) or not random_seeds.draws(op):
+            return None
+        if replica not in self._variants:
+            self._variants[replica] = random_seeds.Variants(
+                self._program.graph, self._graph, replica
+            )
+        node, before = op.node_def, op.node_def.attr
+        self._variants[replica].call(node)
+        return {name: value for name, value in node.attr.items() if value != before[name]}
+
+    def _columns(self, op, made):
+        """The batched values of the outputs of `op` when `made` are its copies."""
+        columns = zip(*[copy.outputs for copy in made])
+        return [
+            batched_values.of_parts(list(column), tensor)
+            for column, tensor in zip(columns, op.outputs)
+        ]
+
+    # What replicas do one after the other.
+
+    def _add_island(self, ops):
+        made = {op: [] for op in ops}
+        effects = []
+        for replica in range(self._count):
+            values, last = IdentityMap(), effects
+            effects = []
+            for op in ops:
+                copy = self._copy_in_island(op, replica, values, made, last)
+                made[op].append(copy)
+                values.update(zip(op.outputs, copy.outputs))
+                effects += [copy] if _touches(op) else []
+        for op in ops:
+            self._made[op] = made[op]
+            self._batched.update(zip(op.outputs, self._columns(op, made[op])))
+
+    def _copy_in_island(self, op, replica, values, made, last):
+        inputs = [
+            values[tensor] if tensor in values else self._batched[tensor].each()[replica]
+            for tensor in segments.inputs_of(op)
+        ]
+        own = [made[c][replica] for c in segments.controls_of(op) if c in made]
+        with tf.control_dependencies(own + self._before(op) + (last if _touches(op) else [])):
+            return self._copy(op, inputs, replica, [])
+
+
+def _waits(op):
+    return (
+        functions.is_stateful(op) and not graphs.only_reads(op) and not random_seeds.is_random(op)
+    )
+
+
+def _touches(op):
+    return functions.is_stateful(op) or any(map(functions.is_resource, op.inputs))
+
+
+def _shapes(op, given, count):
+    """The outputs of an op that asks for shapes; None if a shape is unknown while tracing."""
+    shapes = [batched.static_shape(tensor) for batched, tensor in zip(given, op.inputs)]
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return None
+    ask = {"Rank": len, "Size": np.prod}.get(op.type, list)
+    return [
+        batched_values.Uniform(count, tf.constant(ask(shape.as_list()), tensor.dtype, tensor.shape))
+        for shape, tensor in zip(shapes, op.outputs)
+    ]

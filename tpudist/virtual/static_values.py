@@ -1,0 +1,68 @@
+"""What is known of an op's outputs before it runs: values that can be computed, shapes.
+
+Gradients ask for shapes by ops (``BroadcastGradientArgs``); TensorFlow itself computes
+these while it optimises a graph, which is too late for a batching rule.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, graphs
+from tpudist.virtual import batched_values
+
+#: Larger constants are left to TensorFlow's optimiser.
+_LARGEST = 1024
+
+
+def folded(op, inputs):
+    """The values of the outputs of `op` if they are small integers that can be computed.
+
+    Args:
+      op: an op of a trace, without an effect.
+      inputs: tensors of the current graph, in place of its inputs.
+
+    Returns:
+      One array per output, or None.
+    """
+    if not inputs or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
+        return None
+    values = [functions.static_value(tensor) for tensor in inputs]
+    if any(value is None or np.size(value) > _LARGEST for value in values):
+        return None
+    return graphs.evaluated(op, values)
+
+
+def _is_small(tensor):
+    if not (tensor.dtype.is_integer or tensor.dtype == tf.bool):
+        return False
+    return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() <= _LARGEST
+
+
+def shapes(op, inputs):
+    """The static shapes of the outputs of `op` for one replica.
+
+    Args:
+      op: an op of a trace.
+      inputs: the batched value of each input.
+
+    Returns:
+      One ``TensorShape`` per output: the trace's, or what follows from shapes and
+      values that became known while joining.
+    """
+    found = [tensor.shape for tensor in op.outputs]
+    if all(shape.is_fully_defined() for shape in found) or any(
+        tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs
+    ):
+        return found
+    with functions.FuncGraph("shapes").as_default():
+        held = [_stand_in(tensor, batched) for tensor, batched in zip(op.inputs, inputs)]
+        made = functions.copy_op(op, held)
+    return [tensor.shape for tensor in made.outputs]
+
+
+def _stand_in(tensor, batched):
+    if isinstance(batched, batched_values.Uniform):
+        value = functions.static_value(batched.value)
+        if value is not None:
+            return tf.constant(value, tensor.dtype)
+    return tf.compat.v1.placeholder(tensor.dtype, batched.static_shape(tensor))
