@@ -6,8 +6,8 @@ The JSON object has ``engine`` (plain, virtual, mirrored, mirrored_one),
 ``cores``, ``model``, ``batch`` (the global one) and the model's own options.
 Then each line on standard input is a command: ``first`` (the first step, with
 trace), ``steps N``. Each answer is a line ``@`` and a JSON object: ``seconds`` and
-``cpu`` (of all threads), per step, and ``peak``, the bytes of resident memory that building and training
-have added so far.
+``cpu`` (of all threads), per step, and ``peak``, the bytes of resident memory that
+building and training have added so far.
 """
 
 import json

@@ -6,7 +6,8 @@ A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
 * `Batch`: one tensor ``[N * b, ...]`` (its rows) or ``[N, b, ...]`` (stacked),
   replica after replica: the same memory under two shapes;
 * `Total`: one tensor ``[b, ...]``, the sum over the replicas;
-* `Each`: N tensors.
+* `Each`: N tensors;
+* `Lists`: one tensor list, whose elements are the stacked elements of N lists.
 
 Conversions add ops to the current graph, once. A batched value without tensors is an
 outline, from which :meth:`held` makes placeholders.
@@ -17,7 +18,11 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
-from tpudist.virtual import reduce_once
+from tpudist.virtual import reduce_once, tensor_lists
+
+
+class NotJoined(Exception):
+    """An op cannot be joined; what contains it is done once per replica."""
 
 
 class Uniform:
@@ -25,7 +30,7 @@ class Uniform:
 
     def __init__(self, count, tensor=None):
         self.value = tensor
-        self._count = count
+        self.count = count
 
     def tensors(self):
         """The tensors that hold this batched value."""
@@ -33,7 +38,7 @@ class Uniform:
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
-        return Uniform(self._count, *tensors)
+        return Uniform(self.count, *tensors)
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
@@ -45,7 +50,7 @@ class Uniform:
 
     def each(self):
         """One tensor per replica."""
-        return [self.value] * self._count
+        return [self.value] * self.count
 
     def rows(self):
         """The value repeated along its first axis, like the rows of a `Batch`."""
@@ -57,14 +62,14 @@ class Uniform:
 
     def total(self, leaf=""):
         """The sum over the replicas; `leaf` is its name in errors."""
-        return self.value * tf.cast(self._count, self.value.dtype)
+        return self.value * tf.cast(self.count, self.value.dtype)
 
 
 class Each:
     """`count` tensors, one per replica."""
 
     def __init__(self, count, tensors=()):
-        self._count = count
+        self.count = count
         self._tensors = list(tensors)
 
     def tensors(self):
@@ -73,11 +78,11 @@ class Each:
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
-        return Each(self._count, tensors)
+        return Each(self.count, tensors)
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(tensor) for _ in range(self._count)])
+        return self.like([functions.placeholder_like(tensor) for _ in range(self.count)])
 
     def static_shape(self, tensor):
         """The static shape of one replica's value of `tensor`, of the trace."""
@@ -97,7 +102,7 @@ class Each:
 class Total:
     """The sum over all replicas, where only the sum is needed."""
 
-    def __init__(self, tensor):
+    def __init__(self, tensor=None):
         self.value = tensor
 
     def static_shape(self, tensor):
@@ -112,9 +117,50 @@ class Total:
         """The same batched value, held by other tensors."""
         return Total(*tensors)
 
+    def held(self, tensor):
+        """The same batched value of `tensor` (of the trace), in placeholders."""
+        return self.like([functions.placeholder_like(tensor)])
+
     def total(self, leaf=""):
         """The sum over the replicas; `leaf` is its name in errors."""
         return self.value
+
+
+class Lists:
+    """One tensor list for all replicas: each element is ``[N] + shape``.
+
+    Args:
+      count: number of replicas.
+      shape: the shape of one replica's elements, a list of ints.
+      dtype: the type of the elements.
+      tensor: the list.
+    """
+
+    def __init__(self, count, shape, dtype, tensor=None):
+        self.count = count
+        self.shape = list(shape)
+        self.dtype = dtype
+        self.value = tensor
+
+    def tensors(self):
+        """The tensors that hold this batched value."""
+        return [self.value]
+
+    def like(self, tensors):
+        """The same batched value, held by other tensors."""
+        return Lists(self.count, self.shape, self.dtype, *tensors)
+
+    def held(self, tensor):
+        """The same batched value of `tensor` (of the trace), in placeholders."""
+        return self.like([tf.compat.v1.placeholder(tf.variant, [])])
+
+    def static_shape(self, tensor):
+        """The static shape of one replica's value of `tensor`, of the trace."""
+        return tensor.shape
+
+    def each(self):
+        """One list per replica."""
+        return tensor_lists.each(self.value, self.count, self.shape, self.dtype)
 
 
 class Batch:
@@ -129,7 +175,7 @@ class Batch:
     """
 
     def __init__(self, count, shape, rows=None, stacked=None, parts=None):
-        self._count = count
+        self.count = count
         self.shape = list(shape)
         self._rows = rows
         self._stacked = stacked
@@ -146,7 +192,7 @@ class Batch:
                 self._rows = tf.concat(self._parts, 0)
             else:
                 self._rows = tf.reshape(
-                    self._stacked, [self._count * self.shape[0]] + self.shape[1:]
+                    self._stacked, [self.count * self.shape[0]] + self.shape[1:]
                 )
         return self._rows
 
@@ -156,7 +202,7 @@ class Batch:
             if self._rows is None and self._parts is not None and (not self.shape):
                 self._stacked = tf.stack(self._parts)
             else:
-                self._stacked = tf.reshape(self.rows(), [self._count] + self.shape)
+                self._stacked = tf.reshape(self.rows(), [self.count] + self.shape)
         return self._stacked
 
     def aligned(self, rank):
@@ -164,7 +210,7 @@ class Batch:
         missing = rank - len(self.shape)
         if not missing:
             return self.stacked()
-        return tf.reshape(self.stacked(), [self._count] + [1] * missing + self.shape)
+        return tf.reshape(self.stacked(), [self.count] + [1] * missing + self.shape)
 
     def tensors(self):
         """The tensors that hold this batched value."""
@@ -173,11 +219,11 @@ class Batch:
     def like(self, tensors):
         """The same batched value, held by other tensors."""
         kind = "rows" if self.shape else "stacked"
-        return Batch(self._count, self.shape, **{kind: tensors[0]})
+        return Batch(self.count, self.shape, **{kind: tensors[0]})
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
-        rows = [self._count * n for n in self.shape[:1]] or [self._count]
+        rows = [self.count * n for n in self.shape[:1]] or [self.count]
         return self.like([functions.placeholder_like(tensor, rows + self.shape[1:])])
 
     def each(self):
@@ -201,3 +247,42 @@ def of_parts(tensors, tensor):
     ):
         return Each(len(tensors), tensors)
     return Batch(len(tensors), tensors[0].shape.as_list(), parts=list(tensors))
+
+
+def merged(one, other):
+    """The batched value, an outline, that can hold what both hold.
+
+    Raises:
+      NotJoined: there is none.
+    """
+    if isinstance(one, Uniform):
+        return other
+    if isinstance(other, Uniform) or type(one) is type(other) and _fit(one, other):
+        return one
+    if isinstance(one, Total) or isinstance(other, Total):
+        return one if isinstance(one, Total) else other
+    if isinstance(one, Lists) or isinstance(other, Lists):
+        raise NotJoined("lists of tensors of several shapes")
+    return Each(one.count)
+
+
+def _fit(one, other):
+    return getattr(one, "shape", None) == getattr(other, "shape", None)
+
+
+def is_like(one, other):
+    """Whether two batched values hold a tensor in the same way."""
+    return type(one) is type(other) and _fit(one, other)
+
+
+def converted(batched, outline):
+    """`batched`, held as `outline` is, which can hold it."""
+    if is_like(batched, outline):
+        return batched
+    if isinstance(outline, Total):
+        return Total(batched.total())
+    if isinstance(outline, Each):
+        return Each(outline.count, batched.each())
+    if isinstance(outline, Lists):
+        return outline.like([tensor_lists.emptied(batched.value)])
+    return Batch(outline.count, outline.shape, parts=batched.each())

@@ -4,8 +4,18 @@ import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs, random_seeds
-from tpudist.virtual import batched_values, batching_rules, ordering, segments, static_values
+from tpudist.virtual import (
+    batched_values,
+    batching_rules,
+    joined_control_flow,
+    nested,
+    ordering,
+    segments,
+    static_values,
+)
 from tpudist.virtual.identity_map import IdentityMap
+
+_ON_LISTS = batching_rules.LISTS + batching_rules.PASSES
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
 
@@ -17,12 +27,15 @@ class JoinedGraph:
       program: the traced `Program`.
       graph: the FuncGraph that they are added to, which is the current graph.
       summed: the tensors of which only the sum over the replicas is needed.
+
+    Attributes:
+      count: number of replicas.
     """
 
     def __init__(self, program, graph, summed):
         self._program = program
         self._graph = graph
-        self._count = program.num_replicas
+        self.count = program.num_replicas
         self._summed = summed
         self._batched = IdentityMap()
         self._made = {}
@@ -32,6 +45,19 @@ class JoinedGraph:
         """Makes placeholders for `tensor`, held as `outline` is; returns them."""
         self._batched[tensor] = outline.held(tensor)
         return self._batched[tensor].tensors()
+
+    def inside(self, summed, graph=None):
+        """A `JoinedGraph` for a function that is called in this one, or in `graph`."""
+        return JoinedGraph(self._program, graph or self._graph, summed)
+
+    def add_function(self, function, given):
+        """Adds the ops of a `nested.Function`, whose inputs are held as `given` are."""
+        self._batched.update(zip(function.inputs, given))
+        self.add(function.body, set())
+
+    def held(self, tensors):
+        """The batched value of each of `tensors`, of the trace."""
+        return [self._batched[tensor] for tensor in tensors]
 
     def copies(self, op):
         """What was made of `op`, for others to wait for."""
@@ -75,7 +101,7 @@ class JoinedGraph:
         """The batched values of the outputs of `op`."""
         given = [self._batched[tensor] for tensor in segments.inputs_of(op)]
         if op.type in _SHAPES:
-            found = _shapes(op, given, self._count)
+            found = _shapes(op, given, self.count)
             if found:
                 return found
         uniform = all(isinstance(batched, batched_values.Uniform) for batched in given)
@@ -83,14 +109,25 @@ class JoinedGraph:
             return self._once(op, [batched.value for batched in given])
         if functions.is_stateful(op) and not graphs.only_reads(op):
             return self._for_each(op, given)
-        return self._by_rule(op, given) or self._for_each(op, given)
+        try:
+            return self._joined(op, given) or self._for_each(op, given)
+        except batched_values.NotJoined:
+            return self._for_each(op, given)
+
+    def _joined(self, op, given):
+        if op.type in nested.LOOPS + nested.BRANCHES + nested.CALLS:
+            wanted = [output in self._summed for output in op.outputs]
+            return joined_control_flow.join(self, op, given, wanted)
+        return self._by_rule(op, given)
 
     def _by_rule(self, op, given):
         if op.type not in batching_rules.RULES or any(
-            isinstance(batched, batched_values.Each) for batched in given
+            isinstance(batched, batched_values.Each)
+            or (isinstance(batched, batched_values.Lists) and op.type not in _ON_LISTS)
+            for batched in given
         ):
             return None
-        node = batching_rules.Node(op, given, self._count, op.outputs[0] in self._summed)
+        node = batching_rules.Node(op, given, self.count, op.outputs[0] in self._summed)
         if not (node.is_known() and node.has_room()):
             return None
         return batching_rules.RULES[op.type](node)
@@ -103,7 +140,7 @@ class JoinedGraph:
             outputs = made.outputs
         else:
             outputs = [tf.constant(v, t.dtype) for v, t in zip(folded, op.outputs)]
-        return [batched_values.Uniform(self._count, tensor) for tensor in outputs]
+        return [batched_values.Uniform(self.count, tensor) for tensor in outputs]
 
     def _for_each(self, op, given):
         """One op per replica; stateful ones run one after the other."""
@@ -111,7 +148,7 @@ class JoinedGraph:
         for replica, inputs in enumerate(zip(*[batched.each() for batched in given])):
             made.append(self._copy(op, inputs, replica, made[-1:]))
         if not given:
-            for replica in range(self._count):
+            for replica in range(self.count):
                 made.append(self._copy(op, [], replica, made[-1:]))
         self._made[op] = made
         return self._columns(op, made)
@@ -148,7 +185,7 @@ class JoinedGraph:
     def _add_island(self, ops):
         made = {op: [] for op in ops}
         effects = []
-        for replica in range(self._count):
+        for replica in range(self.count):
             values, last = IdentityMap(), effects
             effects = []
             for op in ops:

@@ -35,7 +35,10 @@ def join(program, cut, known):
     """
     outlines, made = IdentityMap(known), []
     for segment, merge in zip(cut, program.merges + [None]):
-        joined = segment and _join(program, segment, outlines)
+        try:
+            joined = segment and _join(program, segment, outlines)
+        except batched_values.NotJoined:
+            return None
         if segment is not None and joined is None:
             return None
         made.append(joined)
@@ -65,5 +68,6 @@ def _join(program, segment, outlines):
         graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
             tf.constant(0)
         ]
-    graph.control_outputs = [op for must in segment.must_run for op in made.copies(must)]
+    must_run = [op for must in segment.must_run for op in made.copies(must)]
+    graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
     return Joined(functions.make(graph, noinline=False), segment.inputs, outputs)

@@ -1,6 +1,6 @@
 """Which tensors are needed only as a sum over the replicas: gradients, above all."""
 
-from tpudist.virtual import batching_rules, segments
+from tpudist.virtual import batching_rules, nested, segments
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -14,21 +14,82 @@ def in_segment(segment, body):
     return _needed(body, segment.summed, segment.each)
 
 
-def _needed(body, wanted, each):
-    """{tensor: tensor} whose sum is enough, where that of `wanted` is and `each` are not sums."""
+def in_function(function, wanted):
+    """The same in a function that an op calls.
+
+    Args:
+      function: a `nested.Function`.
+      wanted: for each of its outputs, whether the sum over the replicas is enough.
+    """
+    pairs = list(zip(function.outputs, wanted))
+    each = IdentityMap.of(tensor for tensor, is_sum in pairs if not is_sum)
+    needed = _needed(function.body, IdentityMap.of(t for t, is_sum in pairs if is_sum), each)
+    consumers = _consumers(function.body)
+    for tensor in function.inputs:
+        if _is_enough(tensor, consumers, needed, each, IdentityMap.of(function.outputs)):
+            needed[tensor] = tensor
+    return needed
+
+
+def of_loop(loop, wanted):
+    """For each variable of a loop, whether its sum over the replicas is enough.
+
+    Args:
+      loop: a `nested.Loop`.
+      wanted: for each output of the loop, whether that is enough.
+    """
+    enough = list(wanted)
+    while True:
+        needed = in_function(loop.body, enough)
+        used = IdentityMap.of(t for op in loop.condition.body for t in segments.inputs_of(op))
+        found = [
+            is_sum and inner in needed and asked not in used
+            for is_sum, inner, asked in zip(enough, loop.body.inputs, loop.condition.inputs)
+        ]
+        if found == enough:
+            return enough
+        enough = found
+
+
+def _consumers(body):
     consumers = IdentityMap()
     for op in body:
         for tensor in segments.inputs_of(op):
             consumers.setdefault(tensor, []).append(op)
+    return consumers
+
+
+def _needed(body, wanted, each):
+    """{tensor: tensor} whose sum is enough, where that of `wanted` is and `each` are not sums."""
+    consumers = _consumers(body)
     summed = IdentityMap()
     for op in reversed(body):
         for tensor in op.outputs:
-            used = consumers.get(tensor, ())
-            if tensor in each or not (used or tensor in wanted):
-                continue
-            if all(_is_linear(consumer) and consumer.outputs[0] in summed for consumer in used):
+            if _is_enough(tensor, consumers, summed, each, wanted):
                 summed[tensor] = tensor
     return summed
+
+
+def _is_enough(tensor, consumers, summed, each, wanted):
+    used = consumers.get(tensor, ())
+    if tensor in each or not (used or tensor in wanted):
+        return False
+    return all(_passes_on(consumer, tensor, summed) for consumer in used)
+
+
+def _passes_on(op, tensor, summed):
+    """Whether the sum of `tensor` is enough for `op`, of whose outputs `summed` are sums."""
+    wanted = [output in summed for output in op.outputs]
+    if op.type in nested.LOOPS and any(wanted):
+        enough = of_loop(nested.loop(op), wanted)
+    elif op.type in nested.CALLS and any(wanted):
+        function = nested.function(op)
+        needed = in_function(function, wanted) if function else ()
+        enough = [inner in needed for inner in function.inputs] if function else [False]
+    else:
+        return _is_linear(op) and wanted[0]
+    places = [i for i, each in enumerate(segments.inputs_of(op)) if each is tensor]
+    return all(enough[i] for i in places if i < len(enough)) and len(enough) > max(places)
 
 
 def _is_linear(op):

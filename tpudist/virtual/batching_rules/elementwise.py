@@ -18,6 +18,17 @@ ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad
 TanhGrad""".split()
 
 
+#: Ops that give a number for any numbers; integer divisions do not.
+TOTAL = frozenset(UNARY + BROADCAST + SAME_SHAPE) - {
+    "Div",
+    "FloorDiv",
+    "FloorMod",
+    "Mod",
+    "Pow",
+    "TruncateDiv",
+}
+
+
 @rule(*PASSES)
 def passed(node):
     """An op that returns its input."""

@@ -5,6 +5,8 @@ or None if it cannot say. Every rule gives for each replica what the op would
 have given that replica alone, up to the order of floating-point additions.
 """
 
+import tensorflow as tf
+
 from tpudist.tfcompat import functions
 from tpudist.virtual import batched_values, static_values
 
@@ -37,7 +39,14 @@ RANKS = {
 #: Ops with an output whose shape is the kernel's choice.
 RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
 
-#: The same where shapes are broadcast.
+#: Ops on tensor lists.
+LISTS = tuple(
+    "TensorListSetItem TensorListPushBack TensorListPopBack TensorListGetItem "
+    "TensorListLength TensorListElementShape TensorListResize TensorListStack "
+    "TensorListGather TensorListFromTensor ZerosLike AddN".split()
+)
+
+#: As in RANKS, where shapes are broadcast.
 BROADCAST_RANK = 5
 
 
@@ -80,15 +89,16 @@ class Node:
         return shape.as_list() if shape.is_fully_defined() else None
 
     def is_known(self):
-        """Whether all shapes around the op are known while tracing."""
-        return self.op.type in RESERVING or all(
-            shape.is_fully_defined() for shape in self._given + self._made
-        )
+        """Whether all shapes around the op are known while tracing, or of no interest."""
+        tensors = list(self.op.inputs) + list(self.op.outputs)
+        if self.op.type in RESERVING + PASSES or any(t.dtype == tf.variant for t in tensors):
+            return True
+        return all(shape.is_fully_defined() for shape in self._given + self._made)
 
     def has_room(self):
         """Whether the op's kernel takes a tensor with one axis more."""
-        rank = max(len(shape) for shape in self._given + self._made)
-        return rank < RANKS.get(self.op.type, rank + 1)
+        highest = RANKS.get(self.op.type)
+        return highest is None or all(len(shape) < highest for shape in self._given + self._made)
 
     def constant(self, index):
         """The value of an input if it is known while tracing, or None."""

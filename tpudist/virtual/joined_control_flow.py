@@ -1,0 +1,76 @@
+"""Branches, loops and calls of a trace, joined inside.
+
+The functions of a loop are joined again and again until it is known how each variable of
+the loop is held: it begins as what enters the loop, and ends as what holds that and the
+result of a round.
+"""
+
+from tpudist.virtual import batched_values, joined_functions, loops_apart, nested, sums
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.joined_functions import Part
+
+#: A variable of a loop is held in at most five ways, one after the other.
+_ROUNDS = 12
+
+
+def join(joined, op, given, wanted):
+    """The batched values of the outputs of `op`, a branch, loop or call.
+
+    Args:
+      joined: the `joined_graph.JoinedGraph` that gets the ops.
+      op: an op of the trace that has no effect.
+      given: the batched value of each of its inputs.
+      wanted: for each output, whether only the sum over the replicas is needed.
+
+    Raises:
+      NotJoined: it can not be joined.
+    """
+    if op.type in nested.CALLS:
+        return _call(joined, op, given, wanted)
+    if op.type in nested.LOOPS:
+        return _loop(joined, op, given, wanted)
+    return _branches(joined, op, given, wanted)
+
+
+def _call(joined, op, given, wanted):
+    function = nested.function(op)
+    if function is None:
+        raise batched_values.NotJoined("the function is compiled by XLA or not known")
+    inner = joined.inside(sums.in_function(function, wanted))
+    inner.add_function(function, given)
+    return inner.held(function.outputs)
+
+
+def _branches(joined, op, given, wanted):
+    functions = nested.branches(op)
+    if functions is None:
+        raise batched_values.NotJoined("the function is compiled by XLA or not known")
+    if not isinstance(given[0], batched_values.Uniform):
+        raise batched_values.NotJoined("replicas take different branches")
+    parts = [Part(joined, f, given[1:], sums.in_function(f, wanted)) for f in functions]
+    outlines = [batched_values.merged(a, b) for a, b in zip(*[part.outputs for part in parts])]
+    return joined_functions.branches(op, given, parts, outlines)
+
+
+def _loop(joined, op, given, wanted):
+    loop = nested.loop(op)
+    if loop is None:
+        raise batched_values.NotJoined("the function is compiled by XLA or not known")
+    enough = sums.of_loop(loop, wanted)
+    body, held = _settled(joined, loop, given, sums.in_function(loop.body, enough))
+    condition = Part(joined, loop.condition, held, IdentityMap())
+    if not isinstance(condition.outputs[0], batched_values.Uniform):
+        return loops_apart.join(joined, op, given, loop)
+    return joined_functions.loop(op, given, held, condition, body)
+
+
+def _settled(joined, loop, given, needed):
+    """The `Part` of one round, and how it holds the variables of the loop."""
+    held = list(given)
+    for _ in range(_ROUNDS):
+        body = Part(joined, loop.body, held, needed)
+        grown = [batched_values.merged(one, other) for one, other in zip(held, body.outputs)]
+        if all(batched_values.is_like(one, other) for one, other in zip(held, grown)):
+            return body, held
+        held = grown
+    raise batched_values.NotJoined("the loop does not settle")

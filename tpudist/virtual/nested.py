@@ -1,0 +1,59 @@
+"""The functions that ops of a trace call, and what they need: branches, loops, calls."""
+
+import collections
+
+from tpudist.tfcompat import graphs
+from tpudist.virtual import ordering, segments
+from tpudist.virtual.identity_map import IdentityMap
+
+LOOPS = ("While", "StatelessWhile")
+BRANCHES = ("If", "StatelessIf")
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+#: A function: its graph; the placeholders it takes; the ops that its outputs need, each
+#: after those that it needs; its outputs.
+Function = collections.namedtuple("Function", "graph inputs body outputs")
+
+#: A loop: whether there is another round, and one round.
+Loop = collections.namedtuple("Loop", "condition body")
+
+
+def function(op, attribute="f"):
+    """The `Function` that `op` calls; None if it is not known or compiled by XLA."""
+    node = op.node_def
+    if node.attr["_XlaMustCompile"].b:
+        return None
+    graph = graphs.called(op.graph, node.attr[attribute].func.name)
+    return None if graph is None else _of_graph(graph)
+
+
+def loop(op):
+    """The `Loop` of a While op; None if a function of it is not known."""
+    condition, body = function(op, "cond"), function(op, "body")
+    return None if condition is None or body is None else Loop(condition, body)
+
+
+def branches(op):
+    """The two `Function` objects of an If op, or None."""
+    found = [function(op, name) for name in ("then_branch", "else_branch")]
+    return None if None in found else found
+
+
+def _of_graph(graph):
+    if not hasattr(graph, "_tpudist_function"):
+        graph._tpudist_function = _read(graph)
+    return graph._tpudist_function
+
+
+def _read(graph):
+    inputs = IdentityMap.of(graph.inputs)
+    outputs = [segments.origin(tensor) for tensor in graph.outputs]
+    live, pending = set(), [tensor.op for tensor in outputs if tensor not in inputs]
+    while pending:
+        op = pending.pop()
+        if op not in live:
+            live.add(op)
+            pending += [tensor.op for tensor in segments.inputs_of(op) if tensor not in inputs]
+            pending += [c for c in segments.controls_of(op) if c.type != "Placeholder"]
+    body = ordering.sorted_ops([op for op in graph.get_operations() if op in live])
+    return None if body is None else Function(graph, list(graph.inputs), body, outputs)
