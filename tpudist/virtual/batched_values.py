@@ -19,10 +19,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual import reduce_once, tensor_lists
-
-
-class NotJoined(Exception):
-    """An op cannot be joined; what contains it is done once per replica."""
+from tpudist.virtual.tensor_lists import NotJoined
 
 
 class Uniform:

@@ -1,7 +1,7 @@
 """The functions of a branch or loop for all replicas, and the op that calls them."""
 
 from tpudist.tfcompat import functions, graphs
-from tpudist.virtual import batched_values
+from tpudist.virtual import batched_values, tensor_lists
 
 
 class Part:
@@ -40,6 +40,7 @@ class Part:
         with self._graph.as_default():
             made = map(batched_values.converted, self.outputs, outlines)
             self.tensors = self._graph.outputs = _tensors(made)
+        tensor_lists.check_fed(self._graph)
         return functions.make(self._graph, noinline=False)
 
 

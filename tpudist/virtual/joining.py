@@ -14,7 +14,14 @@ import collections
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
-from tpudist.virtual import batched_values, joined_graph, ordering, shared_effects, sums
+from tpudist.virtual import (
+    batched_values,
+    joined_graph,
+    ordering,
+    shared_effects,
+    sums,
+    tensor_lists,
+)
 from tpudist.virtual.identity_map import IdentityMap
 
 #: A function, the tensors of the trace that it takes, and its results as
@@ -68,6 +75,7 @@ def _join(program, segment, outlines):
         graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
             tf.constant(0)
         ]
+    tensor_lists.check_fed(graph)
     must_run = [op for must in segment.must_run for op in made.copies(must)]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
     return Joined(functions.make(graph, noinline=False), segment.inputs, outputs)

@@ -14,8 +14,9 @@ _SAFE = (
     frozenset(batching_rules.TOTAL)
     | frozenset(batching_rules.PASSES + batching_rules.RESHAPES)
     | frozenset(
-        "All Any BatchMatMulV2 BatchMatMulV3 BiasAdd ConcatV2 Const Max Mean MatMul Min Pack Prod "
-        "Rank ReadVariableOp Shape Size Softmax Split StridedSlice Sum Tile Transpose Unpack".split()
+        """All Any BatchMatMulV2 BatchMatMulV3 BiasAdd ConcatV2 Const Max Mean MatMul Min Pack
+        Prod Rank ReadVariableOp Shape Size Softmax Split StridedSlice Sum Tile Transpose
+        Unpack""".split()
     )
 )
 

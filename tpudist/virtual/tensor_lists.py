@@ -3,6 +3,12 @@
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
+from tpudist.virtual.identity_map import IdentityMap
+
+
+class NotJoined(Exception):
+    """An op cannot be joined; what contains it is done once per replica."""
+
 
 #: Ops that make a list; input 0 is the shape of its elements.
 _MAKERS = ("EmptyTensorList", "TensorListReserve")
@@ -11,18 +17,31 @@ _MAKERS = ("EmptyTensorList", "TensorListReserve")
 def emptied(tensor):
     """The list `tensor`, which was just made, with elements of any shape.
 
-    A placeholder of a loop stays what it is: while the loop is joined a first time, it is
-    not known yet what its lists hold; it is joined again with what was found.
+    For a list that a loop takes it is a placeholder that nobody feeds: while the loop is
+    joined a first time, it is not known yet what its lists hold. It is joined again with
+    what was found; see :func:`check_fed`.
 
     Returns:
       A tensor, or None if the list may have elements.
     """
     if tensor.op.type == "Placeholder":
-        return tensor
+        return tf.compat.v1.placeholder(tf.variant, [])
     if tensor.op.type not in _MAKERS:
         return None
     shape, *others = tensor.op.inputs
     return functions.copy_op(tensor.op, [tf.constant(-1, shape.dtype)] + others).outputs[0]
+
+
+def check_fed(graph):
+    """Refuses a finished FuncGraph with a placeholder that nobody feeds.
+
+    Raises:
+      NotJoined: a list was taken for one of all replicas that is none.
+    """
+    fed = IdentityMap.of(graph.inputs)
+    for op in graph.get_operations():
+        if op.type == "Placeholder" and op.outputs[0] not in fed:
+            raise NotJoined("a list of tensors that were the same for every replica")
 
 
 def each(tensor, count, shape, dtype):

@@ -4,12 +4,7 @@ A rule is registered for one or several op types (:mod:`node`); an op without on
 once per replica. To change: add a rule and its case to tests/virtual/joining_cases.py.
 """
 
-from tpudist.virtual.batching_rules import (  # noqa: F401 (they register)
-    axes,
-    elementwise,
-    examples,
-    lists,
-)
+from tpudist.virtual.batching_rules import axes, elementwise, examples, lists  # noqa: F401 (they register)
 from tpudist.virtual.batching_rules.elementwise import TOTAL
 from tpudist.virtual.batching_rules.node import LINEAR, LISTS, PASSES, RESHAPES, RULES, Node
 

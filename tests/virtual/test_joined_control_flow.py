@@ -1,0 +1,214 @@
+"""Branches, loops and calls are joined inside, and give each replica its own values.
+
+The oracle is TensorFlow, run on each replica's share alone.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist.core import cluster
+from tpudist.tfcompat import versions
+from tpudist.v2_2.strategy import TPUStrategy
+
+if not versions.TRACE_ONCE:
+    pytest.skip(
+        "before 2.4 the replica function is traced once per replica", allow_module_level=True
+    )
+
+from tests.virtual.joining_cases import kernel
+from tests.virtual.test_joining import CORES, SUM, check, run, shares
+from tpudist.virtual import joined_graph
+
+
+@pytest.fixture
+def strategy():
+    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """The types of the ops that were done once per replica."""
+    seen, for_each = set(), joined_graph.JoinedGraph._for_each
+    monkeypatch.setattr(
+        joined_graph.JoinedGraph,
+        "_for_each",
+        lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
+    )
+    return seen
+
+
+def loop(x, w):
+    return tf.while_loop(
+        lambda i, y: i < 3, lambda i, y: (i + 1, tf.tanh(y @ w) + x), (tf.constant(0), x)
+    )[1]
+
+
+def branch(x, w):
+    return tf.cond(tf.reduce_sum(w) > 0, lambda: tf.nn.relu(x @ w), lambda: x @ w * 2)
+
+
+def mapped(x, w):
+    return tf.map_fn(lambda row: tf.tensordot(row, w, 1), x)
+
+
+def called(x, w):
+    return tf.function(lambda a, b: tf.tanh(a @ b))(x, w)
+
+
+def nested(x, w):
+    def step(i, y):
+        return i + 1, tf.cond(i < 1, lambda: loop(y, w), lambda: y * 2.0)
+
+    return tf.while_loop(lambda i, y: i < 2, step, (tf.constant(0), x))[1]
+
+
+def swapped(x, w):
+    """A loop whose variables change places."""
+    return tf.while_loop(
+        lambda i, a, b: i < 3,
+        lambda i, a, b: (i + 1, b @ w, a),
+        (tf.constant(0), tf.ones([4, 6]), x),
+    )[2]
+
+
+def array(x, w):
+    """A list written by a loop, some of it the same for all."""
+
+    def step(i, mine, everyones):
+        return i + 1, mine.write(i, x[i] * 2.0), everyones.write(i, w[0] * tf.cast(i, tf.float32))
+
+    _, mine, everyones = tf.while_loop(
+        lambda i, a, b: i < 4,
+        step,
+        (
+            tf.constant(0),
+            tf.TensorArray(tf.float32, 4, element_shape=[6]),
+            tf.TensorArray(tf.float32, 4, element_shape=[6]),
+        ),
+    )
+    return mine.stack() @ w + everyones.stack()
+
+
+FUNCTIONS = [loop, branch, mapped, called, nested, swapped, array]
+joined_inside = pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
+_FLOW = {
+    "While",
+    "StatelessWhile",
+    "If",
+    "StatelessIf",
+    "PartitionedCall",
+    "StatefulPartitionedCall",
+}
+
+
+@joined_inside
+def test_control_flow_is_joined_inside(strategy, apart, fn):
+    weights = tf.Variable(kernel(6, 6) - 0.1)
+    check(strategy, lambda x: fn(x, weights.read_value()), shares(4, 6))
+    check(strategy, lambda x: fn(x, weights), shares(4, 6))
+    assert not apart & _FLOW
+
+
+@joined_inside
+def test_gradients_of_control_flow_are_joined(strategy, apart, fn):
+    def gradients(x):
+        weights = kernel(6, 6) - 0.1
+        with tf.GradientTape() as tape:
+            tape.watch([x, weights])
+            loss = tf.reduce_sum(fn(x, weights) ** 2)
+        return tape.gradient(loss, [x, weights])
+
+    values = shares(4, 6)
+    check(strategy, gradients, values)
+    if fn is not nested:  # the inner loop's lists are made anew in each round of the outer one
+        assert not apart & _FLOW
+    apart.clear()
+    expected = sum(gradients(tf.constant(v))[1].numpy() for v in values)
+
+    def replica(x):
+        return tf.distribute.get_replica_context().all_reduce(SUM, gradients(x)[1])
+
+    for (found,) in run(strategy, replica, values):
+        np.testing.assert_allclose(found, expected, 1e-4)
+    if fn is not nested:
+        assert not apart & _FLOW
+
+
+def until_large(x, divide):
+    """Replicas leave the loop at different times."""
+    return tf.while_loop(
+        lambda i, y, total: tf.reduce_sum(y) < 30.0,
+        lambda i, y, total: (i + (2 // (i + 1) if divide else 1), y * 1.5, total + y[0]),
+        (tf.constant(0), x, tf.zeros([6])),
+    )
+
+
+@pytest.mark.parametrize("divide", [False, True], ids=["joined", "may fail"])
+def test_replicas_leave_a_loop_at_different_times(strategy, apart, divide):
+    values = shares(4, 6) * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
+    check(strategy, lambda x: until_large(x, divide), values)
+    assert ("StatelessWhile" in apart) == divide
+
+
+def test_replicas_take_different_branches(strategy):
+    def fn(x):
+        return tf.cond(x[0, 0] > 0.5, lambda: x * 2, lambda: tf.zeros_like(x) - 1.0)
+
+    check(strategy, fn, shares(4, 6))
+
+
+def test_random_numbers_of_a_loop_differ_between_replicas(strategy):
+    def fn(x):
+        return tf.while_loop(
+            lambda i, y: i < 2,
+            lambda i, y: (i + 1, y + tf.random.uniform([6])),
+            (tf.constant(0), x),
+        )[1]
+
+    found = np.array(run(strategy, fn, np.zeros([CORES, 4, 6], np.float32)))
+    assert len(np.unique(found[:, 0, 0, 0])) == CORES
+
+
+def test_a_loop_with_an_effect_is_done_replica_by_replica(strategy, apart):
+    shared = tf.Variable(1.0)
+
+    def fn(x):
+        def step(i, y):
+            shared.assign_add(y)
+            return i + 1, shared.read_value()
+
+        return tf.while_loop(lambda i, y: i < 2, step, (tf.constant(0), x))[1]
+
+    found = run(strategy, fn, np.arange(CORES, dtype=np.float32))
+    value, expected = 1.0, []
+    for replica in range(CORES):
+        y = float(replica)
+        for _ in range(2):
+            value += y
+            y = value
+        expected.append(y)
+    assert [got for (got,) in found] == expected
+    assert "While" in apart
+
+
+def test_an_lstm_is_trained_as_without_replicas(strategy, apart):
+    """A Keras LSTM: a gradient of the whole batch is the sum of the replicas'."""
+    with strategy.scope():
+        layer = tf.keras.layers.LSTM(5, return_sequences=True)
+        layer.build((None, 7, 3))
+    values = shares(2, 7, 3)
+
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(x) ** 2)
+        return tape.gradient(loss, layer.trainable_variables)
+
+    def replica(x):
+        return tf.distribute.get_replica_context().all_reduce(SUM, gradients(x))
+
+    expected = tf.function(gradients)(tf.constant(values.reshape(-1, 7, 3)))
+    for found in run(strategy, replica, values):
+        for got, wanted in zip(found, expected):
+            np.testing.assert_allclose(got, wanted.numpy(), 1e-4, 1e-5)
+    assert not apart & {"While", "StatelessWhile"}
