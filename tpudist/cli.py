@@ -9,6 +9,7 @@ Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from tpudist.errors import ArgumentError, TpudistError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Sequence
+    from typing import Iterator, Sequence
 
 
 #: Options of ``tpudist run`` that a value follows.
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
     Args:
       options: parsed ``script``, ``arguments``, ``era``, ``keras``, ``tpu`` and
-        ``compile`` (each of these None if left out), ``fast`` and ``lower_with``.
+        ``compile`` (each of these None if left out), ``explain``, ``fast`` and ``lower_with``.
 
     Returns:
       The script's exit code; if that is 0, 1 if a replica function does not
@@ -56,7 +57,21 @@ def run(options: argparse.Namespace) -> int:
     from tpudist.legacy import runner
 
     chosen = (options.era, options.tpu)
-    return runner.run(options.script, options.arguments, *chosen, keras=options.keras) or 0
+    around = _explaining() if options.explain else None
+    return (
+        runner.run(options.script, options.arguments, *chosen, around=around, keras=options.keras)
+        or 0
+    )
+
+
+@contextlib.contextmanager
+def _explaining() -> Iterator[None]:
+    """Prints, after the block, what became of each step function that was traced in it."""
+    from tpudist.virtual import explanations
+
+    with explanations.recording() as made:
+        yield
+    print(explanations.told(made))
 
 
 def compile_(options: argparse.Namespace) -> int:

@@ -41,8 +41,8 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         "run",
         help="run a legacy script, unmodified",
         allow_abbrev=False,
-        usage="tpudist run [--era ERA] [--keras era|installed] [--tpu NAME] [--compile SLICE] "
-        "script.py [args...]",
+        usage="tpudist run [--era ERA] [--keras era|installed] [--tpu NAME] [--explain] "
+        "[--compile SLICE] script.py [args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.",
     )
@@ -61,6 +61,12 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         "--tpu",
         metavar="NAME",
         help="a TPU's name or address, or virtual:8; overrides what the script passes",
+    )
+    verb.add_argument(
+        "--explain",
+        action="store_true",
+        help="after the script, tell for each step function that ran on virtual cores which "
+        "share of its ops is done once for all cores, and why the rest is not",
     )
     verb.add_argument(
         "--compile",

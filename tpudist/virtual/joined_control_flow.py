@@ -38,6 +38,7 @@ def _call(joined, op, given, wanted):
         raise batched_values.NotJoined("the function is compiled by XLA or not known")
     inner = joined.inside(sums.in_function(function, wanted))
     inner.add_function(function, given)
+    joined.record.add(inner.record)
     return inner.held(function.outputs)
 
 
@@ -49,7 +50,10 @@ def _branches(joined, op, given, wanted):
         raise batched_values.NotJoined("replicas take different branches")
     parts = [Part(joined, f, given[1:], sums.in_function(f, wanted)) for f in functions]
     outlines = [batched_values.merged(a, b) for a, b in zip(*[part.outputs for part in parts])]
-    return joined_functions.branches(op, given, parts, outlines)
+    made = joined_functions.branches(op, given, parts, outlines)
+    for part in parts:
+        joined.record.add(part.record)
+    return made
 
 
 def _loop(joined, op, given, wanted):
@@ -61,7 +65,9 @@ def _loop(joined, op, given, wanted):
     condition = Part(joined, loop.condition, held, IdentityMap())
     if not isinstance(condition.outputs[0], batched_values.Uniform):
         return loops_apart.join(joined, op, given, loop)
-    return joined_functions.loop(op, given, held, condition, body)
+    made = joined_functions.loop(op, given, held, condition, body)
+    joined.record.add(body.record)
+    return made
 
 
 def _settled(joined, loop, given, needed):

@@ -1,7 +1,7 @@
 """The functions of a branch or loop for all replicas, and the op that calls them."""
 
 from tpudist.tfcompat import functions, graphs
-from tpudist.virtual import batched_values, tensor_lists
+from tpudist.virtual import batched_values, explanations, tensor_lists
 
 
 class Part:
@@ -16,9 +16,11 @@ class Part:
     Attributes:
       outputs: the batched values of its outputs.
       tensors: the tensors that hold them, once it is finished.
+      record: the `explanations.Record` of its ops.
     """
 
     def __init__(self, joined, function, given, summed):
+        self.record = explanations.Record()
         self._graph = functions.FuncGraph("joined")
         functions.add_library(function.graph, self._graph)
         with self._graph.as_default():
@@ -33,6 +35,7 @@ class Part:
         """The batched values of what `function` gives for what is held."""
         inner = joined.inside(summed, self._graph)
         inner.add_function(function, self._held)
+        self.record.add(inner.record)
         return inner.held(function.outputs)
 
     def finish(self, outlines):

@@ -7,10 +7,12 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import (
     batched_values,
     batching_rules,
+    explanations,
     joined_control_flow,
     nested,
     ordering,
     segments,
+    shared_effects,
     static_values,
 )
 from tpudist.virtual.identity_map import IdentityMap
@@ -27,13 +29,15 @@ class JoinedGraph:
       program: the traced `Program`.
       graph: the FuncGraph that they are added to, which is the current graph.
       summed: the tensors of which only the sum over the replicas is needed.
+      record: the `explanations.Record` of how each op is done.
 
     Attributes:
       count: number of replicas.
     """
 
-    def __init__(self, program, graph, summed):
+    def __init__(self, program, graph, summed, record):
         self._program = program
+        self.record = record
         self._graph = graph
         self.count = program.num_replicas
         self._summed = summed
@@ -48,7 +52,8 @@ class JoinedGraph:
 
     def inside(self, summed, graph=None):
         """A `JoinedGraph` for a function that is called in this one, or in `graph`."""
-        return JoinedGraph(self._program, graph or self._graph, summed)
+        record = explanations.Record()
+        return JoinedGraph(self._program, graph or self._graph, summed, record)
 
     def add_function(self, function, given):
         """Adds the ops of a `nested.Function`, whose inputs are held as `given` are."""
@@ -100,19 +105,25 @@ class JoinedGraph:
     def _found(self, op):
         """The batched values of the outputs of `op`."""
         given = [self._batched[tensor] for tensor in segments.inputs_of(op)]
+        found, reason = self._at_once(op, given)
+        self.record.note(op, None if found else reason)
+        return found or self._for_each(op, given)
+
+    def _at_once(self, op, given):
+        """The batched values of the outputs of `op`, joined; or nothing, and why not."""
         if op.type in _SHAPES:
             found = _shapes(op, given, self.count)
             if found:
-                return found
+                return found, None
         uniform = all(isinstance(batched, batched_values.Uniform) for batched in given)
         if uniform and (not functions.is_stateful(op) or graphs.only_reads(op)):
-            return self._once(op, [batched.value for batched in given])
+            return self._once(op, [batched.value for batched in given]), None
         if functions.is_stateful(op) and not graphs.only_reads(op):
-            return self._for_each(op, given)
+            return None, _effect(op, given)
         try:
-            return self._joined(op, given) or self._for_each(op, given)
-        except batched_values.NotJoined:
-            return self._for_each(op, given)
+            return self._joined(op, given), _reason(op, given)
+        except batched_values.NotJoined as error:
+            return None, str(error)
 
     def _joined(self, op, given):
         if op.type in nested.LOOPS + nested.BRANCHES + nested.CALLS:
@@ -194,6 +205,7 @@ class JoinedGraph:
                 values.update(zip(op.outputs, copy.outputs))
                 effects += [copy] if _touches(op) else []
         for op in ops:
+            self.record.note(op, "between effects that replicas share")
             self._made[op] = made[op]
             self._batched.update(zip(op.outputs, self._columns(op, made[op])))
 
@@ -211,6 +223,33 @@ def _waits(op):
     return (
         functions.is_stateful(op) and not graphs.only_reads(op) and not random_seeds.is_random(op)
     )
+
+
+def _effect(op, given):
+    """Why an op with an effect is not joined."""
+    if random_seeds.is_random(op):
+        return "each replica draws its own numbers"
+    if random_seeds.draws(op):
+        return "each replica draws its own numbers in it"
+    if op.type in shared_effects.CHECKS:
+        return "each replica is checked"
+    if any(isinstance(batched, batched_values.Each) for batched in given):
+        return "each replica has its own variable"
+    return "it has an effect"
+
+
+def _reason(op, given):
+    """Why an op without an effect is not joined."""
+    if any(isinstance(batched, batched_values.Each) for batched in given):
+        if any(functions.is_resource(tensor) for tensor in op.inputs):
+            return "each replica has its own variable"
+        return "its input is held per replica"
+    if op.type not in batching_rules.RULES:
+        return "no batching rule"
+    node = batching_rules.Node(op, given, 1, False)
+    if not node.is_known():
+        return "a shape is known only when it runs"
+    return "the batching rule does not cover these shapes or attributes"
 
 
 def _touches(op):

@@ -44,10 +44,10 @@ def join(program, cut, known):
     for segment, merge in zip(cut, program.merges + [None]):
         try:
             joined = segment and _join(program, segment, outlines)
-        except batched_values.NotJoined:
-            return None
+        except batched_values.NotJoined as error:
+            return _refused(program, str(error))
         if segment is not None and joined is None:
-            return None
+            return _refused(program, "it has a loop of TensorFlow 1")
         made.append(joined)
         outlines.update(joined.outputs if joined else ())
         for held, tensors in merge.results if merge else ():
@@ -55,6 +55,10 @@ def join(program, cut, known):
                 tensors * (program.num_replicas // len(tensors)), held
             )
     return made
+
+
+def _refused(program, reason):
+    program.explanation.reason = reason
 
 
 def _join(program, segment, outlines):
@@ -66,7 +70,8 @@ def _join(program, segment, outlines):
     with program.outer.as_default():
         graph = functions.FuncGraph("replicas_segment")
     functions.add_library(program.graph, graph)
-    made = joined_graph.JoinedGraph(program, graph, sums.in_segment(segment, body))
+    summed, record = sums.in_segment(segment, body), program.explanation.record
+    made = joined_graph.JoinedGraph(program, graph, summed, record)
     with graph.as_default(), program.extended.place():
         for tensor in segment.inputs:
             graph.inputs += made.take(tensor, given[tensor])
@@ -78,4 +83,5 @@ def _join(program, segment, outlines):
     tensor_lists.check_fed(graph)
     must_run = [op for must in segment.must_run for op in made.copies(must)]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
+    program.explanation.built += len(graph.get_operations())
     return Joined(functions.make(graph, noinline=False), segment.inputs, outputs)

@@ -44,7 +44,9 @@ def join(joined, op, given, loop):
     ]
     condition = _Any(joined, loop.condition, held, IdentityMap())
     body = _Round(joined, loop, held)
-    return joined_functions.loop(op, given, held, condition, body)
+    made = joined_functions.loop(op, given, held, condition, body)
+    joined.record.add(body.record)
+    return made
 
 
 def _batch(value, count, tensor):

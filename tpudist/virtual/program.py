@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions
 from tpudist.virtual import (
+    explanations,
     function_graphs,
     merge,
     replica_seeds,
@@ -37,12 +38,16 @@ def run(extended, fn, args, kwargs):
     Returns:
       What `fn` returned, a ``PerReplica`` in place of each tensor.
     """
+    explanation = explanations.Explanation(fn, extended._num_replicas_in_sync)
     while True:
-        program = Program(extended)
+        program = Program(extended, explanation)
         results = program.trace(functions.convert(fn), args, kwargs)
         if not program.is_outdated():
             program.numbers = replica_seeds.number(program)
-            return segment_calls.emit(program, results)
+            results = segment_calls.emit(program, results)
+            explanation.finish(program.graph)
+            extended.explanations.append(explanation)
+            return results
 
 
 class Program(function_graphs.Trace):
@@ -54,12 +59,14 @@ class Program(function_graphs.Trace):
       merges: the `merge.Merge` objects in program order.
       deliveries: [(nest, receive)]: values that leave the function without
         being returned; see :mod:`delivery`.
+      explanation: the `explanations.Explanation` of what becomes of it.
       numbers: {random op: [its number per replica]}; see :mod:`replica_seeds`.
       uniformity: tells which values are the same on every replica.
     """
 
-    def __init__(self, extended):
+    def __init__(self, extended, explanation):
         super().__init__("replica_function")
+        self.explanation = explanation
         self.extended = extended
         self.arguments = []
         self.merges = []

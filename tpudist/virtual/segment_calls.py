@@ -82,7 +82,10 @@ class _Emission:
     def _calls(self, cut):
         """What to call for each segment: once for all replicas if possible."""
         program = self._program
-        joined = joining.join(program, cut, self._known) if (self._count > 1) else None
+        if self._count > 1:
+            joined = joining.join(program, cut, self._known)
+        else:
+            joined, program.explanation.reason = None, "there is one replica"
         if joined is not None:
             return [functools.partial(self._call_joined, j) for j in joined]
         shared = segments.is_large(program, cut)

@@ -1,0 +1,96 @@
+"""What is told of a step function: which share is joined, and why the rest is not."""
+
+import subprocess
+import sys
+
+import pytest
+import tensorflow as tf
+
+from tpudist.core import cluster
+from tpudist.tfcompat import versions
+from tpudist.v2_2.strategy import TPUStrategy
+
+CORES = 4
+joins = pytest.mark.skipif(not versions.TRACE_ONCE, reason="before 2.4 nothing is joined")
+
+
+@pytest.fixture
+def strategy():
+    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+
+
+def run(strategy, fn):
+    tf.function(lambda: strategy.run(fn, args=(tf.ones([4, 4]) * 3.0,)))()
+    return strategy.extended.explain()
+
+
+def line_of(text):
+    with open(__file__.replace(".pyc", ".py")) as file:
+        return next(i for i, line in enumerate(file, 1) if text in line and "line_of" not in line)
+
+
+def masked(x):
+    mine = x * tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
+    tf.print("here", mine[0, 0], output_stream=sys.stderr)  # a print
+    return tf.reduce_sum(tf.linalg.inv(mine + tf.eye(4)) @ x)  # an inverse
+
+
+def all_joined(x):
+    mine = x * tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
+    return tf.reduce_sum(mine @ x)
+
+
+@joins
+def test_what_is_done_per_replica_is_told_with_its_line_and_reason(strategy):
+    told = run(strategy, masked)
+    assert told.startswith("masked (%s:%d): " % (__file__, line_of("def masked")))
+    assert " % of its ops joined for 4 replicas" in told and "100 %" not in told
+    printed, inverse = line_of("# a print"), line_of("# an inverse")
+    assert "%s:%d: PrintV2 once per replica: it has an effect" % (__file__, printed) in told
+    assert "%s:%d: MatrixInverse once per replica: " % (__file__, inverse) in told
+    assert "MatMul once" not in told
+
+
+@joins
+def test_a_function_that_is_joined_has_nothing_to_tell(strategy):
+    told = run(strategy, all_joined)
+    assert "100 % of its ops joined for 4 replicas" in told
+    assert "once per replica" not in told
+
+
+@joins
+def test_a_function_of_one_replica_is_not_joined():
+    told = run(TPUStrategy(cluster.TPUClusterResolver("virtual:1")), all_joined)
+    assert "once per replica: there is one replica" in told
+
+
+def test_nothing_traced_is_told(strategy):
+    assert strategy.extended.explain().startswith("no step function was joined")
+
+
+@joins
+def test_run_explain_tells_it_after_the_script(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='virtual:4')\n"
+        "strategy = tf.distribute.experimental.TPUStrategy(resolver)\n"
+        "@tf.function\n"
+        "def step(x):\n"
+        "    def replica(x):\n"
+        "        tf.print('seen')\n"
+        "        return x @ x\n"
+        "    return strategy.run(replica, (x,))\n"
+        "step(tf.ones([2, 2]))\n"
+        "print('trained')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tpudist", "run", "--explain", str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    script_said, told = done.stdout.split("trained\n")
+    assert "replica (%s:" % script in told
+    assert "%s:7: PrintV2 once per replica: it has an effect" % script in told

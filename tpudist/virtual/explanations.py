@@ -1,0 +1,169 @@
+"""What became of each step function: how much of it is joined, and why the rest is not."""
+
+import collections
+import contextlib
+import os
+import time
+
+import tensorflow as tf
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARIES = tuple(
+    os.path.join(folder, "") for folder in [_PACKAGE, os.path.dirname(os.path.abspath(tf.__file__))]
+) + tuple(os.sep + name + os.sep for name in ("tensorflow", "keras", "tf_keras", "tensorflow_core"))
+
+#: What is told where no step function was traced.
+NOTHING = (
+    "no step function was joined: none ran in a tf.function on more than one virtual core, "
+    "or TensorFlow is older than 2.4, or a Session ran it; replicas are then traced one by one"
+)
+
+#: Ops that compute nothing.
+_NOTHING = ("Const", "NoOp", "Placeholder")
+
+#: Lists that collect every explanation; see :func:`recording`.
+_recordings = []
+
+#: A group of ops that are done once per replica: their type, where the user's code makes
+#: them, and why.
+Apart = collections.namedtuple("Apart", "op_type place reason")
+
+
+class Record:
+    """How the ops of a function were done.
+
+    Attributes:
+      joined: number of ops that are done for all replicas at once.
+      apart: {`Apart`: number of ops that are done once per replica}.
+    """
+
+    def __init__(self):
+        self.joined = 0
+        self.apart = collections.Counter()
+
+    def note(self, op, reason):
+        """Notes an op of the trace; `reason` says why it is not joined, None if it is."""
+        if op.type in _NOTHING:
+            return
+        if reason is None:
+            self.joined += 1
+        else:
+            self.apart[Apart(op.type, place(op), reason)] += 1
+
+    def add(self, other):
+        """Adds what `other` has noted."""
+        self.joined += other.joined
+        self.apart.update(other.apart)
+
+
+class Explanation:
+    """What became of one step function.
+
+    Args:
+      function: the replica function.
+      count: number of replicas.
+
+    Attributes:
+      name: the function's name and place.
+      record: the `Record`; of nothing if no op is joined.
+      reason: why no op is joined, or None.
+      traced: number of ops of the trace.
+      built: number of ops that stand for them for all replicas, if they are joined.
+      seconds: what tracing and joining took.
+    """
+
+    def __init__(self, function, count):
+        self.name = self._function = function
+        self.count = count
+        self.record = Record()
+        self.reason = None
+        self.traced = self.built = 0
+        self.seconds = 0.0
+        self._started = time.perf_counter()
+
+    def finish(self, graph):
+        """Hands out the explanation, once the trace `graph` is joined or refused."""
+        self.traced = len(graph.get_operations())
+        self.name, self._function = _name(self._function, graph.get_operations()), None
+        self.seconds = time.perf_counter() - self._started
+        for recorded in _recordings:
+            recorded.append(self)
+
+    def told_apart(self):
+        """What makes it another one than the rest."""
+        return self.name, self.count, self.traced, self.reason, tuple(sorted(self.record.apart))
+
+    @property
+    def share(self):
+        """Which part of the ops is done for all replicas at once, from 0 to 1."""
+        if self.reason is not None:
+            return 0.0
+        everything = self.record.joined + sum(self.record.apart.values())
+        return self.record.joined / everything if everything else 1.0
+
+    def __str__(self):
+        head = "%s: %.0f %% of its ops joined for %d replicas" % (
+            self.name,
+            100 * self.share if self.share == 1 else min(99, 100 * self.share),
+            self.count,
+        )
+        cost = "  %d ops traced, %d built, in %.1f s" % (
+            self.traced,
+            self.built or self.traced * self.count,
+            self.seconds,
+        )
+        if self.reason is not None:
+            return "%s\n%s\n  all once per replica: %s" % (head, cost, self.reason)
+        return "\n".join([head, cost] + self._lines())
+
+    def _lines(self):
+        ordered = sorted(self.record.apart.items(), key=lambda item: (-item[1], item[0]))
+        return [
+            "  %s: %s%s once per replica: %s"
+            % (found.place, found.op_type, " x %d" % times if times > 1 else "", found.reason)
+            for found, times in ordered
+        ]
+
+
+def place(op):
+    """``file:line`` of the user's code that made `op`; ``?`` if there is none."""
+    frames = [(frame[0], frame[1]) for frame in map(_pair, op.traceback or ())]
+    own = [pair for pair in frames if not any(part in pair[0] for part in _LIBRARIES)]
+    return "%s:%d" % own[-1] if own else "?"
+
+
+def _pair(frame):
+    return (frame.filename, frame.lineno) if hasattr(frame, "filename") else frame
+
+
+def _name(function, ops):
+    """The function's name, and where it is defined; if AutoGraph wrote it, where it begins."""
+    function = getattr(function, "python_function", function)
+    inner = getattr(function, "__wrapped__", function)
+    code = getattr(inner, "__code__", None)
+    name = getattr(inner, "__name__", repr(inner))
+    if code and "__autograph_generated" not in code.co_filename:
+        return "%s (%s:%d)" % (name, code.co_filename, code.co_firstlineno)
+    places = (place(op) for op in ops if op.type not in _NOTHING)
+    return "%s (%s)" % (name, next((found for found in places if found != "?"), "?"))
+
+
+def told(made):
+    """Explanations as a str, each once: a tf.function is traced twice if it makes variables."""
+    found = collections.OrderedDict((each.told_apart(), each) for each in made)
+    return "\n".join(map(str, found.values())) or NOTHING
+
+
+@contextlib.contextmanager
+def recording():
+    """Collects the explanations of all step functions that are traced in the block.
+
+    Yields:
+      The list that they are added to.
+    """
+    made = []
+    _recordings.append(made)
+    try:
+        yield made
+    finally:
+        _recordings.remove(made)
