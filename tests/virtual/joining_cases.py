@@ -141,7 +141,7 @@ CASES = {
         ]
         + (
             [tf.raw_ops.BatchMatMulV3(x=images(x), y=kernel(3, 4), Tout=tf.float32)]
-            if hasattr(tf.raw_ops, "BatchMatMulV3")
+            if "BatchMatMulV3" in dir(tf.raw_ops)
             else []
         )
     ),
@@ -212,6 +212,42 @@ CASES = {
     ),
     "Shapes": lambda x: [tf.raw_ops.Shape(input=x), tf.size(x), tf.rank(x)],
 }
+
+
+def _lists(x):
+    """Every op on lists; replicas' elements differ."""
+    ops, shape = tf.raw_ops, tf.constant([6])
+    rows = ops.TensorListFromTensor(tensor=x, element_shape=shape)
+    get = functools.partial(ops.TensorListGetItem, element_shape=shape, element_dtype=tf.float32)
+    made = ops.TensorListReserve(element_shape=shape, num_elements=2, element_dtype=tf.float32)
+    made = ops.TensorListSetItem(input_handle=made, index=1, item=x[0])
+    made = ops.TensorListResize(input_handle=made, size=4)
+    pushed = ops.EmptyTensorList(element_shape=shape, max_num_elements=-1, element_dtype=tf.float32)
+    pushed = ops.TensorListPushBack(input_handle=pushed, tensor=x[1])
+    pushed = ops.TensorListPushBack(input_handle=pushed, tensor=tf.ones([6]))
+    rest, last = ops.TensorListPopBack(
+        input_handle=pushed, element_shape=shape, element_dtype=tf.float32
+    )
+    both = tf.raw_ops.AddN(inputs=[rows, rows])
+    return [
+        get(input_handle=rows, index=2),
+        get(input_handle=made, index=1),
+        last,
+        ops.TensorListLength(input_handle=rest) + ops.TensorListLength(input_handle=made),
+        ops.TensorListElementShape(input_handle=rows, shape_type=tf.int32),
+        tf.ensure_shape(
+            ops.TensorListStack(
+                input_handle=both, element_shape=shape, element_dtype=tf.float32, num_elements=4
+            ),
+            [4, 6],
+        ),
+        ops.TensorListGather(
+            input_handle=rows, indices=[3, 1], element_shape=shape, element_dtype=tf.float32
+        ),
+    ]
+
+
+CASES["Lists"] = _lists
 CASES.update((op_type, functools.partial(_unary, op_type)) for op_type in elementwise.UNARY)
 CASES.update((op_type, functools.partial(_binary, op_type)) for op_type in elementwise.BROADCAST)
 CASES.update((op_type, functools.partial(_same, op_type)) for op_type in elementwise.SAME_SHAPE)

@@ -100,7 +100,8 @@ def test_every_rule_has_a_case(strategy, joined):
         )
     table = tf.Variable(kernel(6, 2))
     check(strategy, lambda x: tf.gather(table, labels(x)), shares(4, 6))
-    assert set(batching_rules.RULES) - set().union(*[types for _, types in joined]) == (set())
+    rules = {op_type for op_type in batching_rules.RULES if op_type in dir(tf.raw_ops)}
+    assert rules - set().union(*[types for _, types in joined]) == set()
 
 
 @pytest.mark.parametrize(

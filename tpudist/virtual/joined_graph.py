@@ -195,15 +195,14 @@ class JoinedGraph:
 
     def _add_island(self, ops):
         made = {op: [] for op in ops}
-        effects = []
+        last = []
         for replica in range(self.count):
-            values, last = IdentityMap(), effects
-            effects = []
+            values = IdentityMap()
             for op in ops:
                 copy = self._copy_in_island(op, replica, values, made, last)
                 made[op].append(copy)
                 values.update(zip(op.outputs, copy.outputs))
-                effects += [copy] if _touches(op) else []
+                last = [copy] if _touches(op) else last
         for op in ops:
             self.record.note(op, "between effects that replicas share")
             self._made[op] = made[op]
