@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from tests.benchmarks import compiling_rows, migration, pods, processes, releases
+from tests.benchmarks import compiling_rows, joined, migration, pods, processes, releases
 from tests.benchmarks.sizes import FULL, QUICK, Figure
 
 __all__ = ["FULL", "QUICK", "ROWS", "Figure"]
@@ -218,8 +218,7 @@ def start_up(sizes):
     for _ in range(sizes.starts):
         for name, arguments in commands.items():
             times[name].append(_seconds(arguments))
-    check = "import sys, tpudist; sys.exit('tensorflow' in sys.modules)"
-    _seconds(["-c", check])
+    _seconds(["-c", "import sys, tpudist; sys.exit('tensorflow' in sys.modules)"])
     return [
         Figure(
             "whole process: " + name,
@@ -284,6 +283,7 @@ ROWS = collections.OrderedDict(
         ("memory", memory),
         ("first_step", first_step),
         ("pods", lambda sizes: pods.figures(Figure, 64 * sizes.many, sizes.repeats, sizes.steps)),
+        ("joined", lambda sizes: [Figure(*row) for row in joined.rows(sizes, sizes is QUICK)]),
         ("loop_of_steps", loop_of_steps),
         ("graph_ops", graph_ops),
         ("compiling", compiling),

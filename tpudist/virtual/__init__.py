@@ -10,9 +10,13 @@ A replica function is traced once (:mod:`program`), cut where replicas meet
     merge           where replicas meet (``merge_call``); cross-replica code runs once
     segment         the ops between two merges of a trace
     batched value   how one tensor of a trace is held for all replicas: uniform
-                    (the same), batch (stacked or as rows), total (the sum), each (N tensors)
+                    (the same), batch (stacked or as rows), total (the sum), each (N tensors),
+                    lists (one tensor list with the elements of all)
     joining         calling a segment once for all replicas
     batching rule   what an op becomes when it is joined
+    apart           said of an op that is done once per replica between joined ones
+    island          ops that each replica does before the next one does them, because
+                    replicas share what they change
     stored once     said of a variable with one copy, which all replicas read
     lockstep        before 2.4 and in graphs: one trace per replica; they meet at merges
 """

@@ -1,0 +1,74 @@
+"""The models of which every op, or nearly, is joined: each step against a plain device.
+
+CPU time (of all threads) of a step and of the first one, and memory, with the same global
+batch; the plain and the virtual process take turns. Bounds hold for 8 cores and for 32.
+"""
+
+import collections
+import contextlib
+import statistics
+
+from tests.benchmarks import processes
+
+#: {row: what the processes are told}; `steps` are steps of a turn.
+MODELS = collections.OrderedDict(
+    [
+        ("CNN", dict(model="cnn", batch=256, steps=20)),
+        ("ResNet with batch normalisation", dict(model="resnet", batch=64, blocks=2, steps=4)),
+        ("U-Net", dict(model="unet", batch=64, steps=2)),
+        ("DLRM", dict(model="dlrm", batch=2048, steps=20)),
+        ("CNN, unknown batch", dict(model="cnn", batch=256, unknown=True, steps=20)),
+        ("CNN with tf.nn.dropout", dict(model="cnn_dropout", batch=256, steps=4)),
+        ("BERT-like, 4 x 256, sequence 128", dict(model="bert", batch=32, steps=1)),
+        ("LSTM language model", dict(model="lstm", batch=128, steps=2)),
+        ("while_loop", dict(model="while_loop", batch=256, steps=20)),
+        ("boolean_mask", dict(model="boolean_mask", batch=512, steps=20)),
+    ]
+)
+
+#: At most, for 8 cores and for 32: a step, the first step, memory; boolean_mask's step.
+BOUNDS = {8: (1.10, 1.6, 1.25, 1.3), 32: (1.15, 2.5, 1.25, 1.6)}
+
+
+def rows(sizes, quick):
+    """(what, measured, unit, bound) for each model, number of cores and quantity."""
+    if quick:
+        return _model("while_loop", dict(model="while_loop", batch=16, steps=1), sizes.cores, 1)
+    return [
+        row
+        for cores in (sizes.cores, sizes.many)
+        for name, options in MODELS.items()
+        for row in _model(name, options, cores, max(3, sizes.rounds // 5))
+    ]
+
+
+def _model(name, options, cores, rounds):
+    step, first, memory, masked = BOUNDS.get(cores, BOUNDS[8])
+    ratios = measure(options, cores, rounds)
+    bounds = (masked if name == "boolean_mask" else step, first, memory)
+    what = name + ": %s, %d virtual cores / one plain device"
+    return [
+        (what % (quantity, cores), ratio, "", bound)
+        for quantity, ratio, bound in zip(
+            ("CPU time of a step", "CPU time of the first step", "memory"), ratios, bounds
+        )
+    ]
+
+
+def measure(options, cores, rounds):
+    """Virtual over plain: CPU time of a step (the median), of the first step, memory."""
+    told = {name: value for name, value in options.items() if name != "steps"}
+    with contextlib.ExitStack() as stack:
+        plain, virtual = [
+            stack.enter_context(processes.Engine(name, cores=cores, **told))
+            for name in ("plain", "virtual")
+        ]
+        first = [engine.first()["cpu"] for engine in (virtual, plain)]
+        for engine in (virtual, plain):
+            engine.steps(2)
+        turns = [
+            [engine.steps(options["steps"]) for engine in (virtual, plain)] for _ in range(rounds)
+        ]
+    step = statistics.median(one["cpu"] / other["cpu"] for one, other in turns)
+    peaks = [max(answer["peak"], 1) for answer in turns[-1]]
+    return step, first[0] / first[1], peaks[0] / peaks[1]
