@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import os
+import re
 import time
 
 import tensorflow as tf
@@ -17,6 +18,9 @@ NOTHING = (
     "no step function was joined: none ran in a tf.function on more than one virtual core, "
     "or TensorFlow is older than 2.4, or a Session ran it; replicas are then traced one by one"
 )
+
+#: The files that AutoGraph writes.
+_AUTOGRAPHS = re.compile(r"(^|[/\\\\])(tmp|__autograph_generated_file)\w{8}\.py$")
 
 #: Ops that compute nothing.
 _NOTHING = ("Const", "NoOp", "Placeholder")
@@ -142,7 +146,7 @@ def _name(function, ops):
     inner = getattr(function, "__wrapped__", function)
     code = getattr(inner, "__code__", None)
     name = getattr(inner, "__name__", repr(inner))
-    if code and "__autograph_generated" not in code.co_filename:
+    if code and not _AUTOGRAPHS.search(code.co_filename):
         return "%s (%s:%d)" % (name, code.co_filename, code.co_firstlineno)
     places = (place(op) for op in ops if op.type not in _NOTHING)
     return "%s (%s)" % (name, next((found for found in places if found != "?"), "?"))

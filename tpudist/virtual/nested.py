@@ -24,7 +24,7 @@ def function(op, attribute="f"):
     if node.attr["_XlaMustCompile"].b:
         return None
     graph = graphs.called(op.graph, node.attr[attribute].func.name)
-    return None if graph is None else _of_graph(graph)
+    return None if graph is None else _read(graph)
 
 
 def loop(op):
@@ -37,12 +37,6 @@ def branches(op):
     """The two `Function` objects of an If op, or None."""
     found = [function(op, name) for name in ("then_branch", "else_branch")]
     return None if None in found else found
-
-
-def _of_graph(graph):
-    if not hasattr(graph, "_tpudist_function"):
-        graph._tpudist_function = _read(graph)
-    return graph._tpudist_function
 
 
 def _read(graph):

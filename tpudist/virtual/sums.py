@@ -25,8 +25,9 @@ def in_function(function, wanted):
     each = IdentityMap.of(tensor for tensor, is_sum in pairs if not is_sum)
     needed = _needed(function.body, IdentityMap.of(t for t, is_sum in pairs if is_sum), each)
     consumers = _consumers(function.body)
+    calls = {}
     for tensor in function.inputs:
-        if _is_enough(tensor, consumers, needed, each, IdentityMap.of(function.outputs)):
+        if _is_enough(tensor, consumers, needed, each, IdentityMap.of(function.outputs), calls):
             needed[tensor] = tensor
     return needed
 
@@ -62,34 +63,44 @@ def _consumers(body):
 def _needed(body, wanted, each):
     """{tensor: tensor} whose sum is enough, where that of `wanted` is and `each` are not sums."""
     consumers = _consumers(body)
-    summed = IdentityMap()
+    summed, calls = IdentityMap(), {}
     for op in reversed(body):
         for tensor in op.outputs:
-            if _is_enough(tensor, consumers, summed, each, wanted):
+            if _is_enough(tensor, consumers, summed, each, wanted, calls):
                 summed[tensor] = tensor
     return summed
 
 
-def _is_enough(tensor, consumers, summed, each, wanted):
+def _is_enough(tensor, consumers, summed, each, wanted, calls):
     used = consumers.get(tensor, ())
     if tensor in each or not (used or tensor in wanted):
         return False
-    return all(_passes_on(consumer, tensor, summed) for consumer in used)
+    return all(_passes_on(consumer, tensor, summed, calls) for consumer in used)
 
 
-def _passes_on(op, tensor, summed):
-    """Whether the sum of `tensor` is enough for `op`, of whose outputs `summed` are sums."""
+def _passes_on(op, tensor, summed, calls):
+    """Whether the sum of `tensor` is enough for `op`, of whose outputs `summed` are sums.
+
+    `calls` keeps what was found for ops that call functions.
+    """
     wanted = [output in summed for output in op.outputs]
-    if op.type in nested.LOOPS and any(wanted):
-        enough = of_loop(nested.loop(op), wanted)
-    elif op.type in nested.CALLS and any(wanted):
-        function = nested.function(op)
-        needed = in_function(function, wanted) if function else ()
-        enough = [inner in needed for inner in function.inputs] if function else [False]
-    else:
+    if op.type not in nested.LOOPS + nested.CALLS or not any(wanted):
         return _is_linear(op) and wanted[0]
-    places = [i for i, each in enumerate(segments.inputs_of(op)) if each is tensor]
-    return all(enough[i] for i in places if i < len(enough)) and len(enough) > max(places)
+    if op not in calls:
+        calls[op] = _of_inputs(op, wanted)
+    return all(
+        enough for given, enough in zip(segments.inputs_of(op), calls[op]) if given is tensor
+    )
+
+
+def _of_inputs(op, wanted):
+    """For each input of a loop or call, whether its sum is enough."""
+    if op.type in nested.LOOPS:
+        loop = nested.loop(op)
+        return of_loop(loop, wanted) if loop else [False] * len(op.inputs)
+    function = nested.function(op)
+    needed = in_function(function, wanted) if function else ()
+    return [inner in needed for inner in function.inputs] if function else [False] * len(op.inputs)
 
 
 def _is_linear(op):
