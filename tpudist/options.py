@@ -65,8 +65,7 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
     verb.add_argument(
         "--explain",
         action="store_true",
-        help="after the script, tell for each step function that ran on virtual cores which "
-        "share of its ops is done once for all cores, and why the rest is not",
+        help="after the script, tell what the virtual cores of each step do together, and why not",
     )
     verb.add_argument(
         "--compile",

@@ -223,12 +223,6 @@ def copy_op(op, inputs, changed=None):
     )
 
 
-def copy_handle_data_if_resource(source, target):
-    """Lets `target`, a handle that is `source`, know what variable it belongs to."""
-    if source.dtype == tf.resource:
-        copy_handle_data(source, target)
-
-
 def is_stateful(op):
     """Whether `op` reads or changes something besides its inputs."""
     return op.op_def.is_stateful

@@ -92,8 +92,8 @@ def _outputs(op, made, outlines):
     found, outputs = [], list(made.outputs)
     for outline, tensor in zip(outlines, op.outputs):
         count = outline.count if isinstance(outline, batched_values.Each) else 1
-        for held in outputs[:count]:
-            functions.copy_handle_data_if_resource(tensor, held)
+        for held in outputs[:count] if functions.is_resource(tensor) else ():
+            functions.copy_handle_data(tensor, held)
         found.append(outline.like(outputs[:count]))
         outputs = outputs[count:]
     return found
