@@ -57,11 +57,8 @@ def run(options: argparse.Namespace) -> int:
     from tpudist.legacy import runner
 
     chosen = (options.era, options.tpu)
-    around = _explaining() if options.explain else None
-    return (
-        runner.run(options.script, options.arguments, *chosen, around=around, keras=options.keras)
-        or 0
-    )
+    more = {"around": _explaining()} if options.explain else {}
+    return runner.run(options.script, options.arguments, *chosen, keras=options.keras, **more) or 0
 
 
 @contextlib.contextmanager
