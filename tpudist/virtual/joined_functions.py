@@ -1,6 +1,6 @@
 """The functions of a branch or loop for all replicas, and the op that calls them."""
 
-from tpudist.tfcompat import functions, graphs
+from tpudist.tfcompat import functions, made_ops
 from tpudist.virtual import batched_values, explanations, tensor_lists
 
 
@@ -62,7 +62,7 @@ def branches(op, given, parts, outlines):
     names = dict(zip(("then_branch", "else_branch"), [part.finish(outlines) for part in parts]))
     first, tensors = [given[0].value], _tensors(given[1:])
     like = parts[0].tensors
-    made = graphs.create_with_functions(op, first, tensors, like, ("Tin", "Tout"), names)
+    made = made_ops.create_with_functions(op, first, tensors, like, ("Tin", "Tout"), names)
     return _outputs(op, made, outlines)
 
 
@@ -80,7 +80,7 @@ def loop(op, given, held, condition, body):
     """
     names = {"body": body.finish(held), "cond": condition.finish(condition.outputs)}
     entering = _tensors(map(batched_values.converted, given, held))
-    made = graphs.create_with_functions(op, [], entering, body.tensors, ("T", "T"), names)
+    made = made_ops.create_with_functions(op, [], entering, body.tensors, ("T", "T"), names)
     return _outputs(op, made, held)
 
 

@@ -7,7 +7,7 @@ these while it optimises a graph, which is too late for a batching rule.
 import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, graphs
+from tpudist.tfcompat import functions, made_ops
 from tpudist.virtual import batched_values
 
 #: Larger constants are left to TensorFlow's optimiser.
@@ -29,7 +29,7 @@ def folded(op, inputs):
     values = [functions.static_value(tensor) for tensor in inputs]
     if any(value is None or np.size(value) > _LARGEST for value in values):
         return None
-    return graphs.evaluated(op, values)
+    return made_ops.evaluated(op, values)
 
 
 def _is_small(tensor):

@@ -1,0 +1,71 @@
+"""Ops of a graph, executed at once or made again with other functions.
+
+Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
+semantics live here.
+"""
+
+import tensorflow as tf
+from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.eager import context, execute
+from tensorflow.python.framework import ops
+
+#: What a branch or loop keeps when its functions are replaced.
+_KEPT = ("Tcond", "parallel_iterations", "_lower_using_switch_merge")
+
+
+def create_with_functions(op, first, tensors, like, types, made):
+    """A branch or loop like `op` in the current graph, with other functions.
+
+    Args:
+      op: an If or While op of any graph.
+      first: inputs that the functions do not take: the condition of a branch.
+      tensors: the inputs that they take.
+      like: tensors of the shapes and types of the outputs.
+      types: the attributes that hold the types of the inputs, and of the outputs.
+      made: {attribute: function} as :func:`functions.make` returns them.
+    """
+    graph = ops.get_default_graph()
+    attributes = {name: op.node_def.attr[name] for name in _KEPT if name in op.node_def.attr}
+    for name, values in zip(types, (tensors, like)):
+        attributes[name] = attr_value_pb2.AttrValue()
+        attributes[name].list.type.extend(value.dtype.as_datatype_enum for value in values)
+    attributes["output_shapes"] = attr_value_pb2.AttrValue()
+    for value in like:
+        attributes["output_shapes"].list.shape.add().CopyFrom(value.shape.as_proto())
+    for name, function in made.items():
+        function.add_to_graph(graph)
+        attributes[name] = attr_value_pb2.AttrValue()
+        attributes[name].func.name = function.name
+    return graph.create_op(
+        op.type,
+        list(first) + list(tensors),
+        [value.dtype for value in like],
+        name=op.type.lower(),
+        attrs=attributes,
+        op_def=op.op_def,
+    )
+
+
+def evaluated(op, values):
+    """The outputs of an op without an effect, executed at once.
+
+    Args:
+      op: an op of any graph whose attributes are types, numbers or strings.
+      values: one array per input.
+
+    Returns:
+      A list of arrays, or None if the op has other attributes.
+    """
+    attributes = []
+    for name in [attr.name for attr in op.op_def.attr]:
+        kind = op.node_def.attr[name].WhichOneof("value")
+        if kind not in ("type", "i", "b", "f", "s"):
+            return None
+        value = op.get_attr(name)
+        attributes += [name, value.as_datatype_enum if kind == "type" else value]
+    with context.eager_mode(), context.device("CPU:0"):
+        held = [tf.constant(value, tensor.dtype) for value, tensor in zip(values, op.inputs)]
+        found = execute.execute(
+            op.type.encode(), len(op.outputs), held, tuple(attributes), context.context()
+        )
+        return [tensor.numpy() for tensor in found]
