@@ -62,11 +62,8 @@ def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
         metavar="NAME",
         help="a TPU's name or address, or virtual:8; overrides what the script passes",
     )
-    verb.add_argument(
-        "--explain",
-        action="store_true",
-        help="after the script, tell what the virtual cores of each step do together, and why not",
-    )
+    told = "after the script, tell what the virtual cores of each step do together, and why not"
+    verb.add_argument("--explain", action="store_true", help=told)
     verb.add_argument(
         "--compile",
         metavar="SLICE",
