@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -11,8 +10,6 @@ from tpudist.core import cluster
 
 if TYPE_CHECKING:
     from typing import Any
-
-_Device = collections.namedtuple("_Device", ["name", "device_type"])
 
 
 def list_logical_devices(device_type: str | None = None) -> list[Any]:
@@ -31,6 +28,6 @@ def list_logical_devices(device_type: str | None = None) -> list[Any]:
     system = cluster.started()
     if system is None or device_type not in (None, "TPU"):
         return found
-    kind: Any = getattr(tf.config, "LogicalDevice", _Device)
+    kind: Any = type(tf.config.experimental.list_logical_devices("CPU")[0])
     cores = range(system.cores)
     return found + [kind(name="/device:TPU:%d" % core, device_type="TPU") for core in cores]
