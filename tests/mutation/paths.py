@@ -1,0 +1,154 @@
+"""Merges and updates that are broken in turn, and the tests that have to notice."""
+
+import collections
+import contextlib
+
+import pytest
+import tensorflow as tf
+
+from tpudist.virtual import (
+    batched_values,
+    extended,
+    joining,
+    merge,
+    program,
+    reduce_once,
+    segment_calls,
+    segments,
+    uniform_updates,
+    uniformity,
+    variables,
+)
+
+#: What is broken: the owner's attribute and what it becomes, given what it was; and the
+#: test files that notice, the likeliest first.
+Mutant = collections.namedtuple("Mutant", "name owner attribute change files")
+
+RUN = "tests/conformance/test_run.py"
+REDUCE, VARIABLES = "tests/conformance/test_reduce.py", "tests/virtual/test_variables.py"
+APART, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_updates.py"
+PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/test_effects.py"
+JOINED, PROGRAM = "tests/virtual/test_joining.py", "tests/virtual/test_program.py"
+RANDOM = "tests/virtual/test_random_numbers.py"
+
+
+def _constant(value):
+    return lambda was: lambda *args, **kwargs: value
+
+
+def _undivided(was):
+    return lambda op, tensors, *rest: was(tf.distribute.ReduceOp.SUM, tensors, *rest)
+
+
+def _one_less(was):
+    return lambda op, tensors, *rest: was(op, list(tensors)[:-1] or tensors, *rest)
+
+
+def _reversed(was):
+    return lambda self, *args: list(was(self, *args))[::-1]
+
+
+def _no_effects(was):
+    return lambda *args: [part and part._replace(must_run=[]) for part in was(*args)]
+
+
+def _first_only(was):
+    def update(self, parts, once, *args):
+        return was(self, parts[:1] * len(parts), once, *args)
+
+    return update
+
+
+def _forgets(was):
+    def update(variable, update_fn, value, kwargs):
+        return was(variable, lambda component, *args, **kw: component, value, kwargs)
+
+    return update
+
+
+def _swapped_sources(was):
+    def source(self, tensor, replica):
+        last = self._program.num_replicas - 1
+        return was(self, tensor, replica if replica == "sum" else last - replica)
+
+    return source
+
+
+def _sum_for_mean(was):
+    return lambda self, op, value: was(self, tf.distribute.ReduceOp.SUM, value)
+
+
+MUTANTS = [
+    Mutant("mean is not divided", reduce_once, "combine", _undivided, [REDUCE, PODS]),
+    Mutant("sum leaves a replica out", reduce_once, "combine", _one_less, [REDUCE, PODS]),
+    Mutant("mean along an axis is not divided", reduce_once, "combine_along", _undivided, [REDUCE]),
+    Mutant("sum along an axis leaves one out", reduce_once, "combine_along", _one_less, [REDUCE]),
+    Mutant(
+        "sum of one value for all counts it once",
+        batched_values.Uniform,
+        "total",
+        lambda was: lambda self, leaf="": self.value,
+        [RUN, JOINED],
+    ),
+    Mutant(
+        "sum of a batch leaves a replica out",
+        batched_values.Batch,
+        "total",
+        lambda was: lambda self, leaf="": tf.reduce_sum(self.stacked()[:-1], 0),
+        [JOINED, ONCE],
+    ),
+    Mutant("parts of a batch swapped", batched_values.Batch, "each", _reversed, [JOINED, ONCE]),
+    Mutant("parts of each swapped", batched_values.Each, "each", _reversed, [JOINED, PROGRAM, RUN]),
+    Mutant(
+        "a merge gets other replicas' values",
+        segment_calls._Emission,
+        "_source",
+        _swapped_sources,
+        [APART, RUN],
+    ),
+    Mutant("a mean in a merge is not divided", merge.Merge, "reduced", _sum_for_mean, [RUN]),
+    Mutant("differing updates count as equal", merge, "differs", _constant(False), [APART]),
+    Mutant("all values are uniform", uniformity.Uniformity, "holds", _constant(True), [ONCE]),
+    Mutant(
+        "a split variable stays uniform",
+        uniformity.Uniformity,
+        "has_changed",
+        _constant(False),
+        [ONCE],
+    ),
+    Mutant("no trace is outdated", program.Program, "is_outdated", _constant(False), [ONCE, APART]),
+    Mutant("an update for all is lost", uniform_updates, "update", _forgets, [ONCE]),
+    Mutant("variables are not split", variables, "split", _constant(None), [ONCE, VARIABLES]),
+    Mutant(
+        "an update of parts is the first one's",
+        extended.VirtualExtended,
+        "_update_parts",
+        _first_only,
+        [APART],
+    ),
+    Mutant("effects are dropped", segments, "cut", _no_effects, [EFFECTS, VARIABLES]),
+    Mutant("replicas interleave", joining._Joining, "_interleaves", _constant(False), [EFFECTS]),
+    Mutant(
+        "replicas draw the same numbers", program.replica_seeds, "number", _constant({}), [RANDOM]
+    ),
+]
+
+
+@contextlib.contextmanager
+def broken(mutant):
+    """The package with one thing broken."""
+    was = getattr(mutant.owner, mutant.attribute)
+    setattr(mutant.owner, mutant.attribute, mutant.change(was))
+    try:
+        yield
+    finally:
+        setattr(mutant.owner, mutant.attribute, was)
+
+
+def is_noticed(mutant):
+    """Whether a test fails while the package is broken."""
+    with broken(mutant):
+        return any(
+            pytest.main(["-x", "-q", "--no-header", "-p", "no:cacheprovider", path]) == 1
+            for path in mutant.files
+        )
