@@ -39,4 +39,6 @@ def test_a_name_is_what_it_leads_to(era, tmp_path):
     found = dict(zip(ours, zip(said[::2], said[1::2])))
     assert {name: pair for name, pair in found.items() if pair[0] != pair[1]} == {}
     untyped = {name for name, pair in found.items() if pair[0] == "Any"}
+    # Those of Estimator are the installed TensorFlow's classes, or what stands in for them.
+    untyped -= {name for name in untyped if ours[name].startswith("tpudist.estimator.")}
     assert {name.rpartition(".")[2] for name in untyped} <= {"VariableAggregation", "Topology"}
