@@ -82,11 +82,7 @@ def estimator(folder, model_fn=model_fn, tpu_name="virtual:8", per_loop=4, **opt
         for name in ("save_checkpoints_steps", "log_step_count_steps", "keep_checkpoint_max")
         if name in options
     }
-    how = {
-        name: options.pop(name)
-        for name in ("per_host_input_for_training", "eval_training_input_configuration")
-        if name in options
-    }
+    how = {name: options.pop(name) for name in tpu.TPUConfig._fields if name in options}
     batches = dict(train_batch_size=16, eval_batch_size=16, predict_batch_size=24)
     return tpu.TPUEstimator(
         model_fn=model_fn,

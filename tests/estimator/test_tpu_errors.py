@@ -146,3 +146,47 @@ def test_a_disk_that_is_full_leaves_the_last_checkpoint(tmp_path):
     again = harness.estimator(tmp_path)
     assert again.latest_checkpoint() == path
     np.testing.assert_array_equal(harness.value(again, "linear/w"), weights)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"num_shards": 4}, "num_shards=4 on a TPU of 8 replicas"),
+        ({"num_cores_per_replica": 16}, r"a mesh of \[2, 2, (1, )?2\]"),
+        ({"embedding_config_spec": object()}, "embedding hardware"),
+        ({"export_to_cpu": False}, "export_to_cpu=False"),
+    ],
+)
+def test_what_would_have_no_effect(tmp_path, options, words):
+    with pytest.raises(errors.ArgumentError, match=words) as caught:
+        harness.estimator(tmp_path, **options)
+    assert caught.value.why and caught.value.instead
+
+
+def test_a_loop_of_a_length_in_time(tmp_path):
+    # On 1.13 and 1.14 it is TensorFlow that refuses it.
+    with pytest.raises((ValueError, TypeError), match="iterations_per_loop"):
+        harness.estimator(tmp_path, per_loop="30s")
+
+
+@pytest.mark.parametrize(
+    "dims, words",
+    [
+        ([{"x": [1, 4]}, None], "4"),
+        ([{"x": [1, 2, 1]}, None], "rank|dimensions"),
+        ([{"y": [1, 2]}, None], "structure of the input"),
+    ],
+)
+def test_dimensions_that_do_not_fit_the_input(tmp_path, dims, words):
+    made = harness.estimator(
+        tmp_path,
+        num_cores_per_replica=2,
+        input_partition_dims=dims,
+        per_host_input_for_training=tpu.InputPipelineConfig.PER_HOST_V2,
+    )
+    refused(made, words)
+
+
+def test_a_split_of_input_that_a_host_splits_already(tmp_path):
+    with pytest.raises(ValueError, match="PER_HOST_V2 mode"):
+        harness.estimator(tmp_path, num_cores_per_replica=2, input_partition_dims=[[1, 2], None])

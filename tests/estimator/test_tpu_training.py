@@ -8,8 +8,10 @@ from tests.estimator import harness
 from tests.generations import first_generation
 from tpudist import dropin, estimator, surfaces
 from tpudist.estimator import tpu
+from tpudist.tfcompat import estimators
 
 tf1 = tf.compat.v1
+HOW = tpu.InputPipelineConfig
 
 
 def check(made, steps, batch=16, **options):
@@ -34,6 +36,35 @@ def test_the_batch_of_all_cores_trains_the_model(tmp_path):
     ]
 
 
+@pytest.mark.skipif(estimators.native_tpu is None, reason="no TPUEstimator from 2.16 on")
+def test_on_a_real_tpu_it_is_tensorflows(tmp_path):
+    config = tpu.RunConfig(master="grpc://10.240.1.2:8470", model_dir=str(tmp_path))
+    native = estimators.native_tpu["TPUEstimator"]
+    made = tpu.TPUEstimator(harness.model_fn, config=config, train_batch_size=16)
+    assert isinstance(made, native) and not isinstance(made, tpu.TPUEstimator)
+    here = tpu.TPUEstimator(harness.model_fn, None, config, {}, False, 16)
+    assert isinstance(here, tpu.TPUEstimator)
+
+
+def test_replicas_of_two_cores_share_their_input(tmp_path):
+    seen = []
+
+    def model_fn(features, labels, mode, params):
+        seen.append((params["batch_size"], params["context"].num_replicas))
+        return harness.model_fn(features, labels, mode, params)
+
+    made = harness.estimator(
+        tmp_path,
+        model_fn,
+        num_cores_per_replica=2,
+        input_partition_dims=[{"x": [1, 2]}, None],
+        per_host_input_for_training=HOW.PER_HOST_V2,
+    )
+    made.train(harness.input_fn, max_steps=6)
+    check(made, 6)
+    assert set(seen) == {(4, 4)}
+
+
 @pytest.mark.slow
 def test_training_goes_on_from_the_checkpoint(tmp_path):
     harness.estimator(tmp_path).train(harness.input_fn, steps=4)
@@ -42,9 +73,6 @@ def test_training_goes_on_from_the_checkpoint(tmp_path):
     assert harness.value(made, "global_step") == 8
     made.train(harness.input_fn, max_steps=8)
     assert harness.value(made, "global_step") == 8
-
-
-HOW = tpu.InputPipelineConfig
 
 
 @pytest.mark.parametrize(

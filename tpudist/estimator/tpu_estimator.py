@@ -14,6 +14,8 @@ from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import (
     model_functions,
     names,
+    partitions,
+    refused,
     replica_programs,
     tpu_context,
     tpu_hooks,
@@ -29,10 +31,14 @@ _Estimator: Any = names.base()
 #: {mode: name of its batch size among the arguments of the constructor}
 _BATCHES = {"train": "train_batch_size", "eval": "eval_batch_size", "infer": "predict_batch_size"}
 _RESERVED = ("batch_size", "context")
+#: The first arguments of the constructor, as many as say what it runs on.
+_ARGUMENTS = ("model_fn", "model_dir", "config", "params", "use_tpu")
 
 
 class TPUEstimator(_Estimator):
     """Estimator whose model function runs on the cores of a TPU (r1.15).
+
+    On a real TPU it is TensorFlow's own TPUEstimator, where TensorFlow has one (until 2.15).
 
     Args:
       model_fn: ``model_fn(features, labels, mode, config, params)``; returns a
@@ -45,14 +51,24 @@ class TPUEstimator(_Estimator):
         cores, which divide them evenly.
       batch_axis: the dimension of (features, labels) to split a host's batch along.
       eval_on_tpu: False evaluates without the TPU.
-      export_to_tpu: whether exports have a graph for serving on a TPU, too.
-      export_to_cpu: whether exports have a graph for serving without one.
+      export_to_tpu: exports have a graph for serving without a TPU only; True is said
+        when a model is exported.
+      export_to_cpu: True; there is no other graph.
       warm_start_from: a checkpoint, or `tf.estimator.WarmStartSettings`.
+      embedding_config_spec: None: the embedding hardware of a TPU has no counterpart here.
+      export_saved_model_api_version: as `export_to_tpu`, of which it is a kind.
 
     Raises:
       ArgumentError: (a ValueError) a batch size that the cores cannot share evenly, or an
         argument of that kind.
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """TensorFlow's own on a real TPU; see the class."""
+        given = dict(zip(_ARGUMENTS, args), **kwargs)
+        if cls is TPUEstimator and estimators.native_tpu is not None and _on_a_real_tpu(given):
+            return estimators.native_tpu["TPUEstimator"](*args, **kwargs)
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -69,10 +85,12 @@ class TPUEstimator(_Estimator):
         export_to_tpu: bool = True,
         export_to_cpu: bool = True,
         warm_start_from: Any = None,
-        **others: Any,
+        embedding_config_spec: Any = None,
+        export_saved_model_api_version: Any = None,
     ) -> None:
         """See the class; reference r1.15."""
         _check(model_fn, config, params)
+        refused.check_arguments(export_to_cpu, embedding_config_spec)
         self._users_fn: Any = model_fn
         self._use_tpu = use_tpu
         self._eval_on_tpu = eval_on_tpu
@@ -82,7 +100,7 @@ class TPUEstimator(_Estimator):
             "eval": eval_batch_size,
             "infer": predict_batch_size,
         }
-        self._export_to = (export_to_cpu, export_to_tpu)
+        self._export_to_tpu = export_to_tpu
         self._cores: Any = None
         self._has_called_input_fn = False
         self.log_every_n_steps = config.log_step_count_steps
@@ -101,8 +119,11 @@ class TPUEstimator(_Estimator):
         """Overrides are this class' business."""
 
     def _start_tpu(self, config: Any) -> None:
-        resolver = config.cluster
-        self._cores = replica_programs.Cores(cluster.resolve(resolver or config.master or ""))
+        refused.check_config(config.tpu_config)
+        resolver = _resolver(config)
+        placed = partitions.assignment(resolver, config.tpu_config.num_cores_per_replica)
+        self._cores = replica_programs.Cores(resolver, placed)
+        partitions.require_shards(self._cores, config.tpu_config)
         if self._batches["train"] is None:
             raise ArgumentError(
                 "train_batch_size=None with use_tpu=True",
@@ -206,11 +227,17 @@ class TPUEstimator(_Estimator):
         items: dict[str, Any] = {"batch_size": fed.model_batch, "context": context}
 
         def model_fn(features: Any, labels: Any) -> Any:
+            features, labels = partitions.split(self._cores, config.tpu_config, features, labels)
             return self._users_spec(features, labels, mode, config, params, items)
 
         model = tpu_part.Model(self._cores, fed, model_fn, features, self._batch_axis)
         build = {"train": tpu_part.train_spec, "eval": tpu_part.eval_spec}
         return build.get(mode, tpu_part.predict_spec)(self, model, config)
+
+    def export_saved_model(self, *args: Any, **kwargs: Any) -> Any:
+        """Exports the model, for serving without a TPU; arguments as of Estimator (r1.15)."""
+        refused.tell_of_export(self._export_to_tpu)
+        return super().export_saved_model(*args, **kwargs)
 
     def _users_spec(
         self, features: Any, labels: Any, mode: str, config: Any, params: Any, items: Any
@@ -218,6 +245,18 @@ class TPUEstimator(_Estimator):
         params = model_functions.with_items(params, use_tpu="context" in items, **items)
         offered = dict(labels=labels, mode=mode, config=config, params=params)
         return model_functions.call(self._users_fn, features, **offered)
+
+
+def _resolver(config: Any) -> Any:
+    return cluster.resolve(config.cluster or config.master or "")
+
+
+def _on_a_real_tpu(given: dict[str, Any]) -> bool:
+    """Whether arguments of a TPUEstimator name a TPU that is not virtual."""
+    config = given.get("config")
+    if not given.get("use_tpu", True) or not hasattr(config, "tpu_config"):
+        return False
+    return cluster.system_of(_resolver(config)) is None
 
 
 def _check(model_fn: Any, config: Any, params: Any) -> None:

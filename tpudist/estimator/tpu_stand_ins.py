@@ -66,6 +66,7 @@ class TPUConfig(_Options):
         how = given.per_host_input_for_training
         if isinstance(how, bool):
             given = given._replace(per_host_input_for_training=2 if how else 1)
+        _check_partitions(given)
         return given
 
 
@@ -81,13 +82,25 @@ def _check(given: Any) -> None:
             "a replica has 1, 2, 4, 8, 16, 32, 64 or 128 cores",
             "num_cores_per_replica=2",
         )
-    dims = given.input_partition_dims
-    if dims is not None and (len(dims) not in (1, 2) or cores is None):
+
+
+def _check_partitions(given: Any) -> None:
+    dims, cores = given.input_partition_dims, given.num_cores_per_replica
+    if dims is None:
+        return
+    if len(dims) not in (1, 2) or cores is None:
         raise ArgumentError(
             "input_partition_dims=%r with num_cores_per_replica=%r" % (dims, cores),
             "it has an entry for the features and one for the labels, and says how they are "
             "split among the cores of a replica",
             "input_partition_dims=[[1, 2, 1, 1], None], num_cores_per_replica=2",
+        )
+    if given.per_host_input_for_training != tpu_context.PER_HOST_V2:
+        raise ArgumentError(
+            "input_partition_dims with per_host_input_for_training=%r"
+            % (given.per_host_input_for_training,),
+            "it is supported in PER_HOST_V2 mode only, where a replica takes a batch of its own",
+            "per_host_input_for_training=tf.contrib.tpu.InputPipelineConfig.PER_HOST_V2",
         )
 
 

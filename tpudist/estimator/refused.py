@@ -1,0 +1,68 @@
+"""What a TPUEstimator cannot do, refused or told before it starts.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/tpu/TPUEstimator.md
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def check_arguments(export_to_cpu: bool, embedding_config_spec: Any) -> None:
+    """Refuses arguments of ``TPUEstimator`` that would have no effect.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    if embedding_config_spec is not None:
+        raise ArgumentError(
+            "embedding_config_spec=%r" % (embedding_config_spec,),
+            "the tables would lie in the embedding hardware of a TPU, which TensorFlow's own "
+            "TPUEstimator drives; nothing here stands in for it",
+            "tf.nn.embedding_lookup in the model function, and no embedding_config_spec",
+        )
+    if not export_to_cpu:
+        raise ArgumentError(
+            "export_to_cpu=False",
+            "the graph for serving without a TPU is the only one that is exported",
+            "export_to_cpu=True",
+        )
+
+
+def check_config(tpu_config: Any) -> None:
+    """Refuses what of a ``TPUConfig`` would have no effect.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    loop = tpu_config.iterations_per_loop
+    if isinstance(loop, str):
+        raise ArgumentError(
+            "iterations_per_loop=%r" % loop,
+            "a time is turned into steps by measuring them on the TPU, and the number of steps "
+            "of a loop then differs from run to run",
+            "iterations_per_loop=100",
+        )
+    every = getattr(tpu_config, "experimental_host_call_every_n_steps", 1)
+    if every != 1:
+        raise ArgumentError(
+            "experimental_host_call_every_n_steps=%r" % (every,),
+            "host_call is run in each step",
+            "no such argument; the host's function can look at the global step it is given",
+        )
+
+
+def tell_of_export(export_to_tpu: bool) -> None:
+    """Says that an export has no graph for serving on a TPU, if one was asked for."""
+    if export_to_tpu:
+        tf.compat.v1.logging.warning(
+            "tpudist: the exported model has the graph for serving without a TPU, and none for "
+            "serving on one; export_to_tpu=False leaves this line out"
+        )
