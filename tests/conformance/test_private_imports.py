@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf  # noqa: F401 (it loads what is asked for)
 
 from tpudist import surfaces
-from tpudist.dropin import finder
+from tpudist.dropin import finder, private_modules
 from tpudist.dropin.namespace import Namespace
 
 #: Private imports that legacy code has, of which most releases have most.
@@ -23,12 +23,14 @@ USUAL = (
 )
 
 
-def private_modules():
+def loaded_modules():
     """{name: module} of all private modules that TensorFlow has loaded."""
     return {
         name: module
         for name, module in list(sys.modules.items())
-        if name.startswith(tuple("tensorflow.%s." % room for room in finder._PRIVATE))
+        if name.startswith("tensorflow.")
+        and name.count(".") > 1
+        and private_modules.is_private(name[len("tensorflow.") :])
         and isinstance(module, types.ModuleType)
         and module.__name__ == name
     }
@@ -36,7 +38,7 @@ def private_modules():
 
 @pytest.mark.parametrize("era", surfaces.ERAS)
 def test_every_module_is_the_one_that_is_imported_natively(era):
-    natively = private_modules()
+    natively = loaded_modules()
     assert len(natively) > 300 and set(USUAL) <= set(natively)
     other = {}
     for name, module in natively.items():

@@ -78,7 +78,7 @@ GONE = {
     "contrib.predictor": "tf.saved_model.load, or tf.compat.v1.saved_model.load",
     "contrib.quantize": "the tensorflow_model_optimization package",
     "contrib.rnn": "tf.nn.rnn_cell, tf.nn.dynamic_rnn and tf.nn.static_rnn "
-                   "(tf.compat.v1.nn)",
+                   "(tf.compat.v1.nn); with Keras 3 the cells need the package tf_keras",
     "contrib.saved_model": "tf.saved_model",
     "contrib.seq2seq": _ADDONS,
     "contrib.signal": "tf.signal",
