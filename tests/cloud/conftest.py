@@ -36,11 +36,12 @@ def google(running, credentials, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name in ("GCE_METADATA_HOST", "GCE_METADATA_IP", "TPUDIST_TPU"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("urllib.request._opener", None)  # it keeps the first call's proxies
     monkeypatch.setenv("http_proxy", running.url)
     monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
     monkeypatch.setenv("TPU_API_DISCOVERY_URL", running.url + "/discovery?v={apiVersion}")
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", credentials)
-    monkeypatch.setenv("TPUDIST_TPU_TIMEOUT", "20")
+    monkeypatch.setenv("TPUDIST_TPU_TIMEOUT", "60")
 
     def play(*nodes, **options):
         running.script = servers.Script(*(nodes or (servers.node(),)), **options)

@@ -29,6 +29,7 @@ PODS = {"v3-32": (32, 8), "v4-32": (16, 4)}
 def pod(request, monkeypatch):
     """A slice, described, in a graph: its name, devices, and resolver."""
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    monkeypatch.setattr("tpudist.core.tpu_ops._last_system", None)  # of another test's resolver
     cores, per_host = PODS[request.param]
     assert (slices.find(request.param).devices, slices.find(request.param).hosts) == (cores, HOSTS)
     resolver = described.DescribedResolver(cores, HOSTS, "grpc://10.0.0.2:8470")
