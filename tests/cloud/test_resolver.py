@@ -202,7 +202,7 @@ def test_waits_for_a_healthy_tpu(google, monkeypatch, capfd):
     lines = [each for each in capfd.readouterr().err.splitlines() if "tpudist:" in each]
     said = [each.split("tests) is ")[1].split(" (")[0] for each in lines]
     assert said[:3] == ["CREATING; waiting", "CREATING; waiting", "READY TIMEOUT; waiting"]
-    assert "(0 s of 20 s)" in lines[0] and "is ready after" in lines[3]
+    assert " s of 60 s)" in lines[0] and "is ready after" in lines[3]
 
 
 def test_waits_no_longer_than_allowed(google, hurry):
