@@ -9,12 +9,12 @@ import tensorflow as tf
 from tpudist.virtual import (
     batched_values,
     extended,
-    joining,
     merge,
     program,
     reduce_once,
     segment_calls,
     segments,
+    shared_effects,
     uniform_updates,
     uniformity,
     variables,
@@ -127,7 +127,7 @@ MUTANTS = [
         [APART],
     ),
     Mutant("effects are dropped", segments, "cut", _no_effects, [EFFECTS, VARIABLES]),
-    Mutant("replicas interleave", joining._Joining, "_interleaves", _constant(False), [EFFECTS]),
+    Mutant("replicas interleave", shared_effects, "island", _constant(set()), [EFFECTS]),
     Mutant(
         "replicas draw the same numbers", program.replica_seeds, "number", _constant({}), [RANDOM]
     ),

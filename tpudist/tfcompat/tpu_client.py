@@ -41,10 +41,11 @@ def fetch(resolver):
     """The TPU API's reply on the TPU of a resolver, decoded."""
     if versions.RESOLVER_HAS_CLIENT:
         return resolver._cloud_tpu_client._fetch_cloud_tpu_metadata()
-    if not versions.RESOLVER_IN_CAMEL_CASE:
-        return resolver._fetch_cloud_tpu_metadata()
+    # 2.0's own way to ask keeps quiet about errors.
+    camel = versions.RESOLVER_IN_CAMEL_CASE
+    service = resolver._tpuService() if camel else resolver._tpu_service()
     full = "projects/%s/locations/%s/nodes/%s" % (resolver._project, resolver._zone, name(resolver))
-    return resolver._tpuService().projects().locations().nodes().get(name=full).execute()
+    return service.projects().locations().nodes().get(name=full).execute()
 
 
 def endpoints(resolver):
