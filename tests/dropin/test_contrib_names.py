@@ -141,6 +141,14 @@ def test_asking_after_reading_gives_the_truth_still(contrib):
     contrib.contrib.seq2seq.BahdanauAttention
     exec("import tpudist.contrib.tensorflow.contrib.seq2seq", {})
     assert not hasattr(contrib.contrib, "seq2seq")
+    exec("import tpudist.contrib.tensorflow.contrib.seq2seq", {})
+    with pytest.raises(ImportError):
+        exec_lines("""
+            try:
+                from tpudist.contrib.tensorflow.contrib import seq2seq
+            except ImportError:
+                raise
+        """)
 
 
 def exec_lines(text):

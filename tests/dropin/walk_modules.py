@@ -12,7 +12,7 @@ import types
 import tensorflow
 
 from tpudist import surfaces
-from tpudist.dropin import Namespace, namespace
+from tpudist.dropin import Namespace, bases
 from tpudist.legacy import hook
 
 #: Tests, commands and examples, of which some end the process that imports them.
@@ -63,8 +63,8 @@ def natively(name):
 def same(found, native):
     """Whether an object is TensorFlow's, or a Namespace over it alone."""
     if isinstance(found, Namespace):
-        bases = [base.__name__ for base in namespace._bases(found)]
-        return isinstance(native, types.ModuleType) and bases == [native.__name__]
+        names = [base.__name__ for base in bases.of(found)]
+        return isinstance(native, types.ModuleType) and names == [native.__name__]
     return found is native
 
 

@@ -14,6 +14,7 @@ from tests.laws import source
 MAY_IMPORT = {
     "tpudist/dropin/__init__.py": "makes modules below tpudist's own drop-ins importable",
     "tpudist/dropin/finder.py": "likewise; it answers for no name outside tpudist",
+    "tpudist/dropin/namespace.py": "forgets a drop-in's module that only stood for a gone one",
 }
 
 #: (file, attribute): why an object that somebody else made gets it. Classes and
@@ -61,7 +62,12 @@ OBJECTS = {
     ("dropin/__init__.py", "__class__"): "ours: a module becomes a namespace, as PEP 562 allows",
 }
 #: Where the objects that are under construction are our own.
-BUILDERS = ("virtual/inputs.py:extended", "dropin/namespace.py:module", "dropin/namespace.py:space")
+BUILDERS = (
+    "virtual/inputs.py:extended",
+    "dropin/bases.py:space",
+    "dropin/namespace.py:module",
+    "dropin/namespace.py:space",
+)
 
 CHANGERS = ("setattr", "delattr")
 TABLES = (
