@@ -34,6 +34,26 @@ def test_hosts_come_from_the_api(google, version):
     assert found.master() == "grpc://10.1.2.3:8470"
 
 
+def test_a_task_of_several(google):
+    google(node(hosts=4, type="v3-32"))
+    assert resolver().master("worker", 2) == "grpc://10.1.2.5:8470"
+    assert resolver().master(task_type="worker", task_index=3) == "grpc://10.1.2.6:8470"
+
+
+class Broken:
+    """A service that a program passes, with a fault of its own."""
+
+    def projects(self):
+        raise KeyError("no such resource")
+
+
+def test_a_fault_that_has_no_rule_is_quoted(google):
+    google()
+    error = failure(resolver(service=Broken()).cluster_spec)
+    assert isinstance(error, TPUNameError)
+    assert_words(error, "Could not lookup TPU metadata: TPU 't' in zone.*KeyError: 'no such res")
+
+
 def test_zone_and_project_come_from_the_metadata_service(google):
     script = google()
     cluster.TPUClusterResolver("t").cluster_spec()
@@ -186,8 +206,8 @@ def test_no_name_where_there_is_a_tpu(google, monkeypatch, variable, value, word
 
 
 def start(resolver):
-    """Waits as `initialize_tpu_system` and `connect_to_cluster` do, and starts nothing."""
-    named_tpus.ready(resolver)
+    """Waits as `initialize_tpu_system` and `connect_to_cluster` do first, and starts nothing."""
+    named_tpus.healthy(resolver)
 
 
 def test_waits_for_a_healthy_tpu(google, monkeypatch, capfd):

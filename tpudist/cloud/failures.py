@@ -63,8 +63,8 @@ def explain(error: BaseException, asked: Asked) -> Failure:
                 return found
     return Failure(
         TPUNameError(
-            "%s: %s" % (asked.place, _line(error)),
-            "Google's client could not look it up",
+            "Could not lookup TPU metadata: %s: %s" % (asked.place, _line(chain[-1])),
+            "Google's client fails at it",
             "the name as 'gcloud compute tpus list --zone=ZONE' prints it; tpu='virtual:8' "
             "where there is no TPU",
         ),

@@ -70,7 +70,7 @@ def healthy(fetch: Fetch, asked: failures.Asked, waits: bool = True) -> nodes.No
         trouble, spent = states.trouble(node), time.monotonic() - start
         if trouble is None:
             if said:
-                _say("%s is ready after %.0f s" % (node.place, spent))
+                say("%s is ready after %.0f s" % (node.place, spent))
             return node
         if not waits or not trouble.passes or spent + interval > allowed:
             error = states.error(node, spent if said else 0)
@@ -78,11 +78,12 @@ def healthy(fetch: Fetch, asked: failures.Asked, waits: bool = True) -> nodes.No
             raise error
         line = " ".join(filter(None, (node.state, node.health)))
         if line != said or interval == _INTERVAL:
-            _say("%s is %s; waiting (%.0f s of %.3g s)" % (node.place, line, spent, allowed))
+            say("%s is %s; waiting (%.0f s of %.3g s)" % (node.place, line, spent, allowed))
         said = line
         time.sleep(interval)
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Prints a line on what is waited for."""
     print("tpudist: " + line, file=sys.stderr)
     sys.stderr.flush()

@@ -75,12 +75,21 @@ class TPUClusterResolver(native.TPUClusterResolver):
         return self._system
 
     def master(
-        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        rpc_layer: str | None = None,
+        task_index: int | None = None,
     ) -> str:
-        """The Session target; ``""`` (in process) for a virtual TPU."""
+        """The Session target; ``""`` (in process) for a virtual TPU.
+
+        Args:
+          task_type, task_id, rpc_layer: which task, and how; by default the first.
+          task_index: `task_id`, as TensorFlow 1.12 and 1.13 call it.
+        """
         if self._system:
             return ""
-        return super().master(task_type, task_id, rpc_layer)
+        return super().master(task_type, task_id if task_index is None else task_index, rpc_layer)
 
     def get_master(self) -> str:
         """The same as `master()`."""
@@ -180,7 +189,7 @@ def connect_to_cluster(cluster_spec_or_resolver: Any, *args: Any, **kwargs: Any)
 
 
 def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
-    """Starts the TPU system, once it is healthy; a line tells what is waited for.
+    """Starts the TPU system, once it is healthy and answers; a line tells what is waited for.
 
     Args:
       cluster_resolver: a `TPUClusterResolver`; None for the local TPU.
@@ -189,7 +198,7 @@ def initialize_tpu_system(cluster_resolver: Resolver = None) -> Any:
       The `Topology` of the system.
 
     Raises:
-      TPUStateError: it does not get healthy within the seconds of
+      TPUStateError: it does not get healthy or answer within the seconds of
         TPUDIST_TPU_TIMEOUT, or its runtime is of another TensorFlow.
       TPUAccessError, TPUNameError: it cannot be asked for.
     """

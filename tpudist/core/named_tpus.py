@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+import time
+import typing
 from typing import TYPE_CHECKING
 
-from tpudist.cloud import deadlines, failures, looking, places, runtimes
+from tpudist.cloud import deadlines, failures, looking, places, reaching, runtimes
 from tpudist.errors import TpudistError, TPUNameError
 from tpudist.tfcompat import tpu_client, versions
 
@@ -14,6 +16,17 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
     from tpudist.cloud.nodes import Node
+
+
+#: The least seconds that the servers of a healthy TPU have to answer.
+_LEAST = 5.0
+
+
+class Found(typing.NamedTuple):
+    """A TPU: its name in errors, and ``"IP:PORT"`` of each host; none of this machine."""
+
+    place: str
+    addresses: tuple[str, ...]
 
 
 def constructed(
@@ -69,7 +82,7 @@ def answer(resolver: Any, function: Callable[[], Any]) -> Any:
 
 
 def ready(resolver: Any) -> None:
-    """Waits until a resolver's TPU is healthy, and refuses a runtime of another release.
+    """Waits until a resolver's TPU is healthy and its servers answer.
 
     Nothing is asked of the TPU of this machine, nor of resolvers of other kinds.
 
@@ -77,20 +90,34 @@ def ready(resolver: Any) -> None:
       resolver: of a real TPU.
 
     Raises:
-      TPUStateError: it does not get healthy in time, or runs another TensorFlow.
+      TPUStateError: it does not get healthy in time, runs another TensorFlow, or cannot
+        be reached.
       TPUAccessError, TPUNameError: it cannot be asked for.
+    """
+    start, allowed = time.monotonic(), deadlines.seconds()
+    found = healthy(resolver)
+    left = allowed - (time.monotonic() - start)
+    reaching.reach(found.place, found.addresses, max(min(_LEAST, allowed), left))
+
+
+def healthy(resolver: Any) -> Found:
+    """Waits until a resolver's TPU is healthy, and refuses a runtime of another release.
+
+    Args, raises: as :func:`ready`, which also reaches it.
     """
     if tpu_client.asks_the_api(resolver):
         node = looking.healthy(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
-        place, runtime = node.place, runtimes.of(node)
+        found, runtime = Found(node.place, node.addresses), runtimes.of(node)
     else:
         addresses = tpu_client.endpoints(resolver)
         if not addresses:
-            return
-        place, runtime = "the TPU at %s" % addresses[0], runtimes.asked(addresses[0]) or ""
-    refused = runtimes.refusal(place, tpu_client.name(resolver), runtime, str(versions.TF))
+            return Found("", ())
+        found = Found("the TPU at %s" % addresses[0], tuple(addresses))
+        runtime = runtimes.asked(addresses[0]) or ""
+    refused = runtimes.refusal(found.place, tpu_client.name(resolver), runtime, str(versions.TF))
     if refused is not None:
         raise refused
+    return found
 
 
 def look(resolver: Any) -> Node:

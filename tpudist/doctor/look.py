@@ -107,7 +107,7 @@ def _configure(resolver: TPUClusterResolver, found: dict[str, Any]) -> str | Non
     address = node["addresses"][0] if node else tpu_client.endpoints(resolver)[0]
     while runtimes.asked(address) not in (None, version) and time.monotonic() < end:
         time.sleep(min(2.0, deadlines.seconds() / 10))
-    named_tpus.ready(resolver)
+    named_tpus.healthy(resolver)
     return version
 
 

@@ -49,11 +49,18 @@ def fetch(resolver):
 
 
 def endpoints(resolver):
-    """``["IP:PORT", ...]`` of a TPU that is named by its addresses; empty for the local one."""
+    """``["IP:PORT", ...]`` of a TPU that is named by its addresses; empty for the local one.
+
+    Before 2.2 a resolver also takes names of a network within Google, ``/bns/...``.
+    """
     if not isinstance(resolver, TPUClusterResolver) or name(resolver) in ("", "local"):
         return []
-    addresses = name(resolver).split(",")
-    return [each.split("://")[-1] for each in addresses]
+    parts = [each.rpartition("://") for each in name(resolver).split(",")]
+    return [
+        address
+        for scheme, _, address in parts
+        if scheme in ("", "grpc") and not address.startswith("/")
+    ]
 
 
 def configure(resolver, version):
