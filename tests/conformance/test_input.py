@@ -140,3 +140,17 @@ def test_numpy_arrays_feed_the_replicas(surface):
         [4, 5],
         [6, 7],
     ]
+
+
+def test_values_that_are_nests(v2_2, mode):
+    # Found by TensorFlow's values_test: a tuple per replica was one value, and no tuple.
+    strategy = v2_2.strategy()
+
+    def build():
+        first, rest = strategy.experimental_distribute_values_from_function(
+            lambda context: (1.0 * context.replica_id, {"a": tf.constant(2.0)})
+        )
+        assert strategy.experimental_local_results(first) == (0.0, 1.0, 2.0, 3.0)
+        return v2_2.results(strategy, lambda x, y: x + y, first, rest["a"])
+
+    assert list(mode.evaluate(build)) == [2.0, 3.0, 4.0, 5.0]

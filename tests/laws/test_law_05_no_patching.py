@@ -30,6 +30,8 @@ OBJECTS = {
     "captures",
     ("virtual/extended.py", "_collective_key_base"): "the native constructor reads it off the "
     "strategy before it is set",
+    ("virtual/extended.py", "_enable_packed_variable_in_eager_mode"): "who sets it on the strategy "
+    "would read the first replica's value on all",
     ("virtual/function_graphs.py", "_tpudist_trace"): "the trace that a graph belongs to is found "
     "from the graph that is current",
     ("virtual/inputs.py", "__class__"): "the native method makes the dataset; only its iterators "

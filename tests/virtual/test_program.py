@@ -138,3 +138,45 @@ def test_an_eager_function_is_traced_once_and_not_kept_alive(strategy):
     del fn
     gc.collect()
     assert alive() is None
+
+
+@traced_once
+@pytest.mark.parametrize("what", ["constant", "given", "all_reduce"])
+def test_replicas_meet_outside_of_the_function(strategy, what):
+    # Found by TensorFlow's strategy_common_test: tf.init_scope leaves the trace, and the
+    # result of the merge was a tensor of the trace, which cannot be used there.
+    def meet(*given):
+        return context().merge_call(
+            lambda _, *values: values[0] if values else tf.constant(11.0), args=given
+        )
+
+    def fn():
+        with tf.init_scope():
+            if what == "all_reduce":
+                return context().all_reduce(SUM, tf.constant(2.5)) + 1.0
+            return meet(*([tf.constant(11.0)] if what == "given" else [])) + 1.0
+
+    assert run(strategy, fn) == [11.0 if what == "all_reduce" else 12.0] * CORES
+
+
+@traced_once  # before, the label of a replica is current there, which 2.0 cannot read on
+@pytest.mark.parametrize("nested", [True, False], ids=["function in run", "run in function"])
+def test_a_variable_made_outside_of_the_function_has_its_value_there(strategy, nested):
+    # Found by TensorFlow's vars_test: it was initialized when the function had been traced, so
+    # that what read it in tf.init_scope got a tensor of no element.
+    made = []
+
+    def fn():
+        with tf.init_scope():
+            if not made:
+                made.append(tf.Variable(3.0, aggregation=tf.VariableAggregation.MEAN))
+                made.append(
+                    tf.Variable(made[0].read_value(), aggregation=tf.VariableAggregation.MEAN)
+                )
+        return made[1].assign_add(2.0)
+
+    if nested:
+        found = strategy.experimental_local_results(strategy.experimental_run_v2(tf.function(fn)))
+        assert [float(part) for part in found] == [5.0] * CORES
+    else:
+        assert run(strategy, fn) == [5.0] * CORES

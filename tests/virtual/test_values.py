@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tpudist.core import cluster
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
@@ -133,3 +133,54 @@ def test_an_assignment_that_is_returned_is_a_value_per_replica(where, how):
     assert numbers(strategy, found) == expected
     parts = strategy.experimental_local_results(variable)
     np.testing.assert_array_equal(sum(part.numpy() for part in parts), [2.0])
+
+
+@pytest.mark.skipif(not versions.TRACE_ONCE, reason="a program's own composites came later")
+def test_a_composite_that_replicas_pass_on_is_a_value_per_replica():
+    # Found by TensorFlow's tpu_strategy_test: a tensor was one, a composite of the program's own
+    # was given back alone.
+    class PairSpec(tf.TypeSpec):
+        value_type = property(lambda self: Pair)
+        _component_specs = property(lambda self: [tf.TensorSpec([]), [tf.TensorSpec([])]])
+
+        def _serialize(self):
+            return ()
+
+        def _to_components(self, value):
+            return value.parts
+
+        def _from_components(self, components):
+            return Pair(components)
+
+    class Pair(distributed.CompositeTensor):
+        def __init__(self, parts):
+            self.parts = parts
+
+        @property
+        def _type_spec(self):
+            return PairSpec()
+
+    strategy = make()
+    pair = Pair([tf.constant(1.0), [tf.constant(2.0)]])
+    same, added = tf.function(
+        lambda given: strategy.run(lambda x: (x, x.parts[0] + x.parts[1][0]), args=(given,))
+    )(pair)
+    found = strategy.experimental_local_results(same)
+    assert [float(each.parts[1][0]) for each in found] == [2.0, 2.0]
+    assert numbers(strategy, added) == [3.0, 3.0]
+
+
+@pytest.mark.skipif(not versions.TRACE_ONCE, reason="the switches came with 2.3 and 2.4")
+def test_private_switches_of_variables_change_nothing():
+    # TensorFlow's own tests set them; each replica read the first one's value then.
+    strategy = make()
+    strategy._enable_packed_variable_in_eager_mode = True
+    strategy.extended._use_var_policy = True
+    with strategy.scope():
+        variable = tf.Variable(0.0, synchronization=tf.VariableSynchronization.ON_READ)
+
+    def assign():
+        variable.assign(tf.cast(tf.convert_to_tensor(replica_id()), tf.float32))
+
+    strategy.run(tf.function(assign))
+    assert numbers(strategy, step_of(strategy, lambda: variable + 1.0)()) == [1.0, 2.0]

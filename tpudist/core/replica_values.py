@@ -92,12 +92,15 @@ def is_list_of_replicas(strategy, value):
 def distribute(strategy, value_fn, context_class):
     """A per-replica value of ``value_fn(context_class(replica_id, num_replicas))``.
 
+    Of a nest it is a nest of per-replica values.
+
     Context: cross-replica.
     """
     contexts.refuse_in_replica(strategy, "distribute_values_from_function")
     count = strategy.num_replicas_in_sync
-    return distributed.per_replica(
-        strategy.extended, [value_fn(context_class(i, count)) for i in range(count)]
+    return nests.map_structure(
+        lambda *parts: distributed.per_replica(strategy.extended, parts),
+        *[value_fn(context_class(i, count)) for i in range(count)],
     )
 
 

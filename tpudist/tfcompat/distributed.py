@@ -113,8 +113,8 @@ def as_per_replica(extended, results):
     count = extended._num_replicas_in_sync
     return nests.map_structure(
         lambda leaf: (
-            per_replica(extended, [leaf] + [tf.identity(leaf) for _ in range(count - 1)])
-            if nests.is_tensor(leaf)
+            per_replica(extended, [leaf] + [_copy(leaf) for _ in range(count - 1)])
+            if (nests.is_tensor(leaf) or is_tensor_like(leaf))
             and not is_distributed(leaf)
             and not isinstance(leaf, tf.Variable)
             and not is_assignment(leaf)
@@ -124,6 +124,10 @@ def as_per_replica(extended, results):
         ),
         results,
     )
+
+
+def _copy(tensor):
+    return pack(tensor, [tf.identity(each) for each in flatten(tensor)])
 
 
 def is_distributed(value):

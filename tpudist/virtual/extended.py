@@ -184,7 +184,18 @@ class VirtualExtended(distributed.MirroredExtended):
 
     # Variables.
 
+    @property
+    def _use_var_policy(self):
+        """Whether TensorFlow takes a class of its own for variables; here never."""
+        return False
+
+    @_use_var_policy.setter
+    def _use_var_policy(self, unused):
+        pass
+
     def _create_variable(self, next_creator, *args, **kwargs):
+        # One handle for all replicas is for cores that are devices.
+        self._container_strategy()._enable_packed_variable_in_eager_mode = False
         return variables.create(self, next_creator, kwargs)
 
     # Cross-replica context.

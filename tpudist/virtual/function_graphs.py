@@ -89,7 +89,7 @@ def outside(kwargs):
         is computed outside instead.
     """
     trace = current()
-    if trace is None:
+    if trace is None or tf.executing_eagerly():  # tf.init_scope has left it
         _lift(kwargs)
         yield
     else:

@@ -2,10 +2,11 @@
 
 import contextlib
 
+import numpy as np
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions
+from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import (
     collectives,
     function_graphs,
@@ -168,6 +169,40 @@ class Merge(function_graphs.Trace):
             held = functions.placeholder_like(tensors[0])
         self.results.append((held, tensors))
         return held
+
+
+def outside(program, merge_fn, args, kwargs):
+    """Runs `merge_fn` eagerly, where ``tf.init_scope`` has left the trace of `program`.
+
+    Returns:
+      Its result, which is the same for every replica.
+
+    Raises:
+      ContextError: the replicas would get different values.
+    """
+    extended = program.extended
+    strategy = extended._container_strategy()
+
+    def give(leaf):
+        if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
+            return leaf
+        return distributed.per_replica(extended, [leaf] * program.num_replicas)
+
+    with distributed.cross_replica(strategy), extended.place():
+        args, kwargs = nests.map_structure(give, (tuple(args), kwargs))
+        return nests.map_structure(_only_one, merge_fn(strategy, *args, **kwargs))
+
+
+def _only_one(leaf):
+    parts = () if distributed.is_variable(leaf) else distributed.components(leaf)
+    for part in parts[1:]:
+        if part is not parts[0] and not np.array_equal(part, parts[0]):
+            raise ContextError(
+                "`merge_call` in tf.init_scope gives the replicas different values",
+                "one trace serves all replicas, and outside of it there is one value",
+                "merge_call outside of tf.init_scope",
+            )
+    return parts[0] if parts else leaf
 
 
 def check_place(graph):

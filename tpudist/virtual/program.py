@@ -110,6 +110,8 @@ class Program(function_graphs.Trace):
 
     def merge(self, merge_fn, args, kwargs):
         """Runs `merge_fn` once, in cross-replica context."""
+        if tf.executing_eagerly():  # in tf.init_scope
+            return merge.outside(self, merge_fn, args, kwargs)
         merge.check_place(self.graph)
         made = merge.Merge(self)
         self.merges.append(made)
