@@ -164,6 +164,24 @@ def test_extended_run_steps(graph, strategy):
     assert found == 2.0 * (8 + 9 + 10 + 11)
 
 
+def test_a_loop_of_the_extended_object_runs_what_nothing_depends_on(graph, strategy):
+    # Found by TensorFlow's minimize_loss_test: batch norm's moving averages stood still.
+    with strategy.scope():
+        iterator = strategy.distribute_dataset(numbers(100)).make_one_shot_iterator()
+        count = tf.Variable(0.0, aggregation=tf.VariableAggregation.MEAN)
+
+        def replica(x):
+            count.assign_add(1.0)
+            return x
+
+        def step(unused_context, x):
+            return strategy.group(strategy.extended.call_for_each_replica(replica, args=(x,)))
+
+        run_op = strategy.extended.experimental_run_steps_on_iterator(step, iterator, 3).run_op
+    graph.run(run_op)
+    assert graph.run(count.read_value()) == 3.0
+
+
 def test_in_a_function(eager, strategy):
     v = None
     with strategy.scope():

@@ -192,6 +192,11 @@ def definition(graph, name):
 READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
 
 
+def flow_of(op):
+    """The branch or loop of TensorFlow 1 that `op` is in, or None."""
+    return op._get_control_flow_context()
+
+
 def only_reads(op):
     """Whether `op`, and what it calls, has no effect and draws no numbers."""
     if op.type in READS or not functions.is_stateful(op):

@@ -10,7 +10,7 @@ import numbers
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
-from tpudist.tfcompat import functions, nests
+from tpudist.tfcompat import functions, graphs, nests
 from tpudist.virtual import function_graphs
 
 
@@ -119,6 +119,26 @@ def run_once(step):
     if not tf.executing_eagerly():
         return _Loop(step).call()
     return _EagerFunction(lambda: _Loop(step).call())(), None
+
+
+def with_effects(step):
+    """`step` of TensorFlow's own loop, with its stateful ops among what it returns.
+
+    Its loop runs only what that depends on; a TPU computation runs all.
+    """
+    if tf.executing_eagerly():
+        return step
+
+    def run(context, inputs):
+        graph = tf.compat.v1.get_default_graph()
+        flow, start = functions.control_flow_context(), len(graph.get_operations())
+        done = step(context, inputs)
+        made = graph.get_operations()[start:]
+        return tf.group(
+            done, *[op for op in made if functions.is_stateful(op) and graphs.flow_of(op) is flow]
+        )
+
+    return run
 
 
 class _EagerFunction:

@@ -14,6 +14,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, nests
 from tpudist.virtual import (
     collectives,
+    device_loop,
     explanations,
     inputs,
     keras_loops,
@@ -175,7 +176,7 @@ class VirtualExtended(distributed.MirroredExtended):
         if keras_loops.is_of_keras(fn):
             return keras_loops.run_steps(self, fn, iterator, iterations)
         return super()._experimental_run_steps_on_iterator(
-            fn, iterator, iterations, initial_loop_values
+            device_loop.with_effects(fn), iterator, iterations, initial_loop_values
         )
 
     def tpu_run(self, fn, args, kwargs, unused_options=None):
