@@ -1,8 +1,9 @@
 """A loopback server that speaks the TPU API, the metadata service and a TPU's version port.
 
 Google's clients reach it by their own environment variables: TPU_API_DISCOVERY_URL
-and GOOGLE_APPLICATION_CREDENTIALS for the TPU API, http_proxy for what has a fixed
-address (metadata.google.internal, and port 8475 of a TPU's hosts).
+and GOOGLE_APPLICATION_CREDENTIALS for the TPU API, GCE_METADATA_IP, GCE_METADATA_HOST and
+GCE_METADATA_ROOT for the metadata service, http_proxy for what has a fixed address
+(metadata.google.internal of older clients, and port 8475 of a TPU's hosts).
 """
 
 import http.server
@@ -13,6 +14,19 @@ import time
 import urllib.parse
 
 PROJECT, ZONE = "tests", "us-central1-b"
+
+#: What a machine of Google Cloud is told of itself.
+METADATA = {
+    "project/project-id": PROJECT,
+    "instance/zone": "projects/1/zones/" + ZONE,
+    "instance/network-interfaces/0/ip": "10.0.0.9",
+    "instance/service-accounts/default/": {"email": "machine@tests", "scopes": ["all"]},
+    "instance/service-accounts/machine@tests/token": {
+        "access_token": "of-this-machine",
+        "expires_in": 3600,
+        "token_type": "Bearer",
+    },
+}
 
 #: Words of a script of replies that are no reply.
 CUT, GARBAGE, SLOW = "cut", "garbage", "slow"
@@ -44,21 +58,27 @@ class Script:
       nodes: replies of the TPU API: dictionaries, HTTP statuses (or pairs of one and
         the server's words), or CUT, GARBAGE or SLOW.
       runtime: the version that the TPU's port 8475 names; None if nothing listens there.
-      metadata: whether there is a metadata service, or one of the words above.
+      metadata: whether the metadata service knows project and zone, or one of the words
+        above; several of them in turn as a list, whose last stays.
+      account: the same, of the service account of this machine.
       tpus: the names that exist.
     """
 
-    def __init__(self, *nodes, runtime=None, metadata=True, tpus=("t",)):
-        self.nodes, self.runtime, self.metadata, self.tpus = nodes, runtime, metadata, tpus
+    def __init__(self, *nodes, runtime=None, metadata=True, account=True, tpus=("t",)):
+        self.nodes, self.runtime, self.tpus = nodes, runtime, tpus
+        self.metadata = metadata if isinstance(metadata, list) else [metadata]
+        self.account = account if isinstance(account, list) else [account]
         self.asked = []
+        self.tokens = []
         self.configured = []
         self.stopped = threading.Event()
         self._lock = threading.Lock()
 
-    def next(self):
+    def next(self, what="nodes"):
         with self._lock:
-            self.nodes, first = self.nodes[1:] or self.nodes, self.nodes[0]
-            return first
+            replies = getattr(self, what)
+            setattr(self, what, replies[1:] or replies)
+            return replies[0]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -76,8 +96,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.script.asked.append(self.path)
         if target.port == 8475:
             self._version(target.path)
-        elif "/computeMetadata/" in target.path:
-            self._metadata(target.path)
+        elif "/computeMetadata/" in target.path or target.path in ("", "/"):
+            self._metadata(target.path.partition("/computeMetadata/v1/")[2])
         elif target.path == "/discovery":
             self._json(discovery(self.server.url, urllib.parse.parse_qs(target.query)["v"][0]))
         elif "/nodes/" in target.path:
@@ -102,20 +122,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._json({"currentVersion": self.script.runtime})
 
     def _metadata(self, path):
-        if self.script.metadata in (CUT, GARBAGE, SLOW):
-            return getattr(self, "_" + self.script.metadata)()
-        values = {
-            "project/project-id": PROJECT,
-            "instance/zone": "projects/1/zones/" + ZONE,
-            "instance/network-interfaces/0/ip": "10.0.0.9",
-        }
-        value = values.get(path.partition("/computeMetadata/v1/")[2])
-        if not self.script.metadata or (value is None and not path.endswith("v1")):
+        """Project, zone and account; an empty path asks whether there is such a service."""
+        reply = True
+        if path:
+            reply = self.script.next("account" if "service-accounts" in path else "metadata")
+        if reply in (CUT, GARBAGE, SLOW):
+            return getattr(self, "_" + reply)()
+        value = METADATA.get(path, "" if not path else None)
+        if not reply or not any(self.script.metadata) or value is None:
             return self._send(404, b"")
-        self._send(200, (value or "").encode(), {"Metadata-Flavor": "Google"})
+        kind = "text/plain" if isinstance(value, str) else "application/json"
+        body = value if isinstance(value, str) else json.dumps(value)
+        self._send(200, body.encode(), {"Metadata-Flavor": "Google", "Content-Type": kind})
 
     def _node(self, path):
         reply = self.script.next()
+        self.script.tokens.append(self.headers.get("Authorization"))
         parts = path.split("/")
         if isinstance(reply, dict) and (
             parts[-1] not in self.script.tpus or parts[3] != PROJECT or parts[5] != ZONE

@@ -38,3 +38,20 @@ def test_words(tpu, variables, chips, name, words):
 )
 def test_advice(variables, chips, words):
     assert words in places.advice(variables, chips)
+
+
+@pytest.mark.parametrize(
+    "tpu, variables, name",
+    [
+        ("mine", {"TPU_NAME": "other"}, "mine"),
+        (["mine"], {}, "mine"),
+        (None, {"TPU_NAME": "mine"}, "mine"),
+        ("", {"KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS": POD, "TPU_NAME": "mine"}, POD),
+        (None, {"TPU_CONFIG": '{"tpu_node_name": "mine"}'}, "mine"),
+        (None, {"TPU_CONFIG": "[]"}, ""),
+        (None, {"TPU_CONFIG": "mine"}, ""),
+        ([], {}, ""),
+    ],
+)
+def test_the_name_that_a_resolver_takes(tpu, variables, name):
+    assert places.named(tpu, variables) == name

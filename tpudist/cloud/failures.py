@@ -10,6 +10,7 @@ import http.client
 import json
 import re
 import typing
+import urllib.error
 from typing import TYPE_CHECKING
 
 from tpudist.cloud import deadlines, nodes
@@ -56,7 +57,7 @@ def explain(error: BaseException, asked: Asked) -> Failure:
       asked: which TPU they were asked for.
     """
     chain = list(_chain(error))
-    for rule in (_packages, _late, _status, _credentials, _garbage, _network):
+    for rule in (_packages, _late, _metadata, _status, _credentials, _garbage, _network):
         for each in chain:
             found = rule(each, asked)
             if found:
@@ -123,6 +124,18 @@ def _with_place(asked: Asked) -> str:
     return "TPUClusterResolver(tpu=%r, zone=ZONE, project=PROJECT)" % asked.name
 
 
+def _metadata(error: BaseException, asked: Asked) -> Failure | None:
+    """Only the metadata service is asked by urllib: for the zone and the project."""
+    if not isinstance(error, urllib.error.HTTPError):
+        return None
+    return _access(
+        "%s: the metadata service answered %d" % (asked.place, error.code),
+        "it does not tell zone and project%s" % _no_place(asked),
+        _with_place(asked),
+        error.code == 429 or error.code >= 500,
+    )
+
+
 def _status(error: BaseException, asked: Asked) -> Failure | None:
     status = _number(error)
     if status is None:
@@ -141,11 +154,17 @@ def _status(error: BaseException, asked: Asked) -> Failure | None:
     why, instead, passes = _MEANINGS.get(status, _MEANINGS[500 if status >= 500 else 400])
     if status == 403 and re.search("disabled|has not been used", _said(error)):
         why, instead = "the project has not turned the TPU API on", _ENABLE
+    if status == 403 and "authentication scopes" in _said(error):
+        why, instead = "this machine's service account is not given that scope", _SCOPES
     project = asked.project or "PROJECT"
     return _access(seen, why, instead.format(project=project, timeout=deadlines.TIMEOUT), passes)
 
 
 _ENABLE = "gcloud services enable tpu.googleapis.com --project={project}"
+_SCOPES = (
+    "gcloud compute instances set-service-account VM --scopes=cloud-platform (of a machine that "
+    "is stopped); or credentials of your own: " + _LOGIN
+)
 _LATER = "the same later, or with more time to ask again: {timeout}=300 in the environment"
 
 #: {status: (why, instead, whether asking again may help)}.
@@ -188,9 +207,17 @@ def _credentials(error: BaseException, asked: Asked) -> Failure | None:
     kind = type(error).__name__
     if kind in _CREDENTIALS:
         return _access(
-            "%s, and no Google credentials" % asked.place,
+            "%s, and no Google credentials: no file, and no machine of Google Cloud" % asked.place,
             "the TPU API answers only who has logged in",
             _LOGIN,
+        )
+    if kind in _REFUSED and isinstance(error.__context__, OSError):
+        return None  # nobody refused: no connection
+    if kind in _REFUSED and "metadata" in str(error):
+        return _access(
+            "%s, and no credentials of this machine: %s" % (asked.place, _line(error)),
+            "this machine of Google Cloud has no service account",
+            _SCOPES.replace("VM ", "VM --service-account=ACCOUNT "),
         )
     if kind in _REFUSED:
         return _access(

@@ -10,7 +10,9 @@ from tpudist.cloud import deadlines, failures, nodes, states
 from tpudist.errors import TPUAccessError
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, TypeVar
+
+    Result = TypeVar("Result")
 
     #: Asks once: the reply, decoded.
     Fetch = Callable[[], Any]
@@ -30,12 +32,21 @@ def look(fetch: Fetch, asked: failures.Asked, limit: float | None = None) -> nod
     Raises:
       TPUAccessError, TPUNameError: it does not say anything in time.
     """
+    return answered(lambda: nodes.parse(fetch(), *asked), asked, limit)
+
+
+def answered(
+    ask: Callable[[], Result], asked: failures.Asked, limit: float | None = None
+) -> Result:
+    """What one of Google's services answers; it is asked again where that may help.
+
+    Args, raises: as for :func:`look`; `ask` asks once, and returns what was answered.
+    """
     end = time.monotonic() + (deadlines.seconds() if limit is None else limit)
     pause, before = 0.25, None
     while True:
         try:
-            reply = deadlines.call(fetch, max(0.1, end - time.monotonic()))
-            return nodes.parse(reply, *asked)
+            return deadlines.call(ask, max(0.1, end - time.monotonic()))
         except deadlines.TooLate as error:
             raise (before or failures.explain(error, asked)).error from error
         except Exception as error:  # of any of the clients

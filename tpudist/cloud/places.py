@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import typing
 from typing import TYPE_CHECKING
 
 from tpudist import machine
 
 if TYPE_CHECKING:
-    from typing import Mapping, Sequence
+    from typing import Any, Mapping, Sequence
 
 KUBERNETES, NAME, COLAB = "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_NAME", "COLAB_TPU_ADDR"
 
@@ -20,6 +21,10 @@ READ = (KUBERNETES, NAME)
 
 #: Variables that name a TPU on another machine; Colab's is read by its users' code only.
 REMOTE = READ + (COLAB,)
+
+
+#: JSON of a TPU's name and place, which newer resolvers read after those.
+_CONFIG = "TPU_CONFIG"
 
 
 class Place(typing.NamedTuple):
@@ -55,6 +60,21 @@ def of(tpu: str | None, variables: Mapping[str, str], chips: Sequence[str] = ())
         if variables.get(variable):
             return Place(variables[variable], variable, _words(variables[variable], variables))
     return Place(None, None, "no TPU is named")
+
+
+def named(tpu: str | Sequence[str] | None, variables: Mapping[str, str]) -> str:
+    """The name that a resolver takes; empty if there is none.
+
+    Args:
+      tpu: the argument of the resolver, or a list of it.
+      variables: the environment.
+    """
+    name: Any = tpu if isinstance(tpu, str) or not tpu else tpu[0]
+    found = name or next(filter(None, map(variables.get, READ)), None)
+    try:
+        return found or json.loads(variables.get(_CONFIG) or "{}").get("tpu_node_name") or ""
+    except (ValueError, AttributeError):
+        return ""
 
 
 def _words(name: str, variables: Mapping[str, str]) -> str:

@@ -60,7 +60,7 @@ class TPUClusterResolver(native.TPUClusterResolver):
             self._start_virtual(name, job_name)
             return
         start = functools.partial(super().__init__, name, zone, project, job_name, *args, **kwargs)
-        named_tpus.constructed(start, name, zone, project)
+        named_tpus.constructed(self, start, name, zone, project)
 
     def _start_virtual(self, name: str | None, job_name: str) -> None:
         self._tpu = name

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import time
 import typing
 from typing import TYPE_CHECKING
 
-from tpudist.cloud import deadlines, failures, looking, places, reaching, runtimes
+from tpudist.cloud import deadlines, failures, looking, nodes, places, reaching, runtimes
 from tpudist.errors import TpudistError, TPUNameError
 from tpudist.tfcompat import tpu_client, versions
 
@@ -30,33 +31,54 @@ class Found(typing.NamedTuple):
 
 
 def constructed(
-    start: Callable[[], None], tpu: str | None, zone: str | None, project: str | None
+    resolver: Any, start: Callable[[], None], tpu: Any, zone: str | None, project: str | None
 ) -> None:
     """Runs the native resolver's constructor, which asks where this machine is.
 
     Args:
-      start: the constructor.
+      resolver: what is constructed.
+      start: its constructor, which may run again after a failure.
       tpu, zone, project: its arguments.
 
     Raises:
       TPUNameError: no TPU is named, or there cannot be one of that name.
       TPUAccessError: zone and project are unknown, or Google's client is not there.
     """
+    name = places.named(tpu, os.environ)
+    if not name:
+        return _without_a_name(start)
+    misuse: list[TypeError] = []
+
+    def once() -> None:
+        try:
+            start()
+        except TypeError as error:  # arguments that no constructor takes
+            misuse.append(error)
+        else:
+            _require_sound_place(resolver)
+
+    looking.answered(once, failures.Asked(name, zone or "", project or ""))
+    if misuse:
+        raise misuse[0]
+
+
+def _without_a_name(start: Callable[[], None]) -> None:
     try:
         deadlines.call(start, deadlines.seconds())
-    except TpudistError:
-        raise
     except (ValueError, RuntimeError, ImportError, OSError, deadlines.TooLate) as error:
-        name = next(filter(None, [tpu] + [os.environ.get(each) for each in places.READ]), "")
-        if not name:
-            raise TPUNameError(
-                "no TPU is named: %s" % error,
-                "none of %s is set" % ", ".join(places.READ),
-                places.advice(os.environ),
-            ) from error
-        raise failures.explain(error, failures.Asked(name, zone or "", project or "")).error from (
-            error
-        )
+        raise TPUNameError(
+            "no TPU is named: %s" % error,
+            "none of %s is set" % ", ".join(places.READ),
+            places.advice(os.environ),
+        ) from error
+
+
+def _require_sound_place(resolver: Any) -> None:
+    """Refuses what no zone or project can be called: something answers in Google's place."""
+    if tpu_client.asks_the_api(resolver):
+        for each in tpu_client.place(resolver):
+            if not re.fullmatch(r"[\w.:-]+", each):
+                raise nodes.Garbled("zone or project %.60r" % each)
 
 
 def answer(resolver: Any, function: Callable[[], Any]) -> Any:
