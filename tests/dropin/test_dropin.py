@@ -172,7 +172,6 @@ def test_uncovered_contrib_is_the_real_one(contrib):
         ("contrib.seq2seq", "copy the few lines"),
         ("contrib.predictor", "saved_model"),
         ("contrib.learn.Experiment", "strategy.run"),
-        ("contrib.tpu.keras_to_tpu_model", "model.fit"),
         ("contrib.never_heard_of", "contrib.distribute"),
     ],
 )

@@ -24,6 +24,10 @@ OBJECTS = {
     "constructors set; a facade's strategy does not go through them",
     ("core/strategies.py", "_tpu_cluster_resolver"): "our extended object; Keras and the native "
     "class read it there",
+    ("core/keras_cores.py", "_name"): "our copy of a model: Keras wants another name for each of "
+    "a model's layers, and copies them with theirs",
+    ("core/keras_tpu_models.py", "_unconditional_loss"): "our tensor: Keras reads there whether a "
+    "loss depends on the inputs",
     ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "
     "and choose its class themselves",
     ("tfcompat/functions.py", "_captured_inputs"): "releases without a constructor that takes "

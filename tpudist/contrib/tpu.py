@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.core import adapter, cross_shard_optimizer, tpu_ops
+from tpudist.core import adapter, cross_shard_optimizer, keras_tpu_models, tpu_ops
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -112,6 +112,25 @@ def bfloat16_scope() -> Context:
       A context manager; `tf.get_variable` in it casts to bfloat16.
     """
     return tpu_ops.bfloat16_scope()
+
+
+def keras_to_tpu_model(model: Any, strategy: Any = None) -> Any:
+    """A model of `tf.keras` on the cores of a TPU, each taking its part of a batch (r1.15).
+
+    Args:
+      model: a `tf.keras.Model` with inputs, compiled or not; it is copied.
+      strategy: a `tf.contrib.tpu.TPUDistributionStrategy`.
+
+    Returns:
+      A `tf.keras.Model` with `sync_to_cpu()`. `fit` takes batches of all cores together, and
+      functions that return a dataset of one core's batches.
+
+    Raises:
+      ArgumentError: (a ValueError) the model's sizes are not fixed.
+      ArgumentTypeError: (a TypeError) it is no such model or strategy.
+      ContribNameError: (a NotImplementedError) Keras is Keras 3.
+    """
+    return keras_tpu_models.keras_to_tpu_model(model, strategy)
 
 
 class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):

@@ -133,4 +133,9 @@ ROWS = _PAGE + _AFTER_THE_PAGE + beside_class("contrib", [
      "(opt, reduction='weighted_mean', name='CrossShardOptimizer', group_assignment=None)",
      "1.11", "1.15", _TPU + "CrossShardOptimizer.md"),
     ("contrib.tpu.bfloat16_scope", "function", "()", "1.11", "1.15", _TPU + "bfloat16_scope.md"),
+    ("contrib.tpu.TPUDistributionStrategy", "class",
+     "(tpu_cluster_resolver=None, using_single_core=False)", "1.11", "1.15",
+     _R115 + "contrib/tpu/TPUDistributionStrategy.md"),
+    ("contrib.tpu.keras_to_tpu_model", "function",
+     "(model, strategy=None)", "1.11", "1.15", _R115 + "contrib/tpu/keras_to_tpu_model.md"),
 ])

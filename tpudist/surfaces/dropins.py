@@ -19,6 +19,7 @@ _STRATEGY = "tpudist.contrib.distribute:TPUStrategy"
 _STRATEGY_V1 = "tpudist.contrib.distribute:TPUStrategyV1"
 _RESOLVER = "tpudist.core.cluster:TPUClusterResolver"
 _CONTRIB_RESOLVER = "tpudist.contrib.cluster_resolver:TPUClusterResolver"
+_KERAS_SUPPORT = "contrib.tpu.python.tpu.keras_support."
 _INITIALIZE = "tpudist.core.cluster:initialize_tpu_system"
 
 _CLUSTER = {
@@ -135,7 +136,11 @@ DROPINS = {
         **_below("tpudist.contrib.tpu", ("contrib.tpu.", "tpu."), (
             "initialize_system", "shutdown_system", "replicate", "rewrite",
             "cross_replica_sum", "CrossShardOptimizer", "bfloat16_scope")),
+        "contrib.tpu.keras_to_tpu_model": "tpudist.contrib.tpu:keras_to_tpu_model",
         **_below("tpudist.estimator.tpu", ("contrib.tpu.",), TPU_ESTIMATOR),
+        **_below("tpudist.core.keras_tpu_models", ("contrib.tpu.", _KERAS_SUPPORT), (
+            "TPUDistributionStrategy",)),
+        _KERAS_SUPPORT + "tpu_model": "tpudist.contrib.tpu:keras_to_tpu_model",
         **_same("contrib.distribute.", "tensorflow:distribute.", (
             "ReplicaContext", "get_replica_context", "get_strategy",
             "has_strategy", "in_cross_replica_context")),

@@ -7,8 +7,6 @@ prefix wins.
 
 # fmt: off
 _SLIM = "pip install tf_slim; import tf_slim, which carries %s on"
-_FIT = ("build and compile a tf.keras model inside strategy.scope() and call "
-        "model.fit")
 _LOOP = ("a training loop over strategy.experimental_distribute_dataset and "
          "strategy.run, or run the script on TensorFlow 2.15, the last release "
          "with tf.estimator")
@@ -89,19 +87,15 @@ GONE = {
     "contrib.tensorrt": _TENSORRT,
     "contrib.tpu": "tf.compat.v1.tpu or tf.tpu; tpudist covers "
                    "initialize_system, shutdown_system, replicate, rewrite, "
-                   "cross_replica_sum, CrossShardOptimizer and bfloat16_scope",
+                   "cross_replica_sum, CrossShardOptimizer, keras_to_tpu_model "
+                   "and bfloat16_scope",
     "contrib.tpu.InputPipelineConfig": _ESTIMATOR,
     "contrib.tpu.RunConfig": _ESTIMATOR,
     "contrib.tpu.TPUConfig": _ESTIMATOR,
     "contrib.tpu.TPUEstimator": _ESTIMATOR,
     "contrib.tpu.TPUEstimatorSpec": _ESTIMATOR,
-    "contrib.tpu.TPUDistributionStrategy":
-        "tf.contrib.distribute.TPUStrategy and its scope(): the other class "
-        "belonged to keras_to_tpu_model",
     "contrib.tpu.batch_parallel": _REAL % "batch_parallel",
-    "contrib.tpu.keras_to_tpu_model": _FIT,
     "contrib.tpu.outside_compilation": _REAL % "outside_compilation",
-    "contrib.tpu.python.tpu.keras_support": _FIT,
     "contrib.tpu.repeat": "strategy.run_steps_on_dataset(fn, iterator, n), or "
                           "tf.while_loop",
     "contrib.tpu.shard": _REAL % "shard",

@@ -108,3 +108,35 @@ def _found_by_name(optimizers: Any) -> ModuleType:
     for name in ("get", "deserialize"):
         setattr(made, name, of_older_classes(getattr(optimizers, name)))
     return made
+
+
+def of_graphs() -> Any:
+    """The eras' ``tf.compat.v1.keras``: Keras 2, with a session's functions."""
+    import tensorflow as tf
+
+    if legacy():
+        return importlib.import_module(_API["compat.v1"])
+    return tf.compat.v1.keras
+
+
+def compile_arguments(model: Any) -> dict[str, Any]:
+    """The arguments that a model was compiled with, by name; none if it was not."""
+    if not getattr(model, "optimizer", None):
+        return {}
+    if versions.KERAS_TELLS_COMPILE_ARGUMENTS:
+        return dict(model._get_compile_args(), optimizer=model.optimizer)
+    return {
+        "optimizer": model.optimizer,
+        "loss": model.loss,
+        "metrics": model._compile_metrics,
+        "loss_weights": model.loss_weights,
+        "sample_weight_mode": model.sample_weight_mode,
+        "weighted_metrics": model._compile_weighted_metrics,
+    }
+
+
+def contrib_keras_support() -> Any:
+    """TensorFlow's module of ``keras_to_tpu_model``; None where it ended."""
+    if versions.TF2:
+        return None
+    return importlib.import_module("tensorflow.contrib.tpu.python.tpu.keras_support")

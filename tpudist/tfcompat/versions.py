@@ -64,6 +64,9 @@ DEVICE_MAP = BY_DEVICE and _since("1.14")
 CREATES_MIRRORED_PUBLICLY = _since("1.15")
 VALUES_CREATE_MIRRORED = _since("2.1")
 
+#: A model of Keras gives its compile arguments back (``_get_compile_args``, 2.2).
+KERAS_TELLS_COMPILE_ARGUMENTS = _since("2.2")
+
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")
 
