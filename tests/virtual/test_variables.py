@@ -15,6 +15,9 @@ may_differ = pytest.mark.skipif(
     not versions.ASSIGN_WITHOUT_AGGREGATION,
     reason="before 2.3 assigning it in a replica is a ValueError",
 )
+traced_once = pytest.mark.skipif(
+    not versions.TRACE_ONCE, reason="before 2.4 the replica function is traced once per replica"
+)
 
 
 @pytest.fixture
@@ -90,3 +93,46 @@ def test_splitting_a_variable_that_a_trace_relies_on_is_refused(strategy):
     with pytest.raises(ContextError, match="counter.*ONLY_FIRST_REPLICA"):
         assign_ids(strategy, variable)
     assert variable.numpy() == 1.0
+
+
+@traced_once
+@pytest.mark.parametrize("in_function", [True, False], ids=["function", "eager run"])
+def test_a_variable_may_start_from_another(strategy, in_function):
+    # It ended in an UnliftableError; MirroredStrategy gives 2 v.
+    with strategy.scope():
+        variable = tf.Variable([3.0])
+    made = []
+
+    def fn():
+        if not made:
+            made.append(tf.Variable(variable * 2.0 + 1.0))
+        return made[0] + 0.0
+
+    variable.assign([4.0])
+    call = (
+        tf.function(lambda: strategy.experimental_run_v2(fn))
+        if in_function
+        else (lambda: strategy.experimental_run_v2(tf.function(fn)))
+    )
+    for _ in range(2):
+        found = [part.numpy().tolist() for part in strategy.experimental_local_results(call())]
+        assert found == [[9.0]] * len(found)
+
+
+@traced_once
+@pytest.mark.parametrize("why", ["assigned", "reduced", "argument"])
+def test_a_variable_cannot_start_from_what_only_the_function_knows(strategy, why):
+    how = tf.VariableAggregation.SUM if why == "reduced" else tf.VariableAggregation.NONE
+    with strategy.scope():
+        variable = tf.Variable(3.0, aggregation=how)
+    made = []
+
+    def fn(x):
+        if why != "argument":
+            variable.assign_add(x)
+        if not made:
+            made.append(tf.Variable((x if why == "argument" else variable) * 2.0))
+        return made[0] + 0.0
+
+    with pytest.raises(ContextError, match="starts from .* Instead: .*scope"):
+        tf.function(lambda x: strategy.experimental_run_v2(fn, args=(x,)))(tf.constant(1.0))

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.data.ops import dataset_ops
 from tensorflow.python.distribute import device_util
-from tensorflow.python.eager import context, def_function, lift_to_graph
+from tensorflow.python.eager import context, def_function
 from tensorflow.python.framework import auto_control_deps, func_graph, ops, tensor_spec, tensor_util
 from tensorflow.python.ops import variable_scope
 
@@ -254,19 +254,6 @@ def is_traced(value):
     """Whether `value` is a tensor of a function graph."""
     graph = None if isinstance(value, ops.EagerTensor) else getattr(value, "graph", None)
     return nests.is_tensor(value) and isinstance(graph, FuncGraph)
-
-
-def lift(tensor):
-    """A copy, in the current context, of a tensor that depends on no input."""
-    if not tf.executing_eagerly():
-        return lift_to_graph.lift_to_graph(_liftable(tensor), ops.get_default_graph())[tensor]
-    graph = FuncGraph("lifted")
-    graph.outputs = [lift_to_graph.lift_to_graph(_liftable(tensor), graph)[tensor]]
-    return call_flat(make(graph, noinline=False), [])[0]
-
-
-def _liftable(tensor):
-    return [tensor] if versions.HAS_FUNCTION else tensor
 
 
 def make(graph, noinline):

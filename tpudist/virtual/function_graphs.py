@@ -8,7 +8,7 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, random_seeds, reference_variables, versions
+from tpudist.tfcompat import functions, lifting, random_seeds, reference_variables, versions
 
 
 class Trace:
@@ -111,4 +111,4 @@ def _lift(kwargs):
     initial = kwargs.get("initial_value")
     graph = None if tf.executing_eagerly() else (tf.compat.v1.get_default_graph())
     if functions.is_traced(initial) and initial.graph is not graph:
-        kwargs["initial_value"] = functions.lift(initial)
+        kwargs["initial_value"] = lifting.lift(initial)

@@ -12,7 +12,7 @@ are joined, else once per replica.
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions
+from tpudist.tfcompat import distributed, functions, lifting
 from tpudist.virtual import (
     explanations,
     function_graphs,
@@ -107,6 +107,23 @@ class Program(function_graphs.Trace):
                 ids = [tf.constant(i) for i in range(self.num_replicas)]
             self.arguments.append((self._replica_id, ids))
         return self._replica_id
+
+    def outside(self, kwargs):
+        """Leaves the trace; see the base class.
+
+        Raises:
+          ContextError: the variable would start from what only the trace knows.
+        """
+        initial = kwargs.get("initial_value")
+        if getattr(initial, "graph", None) is self.graph:
+            for held in lifting.variables_read(initial):
+                handle = functions.captured(held)
+                variable = variables.of_handle(handle)
+                if any(variable is each for made in self.merges for each in made.updated):
+                    raise lifting.refusal("%r, which it has changed before" % variable.name)
+                if variables.replica_handles(handle) is not None:
+                    raise lifting.refusal("%r, which each replica has its own of" % variable.name)
+        return super().outside(kwargs)
 
     def merge(self, merge_fn, args, kwargs):
         """Runs `merge_fn` once, in cross-replica context."""
