@@ -136,9 +136,10 @@ def _add_compile(verbs: _Verbs) -> argparse.ArgumentParser:
 
 def _add_compiler(verb: argparse.ArgumentParser) -> None:
     """The options of whatever compiles."""
-    verb.add_argument(
-        "--fast", action="store_true", help="optimize little: a quick answer, with other figures"
-    )
+    told = "optimize little: a quick answer, with other figures"
+    verb.add_argument("--fast", action="store_true", help=told)
+    told = "compile anew, whatever is kept from before"
+    verb.add_argument("--no-cache", action="store_true", help=told)
     verb.add_argument(
         "--lower-with",
         metavar="PYTHON",
@@ -165,9 +166,8 @@ def _add_compiler(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--rtol", type=float, metavar="X", help="of --baseline and --compare; by default 0.05"
     )
-    verb.add_argument(
-        "--github", action="store_true", help="print what is wrong as GitHub annotations too"
-    )
+    told = "print what is wrong as GitHub annotations too"
+    verb.add_argument("--github", action="store_true", help=told)
 
 
 def _add_doctor(verbs: _Verbs) -> argparse.ArgumentParser:

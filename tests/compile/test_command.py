@@ -248,4 +248,6 @@ def test_the_largest_batch_that_fits_is_found(script, with_compiler, capsys):
         int, re.search(r"fits: batch (\d+) of a replica; (\d+) does not", told).groups()
     )
     assert 1800 < batch < above < 2048 and above - batch <= 16
-    assert "float32[%d,1024,1024]" % batch in told and "for batch 2048: " in told
+    assert "float32[%d,1024,1024]" % batch in told
+    assert "bfloat16: no batch above %d fits with it either" % batch in told
+    assert "recompute: " in told

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.compile import records
-from tpudist.compile import arguments, fit
+from tpudist.compile import arguments, fit, variants
 from tpudist.errors import ArgumentError, CompileError
 
 FITS = records.a_report()
@@ -38,7 +38,7 @@ def test_it_is_the_largest(first, capacity):
 def test_where_all_fit_the_search_ends():
     found, tried = searched(8, 10**9)
     assert found.above is None and found.batch == max(tried) == 8 * 1024
-    assert "and larger ones" in fit.text(found, 8)
+    assert "and larger ones" in fit.text(found)
 
 
 def test_what_does_not_fit_at_all_is_told():
@@ -52,12 +52,28 @@ def test_another_failure_is_not_taken_for_want_of_memory():
         fit.largest(8, lambda batch: other)
 
 
-def test_the_text_says_what_else_would_make_room():
-    text = fit.text(searched(128, 100)[0], 128)
-    assert "fits: batch 96 of a replica; 104 does not, by 6.69 GiB" in text
-    assert "for batch 128: bfloat16 instead of float32 (4.00 KiB" in text
-    assert "recompute_grad" in text
-    assert "recompute_grad" not in fit.text(searched(64, 100)[0], 64)
+def tried_between(capacity):
+    return fit.between(96, 128, lambda batch: FITS if batch <= capacity else FAILS)
+
+
+def test_a_variant_is_tried_for_the_batch_that_was_asked_for():
+    assert fit.text(searched(128, 100)[0]) == (
+        "fits: batch 96 of a replica; 104 does not, by 6.69 GiB"
+    )
+    assert tried_between(128) == fit.Fit(128, FITS, None, None)
+    assert (tried_between(115).batch, tried_between(115).above) == (112, 120)
+    assert tried_between(100) is None
+
+
+def test_what_is_told_of_a_variant():
+    variant = variants.ALL[0]
+    told = variants.text(variant, tried_between(115), (96, 128))
+    assert told.startswith("bfloat16: fits batch 112 (12.0 KiB) with tf.keras.mixed_precision.set_")
+    assert told.endswith("made; 120 does not, by 6.69 GiB")
+    assert "no batch above 96" in variants.text(variant, None, (96, 128))
+    assert "not known: no\ngood".replace("\n", " ") in variants.failed(
+        variant, ValueError("no\ngood")
+    )
 
 
 def test_tensors_of_the_batch_are_scaled():

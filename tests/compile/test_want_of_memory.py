@@ -3,7 +3,18 @@
 import pytest
 
 from tests.compile import records
-from tpudist.compile import page, terminal, tree, want_of_memory
+from tpudist import slices
+from tpudist.compile import (
+    answers,
+    compiler,
+    libtpu,
+    page,
+    process,
+    terminal,
+    topologies,
+    tree,
+    want_of_memory,
+)
 
 EARLY = (
     "E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO "
@@ -30,6 +41,9 @@ Total hbm usage >= 16.00G:
      Unpadded size: 1.15K
 """
 
+#: As of a program that was compiled for a chip with room.
+ALIVE = {key: records.kept()[key] for key in ("held", "alive")}
+
 
 @pytest.mark.parametrize(
     "message, expected",
@@ -50,3 +64,46 @@ def test_the_arrays_after_optimization_are_told_by_line():
     assert [each.shape for each in found.alive] == ["f32[167904,4096]", "f32[301]"]
     assert "at peak   2.56 GiB   train.py:5  f32[167904,4096] add" in terminal.text(found)
     assert "Held at the peak" in page.html(found)
+
+
+@pytest.mark.parametrize("message, alone", [(EARLY, True), (LATE, False), ("E1000: no", False)])
+def test_where_the_sum_is_told_alone(message, alone):
+    assert want_of_memory.is_a_sum(records.failed(message=message)) == alone
+    assert not want_of_memory.is_a_sum(records.kept())
+
+
+def test_the_arrays_of_a_chip_with_room_are_told_as_such():
+    answer = dict(records.failed(message=EARLY), room="v5p:2x2x2", **ALIVE)
+    found = records.summarized(answer)
+    assert "4.00 KiB   train.py:5  float32[8,128] add" in terminal.text(found)
+    assert "compiled for v5p:2x2x2, which has room" in terminal.text(found)
+    assert "for v5e:2x4 the compiler tells the sum alone" in terminal.text(found)
+
+
+@pytest.mark.parametrize(
+    "slice_, devices, room",
+    [("v5e:2x4", 8, "v5p:2x2x2"), ("v3:4x4", 32, "v5p:2x4x4"), ("v5p:2x2x2", 8, None)],
+)
+def test_the_slice_with_room(slice_, devices, room):
+    found = topologies.with_room(slices.find(slice_), devices)
+    assert (found and found.name) == room
+
+
+def test_a_program_that_does_not_fit_is_compiled_where_it_does(monkeypatch, tmp_path):
+    asked = []
+
+    def ask(request, *unused):
+        asked.append((request["topology"], request["level"]))
+        room = request["topology"].startswith("v5p")
+        return records.kept() if room else dict(records.failed(message=EARLY), pjrt="0.117")
+
+    monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
+    monkeypatch.setattr(process, "ask", ask)
+    monkeypatch.setattr(answers, "digest", dict)
+    monkeypatch.setattr(libtpu, "find", lambda: libtpu.Libtpu(__file__, "0.0.52"))
+    compiler.compile_program(records.a_program(), "v5e:2x4", explain=False)
+    found = compiler.compile_program(records.a_program(), "v5e:2x4")
+    again = compiler.compile_program(records.a_program(), "v5e:2x4")
+    assert [name for name, _ in asked] == ["v5e:2x4", "v5p:2x2x2"] and asked[1][1] != asked[0][1]
+    assert not found.ok and found.alive == again.alive and len(found.alive) == 2
+    assert again.effort.cached

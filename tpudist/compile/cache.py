@@ -27,7 +27,18 @@ def path(hlo, request, compiler, environ=None):
     """
     told = json.dumps([_FORMAT, tpudist.__version__, compiler, request], sort_keys=True)
     digest = hashlib.sha256(told.encode() + b"\0" + hlo).hexdigest()
-    return os.path.join(folders.folder(None, environ), "compile", digest + ".json")
+    return place("compile", digest, environ)
+
+
+def place(kind, digest, environ=None):
+    """The file of something that is kept.
+
+    Args:
+      kind: of what.
+      digest: of what it depends on.
+      environ: as of :func:`path`.
+    """
+    return os.path.join(folders.folder(None, environ), kind, digest + ".json")
 
 
 def read(name):

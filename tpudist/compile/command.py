@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from tpudist import slices
-from tpudist.compile import arguments, compiler, fit, gate, loading, step, terminal, topologies
+from tpudist.compile import (
+    arguments,
+    compiler,
+    fit,
+    gate,
+    kept_runs,
+    loading,
+    readings,
+    step,
+    terminal,
+    topologies,
+    variants,
+)
 from tpudist.errors import CompileError
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
+    from typing import Any, Callable, ContextManager, Iterator
 
     from tpudist.compile.program import Program
     from tpudist.compile.report import Report
+
+
+#: Said of a report of a run before.
+_KEPT = "kept      since %s: nothing that was read then has changed (--no-cache compiles anew)"
+
+
+class _NoProgram(Exception):
+    """A step that is no program; `error` says why."""
+
+    def __init__(self, error: CompileError) -> None:
+        Exception.__init__(self, str(error))
+        self.error = error
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,7 +47,8 @@ def run(options: argparse.Namespace) -> int:
     Args:
       options: parsed ``target``, ``args``, ``topology``, ``replicas``,
         ``logical``, ``strategy``, ``era``, ``fit``, ``fast``, ``timeout``, ``lower_with``,
-        ``hlo``, ``compare`` and those of ``gate.finish``; None where one was left out.
+        ``hlo``, ``compare``, ``no_cache`` and those of ``gate.finish``; None where one was
+        left out.
 
     Returns:
       0 if the step compiles and is within the limits, else 1.
@@ -37,40 +63,87 @@ def run(options: argparse.Namespace) -> int:
             "tpudist compile", "no FILE:FUNCTION is given", "path/to/train.py:step_fn; or --compare"
         )
     gate.check(options)
+    kept = kept_runs.find(options)
+    if kept is not None:
+        for _, each in kept.reports:
+            print(kept.said + terminal.text(each), end="")
+        print(_KEPT % kept.when)
+        return gate.finish(kept.reports, options)
+    with kept_runs.watched(options) as watch:
+        try:
+            said, made = _found(options)
+        except _NoProgram as refused:
+            return gate.refused(refused.error, options)
+        print(said + terminal.text(made), end="")
+        watch.keep(said, [(options.target, made)])
+    return gate.finish([(options.target, made)], options)
+
+
+def _found(options: argparse.Namespace) -> tuple[str, Report]:
+    """(what is said before the report, the report) of the step."""
     slice_ = slices.find(options.topology)
     logical = options.logical or 1
-    replicas = options.replicas or slice_.devices // logical
-    topologies.check(slice_, replicas, logical)
-    args, kwargs = arguments.parse(options.args or "")
+    topologies.check(slice_, options.replicas or slice_.devices // logical, logical)
+    given = arguments.parse(options.args or "")
     step.require_lowering(options.lower_with)
-    compiler.require(slice_)
-    with loading.loaded(options.target, options.era, "virtual:%d" % (replicas * logical)) as (
-        module,
-        fn,
-    ):
+    with readings.unnoted():
+        compiler.require(slice_)
+    if options.fit:
+        first = fit.batch_of(*given)
+    with _step(options, slice_) as compiled:
+        if not options.fit:
+            return "", compiled(given)
+        try:
+            found = fit.largest(first, lambda batch: compiled(fit.scaled(given, first, batch)))
+        except CompileError as error:
+            raise _NoProgram(error) from error
+    said = [fit.text(found)]
+    if first > found.batch:
+        for each in variants.ALL:
+            said.append(_tried(each, options, slice_, given, (found.batch, first)))
+    return "\n".join(said) + "\n", found.report
+
+
+def _tried(
+    variant: variants.Variant,
+    options: argparse.Namespace,
+    slice_: slices.Slice,
+    given: Any,
+    batches: tuple[int, int],
+) -> str:
+    """What a variant of the program does for a batch that does not fit, found by compiling."""
+    first = batches[1]
+    try:
+        with _step(options, slice_, variant.around) as compiled:
+            found = fit.between(*batches, lambda batch: compiled(fit.scaled(given, first, batch)))
+    except Exception as error:  # the user's code, changed, ends in any way it likes
+        return variants.failed(variant, error)
+    return variants.text(variant, found, batches)
+
+
+@contextlib.contextmanager
+def _step(
+    options: argparse.Namespace,
+    slice_: slices.Slice,
+    around: Callable[[], ContextManager[Any]] | None = None,
+) -> Iterator[Callable[[Any], Report]]:
+    """Executes the file; yields what gives the report of the step for some arguments."""
+    logical = options.logical or 1
+    replicas = options.replicas or slice_.devices // logical
+    tpu = "virtual:%d" % (replicas * logical)
+    with loading.loaded(options.target, options.era, tpu, around) as (module, fn):
         strategy = loading.strategy_of(module, options.strategy, replicas, logical)
         _check(strategy, options)
         step.check(strategy, options.topology)
 
-        def compiled(batch: int) -> Report:
-            """The report of a batch of a replica."""
-            found, named = fit.scaled((args, kwargs), first, batch)
-            program = step.lower_step(strategy, fn, found, named, options.lower_with)
-            return _compiled(program, slice_, options)
+        def compiled(given: Any) -> Report:
+            try:
+                program = step.lower_step(strategy, fn, given[0], given[1], options.lower_with)
+                return _compiled(program, slice_, options)
+            except CompileError as error:
+                raise _NoProgram(error) from error
 
-        try:
-            if options.fit:
-                first = fit.batch_of(args, kwargs)
-                found = fit.largest(first, compiled)
-                print(fit.text(found, first))
-                made = found.report
-            else:
-                first = 0
-                made = compiled(first)
-        except CompileError as error:
-            return gate.refused(error, options)
-    print(terminal.text(made), end="")
-    return gate.finish([(options.target, made)], options)
+        yield compiled
 
 
 def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> Report:
@@ -79,7 +152,7 @@ def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) 
     Args:
       program: a `program.Program`.
       slice_: a `slices.Slice`.
-      options: parsed ``fast``, ``timeout`` and ``hlo``.
+      options: parsed ``fast``, ``timeout``, ``hlo`` and ``no_cache``.
 
     Returns:
       The `report.Report`.
@@ -90,7 +163,7 @@ def report(program: Program, slice_: slices.Slice, options: argparse.Namespace) 
 
 
 def _compiled(program: Program, slice_: slices.Slice, options: argparse.Namespace) -> Report:
-    with terminal.progress("compiling for %s" % slice_.name) as show:
+    with readings.unnoted(), terminal.progress("compiling for %s" % slice_.name) as show:
         return compiler.compile_program(
             program,
             slice_,
@@ -98,6 +171,8 @@ def _compiled(program: Program, slice_: slices.Slice, options: argparse.Namespac
             progress=show,
             timeout=options.timeout or compiler.TIMEOUT,
             hlo=options.hlo,
+            cache=not options.no_cache,
+            explain=not getattr(options, "fit", False),
         )
 
 

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tpudist import slices
-from tpudist.compile import answers, libtpu, process, summary, topologies
+from tpudist.compile import answers, libtpu, process, summary, topologies, want_of_memory
 from tpudist.compile import cache as kept_answers
 from tpudist.errors import CompileError
 from tpudist.hlo import normal_form, optimized
@@ -34,6 +34,7 @@ def compile_program(
     progress: Callable[[float], object] | None = None,
     cache: bool = True,
     hlo: str | None = None,
+    explain: bool = True,
 ) -> Report:
     """Compiles a program for a slice; no TPU is needed.
 
@@ -50,6 +51,8 @@ def compile_program(
       cache: whether an answer of before will do.
       hlo: a folder; the program is compiled anew, and left there as it was before
         and after optimization, as serialized HloModuleProtos.
+      explain: where the compiler tells of a program that does not fit only by how much,
+        compile it, quickly, for a chip with room too, for the arrays that it holds.
 
     Returns:
       A `report.Report`, also if the program does not compile.
@@ -71,7 +74,7 @@ def compile_program(
         "level": _FAST if fast else _OPTIMIZED,
     }
     place = kept_answers.path(text, request, compiler.identity())
-    kept = kept_answers.read(place) if cache and not hlo else None
+    kept: Any = kept_answers.read(place) if cache and not hlo else None
     found = kept is not None
     if not found:
         request.update(libtpu=compiler.path, hlo=base64.b64encode(text).decode())
@@ -79,9 +82,44 @@ def compile_program(
         if hlo:
             _leave(hlo, text, answer)
         kept = answers.digest(answer)
-        if answers.lasting(kept):
-            kept_answers.write(place, kept)
+    if explain and want_of_memory.is_a_sum(kept) and "room" not in kept:
+        kept.update(_with_room(program, text, topology, compiler, timeout, progress))
+        found = False
+    if not found and answers.lasting(kept):
+        kept_answers.write(place, kept)
     return summary.make(program, topology, fast, compiler, kept, found)
+
+
+def _with_room(
+    program: Program,
+    text: bytes,
+    topology: slices.Slice,
+    compiler: libtpu.Libtpu,
+    timeout: float | None,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]:
+    """What a program holds that does not fit, from a chip where it does.
+
+    Returns:
+      "room", the slice's name, "" if there is none, and "held" and "alive" as
+      ``answers.digest`` has them.
+    """
+    room = topologies.with_room(topology, program.replicas * program.partitions)
+    if room is None:
+        return {"room": ""}
+    request = {
+        "topology": room.name,
+        "options": topologies.options(room),
+        "replicas": program.replicas,
+        "partitions": program.partitions,
+        "level": _FAST,
+        "libtpu": compiler.path,
+        "hlo": base64.b64encode(text).decode(),
+    }
+    found = answers.digest(process.ask(request, timeout, progress))
+    if not found["ok"]:
+        return {"room": ""}
+    return {"room": room.name, "held": found["held"], "alive": found["alive"]}
 
 
 def require(slice_: slices.Slice) -> None:

@@ -97,14 +97,7 @@ def largest(first: int, compiled: Callable[[int], Report]) -> Fit:
     fails: dict[int, Report] = {}
     batch = first
     while batch not in fits and batch not in fails:
-        report = compiled(batch)
-        if not report.ok and (report.failure is None or report.failure.kind != "out-of-memory"):
-            raise CompileError(
-                "batch %d" % batch,
-                "it does not compile, and not for want of memory: %s"
-                % (report.failure and report.failure.message),
-                "tpudist compile without --fit, which tells more",
-            )
+        report = _of_memory(batch, compiled(batch))
         (fits if report.ok else fails)[batch] = report
         if not fits and batch == 1:
             raise CompileError(
@@ -113,9 +106,7 @@ def largest(first: int, compiled: Callable[[int], Report]) -> Fit:
                 "bfloat16, tf.recompute_grad, or logical devices (--logical)",
             )
         batch = _next(first, fits, fails)
-    best, above = max(fits), min(fails, default=None)
-    failure = None if above is None else fails[above].failure
-    return Fit(best, fits[best], above, failure and failure.missing)
+    return _fit(fits, fails)
 
 
 def _next(first: int, fits: dict[int, Report], fails: dict[int, Report]) -> int:
@@ -125,7 +116,11 @@ def _next(first: int, fits: dict[int, Report], fails: dict[int, Report]) -> int:
     best = max(fits)
     if not fails:
         return best if best >= _MOST * first else 2 * best
-    above = min(fails)
+    return _middle(best, min(fails))
+
+
+def _middle(best: int, above: int) -> int:
+    """A batch between one that fits and one that does not; the former where none is left."""
     unit = 1 if above <= _TILE else _TILE * max(1, best // _MOST)
     middle = (best + above) // 2 // unit * unit
     if middle <= best:
@@ -133,34 +128,58 @@ def _next(first: int, fits: dict[int, Report], fails: dict[int, Report]) -> int:
     return middle if middle < above else best
 
 
-def text(found: Fit, first: int) -> str:
+def between(low: int, high: int, compiled: Callable[[int], Report]) -> Fit | None:
+    """The largest batch that fits of those above one and up to another.
+
+    Args:
+      low: not tried.
+      high: tried first.
+      compiled: gives the `report.Report` of a batch.
+
+    Returns:
+      A `Fit`; None if no batch fits that was tried. As :func:`largest` the batches
+      are multiples of 8, of large ones those of more.
+
+    Raises:
+      CompileError: (a RuntimeError) as of :func:`largest`.
+    """
+    fits: dict[int, Report] = {}
+    fails: dict[int, Report] = {}
+    batch = high
+    while batch > low and batch not in fits and batch not in fails:
+        report = _of_memory(batch, compiled(batch))
+        if report.ok and batch == high:
+            return Fit(batch, report, None, None)
+        (fits if report.ok else fails)[batch] = report
+        batch = _middle(max(fits, default=low), min(fails))
+    return _fit(fits, fails) if fits else None
+
+
+def _of_memory(batch: int, report: Report) -> Report:
+    """The report, unless it failed, and not for want of memory."""
+    if not report.ok and (report.failure is None or report.failure.kind != "out-of-memory"):
+        raise CompileError(
+            "batch %d" % batch,
+            "it does not compile, and not for want of memory: %s"
+            % (report.failure and report.failure.message),
+            "tpudist compile without --fit, which tells more",
+        )
+    return report
+
+
+def _fit(fits: dict[int, Report], fails: dict[int, Report]) -> Fit:
+    best, above = max(fits), min(fails, default=None)
+    failure = None if above is None else fails[above].failure
+    return Fit(best, fits[best], above, failure and failure.missing)
+
+
+def text(found: Fit) -> str:
     """What is told of it.
 
     Args:
       found: what :func:`largest` returned.
-      first: the batch that was asked for.
     """
     if found.above is None:
-        lines = ["fits: batch %d of a replica, and larger ones" % found.batch]
-    else:
-        missing = ", by %s" % units.size(found.missing) if found.missing else ""
-        lines = ["fits: batch %d of a replica; %d does not%s" % (found.batch, found.above, missing)]
-    if first > found.batch:
-        lines += ["for batch %d: %s" % (first, each) for each in _savings(found.report)]
-    return "\n".join(lines)
-
-
-def _savings(report: Report) -> list[str]:
-    """What else would make room, at most, read off what is held at the peak."""
-    given = {each.name for each in report.arguments}
-    own = [each for each in report.alive if each.op_name not in given]
-    wide = sum(each.bytes for each in own if each.shape.startswith("float32"))
-    kept = sum(each.bytes for each in own if "gradient" not in each.op_name)
-    return [
-        "bfloat16 instead of float32 (%s of its own arrays at the peak of %d %%) takes half of that"
-        % (units.size(wide), 100 * report.memory.total / report.target.hbm)
-        if report.memory
-        else "",
-        "tf.recompute_grad around layers computes again what is kept for the gradient (%s of the "
-        "forward pass are held at the peak)" % units.size(kept),
-    ]
+        return "fits: batch %d of a replica, and larger ones" % found.batch
+    missing = ", by %s" % units.size(found.missing) if found.missing else ""
+    return "fits: batch %d of a replica; %d does not%s" % (found.batch, found.above, missing)

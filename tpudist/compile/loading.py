@@ -9,12 +9,15 @@ from tpudist.errors import CompileError
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import Any, Callable, Iterator
+    from typing import Any, Callable, ContextManager, Iterator
 
 
 @contextlib.contextmanager
 def loaded(
-    target: str, era: str | None = None, tpu: str | None = None
+    target: str,
+    era: str | None = None,
+    tpu: str | None = None,
+    around: Callable[[], ContextManager[Any]] | None = None,
 ) -> Iterator[tuple[ModuleType, Callable[..., Any]]]:
     """Executes a file as a module of its era; nothing is left afterwards.
 
@@ -23,6 +26,7 @@ def loaded(
         object of the module (``trainer.step``).
       era: "contrib", "2.0" or "2.2"; None finds it by reading the file.
       tpu: what TPUDIST_TPU is set to.
+      around: makes a context manager that the file is executed and used in; or None.
 
     Yields:
       ``(module, function)``.
@@ -36,7 +40,10 @@ def loaded(
     path, separator, name = target.rpartition(":")
     if not separator or not path.endswith(".py"):
         raise CompileError("%r" % target, "it is no file and function", "path/to/train.py:step_fn")
-    with runner.of_era(path, (), era, tpu) as code:
+    with contextlib.ExitStack() as entered:
+        code = entered.enter_context(runner.of_era(path, (), era, tpu))
+        if around is not None:
+            entered.enter_context(around())
         module = runner.load(code, path)
         yield module, _member(module, path, name)
 

@@ -230,6 +230,12 @@ def _warnings(program, topology, kept):
                 "%s: nobody knows how often this loop runs: its FLOPs, bytes and collectives "
                 "count one round" % (program.locations.get(name) or _short(name))
             )
+    if kept.get("room"):
+        made.append(
+            "the arrays at the peak are those of the program compiled for %s, which has room, "
+            "with little optimization: for %s the compiler tells the sum alone"
+            % (kept["room"], topology.name)
+        )
     if any(each.description.startswith("assign") for each in program.shardings):
         made.append(
             "assigning to a logical device saves no memory and no time: every device "

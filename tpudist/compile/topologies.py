@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpudist import slices
 from tpudist.errors import TopologyError
 
 if TYPE_CHECKING:
@@ -41,6 +42,27 @@ def _rings(slice_: Slice) -> list[int]:
     if slice_.about.axes == 2:
         return [int(chips == ring) for chips in slice_.shape]
     return [int(all(chips % ring == 0 for chips in slice_.shape))] * 3
+
+
+#: The generation whose devices have the most memory.
+_ROOMY = "v5p"
+
+
+def with_room(slice_: Slice, devices: int) -> Slice | None:
+    """A slice whose devices have more memory, the smallest with so many.
+
+    Args:
+      slice_: to be compared with.
+      devices: that a program runs on.
+
+    Returns:
+      A `slices.Slice`; None if there is none.
+    """
+    for number in sorted(slices.accelerator_types(_ROOMY)):
+        found = slices.find("%s-%d" % (_ROOMY, number))
+        if found.devices >= devices:
+            return found if found.about.hbm > slice_.about.hbm else None
+    return None
 
 
 def check(slice_: Slice, replicas: int, partitions: int) -> None:

@@ -6,7 +6,7 @@ Before it optimizes, it tells the sum alone; after that also the arrays that are
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _NUMBER = r"([\d.]+)([KMGT]?)"
@@ -38,6 +38,16 @@ def missing(message: str) -> int | None:
     if late:
         return _bytes(*late.groups())
     return _bytes(*early.groups()[:2]) - _bytes(*early.groups()[2:]) if early else None
+
+
+def is_a_sum(kept: dict[str, Any]) -> bool:
+    """Whether the compiler told of a program that does not fit only by how much.
+
+    Args:
+      kept: of ``answers.digest``.
+    """
+    message = kept["message"] or ""
+    return bool(not kept["ok"] and _EXCEEDS.search(message)) and not allocations(message)
 
 
 def allocations(message: str) -> list[Allocation]:

@@ -7,6 +7,7 @@ installed Keras 3.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
@@ -20,7 +21,7 @@ from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import Any, Callable
+    from typing import Any, Callable, ContextManager, Iterator
 
 #: The API of ``tf_keras``, by generation.
 _API = {"compat.v1": "tf_keras.api._v1.keras", "compat.v2": "tf_keras.api._v2.keras"}
@@ -140,3 +141,33 @@ def contrib_keras_support() -> Any:
     if versions.TF2:
         return None
     return importlib.import_module("tensorflow.contrib.tpu.python.tpu.keras_support")
+
+
+@contextlib.contextmanager
+def bfloat16() -> Iterator[None]:
+    """Context manager: layers that are made inside compute in bfloat16 and keep float32."""
+    precision = _of_eras().mixed_precision
+    before = precision.global_policy()
+    precision.set_global_policy("mixed_bfloat16")
+    try:
+        yield
+    finally:
+        precision.set_global_policy(before)
+
+
+def recomputing() -> ContextManager[Any] | None:
+    """A context manager: layers made inside compute again what their gradient needs.
+
+    None where Keras has none: it is Keras 3's, from 3.9 on.
+    """
+    scope = getattr(_of_eras(), "RematScope", None)
+    return None if scope is None else scope(mode="full")
+
+
+def _of_eras() -> Any:
+    """The Keras that programs of the eras get."""
+    if legacy():
+        return importlib.import_module("tf_keras")
+    import tensorflow as tf
+
+    return tf.keras
