@@ -86,6 +86,18 @@ def test_the_program_is_left(script, with_compiler, tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    "pod, shape, replicas",
+    [("v3-32", "v3:4x4", 32), ("v4-32", "v4:2x2x4", 16), ("v5e:4x8", "v5e:4x8", 32)],
+)
+def test_a_slice_of_several_hosts(script, with_compiler, capsys, pod, shape, replicas):
+    line = ["compile", "--fast", "--tpu", pod, script() + ":step_fn", "--args", ARGS]
+    assert cli.main(line) == 0
+    printed = capsys.readouterr().out
+    assert re.search("compiles: %s .*%d replicas" % (re.escape(shape), replicas), printed)
+    assert "1 all-reduce" in printed
+
+
 def test_a_step_is_reported(script, with_compiler, tmp_path, capsys):
     path = script()
     outputs = str(tmp_path / "report.json"), str(tmp_path / "report.html")

@@ -1,6 +1,7 @@
 """TPUEstimator on slices of several hosts: what its program has of feeding and host_call.
 
-TensorFlow's own, which a real TPU gets while TensorFlow has one: until 2.15.
+TensorFlow's own, which a real TPU gets while TensorFlow has one: until 2.15. And tpudist's,
+which is a base class on every release.
 """
 
 import collections
@@ -13,10 +14,11 @@ from tests.native.test_native_graph import nodes
 from tests.native.test_pods import HOSTS, PODS
 from tpudist.contrib.tpu import CrossShardOptimizer
 from tpudist.core import cluster
+from tpudist.errors import ArgumentError
 from tpudist.estimator import tpu as tpu_estimator
-from tpudist.tfcompat import estimators, tpu
+from tpudist.tfcompat import estimators, tpu, versions
 
-pytestmark = pytest.mark.skipif(
+TENSORFLOWS = pytest.mark.skipif(
     estimators.native_tpu is None, reason="TensorFlow has no TPUEstimator from 2.16 on"
 )
 
@@ -98,6 +100,7 @@ def spec(node):
     return tf.DeviceSpec.from_string(node.device)
 
 
+@TENSORFLOWS
 def test_each_core_is_fed_and_read_by_its_host(pod, graph):
     _, cores, per_host = pod
     every = [(host, core) for host in range(HOSTS) for core in range(per_host)]
@@ -107,6 +110,7 @@ def test_each_core_is_fed_and_read_by_its_host(pod, graph):
     assert metadata == cores
 
 
+@TENSORFLOWS
 def test_host_call_is_on_the_first_host(pod, graph):
     _, cores, _ = pod
     by_name = {node.name: node for node in graph.as_graph_def().node}
@@ -120,9 +124,71 @@ def test_host_call_is_on_the_first_host(pod, graph):
     assert hosts == dict.fromkeys(range(HOSTS), cores // HOSTS)
 
 
+@TENSORFLOWS
 def test_what_the_host_call_gets_leaves_the_program_once(graph):
     definition = graph.as_graph_def()
     bodies = [node for function in definition.library.function for node in function.node_def]
     in_the_program = [node for node in definition.node if node.attr["_tpu_replicate"].s] + bodies
     (sent,) = [node for node in nodes(graph) if node.op.startswith("OutfeedEnqueue")]
     assert sent in in_the_program
+
+
+class Mine(tpu_estimator.TPUEstimator):
+    """A base class of TensorFlow's own it is not."""
+
+
+class Stops(tf1.train.SessionRunHook):
+    """Ends a training when its graph is built."""
+
+    def begin(self):
+        self.graph = tf1.get_default_graph()
+        raise Built
+
+
+def without_host_call(features, labels, mode, params):
+    return model(features, labels, mode, params)._replace(host_call=None)
+
+
+@pytest.fixture
+def ours(pod, monkeypatch, tmp_path):
+    """(its name, devices, of one host) of a slice, and an estimator of tpudist's on it."""
+    _, cores, _ = pod
+    resolver = described.DescribedResolver(cores, HOSTS, "grpc://10.0.0.2:8470")
+    described.answer_for(monkeypatch, resolver)
+    config = tpu_estimator.RunConfig(
+        cluster=resolver,
+        model_dir=str(tmp_path),
+        tpu_config=tpu_estimator.TPUConfig(iterations_per_loop=10),
+    )
+    return lambda model_fn: Mine(model_fn, config=config, train_batch_size=2 * cores)
+
+
+FED = pytest.mark.skipif(not versions.HAS_INPUT_LIB, reason="1.13: refused, see below")
+
+
+@FED
+def test_ours_is_one_program_of_all_cores(pod, ours):
+    stops = Stops()
+    with tf.Graph().as_default(), pytest.raises(Built):
+        ours(without_host_call).train(rows, steps=10, hooks=[stops])
+    (metadata,) = [node for node in nodes(stops.graph) if node.op == "TPUReplicateMetadata"]
+    assert metadata.attr["num_replicas"].i == pod[1]
+    read = [node for node in nodes(stops.graph) if node.op == "IteratorGetNext"]
+    assert len(read) == HOSTS
+    assert {node.attr["N"].i for node in nodes(stops.graph) if "ReplicatedInput" in node.op} == {
+        pod[1]
+    }
+
+
+@FED
+def test_ours_refuses_what_it_cannot_send_to_the_host(ours):
+    with tf.Graph().as_default(), pytest.raises(ArgumentError, match="host_call") as caught:
+        ours(model).train(rows, steps=10)
+    assert caught.value.why and "2.15" in caught.value.instead
+
+
+@pytest.mark.skipif(versions.HAS_INPUT_LIB, reason="TensorFlow 1.13 alone feeds datasets alone")
+def test_ours_is_refused(ours):
+    with pytest.raises(ArgumentError, match="a subclass of TPUEstimator on a real TPU") as caught:
+        ours(without_host_call)
+    assert caught.value.why and "1.14" in caught.value.instead

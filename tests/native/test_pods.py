@@ -13,6 +13,7 @@ from tests.native.test_native_graph import nodes
 from tpudist import slices
 from tpudist.contrib import tpu as contrib_tpu
 from tpudist.contrib.distribute import TPUStrategy as ContribStrategy
+from tpudist.contrib.distribute import VariableAggregation
 from tpudist.core import placement
 from tpudist.tfcompat import tpu, versions
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
@@ -154,6 +155,28 @@ def test_steps_are_fed_by_each_host(pod):
             for node in infeed
         ]
         assert sorted(ordinals) == [(h, i) for h in range(HOSTS) for i in range(pod.per_host)]
+
+
+@pytest.mark.skipif(not versions.HAS_INPUT_LIB, reason="1.13 makes a loop of one step too")
+def test_one_step_needs_no_first_values(pod):
+    strategy = ContribStrategy(pod.resolver, steps_per_run=1)
+    iterator = strategy.distribute_dataset(
+        lambda: tf.data.Dataset.range(100).repeat()
+    ).make_initializable_iterator()
+
+    def step(context, x):
+        context.set_last_step_output("x", tf.cast(x, tf.float32), VariableAggregation.SUM)
+        return tf.no_op()
+
+    with strategy.scope():
+        done = strategy.run_steps_on_dataset(
+            lambda context, x: strategy.call_for_each_tower(step, context, x),
+            iterator,
+            iterations=1,
+        )
+    assert done.last_step_outputs["x"].dtype == tf.float32
+    assert metadata(pod)["num_replicas"].i == pod.cores
+    assert not [node for node in nodes(pod.graph) if node.op in ("While", "NextIteration")]
 
 
 @pytest.mark.skipif(

@@ -108,7 +108,10 @@ def _is_data(iterator):
 
 
 def run_natively(strategy, fn, iterator, iterations, initial_values, outputs):
-    """The loop of TensorFlow's TPU, which with a ``steps_per_run`` of 1 runs one step only."""
+    """The loop of TensorFlow's TPU, which with a ``steps_per_run`` of 1 runs one step only.
+
+    One step needs no loop, and its outputs no values before the first.
+    """
 
     def step(context, inputs):
         outputs.begin(strategy, context)
@@ -121,7 +124,10 @@ def run_natively(strategy, fn, iterator, iterations, initial_values, outputs):
         return tf.group(*ops)
 
     extended = strategy.extended
-    per_run, extended.steps_per_run = extended.steps_per_run, None
+    once = isinstance(iterations, int) and iterations == 1
+    per_run, extended.steps_per_run = extended.steps_per_run, 1 if once else None
+    if initial_values is None and not once:
+        initial_values = outputs.first
     try:
         done = extended.experimental_run_steps_on_iterator(
             step, iterator, iterations, initial_values

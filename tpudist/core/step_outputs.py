@@ -23,17 +23,27 @@ if TYPE_CHECKING:
 class StepOutputs:
     """What the function of a step sets, and the loop's results afterwards.
 
+    Args:
+      first: {name: value} of tensors before the first step, for TensorFlow's own loop on a
+        real TPU, which has to know; None of none.
+
     Attributes:
       run_op: op that runs the loop; None before, and in eager mode.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: dict[str, Any] | None = None) -> None:
+        self.first = first
         self._strategy = None
         self._native = None
         self._tensors: dict[str, Any] = {}
         self._others: dict[str, Any] = {}
         self._firsts: set[str] = set()
         self.run_op: tf.Operation | None = None
+
+    @property
+    def on_a_tpu(self) -> bool:
+        """Whether the step is being built as a part of a real TPU's program."""
+        return self._native is not None
 
     @property
     def tensors(self) -> dict[str, Any]:

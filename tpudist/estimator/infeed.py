@@ -69,11 +69,11 @@ class Infeed:
         """The next batch of every replica.
 
         Returns:
-          A pair (features, labels) of nests of per-replica values; labels may be None.
+          A tuple (features, labels), or (features,), of nests of per-replica values.
         """
         elements: list[Any] = []
         for source in self._sources:
-            elements += self._shares(source)
+            elements += [pair if pair[1] is not None else pair[:1] for pair in self._shares(source)]
         for element in elements[:1]:
             require_static(element)
         if len(elements) == 1:

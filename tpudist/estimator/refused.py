@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError
+from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
     from typing import Any
@@ -56,6 +57,35 @@ def check_config(tpu_config: Any) -> None:
             "experimental_host_call_every_n_steps=%r" % (every,),
             "host_call is run in each step",
             "no such argument; the host's function can look at the global step it is given",
+        )
+
+
+def check_tpu(virtual: bool) -> None:
+    """Refuses a real TPU whose loop of steps TensorFlow feeds from its own iterators only.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    if not virtual and not versions.HAS_INPUT_LIB:
+        raise ArgumentError(
+            "a subclass of TPUEstimator on a real TPU with TensorFlow %s" % versions.TF,
+            "its TPUStrategy is fed by datasets alone, not by an input function's calls",
+            "TPUEstimator itself, which is TensorFlow's own there; or TensorFlow 1.14 or newer",
+        )
+
+
+def check_host_call(on_a_tpu: bool) -> None:
+    """Refuses the ``host_call`` of a training on a real TPU.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    if on_a_tpu:
+        raise ArgumentError(
+            "a host_call in a training on a real TPU",
+            "TensorFlow's own TPUEstimator (until 2.15, not as a base class) drives the outfeed "
+            "of a TPU; nothing here stands in for it",
+            "TPUEstimator itself on TensorFlow 2.15 or older, or no host_call",
         )
 
 

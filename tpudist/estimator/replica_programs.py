@@ -80,7 +80,7 @@ class Program:
         self._values = values
         self._variables = variables_of_cores if own_variables else contextlib.ExitStack
         self.spec: Any = None
-        self.outputs = step_outputs.StepOutputs()
+        self.outputs = step_outputs.StepOutputs(first={"loss": tf.zeros([])})
 
     def run(self, infeed: Any, iterations: Any, use: Callable[[Any, dict[str, Any]], None]) -> Any:
         """Builds the loop of steps.

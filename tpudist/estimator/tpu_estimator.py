@@ -121,6 +121,7 @@ class TPUEstimator(_Estimator):
     def _start_tpu(self, config: Any) -> None:
         refused.check_config(config.tpu_config)
         resolver = _resolver(config)
+        refused.check_tpu(cluster.system_of(resolver) is not None)
         placed = partitions.assignment(resolver, config.tpu_config.num_cores_per_replica)
         self._cores = replica_programs.Cores(resolver, placed)
         partitions.require_shards(self._cores, config.tpu_config)

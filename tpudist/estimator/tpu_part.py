@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ArgumentTypeError
-from tpudist.estimator import host_calls, infeed, names, padding, replica_programs, tpu_hooks
+from tpudist.estimator import (
+    host_calls,
+    infeed,
+    names,
+    padding,
+    refused,
+    replica_programs,
+    tpu_hooks,
+)
 from tpudist.estimator.replica_programs import Program, require_tensor
 from tpudist.tfcompat import estimators, nests
 
@@ -72,6 +80,7 @@ class Model:
         def use(outputs: Any, found: dict[str, Any]) -> None:
             outputs.set_tensor("loss", found["loss"], "MEAN")
             if "host_call" in found:
+                refused.check_host_call(outputs.on_a_tpu)
                 outfeed.append(host_calls.Outfeed(*program.spec.host_call))
                 outfeed[0].send(program.joined(found["host_call"]))
 
