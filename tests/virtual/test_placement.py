@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
-from tpudist.core import placement
+from tpudist.core import cluster, placement
+from tpudist.tfcompat import versions
+from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import system
 
 
@@ -15,3 +18,63 @@ def test_every_core_has_a_place_of_its_own(name):
     assert len({tuple(place) for place in places}) == described.cores
     assert (places < np.array(found.mesh_shape)).all()
     assert found.num_tasks == described.hosts
+
+
+@pytest.mark.parametrize(
+    "tpu, shape, cores",
+    [
+        ("virtual:v3-8", [1, 1, 1], [0, 1, 2, 3, 4, 5, 6, 7]),
+        ("virtual:v3-8", [1, 1, 2], [0, 2, 4, 6]),
+        ("virtual:v3-32", [2, 2, 2], [0, 4, 16, 20]),
+        ("virtual:v3-8", None, [5, 0]),
+    ],
+)
+def test_replicas_are_named_as_their_cores(tpu, shape, cores):
+    # Found by TensorFlow's tpu_strategy_test: the names were those of the first cores.
+    resolver = cluster.TPUClusterResolver(tpu)
+    topology = cluster.initialize_tpu_system(resolver)
+    if shape is None:
+        places = topology.device_coordinates.reshape([-1, 1, topology.mesh_rank])[cores]
+        assignment = placement.DeviceAssignment(topology, places)
+    else:
+        assignment = placement.DeviceAssignment.build(
+            topology, computation_shape=shape, num_replicas=len(cores)
+        )
+    strategy = TPUStrategy(resolver, assignment)
+    names = strategy.extended.worker_devices
+    assert sorted(names) == sorted(
+        "/job:localhost/replica:0/task:0/device:TPU:%d" % i for i in cores
+    )
+    if shape is None:
+        assert [int(name[-1]) for name in names] == cores
+    if versions.HAS_FUNCTION:
+        found = strategy.run(tf.function(lambda: tf.constant(1.0) + 1.0))
+        results = strategy.experimental_local_results(found)
+        assert [float(each) for each in results] == [2.0] * len(cores)
+
+
+def test_what_is_made_for_a_logical_device():
+    # Found by TensorFlow's tpu_strategy_model_parallelism_test: there was no such method.
+    resolver = cluster.TPUClusterResolver("virtual:v3-8")
+    assignment = placement.DeviceAssignment.build(
+        cluster.initialize_tpu_system(resolver), computation_shape=[1, 1, 2], num_replicas=4
+    )
+    extended = TPUStrategy(resolver, assignment).extended
+    with extended.experimental_logical_device(1):
+        made = tf.constant(1.0) + 1.0
+    assert made.shape == []
+    with pytest.raises(ValueError, match="logical_device_id=2"):
+        with extended.experimental_logical_device(2):
+            pass
+
+
+@pytest.mark.skipif(not versions.HAS_FUNCTION, reason="1.13 has no tf.function")
+def test_ops_of_a_replica_for_a_logical_device():
+    strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:2"))
+
+    def fn():
+        with tf.distribute.get_replica_context().experimental_logical_device(0):
+            return tf.constant(1.0) + 1.0
+
+    found = strategy.run(tf.function(fn))
+    assert [float(each) for each in strategy.experimental_local_results(found)] == [2.0] * 2

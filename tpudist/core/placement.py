@@ -8,6 +8,7 @@ has 4 (x, y, z, core). Both are accepted on every release.
 from __future__ import annotations
 
 import collections
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     from tpudist.virtual.system import VirtualSystem
 
 
-class Placement(collections.namedtuple("Placement", "num_replicas num_hosts logical_devices")):
+class Placement(
+    collections.namedtuple("Placement", "num_replicas num_hosts logical_devices first_cores")
+):
     """How the replicas of a strategy lie on a slice.
 
     Attributes:
       num_replicas: replicas in sync.
       num_hosts: hosts that feed them.
       logical_devices: cores (logical devices) of each replica.
+      first_cores: the first core of each replica, numbered over all hosts.
     """
 
     __slots__ = ()
@@ -153,7 +157,8 @@ def on_slice(
         logical = assignment.num_cores_per_replica
         used = assignment.num_replicas
         hosts = len({assignment.host_device(replica=i) for i in range(used)})
-        return _placement(system, used, logical, hosts)
+        first = [_core(system, assignment.tpu_device(replica=i)) for i in range(used)]
+        return _placement(system, first, logical, hosts)
     cores = system.cores if num_cores is None else num_cores
     if not isinstance(cores, int) or not 1 <= cores <= system.cores:
         raise TopologyError(
@@ -161,14 +166,23 @@ def on_slice(
             "%r has 1 to %d cores" % (system.name, system.cores),
             "num_cores=%d, or a larger slice such as 'virtual:%s'" % (system.cores, num_cores),
         )
-    return _placement(system, cores, 1, -(-cores // system.cores_per_host))
+    return _placement(system, range(cores), 1, -(-cores // system.cores_per_host))
 
 
-def _placement(system: VirtualSystem, replicas: int, logical: int, hosts: int) -> Placement:
+def _core(system: VirtualSystem, device: str) -> int:
+    """The number of the core that an assignment calls ``/task:1/device:TPU:3``."""
+    task, ordinal = map(int, re.findall(r":(\d+)", device))
+    return task * system.cores_per_host + ordinal
+
+
+def _placement(
+    system: VirtualSystem, first_cores: Sequence[int], logical: int, hosts: int
+) -> Placement:
+    replicas = len(first_cores)
     if replicas * logical > system.cores:
         raise TopologyError(
             "a device assignment of %d replicas x %d cores" % (replicas, logical),
             "%r has %d cores" % (system.name, system.cores),
             "an assignment built on this slice's topology",
         )
-    return Placement(replicas, hosts if replicas % hosts == 0 else 1, logical)
+    return Placement(replicas, hosts if replicas % hosts == 0 else 1, logical, tuple(first_cores))

@@ -1,7 +1,7 @@
 """The virtual TPU's ``StrategyExtended``: N replicas on one real device.
 
 It is TensorFlow's mirrored strategy with the device taken out: replicas are
-named ``/device:TPU:0..N-1`` and every op is placed on one real device, a
+named ``/device:TPU:0..N-1``, as their cores, and every op is placed on one real device, a
 mirrored variable is stored once, and a reduction or an update is done once.
 """
 
@@ -11,6 +11,7 @@ import re
 
 import tensorflow as tf
 
+from tpudist.errors import ShardingError
 from tpudist.tfcompat import distributed, nests
 from tpudist.virtual import (
     collectives,
@@ -63,7 +64,7 @@ class VirtualExtended(distributed.MirroredExtended):
         self.updates_parts = False
         self.replica_ids = None
         self.explanations = collections.deque(maxlen=100)
-        labels = tuple(_LABEL % i for i in range(placement.num_replicas))
+        labels = tuple(_LABEL % core for core in placement.first_cores)
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
 
@@ -161,6 +162,22 @@ class VirtualExtended(distributed.MirroredExtended):
         if "device:TPU:" in op.device:
             return self._real_device
         return self._host if _OTHER_TASK.search(op.device) else op.device
+
+    @contextlib.contextmanager
+    def experimental_logical_device(self, logical_device_id):
+        """Context manager: what is made in it is for one logical device; here that is all one.
+
+        Raises:
+          ShardingError: (a ValueError) there is no such logical device.
+        """
+        count = self.placement.logical_devices
+        if logical_device_id not in range(count):
+            raise ShardingError(
+                "logical_device_id=%r" % (logical_device_id,),
+                "the device assignment gives each replica %d logical device(s)" % count,
+                "an integer from 0 to %d" % (count - 1),
+            )
+        yield
 
     # Replica context.
 

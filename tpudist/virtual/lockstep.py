@@ -108,6 +108,10 @@ class Replica(distributed.MirroredReplicaContext):
         super().__init__(strategy, replica_id)
         self._flow = functions.control_flow_context()
 
+    def experimental_logical_device(self, logical_device_id):
+        """See `VirtualExtended`."""
+        return self.strategy.extended.experimental_logical_device(logical_device_id)
+
     def _merge_call(self, merge_fn, args, kwargs):
         if keras_loops.builds_a_model(merge_fn):
             with keras_loops.alone(self):

@@ -154,5 +154,9 @@ class TracedReplica(distributed.ReplicaContext):
                 return stored
         return self._program.replica_id()
 
+    def experimental_logical_device(self, logical_device_id):
+        """See `VirtualExtended`."""
+        return self.strategy.extended.experimental_logical_device(logical_device_id)
+
     def _merge_call(self, merge_fn, args, kwargs):
         return self._program.merge(merge_fn, args, kwargs)
