@@ -175,6 +175,13 @@ def test_a_command_line_that_does_not_fit(script, capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
+def test_a_file_that_fails_is_exit_code_2_with_its_line(script, capsys):
+    path = script("import tensorflow as tf\n\ntf.zeros(3).no_such_thing()\ndef step(): pass\n")
+    assert cli.main(["compile", path + ":step"]) == 2
+    told = capsys.readouterr().err
+    assert "train.py:3: AttributeError: " in told and "Traceback" not in told
+
+
 def test_two_strategies_need_a_name(script, capsys):
     path = script(SCRIPT + "    other = tf.distribute.experimental.TPUStrategy(resolver)\n")
     assert cli.main(["compile", path + ":step_fn", "--args", ARGS]) == 2

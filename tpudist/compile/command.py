@@ -75,7 +75,9 @@ def run(options: argparse.Namespace) -> int:
         except _NoProgram as refused:
             return gate.refused(refused.error, options)
         print(said + terminal.text(made), end="")
-        watch.keep(said, [(options.target, made)])
+        unknown = watch.keep(said, [(options.target, made)])
+        if unknown:
+            print("not kept  %s: the next run traces again" % unknown)
     return gate.finish([(options.target, made)], options)
 
 

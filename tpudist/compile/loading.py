@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import traceback
 from typing import TYPE_CHECKING
 
-from tpudist.errors import CompileError
+from tpudist.errors import CompileError, TpudistError
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from types import CodeType, ModuleType
     from typing import Any, Callable, ContextManager, Iterator
 
 
@@ -44,8 +46,26 @@ def loaded(
         code = entered.enter_context(runner.of_era(path, (), era, tpu))
         if around is not None:
             entered.enter_context(around())
-        module = runner.load(code, path)
+        module = _executed(code, path)
         yield module, _member(module, path, name)
+
+
+def _executed(code: CodeType, path: str) -> ModuleType:
+    from tpudist.legacy import runner
+
+    try:
+        return runner.load(code, path)
+    except TpudistError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [each for each in frames if each.filename == os.path.abspath(path)]
+        place = "%s:%d: " % (path, own[-1].lineno or 0) if own else ""
+        raise CompileError(
+            "%s%s: %s" % (place, type(error).__name__, error),
+            "the file is executed as a module, before its step is traced, and that failed",
+            "a file that can be imported; TPUDIST_TRACEBACK=1 shows the whole traceback",
+        ) from error
 
 
 def _member(module: ModuleType, path: str, name: str) -> Callable[..., Any]:
