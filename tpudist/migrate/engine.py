@@ -6,13 +6,13 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import (
-    edits,
     excerpts,
     graph_mode,
     imports,
     legacy_uses,
     original_lines,
     outcomes,
+    patches,
     relocation,
     rules,
 )
@@ -90,12 +90,13 @@ class Engine:
         together = tuple(step for step in wanted if step != "latest")
         return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
 
-    def migrate(self, path, whole=False):
+    def migrate(self, path, whole=False, exact=False):
         """What becomes of a file.
 
         Args:
           path: one of the code base's.
           whole: whether it is read whole though no strategy reaches it.
+          exact: whether libcst reads it, layout and all.
 
         Returns:
           A `Result`; the file itself is not touched.
@@ -106,7 +107,7 @@ class Engine:
             excerpt = None if whole else self._excerpt(path, source)
             if excerpt is not None:
                 source = source._replace(text=excerpt.text)
-            module = Module(path, source.text)
+            module = Module(path, source.text, exact)
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
         try:
@@ -118,12 +119,14 @@ class Engine:
             left += original_lines.set_aside(path, source)
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
+        except patches.MismatchError:
+            return self.migrate(path, whole, exact=True)
         if text != source.text and module.written_back != source.text:
             return outcomes.Result(path, raw, raw, [], [], _NOT_WRITTEN_BACK, era)
         if excerpt is not None and excerpt.parts and text != source.text:
             text = excerpts.restored(excerpt, text)
             if text is None:  # a rule has moved what was not to be read
-                return self.migrate(path, whole=True)
+                return self.migrate(path, whole=True, exact=exact)
         after = raw if text == source.text else sources.written(whole_source, text)
         found = (sorted(done), _unique(left), "", era, _unique(others))
         return outcomes.Result(path, raw, after, *found)
@@ -150,7 +153,7 @@ class Engine:
         deadline = time.monotonic() + limit if limit else None
         for steps in self.steps(source.text):
             if text != module.text:
-                module = Module(path, text)
+                module = Module(path, text, exact=module.skeleton is None)
             self._codebase.put(path, module)
             place = original_lines.Places(path, source, text)
             plan, text = self._step(steps, path, module, deadline, excerpt)
@@ -187,7 +190,7 @@ class Engine:
             )
         if not plan.edits:
             return plan, module.text
-        return plan, module.tree.visit(_Apply(module, plan.edits)).code
+        return plan, patches.applied(module, plan.edits)
 
     def _renames(self, steps):
         """{member: new name} of a strategy, by the rules that only rename."""
@@ -287,47 +290,3 @@ def _unique(uses):
 
 def _gone_table(every):
     return {key: rule for rule in every if rule.name == "gone-contrib" for key in rule.uses}
-
-
-class _Apply(cst.CSTTransformer):
-    """Applies planned edits, inner nodes first; what has none is not walked.
-
-    Comments that an edit has no place for go above the statement.
-    """
-
-    def __init__(self, module, edits_):
-        super().__init__()
-        self._edits, self._around = edits_, {module.tree}
-        self._homeless = []
-        for node in edits_:
-            while node not in self._around:
-                self._around.add(node)
-                node = module.parent(node)
-
-    def on_visit(self, node):
-        return node in self._around
-
-    def on_leave(self, original_node, updated_node):
-        for edit in self._edits.get(original_node, ()):
-            before, updated_node = updated_node, edit(updated_node)
-            self._homeless += _lost(before, updated_node)
-        if self._homeless and hasattr(updated_node, "leading_lines"):
-            lines = [cst.EmptyLine(comment=each) for each in self._homeless]
-            self._homeless = []
-            return updated_node.with_changes(leading_lines=list(updated_node.leading_lines) + lines)
-        return updated_node
-
-
-def _lost(before, after):
-    """The comments of a node that are not in the one it became."""
-    old = _comments(before)
-    if not old or isinstance(after, cst.RemovalSentinel):
-        return old
-    kept = _comments(after)
-    return [comment for comment in old if comment not in kept]
-
-
-def _comments(made):
-    """The comments of a node, or of several that stand in the place of one."""
-    nodes = made.nodes if isinstance(made, cst.FlattenSentinel) else [made]
-    return [comment for node in nodes for comment in edits.comments(node)]

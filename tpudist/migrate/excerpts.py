@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, Union
 
@@ -81,6 +82,8 @@ def of(text: str) -> Excerpt | None:
       An Excerpt of as many lines, None if it has to be read whole.
     """
     lines = text.splitlines(True)
+    if sys.version_info < (3, 8):
+        return None  # ast does not say where a definition ends
     if len(lines) != text.count("\n") + (not text.endswith("\n")) or "tpudist:" in text:
         return None  # Python counts other lines
     try:
@@ -118,7 +121,7 @@ def _unread(body: Iterable[ast.stmt], kept: set[int]) -> Iterator[Definition]:
 
 def _lines(node: Definition) -> tuple[int, int]:
     first = min([node.lineno] + [each.lineno for each in node.decorator_list])
-    return first, getattr(node, "end_lineno", first)
+    return first, node.end_lineno or first
 
 
 def _put_string(lines: list[str], first: int, last: int, parts: list[str]) -> None:

@@ -132,7 +132,7 @@ def _plan_from(plan_, node, relocation):
     if not kept and None not in made and len(modules) == 1 and None not in modules:
         module = cst.parse_expression(modules.pop())
         plan_.replace(node, lambda updated: updated.with_changes(module=module))
-        _note(plan_, node, "from %s import" % plan_.module.tree.code_for_node(module))
+        _note(plan_, node, "from %s import" % cst.Module([]).code_for_node(module))
         return
     _replace(plan_, node, kept, made)
 
@@ -275,16 +275,21 @@ def _replace_names(plan_, node, kept, made):
         or any(line is not None and not line.startswith("import ") for line in made)
     ):
         return False
-    new = iter([line and cst.parse_statement(line).body[0].names[0] for line in made])
-    names = [alias if alias in kept else next(new) for alias in node.names]
-    names = [each for each in names if each is not None]
-    if not names:
+    if not kept and not any(made):
         return False
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    names = [each.with_changes(comma=comma) for each in names[:-1]] + [
-        names[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    ]
-    plan_.replace(node, lambda updated: updated.with_changes(names=names))
+
+    def replaced(updated):
+        new = iter([line and cst.parse_statement(line).body[0].names[0] for line in made])
+        names = [
+            after if before in kept else next(new)
+            for before, after in zip(node.names, updated.names)
+        ]
+        names = [each.with_changes(comma=comma) for each in names if each is not None]
+        names[-1] = names[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return updated.with_changes(names=names)
+
+    plan_.replace(node, replaced)
     _note(plan_, node, "; ".join(line for line in made if line) or "nothing: no use is left")
     return True
 

@@ -170,8 +170,9 @@ class Use:
             base = base.value
         if self.evaluator.values(self.module, base) != {("tf", "")}:
             self.plan.respelled.add(base)
-            base = cst.Name(self.plan.root())
-        node = base.deep_clone()
+            node = cst.Name(self.plan.root())
+        else:
+            node = self.module.copied(base)
         for name in dotted.split("."):
             node = cst.Attribute(node, cst.Name(name))
         return lambda updated: node.with_changes(lpar=updated.lpar, rpar=updated.rpar)

@@ -20,9 +20,9 @@ None is no value: ``strategy = None`` says nothing.
 import re
 
 import libcst as cst
-from libcst import metadata
 
 from tpudist.resolution import (
+    bindings,
     builtin_calls,
     containers,
     imported_values,
@@ -168,9 +168,9 @@ class Evaluator:
 
     def assigned(self, module, assignment):
         """The values that one assignment of a scope gives a name."""
-        if isinstance(assignment, metadata.BuiltinAssignment):
+        if isinstance(assignment, bindings.BuiltinAssignment):
             return OTHER
-        if isinstance(assignment, metadata.ImportAssignment):
+        if isinstance(assignment, bindings.ImportAssignment):
             return imported_values.of_import(self, module, assignment)
         node = assignment.node
         if module.said_kind(node) and not isinstance(node, (cst.FunctionDef, cst.ClassDef)):

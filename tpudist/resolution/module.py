@@ -1,10 +1,8 @@
 """One file as libcst sees it: tree, scopes, parents and positions."""
 
 import libcst as cst
-from libcst import metadata
-from libcst.metadata import position_provider
 
-from tpudist.resolution import marks, scopes, syntax_trees
+from tpudist.resolution import marks, places, scopes, skeletons, syntax_trees
 
 
 class Module:
@@ -13,18 +11,25 @@ class Module:
     Args:
       path: its path.
       text: its source.
+      exact: whether libcst reads all of it, layout and all.
+
+    Attributes:
+      tree: a libcst Module; without layout if there is a skeleton.
+      skeleton: the `Skeleton` that it is of, None if libcst has read it.
 
     Raises:
       libcst.ParserSyntaxError: it is not Python 3.
     """
 
-    def __init__(self, path, text):
+    def __init__(self, path, text, exact=False):
         self.path = path
         self.text = text
-        self.tree = cst.parse_module(text)
+        self.skeleton = None if exact else skeletons.of(text)
+        self._whole = cst.parse_module(text) if self.skeleton is None else None
+        self.tree = self._whole or self.skeleton.tree
         self._parents = syntax_trees.parents(self.tree)
         self._scopes = scopes.scopes(self.tree, self._parents)
-        self._positions = self._nodes = self._written_back = None
+        self._places = self._nodes = None
         self.marks = marks.Marks(text)
 
     @property
@@ -36,9 +41,9 @@ class Module:
 
     def scope(self, node):
         """The scope a node is in."""
-        while node is not None and self._scopes.get(node) is None:
-            node = self._parents.get(node)
-        return self._scopes[node if node is not None else self.tree]
+        while node is not None and id(node) not in self._scopes:
+            node = self._parents.get(id(node))
+        return self._scopes[id(node if node is not None else self.tree)]
 
     def global_scope(self):
         """The scope of the module's own names."""
@@ -46,46 +51,68 @@ class Module:
 
     def parent(self, node):
         """The node around a node, None for the module."""
-        return self._parents.get(node)
+        return self._parents.get(id(node))
 
     def around(self, node, kind):
         """The nearest node of a class around a node, or None."""
-        node = self._parents.get(node)
+        node = self._parents.get(id(node))
         while node is not None and not isinstance(node, kind):
-            node = self._parents.get(node)
+            node = self._parents.get(id(node))
         return node
-
-    def place(self, node):
-        """(line, column) of a node, both from 1."""
-        self._write_back()
-        start = self._positions[node].start
-        return start.line, start.column + 1
 
     def said_kind(self, node):
         """The kind that a mark on a node's line says it is of; None if there is none."""
         return self.marks.kind(self.place(node)[0]) if self.marks.any_kind() else None
 
+    def whole(self):
+        """The tree as libcst reads it, layout and all."""
+        if self._whole is None:
+            self._whole = cst.parse_module(self.text)
+        return self._whole
+
     @property
     def written_back(self):
-        """What libcst writes for the tree: the text, or it does not know what it read."""
-        self._write_back()
-        return self._written_back
+        """What libcst writes for what it has read: the text, or it does not know what that was."""
+        return self.text if self._whole is None else self._whole.code
 
-    def _write_back(self):
-        """Writes the tree once, for its positions and its text."""
-        if self._positions is None:
-            positions = metadata.PositionProvider()
-            state = position_provider.PositionProvidingCodegenState(
-                default_indent=self.tree.default_indent,
-                default_newline=self.tree.default_newline,
-                provider=positions,
-            )
-            self.tree._codegen(state)
-            self._positions, self._written_back = positions._computed, "".join(state.tokens)
+    def place(self, node):
+        """(line, column) of a node, both from 1."""
+        if self._places is None:
+            self._places = places.places(self)
+        return self._places.place(node)
 
     def code(self, node):
         """The source of a node."""
-        return self.tree.code_for_node(node).strip()
+        if self._places is None:
+            self._places = places.places(self)
+        return self._places.code(node)
+
+    def copied(self, node):
+        """A node of its own that is written as an expression of the file is."""
+        if self.skeleton is None:
+            return node.deep_clone()
+        code = self.code(node)
+        try:
+            return cst.parse_expression(code)
+        except cst.ParserSyntaxError:
+            return cst.parse_expression("(%s)" % code)
+
+    def span(self, node):
+        """(start, end) of an expression in the text, its own parentheses included."""
+        if self._places is None:
+            self._places = places.places(self)
+        return self._places.span(node)
+
+    def lines_of(self, statement):
+        """(start, end) in the text of a statement of the module's own level.
+
+        With the lines above it that no other statement has, and the end of its last one.
+        """
+        return self.skeleton.lines_of(statement)
+
+    def default_indent(self):
+        """What the lines of the file are indented with."""
+        return self.skeleton.default_indent()
 
 
 class Nodes:

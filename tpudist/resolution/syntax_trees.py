@@ -88,13 +88,13 @@ def _node(kind):
 
 
 def parents(tree):
-    """{node: the node around it} of all nodes below a tree."""
+    """{id of a node: the node around it} of all nodes below a tree."""
     found, todo = {}, [tree]
     while todo:
         node = todo.pop()
         inner = children(node)
         for each in inner:
-            found[each] = node
+            found[id(each)] = node
         todo.extend(inner)
     return found
 

@@ -29,7 +29,7 @@ def apply(use):
     if not isinstance(use.node, cst.Attribute):
         return use.leave("it is imported by name", "tf.%s(%s)" % (_NEW, use.code(resolver)))
     func = use.respelled(_NEW)
-    argument = cst.Arg(resolver.deep_clone())
+    argument = cst.Arg(use.module.copied(resolver))
     return use.rewrite(
         use.call,
         lambda call: call.with_changes(func=func(call.func), args=[argument]),

@@ -1,0 +1,202 @@
+"""Writing the edits of a file: only the expressions and statements that change are parsed anew.
+
+A file that was read as a skeleton (`tpudist.resolution.skeletons`) has no layout to write.
+libcst parses the source of an edited expression, or of the statement of the module's own
+level that an edited statement is in; what becomes of it takes its place in the text.
+"""
+
+import libcst as cst
+
+from tpudist.migrate import edits
+from tpudist.resolution import syntax_trees
+
+_BEFORE = "if 1:\n%spass\n"
+
+
+class MismatchError(Exception):
+    """libcst reads something otherwise than the skeleton has it."""
+
+
+def applied(module, edits_):
+    """The text of a file after its edits.
+
+    Args:
+      module: its `Module`.
+      edits_: {node: functions from the updated node to what it becomes}.
+
+    Raises:
+      MismatchError: it has to be read by libcst as a whole.
+    """
+    if module.skeleton is None:
+        around = _around(module, edits_)
+        return module.tree.visit(_Apply(edits_, around)).code
+    if module.tree in edits_:
+        return _whole(module, edits_)
+    patches = _Patches(module, edits_)
+    found = [patches.of_statement(node) for node in patches.statements]
+    for top, nodes in patches.expressions.items():
+        made = [patches.of_expression(node) for node in nodes]
+        found += [patches.of_statement(top)] if None in made else made
+    if None in found:
+        return _whole(module, edits_)
+    text, last = [], 0
+    for start, end, new in sorted(found):
+        text += [module.text[last:start], new]
+        last = end
+    return "".join(text) + module.text[last:]
+
+
+def _whole(module, edits_):
+    tree = module.whole()
+    same = _pairs(module.tree, tree)
+    around = {same[id(node)] for node in _around(module, edits_)}
+    return tree.visit(_Apply({same[id(node)]: edits_[node] for node in edits_}, around)).code
+
+
+def _pairs(skeleton, tree):
+    """{id of a node of a skeleton: the same node of libcst's tree}."""
+    found = {}
+    todo = [(skeleton, tree)]
+    while todo:
+        old, new = todo.pop()
+        if type(old) is not type(new):
+            raise MismatchError()
+        found[id(old)] = new
+        below = syntax_trees.children(old), syntax_trees.children(new)
+        if len(below[0]) != len(below[1]):
+            raise MismatchError()
+        todo.extend(zip(*below))
+    return found
+
+
+def _around(module, nodes):
+    """The nodes, and those around them."""
+    found = {module.tree}
+    for node in nodes:
+        while node not in found:
+            found.add(node)
+            node = module.parent(node)
+    return found
+
+
+class _Patches:
+    """What is to be parsed of a file that was read as a skeleton.
+
+    Args:
+      module: its `Module`.
+      edits_: see `applied`.
+
+    Attributes:
+      statements: those of the module's own level in which statements change.
+      expressions: {statement of that level: the outermost expressions that change} elsewhere.
+    """
+
+    def __init__(self, module, edits_):
+        self._module, self._edits = module, edits_
+        tops = {node: self._top(node) for node in edits_}
+        self._edited = {}
+        for node, top in tops.items():
+            self._edited.setdefault(id(top), []).append(node)
+        self.statements = {
+            top for node, top in tops.items() if not isinstance(node, cst.BaseExpression)
+        }
+        self.expressions = {}
+        for node, top in tops.items():
+            if top not in self.statements:
+                self.expressions.setdefault(top, set()).add(self._outermost(node))
+
+    def _top(self, node):
+        while self._module.parent(node) is not self._module.tree:
+            node = self._module.parent(node)
+        return node
+
+    def _outermost(self, node):
+        found = node
+        while node is not None:
+            found = node if node in self._edits else found
+            node = self._module.parent(node)
+        return found
+
+    def of_expression(self, node):
+        """(start, end, new text) of an edited expression; None if more has to be parsed."""
+        start, end = self._module.span(node)
+        try:
+            tree = cst.parse_expression(self._module.text[start:end])
+        except cst.ParserSyntaxError:
+            return None
+        apply = self._apply(node, tree)
+        new = tree.visit(apply)
+        if apply.homeless or not isinstance(new, cst.BaseExpression):
+            return None
+        return start, end, cst.Module([]).code_for_node(new)
+
+    def of_statement(self, node):
+        """As `of_expression`, of a statement of the module's own level."""
+        start, end = self._module.lines_of(node)
+        indent = self._module.default_indent()
+        before = _BEFORE % indent if start else ""
+        old = before + self._module.text[start:end]
+        tree = cst.parse_module(old)
+        if tree.code != old or (not before and tree.default_indent != indent):
+            return None
+        around = tree.body[-1]
+        new = tree.visit(self._apply(node, around, tree)).code
+        return (start, end, new[len(before) :]) if new.startswith(before) else None
+
+    def _apply(self, node, tree, *above):
+        """The transformer of a node's source; `above` is around what it is of."""
+        same = _pairs(node, tree)
+        inner = [each for each in self._edited[id(self._top(node))] if id(each) in same]
+        around = set(above)
+        for each in inner:
+            while id(each) in same:
+                around.add(same[id(each)])
+                each = self._module.parent(each)
+        return _Apply({same[id(each)]: self._edits[each] for each in inner}, around)
+
+
+class _Apply(cst.CSTTransformer):
+    """Applies planned edits, inner nodes first; what has none is not walked.
+
+    Comments that an edit has no place for go above the statement.
+
+    Args:
+      edits_: {node: functions}.
+      around: the nodes that are edited, and those around them.
+
+    Attributes:
+      homeless: comments that had no statement to go above.
+    """
+
+    def __init__(self, edits_, around):
+        super().__init__()
+        self._edits, self._around = edits_, around
+        self.homeless = []
+
+    def on_visit(self, node):
+        return node in self._around
+
+    def on_leave(self, original_node, updated_node):
+        for edit in self._edits.get(original_node, ()):
+            before, updated_node = updated_node, edit(updated_node)
+            self.homeless += _lost(before, updated_node)
+        if self.homeless and hasattr(updated_node, "leading_lines"):
+            lines = [cst.EmptyLine(comment=each) for each in self.homeless]
+            self.homeless = []
+            return updated_node.with_changes(leading_lines=list(updated_node.leading_lines) + lines)
+        return updated_node
+
+
+def _lost(before, after):
+    """The comments of a node that are not in the one it became."""
+    old = _comments(before)
+    if not old or isinstance(after, cst.RemovalSentinel):
+        return old
+    kept = _comments(after)
+    return [comment for comment in old if comment not in kept]
+
+
+def _comments(made):
+    """The comments of a node, or of several that stand in the place of one."""
+    nodes = made.nodes if isinstance(made, cst.FlattenSentinel) else [made]
+    return [comment for node in nodes for comment in edits.comments(node)]
