@@ -89,6 +89,14 @@ def compile_(options: argparse.Namespace) -> int:
         return 130
 
 
+#: {option of the doctor: what it is of the TPU that is asked}.
+_OF_A_NAMED_TPU = {
+    "configure": "sets the runtime",
+    "zone": "is the place",
+    "project": "is the owner",
+}
+
+
 def doctor(options: argparse.Namespace) -> int:
     """``tpudist doctor``: reports what is installed and what to type.
 
@@ -101,12 +109,15 @@ def doctor(options: argparse.Namespace) -> int:
     """
     from tpudist import doctor as doctors
 
-    if options.configure and not options.tpu:
-        raise ArgumentError(
-            "--configure without --tpu",
-            "it sets the runtime of the TPU that --tpu names",
-            "tpudist doctor --tpu NAME --configure",
-        )
+    for name, what in _OF_A_NAMED_TPU.items():
+        if getattr(options, name) and not options.tpu:
+            raise ArgumentError(
+                "--%s without --tpu" % name,
+                "it %s of the TPU that --tpu names" % what,
+                "tpudist doctor --tpu NAME --" + name,
+            )
+    if options.tpu == "":
+        raise ArgumentError("--tpu ''", "no TPU has an empty name", "tpudist doctor, or --tpu NAME")
     look = [options.tpu] if options.tpu else []
     for name in ("zone", "project"):
         look += ["--%s=%s" % (name, getattr(options, name))] * bool(getattr(options, name))

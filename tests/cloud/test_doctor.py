@@ -40,6 +40,7 @@ def test_a_healthy_tpu(google, doctor):
     assert "t (zone us-central1-b, project tests): READY, health HEALTHY" in text
     assert "v3-32 (v3:4x4, 32 devices on 4 hosts), at 10.1.2.3:8470, 10.1.2.4:8470" in text
     assert "runtime %s.0" % HERE in text
+    assert "TPU         none" not in text and "TPU         asked for: t\n" in text
 
 
 def test_json_of_a_process_of_its_own(google, doctor, monkeypatch):
@@ -76,7 +77,15 @@ def test_the_image_of_a_tpu_vm_is_not_set(google, doctor):
     assert "gcloud compute tpus tpu-vm create t --version=tpu-vm-tf-%s.0" % HERE in text
 
 
-@pytest.mark.parametrize("arguments", [["--configure"]])
-def test_configure_needs_a_name(arguments, capsys):
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--configure"], "tpudist doctor --tpu NAME --configure"),
+        (["--zone", server.ZONE], "tpudist doctor --tpu NAME --zone"),
+        (["--project", server.PROJECT], "tpudist doctor --tpu NAME --project"),
+        (["--tpu", ""], "no TPU has an empty name"),
+    ],
+)
+def test_what_needs_a_name(arguments, words, capsys):
     assert cli.main(["doctor"] + arguments) == 2
-    assert "tpudist doctor --tpu NAME --configure" in capsys.readouterr().err
+    assert words in capsys.readouterr().err

@@ -67,6 +67,18 @@ def test_what_was_not_tried_is_told():
     assert "virtual" not in "\n".join(report.made("mine", lines(), 1.0)["not_tried"])
 
 
+def test_a_tpu_that_did_not_start_has_no_hosts():
+    told = "\n".join(report.made("mine", [], 1.0)["not_tried"])
+    assert "the TPU did not start" in told and "this TPU has one" not in told
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_report_without_a_folder_is_refused_first(monkeypatch, tmp_path, capsys, option):
+    monkeypatch.setattr(processes, "all_surfaces", lambda *unused: pytest.fail("it ran"))
+    assert cli.main(["selftest", option, str(tmp_path / "none" / "report")]) == 2
+    assert "mkdir -p %s" % (tmp_path / "none") in capsys.readouterr().err
+
+
 def test_the_reports_have_it_all(monkeypatch, tmp_path, capsys):
     said = lines() + [
         dict(kind="failed", era="contrib", program="towers", error="ValueError: <no>"),

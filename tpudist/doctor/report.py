@@ -108,7 +108,9 @@ def _facts(env: Environment, report: Mapping[str, Any]) -> Iterator[tuple[str, s
     else:
         yield "TensorFlow", "none"
     yield "Keras", _keras(**report["keras"])
-    yield "TPU", _tpu(**report["tpu"])
+    asked = ((env.looked or {}).get("node") or {}).get("name")
+    here = _tpu(**report["tpu"])
+    yield "TPU", "asked for: " + asked if asked and report["tpu"]["kind"] is None else here
     for line in _looked(env.looked or {}):
         yield "", line
 

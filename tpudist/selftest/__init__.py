@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tpudist import machine
 from tpudist.cloud import places
 from tpudist.doctor import environment
+from tpudist.errors import ArgumentError
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +32,18 @@ def run(options: argparse.Namespace) -> int:
 
     Returns:
       0 if every value that was tried agrees, else 1.
+
+    Raises:
+      ArgumentError: the folder of a report does not exist.
     """
     from tpudist.selftest import processes, report
 
+    for path in (options.json, options.html):
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.isdir(folder):
+            raise ArgumentError(
+                "a report to %s" % path, "there is no folder %s" % folder, "mkdir -p " + folder
+            )
     name = tpu_at_hand(options.tpu)
     print("tpudist selftest on %s, for %d seconds at most" % (name, SECONDS))
     start = time.monotonic()

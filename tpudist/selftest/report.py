@@ -53,7 +53,9 @@ def _not_tried(lines: Sequence[Line], system: Line, virtual: bool) -> Iterator[s
     if virtual:
         yield "anything of a real TPU: this one is virtual (its arithmetic, its speed, its runtime)"
         yield "the native strategy written by hand: it needs a TPU"
-    if system.get("hosts", 1) < 2:
+    if not system:
+        yield "anything at all: the TPU did not start"
+    elif system["hosts"] < 2:
         yield "several hosts: this TPU has one"
     yield "setting a runtime's version, preemption, checkpoints on Cloud Storage"
 
