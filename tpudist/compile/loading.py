@@ -43,7 +43,7 @@ def loaded(
     if not separator or not path.endswith(".py"):
         raise CompileError("%r" % target, "it is no file and function", "path/to/train.py:step_fn")
     with contextlib.ExitStack() as entered:
-        code = entered.enter_context(runner.of_era(path, (), era, tpu))
+        code, _ = entered.enter_context(runner.of_era(path, (), era, tpu))
         if around is not None:
             entered.enter_context(around())
         module = _executed(code, path)

@@ -32,7 +32,7 @@ _SWITCHES = {
 
 
 @contextlib.contextmanager
-def of_era(era, in_graph=False):
+def of_era(era, in_graph=None):
     """Context manager: inside, TensorFlow behaves as in an era.
 
     contrib is TensorFlow 1: graph mode, ``Dimension`` objects in shapes,
@@ -42,7 +42,7 @@ def of_era(era, in_graph=False):
 
     Args:
       era: an element of ``surfaces.ERAS``.
-      in_graph: as in contrib, whatever the era, for a program that needs a graph.
+      in_graph: whether the program builds a graph; None is as the era's programs did.
 
     Raises:
       ScriptError: a 2.x era on TensorFlow 1.x in a process that already has
@@ -50,13 +50,14 @@ def of_era(era, in_graph=False):
     """
     from tpudist.tfcompat import versions
 
+    in_graph = era == "contrib" if in_graph is None else in_graph
     with contextlib.ExitStack() as stack:
         stack.enter_context(_verbosity_restored())
         if versions.TF2:
             _v1().config.get_soft_device_placement()  # Makes the eager context.
         stack.enter_context(_switches_restored(versions.TF2))
         enter = _on_second_generation if versions.TF2 else _on_first_generation
-        enter(stack, era, in_graph or era == "contrib")
+        enter(stack, era, in_graph)
         stack.enter_context(_sessions_closed())
         yield
 

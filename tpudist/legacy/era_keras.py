@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import sys
 
 from tpudist import machine
@@ -13,6 +14,15 @@ _SAID = (
 _OWN = (
     "%s imports keras, which was a package of its own until 2020; strategies train models of "
     "tf.keras: from tensorflow import keras"
+)
+_OF_KERAS = re.compile(r"^(tf_)?keras\.|^tensorflow(_core)?\.python\.keras\.")
+_WITHOUT_GRAPH = (
+    "keras: TensorFlow 2 behaviour, for %s: in a graph Keras refuses it under a strategy, and "
+    "nothing here needs one (--era contrib keeps the graph)"
+)
+_REFUSED = (
+    "keras: under a strategy's scope %s cannot work: %s takes arrays and datasets in fit only. "
+    "Instead: model.fit with these, tf.contrib.tpu.keras_to_tpu_model, or %s"
 )
 
 
@@ -62,6 +72,28 @@ def lines(uses):
     return ["keras: " + line for line in said]
 
 
+def needs_a_graph(mode):
+    """Whether a program of contrib's era gets a graph, and what is said of it.
+
+    Args:
+      mode: its `keras_modes.Mode`.
+
+    Returns:
+      (whether it does, a list of lines).
+    """
+    from tpudist.tfcompat import versions
+
+    if not mode.refused or not versions.HAS_COMPAT_V2:  # 1.13 does not ask for the scope.
+        return True, []
+    if not versions.KERAS_TAKES_BATCHES:
+        why = "Keras of TensorFlow %s" % versions.TF
+        return True, [_REFUSED % (mode.refused, why, "TensorFlow 2.2 or newer")]
+    if mode.graph:
+        why = "in the graph that %s needs, Keras" % mode.graph
+        return True, [_REFUSED % (mode.refused, why, "a program without that")]
+    return False, [_WITHOUT_GRAPH % mode.refused]
+
+
 def is_out_of_keras(error):
     """Whether an exception comes out of the installed package ``keras``, or is about it."""
     about = (getattr(error, "name", None), type(getattr(error, "obj", None)).__module__)
@@ -69,7 +101,7 @@ def is_out_of_keras(error):
         return True
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_globals.get("__name__", "").startswith("keras."):
+        if _OF_KERAS.search(trace.tb_frame.f_globals.get("__name__", "")):
             return True
         trace = trace.tb_next
     return "keras" in str(error).lower()

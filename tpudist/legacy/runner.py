@@ -8,7 +8,7 @@ import traceback
 import types
 
 from tpudist import machine, surfaces
-from tpudist.eras import keras_uses, program
+from tpudist.eras import keras_modes, keras_uses, program
 from tpudist.errors import ScriptError, TpudistError
 from tpudist.legacy import behaviour, era_keras, hook, plain_failures
 
@@ -47,14 +47,13 @@ def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
     with contextlib.ExitStack() as undo:
         undo.enter_context(_without_information())
         try:
-            code = undo.enter_context(of_era(script, argv, era, tpu, keras))
+            code, words = undo.enter_context(of_era(script, argv, era, tpu, keras))
         except TpudistError as error:
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
         path = os.path.abspath(script)
         if around is not None:
             undo.enter_context(around)
-        words = era_keras.lines(keras_uses.find(script))
         return _execute(code, undo.enter_context(_main_module(path)), words)
 
 
@@ -66,15 +65,16 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None):
       script, argv, era, tpu, keras: as for :func:`run`.
 
     Yields:
-      The script's code, to be executed in a module of the script's file.
+      The script's code, to be executed in a module of the script's file, and the lines that
+      were said about its Keras.
 
     Raises:
       ScriptError: (a RuntimeError) there is no such script or era.
     """
     with contextlib.ExitStack() as undo:
         undo.enter_context(era_keras.chosen(keras))
-        code, era, in_graph = _prepare(script, era)
-        for line in era_keras.lines(keras_uses.find(script)):
+        code, era, in_graph, lines = _prepare(script, era)
+        for line in lines:
             print(line, file=sys.stderr)
         undo.enter_context(_environment(tpu))
         undo.enter_context(_interpreter(script, argv))
@@ -82,7 +82,7 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None):
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(_absl_flags())
         undo.enter_context(hook.Hook(era, _folder(script)))
-        yield code
+        yield code, lines
 
 
 def _prepare(script, era):
@@ -107,7 +107,10 @@ def _prepare(script, era):
 
     del versions
     code = compile(tree, os.path.abspath(script), "exec", dont_inherit=True)
-    return code, chosen, bool(found.graph)
+    in_graph, lines = bool(found.graph) or chosen == "contrib", []
+    if chosen == "contrib" and era is None:
+        in_graph, lines = era_keras.needs_a_graph(keras_modes.find(script))
+    return code, chosen, in_graph, lines + era_keras.lines(keras_uses.find(script))
 
 
 def _folder(script):

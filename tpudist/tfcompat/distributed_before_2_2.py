@@ -14,6 +14,7 @@ from tensorflow.python.distribute import (
 )
 from tensorflow.python.util import nest
 
+from tpudist.errors import ContextError
 from tpudist.tfcompat import nests, versions
 
 if not versions.DEVICE_MAP:
@@ -161,10 +162,40 @@ if not versions.DEVICE_MAP:
             return super().get(distribute_lib.get_update_device() or next(iter(self._index)))
 
     class _Mirrored(_Labelled, values.MirroredVariable):
-        pass
+        """Outside of any scope, where Keras of 1.13 trains, all components are assigned."""
+
+        def _assign_func(self, *args, **kwargs):
+            if tf.distribute.has_strategy():
+                return super()._assign_func(*args, **kwargs)
+            f = kwargs.pop("f")
+            first, *others = {id(part): part for part in components(self)}.values()
+            with tf.control_dependencies([f(part, *args, **kwargs) for part in others]):
+                return f(first, *args, **kwargs)
 
     class _ReplicaLocal(_Labelled, values.ReplicaLocalVariable):
-        pass
+        """Keras of 1.13 asks for no scope: in one, its models train across the replicas."""
+
+        def assign_add(self, *args, **kwargs):
+            """In cross-replica context the first replica's part of a sum grows."""
+            summed = self._aggregation == tf.VariableAggregation.SUM
+            if summed and not tf.distribute.get_replica_context():
+                return self._primary_var.assign_add(*args, **kwargs)
+            return self._in_a_replica(super().assign_add, args, kwargs)
+
+        def assign_sub(self, *args, **kwargs):
+            """See the base class."""
+            return self._in_a_replica(super().assign_sub, args, kwargs)
+
+        def _in_a_replica(self, assign, args, kwargs):
+            if tf.distribute.get_replica_context():
+                return assign(*args, **kwargs)
+            raise ContextError(
+                "%s, which each replica has its own of, is updated across replicas" % self.name,
+                "Keras of TensorFlow 1.13 trains on whole batches in a strategy's scope, and "
+                "layers such as BatchNormalization on each replica's rows",
+                "the model outside of the scope and model.compile(..., distribute=strategy), "
+                "tf.contrib.tpu.keras_to_tpu_model, or TensorFlow 1.14 or newer",
+            )
 
 
 def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):

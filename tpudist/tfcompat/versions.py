@@ -64,6 +64,10 @@ DEVICE_MAP = BY_DEVICE and _since("1.14")
 CREATES_MIRRORED_PUBLICLY = _since("1.15")
 VALUES_CREATE_MIRRORED = _since("2.1")
 
+#: Outside of a graph, Keras takes single batches, generators and weights of samples under a
+#: strategy (2.2); on 1.14 to 2.1 its ``train_on_batch`` runs op by op on a core's name.
+KERAS_TAKES_BATCHES = _since("2.2")
+
 #: A model of Keras gives its compile arguments back (``_get_compile_args``, 2.2).
 KERAS_TELLS_COMPILE_ARGUMENTS = _since("2.2")
 
