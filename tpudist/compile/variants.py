@@ -37,8 +37,8 @@ def _recomputing() -> ContextManager[Any]:
     found = keras_packages.recomputing()
     if found is None:
         raise CompileError(
-            "this Keras",
-            "no setting of its recomputes layers that are there already",
+            "tf.keras is Keras 2 here",
+            "it has no setting that recomputes layers, as RematScope of Keras 3",
             "tf.recompute_grad around layers in the program, and --fit again",
         )
     return found
