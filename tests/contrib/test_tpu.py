@@ -150,6 +150,21 @@ def test_rewrite(graph, meant):
     assert isinstance(tpu.rewrite(lambda: None), tf.Operation)
 
 
+def test_a_training_op_among_the_outputs_is_run_and_is_no_value(graph, meant):
+    def computation(x):
+        weight = tf1.get_variable("weight", [], initializer=tf1.ones_initializer())
+        loss = weight * x
+        optimizer = tpu.CrossShardOptimizer(tf1.train.GradientDescentOptimizer(0.5))
+        step = tf1.train.get_or_create_global_step()
+        training = optimizer.minimize(loss, global_step=step)
+        assert isinstance(training, tf.Operation)
+        return loss, training
+
+    (loss,) = tpu.rewrite(computation, [tf.constant(1.0)])
+    assert [graph.run(loss) for _ in range(3)] == [1.0, 0.5, 0.0]
+    assert graph.run(tf1.train.get_global_step()) == 3
+
+
 @pytest.mark.parametrize(
     "kwargs, seen",
     [

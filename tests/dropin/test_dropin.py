@@ -81,7 +81,7 @@ def test_every_export_of_the_packages(module):
 @pytest.mark.parametrize(
     "name",
     [
-        "Session",
+        "SparseTensor",
         "placeholder",
         "get_variable",
         "train.AdamOptimizer",

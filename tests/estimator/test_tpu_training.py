@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.dropin.harness import drop_in
 from tests.estimator import harness
 from tests.generations import first_generation
 from tpudist import dropin, estimator, surfaces
@@ -202,6 +203,31 @@ def test_host_call_gets_the_tensors_of_every_step_and_core(tmp_path):
     np.testing.assert_allclose(
         np.mean(losses, axis=1), harness.trained_by_numpy(6, 16)[2], rtol=1e-4
     )
+
+
+def test_host_call_writes_summaries(tmp_path):
+    """With writers of ``tf.contrib.summary``, which nobody else makes in the Session."""
+    summary = drop_in("contrib").contrib.summary
+
+    def host_fn(step, loss):
+        with summary.create_file_writer(str(tmp_path / "host")).as_default():
+            with summary.always_record_summaries():
+                summary.scalar("loss", tf.reduce_mean(loss), step=step[0])
+                return summary.all_summary_ops()
+
+    def more(loss):
+        step = tf.reshape(tf1.train.get_global_step(), [1])
+        return {"host_call": (host_fn, [step, tf.reshape(loss, [1])])}
+
+    made = harness.estimator(tmp_path / "model", params={"more": more})
+    made.train(harness.input_fn, max_steps=6)
+    (events,) = (tmp_path / "host").iterdir()
+    found = [
+        tf.make_ndarray(value.tensor).item() if value.HasField("tensor") else value.simple_value
+        for event in tf1.train.summary_iterator(str(events))
+        for value in event.summary.value
+    ]
+    np.testing.assert_allclose(found, harness.trained_by_numpy(6, 16)[2], rtol=1e-4)
 
 
 def test_scaffold_fn_and_training_hooks(tmp_path):

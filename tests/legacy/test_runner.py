@@ -80,6 +80,23 @@ def test_a_graph_script_with_flags_and_a_module_beside_it(script, capsys):
         assert state() == before
 
 
+def test_a_script_that_is_part_of_a_package_has_the_packages_files(tmp_path, monkeypatch, capsys):
+    package = tmp_path / "codebase"
+    for folder in (package, package / "layers", package / "training"):
+        folder.mkdir()
+        (folder / "__init__.py").write_text("")
+    (package / "layers" / "dense.py").write_text("import tensorflow as tf\n")
+    (tmp_path / "elsewhere.py").write_text("import tensorflow as tf\n")
+    (package / "training" / "main.py").write_text(
+        "import tensorflow as tf, elsewhere\n"
+        "from codebase.layers import dense\n"
+        "print(dense.tf is tf, elsewhere.tf is tf)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert runner.run(str(package / "training" / "main.py"), (), "contrib") == 0
+    assert capsys.readouterr().out == "True False\n"
+
+
 def test_what_a_script_sees(script, capsys):
     path = script("""
         import os, sys

@@ -100,14 +100,15 @@ class TPUClusterResolver(native.TPUClusterResolver):
         return self._job_name if self._system else super().get_job_name()
 
     def cluster_spec(self) -> Any:
-        """The cluster of the TPU workers; empty for a virtual TPU.
+        """The cluster of the TPU workers; a virtual TPU's are names in this process.
 
         Raises:
           TPUStateError: the TPU cannot be used now, and why.
           TPUAccessError, TPUNameError: it cannot be asked for.
         """
         if self._system:
-            return tf.train.ClusterSpec({})
+            hosts = ["localhost:%d" % (8470 + host) for host in range(self._system.hosts)]
+            return tf.train.ClusterSpec({self._job_name: hosts})
         if tpu_client.asks_the_api(self):
             return named_tpus.answer(self, super().cluster_spec)
         return super().cluster_spec()

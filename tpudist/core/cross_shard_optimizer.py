@@ -8,7 +8,7 @@ import tensorflow as tf
 from tpudist.core import virtual_computations
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, tpu
-from tpudist.virtual import variables
+from tpudist.virtual import plain_variables
 
 Reduction = tf.compat.v1.losses.Reduction
 
@@ -72,8 +72,12 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
             )
         context.strategy.extended.sums_replicas = True
         if type(self._opt).apply_gradients is tf.compat.v1.train.Optimizer.apply_gradients:
-            return self._opt.apply_gradients(grads_and_vars, global_step, name)
-        return _apply_once(context, self._opt, list(grads_and_vars), global_step, name)
+            done = self._opt.apply_gradients(grads_and_vars, global_step, name)
+        else:
+            done = _apply_once(context, self._opt, list(grads_and_vars), global_step, name)
+        # With a strategy, TensorFlow gives the value of `global_step`: another output of a
+        # computation that returns what this returns.
+        return done if tf.executing_eagerly() else tf.group(done)
 
 
 def _apply_once(context, optimizer, grads_and_vars, global_step, name):
@@ -95,7 +99,7 @@ def _apply_once(context, optimizer, grads_and_vars, global_step, name):
             (None if g is None else next(sums), distributed.components(v)[0]) for g, v in pairs
         ]
         step = None if global_step is None else distributed.components(global_step)[0]
-        with variables.plain(strategy.extended, names):
+        with plain_variables.plain(strategy.extended, names):
             return optimizer.apply_gradients(plain, global_step=step, name=name)
 
     return context.merge_call(merge, args=([g for g, _ in grads_and_vars],))

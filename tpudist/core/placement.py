@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class Placement(
-    collections.namedtuple("Placement", "num_replicas num_hosts logical_devices first_cores")
+    collections.namedtuple("Placement", "num_replicas num_hosts logical_devices cores")
 ):
     """How the replicas of a strategy lie on a slice.
 
     Attributes:
       num_replicas: replicas in sync.
       num_hosts: hosts that feed them.
-      logical_devices: cores (logical devices) of each replica.
-      first_cores: the first core of each replica, numbered over all hosts.
+      logical_devices: how many cores (logical devices) each replica has.
+      cores: the cores of each replica, a tuple of their numbers on the slice.
     """
 
     __slots__ = ()
@@ -157,8 +157,12 @@ def on_slice(
         logical = assignment.num_cores_per_replica
         used = assignment.num_replicas
         hosts = len({assignment.host_device(replica=i) for i in range(used)})
-        first = [_core(system, assignment.tpu_device(replica=i)) for i in range(used)]
-        return _placement(system, first, logical, hosts)
+        _check_room(system, used, logical)
+        placed = [
+            tuple(_core(system, assignment, i, each) for each in range(logical))
+            for i in range(used)
+        ]
+        return Placement(used, hosts if used % hosts == 0 else 1, logical, tuple(placed))
     cores = system.cores if num_cores is None else num_cores
     if not isinstance(cores, int) or not 1 <= cores <= system.cores:
         raise TopologyError(
@@ -166,23 +170,23 @@ def on_slice(
             "%r has 1 to %d cores" % (system.name, system.cores),
             "num_cores=%d, or a larger slice such as 'virtual:%s'" % (system.cores, num_cores),
         )
-    return _placement(system, range(cores), 1, -(-cores // system.cores_per_host))
+    hosts = -(-cores // system.cores_per_host)
+    alone = tuple((core,) for core in range(cores))
+    return Placement(cores, hosts if cores % hosts == 0 else 1, 1, alone)
 
 
-def _core(system: VirtualSystem, device: str) -> int:
-    """The number of the core that an assignment calls ``/task:1/device:TPU:3``."""
-    task, ordinal = map(int, re.findall(r":(\d+)", device))
-    return task * system.cores_per_host + ordinal
+def _core(system: VirtualSystem, assignment: Any, replica: int, logical: int) -> int:
+    """The number on the slice of a replica's logical core: hosts in order, and their cores."""
+    name = assignment.tpu_device(replica=replica, logical_core=logical, job="worker")
+    found = re.search(r"/task:([0-9]+)/.*:([0-9]+)$", name)
+    assert found, name
+    return int(found.group(1)) * system.cores_per_host + int(found.group(2))
 
 
-def _placement(
-    system: VirtualSystem, first_cores: Sequence[int], logical: int, hosts: int
-) -> Placement:
-    replicas = len(first_cores)
+def _check_room(system: VirtualSystem, replicas: int, logical: int) -> None:
     if replicas * logical > system.cores:
         raise TopologyError(
             "a device assignment of %d replicas x %d cores" % (replicas, logical),
             "%r has %d cores" % (system.name, system.cores),
             "an assignment built on this slice's topology",
         )
-    return Placement(replicas, hosts if replicas % hosts == 0 else 1, logical, tuple(first_cores))

@@ -66,7 +66,7 @@ def _virtual(
     strategy: Strategy, system: VirtualSystem, assignment: Assignment, num_cores: int | None
 ) -> VirtualExtended:
     placed = placement.on_slice(system, num_cores, assignment)
-    return VirtualExtended(strategy, system, placed, _real_device())
+    return VirtualExtended(strategy, system, placed, _real_device(), assignment)
 
 
 def _real_device() -> str | None:

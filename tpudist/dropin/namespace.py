@@ -164,10 +164,8 @@ def contrib_module(era: str, dotted: str) -> types.ModuleType | None:
 
 def _find(space: Namespace, name: str) -> Any:
     era, path = space._tpudist_era, _join(space._tpudist_path, name)
-    target = surfaces.DROPINS[era].get(path) or surfaces.DROPINS[era].get(
-        surfaces.public_name(path)
-    )
-    if target:
+    names = (_join(space._tpudist_root, path), path, surfaces.public_name(path))
+    for target in filter(None, map(surfaces.DROPINS[era].get, names)):
         return exports.load(target)
     if path in ("compat.v1", "compat.v2"):
         return top(era, path)

@@ -100,6 +100,16 @@ class OutfeedHook(_SessionRunHook):
     def __init__(self, waiting: Any, ops: Any) -> None:
         self._waiting = waiting
         self._ops = ops
+        self._made: list[Any] = []
+        self._flushed: list[Any] = []
+
+    def begin(self) -> None:
+        """See the base class. Summary writers of ``tf.contrib.summary`` have to be made."""
+        self._made, self._flushed = estimators.summary_writers()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """See the base class."""
+        session.run(self._made)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """See the base class."""
@@ -109,6 +119,7 @@ class OutfeedHook(_SessionRunHook):
 
     def end(self, session: Any) -> None:
         """See the base class."""
+        session.run(self._flushed)
 
 
 class ExamplesPerSecondHook(estimators.StepCounterHook):

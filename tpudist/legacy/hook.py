@@ -1,7 +1,8 @@
 """The import hook: only the user's files see an era's TensorFlow.
 
-``import tensorflow`` in a file below the script's folder gives the era's
-drop-in. TensorFlow's own files, those of packages installed below that folder
+``import tensorflow`` in a file below the script's folder, or below the folder of
+the package that the script is a part of, gives the era's drop-in. TensorFlow's
+own files, those of packages installed below that folder
 (site-packages, and wherever TensorFlow itself is installed) and tpudist's get
 the real one.
 """

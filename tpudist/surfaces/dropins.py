@@ -29,6 +29,7 @@ _CLUSTER = {
     "config.experimental.list_logical_devices":
         "tpudist.core.device_lists:list_logical_devices",
     "config.experimental_connect_to_host": "tpudist.dropin.hosts:connect_to_host",
+    "device": "tpudist.core.workers:device",
     "distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
     "python.distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
     "python.distribute.cluster_resolver.tpu_cluster_resolver"
@@ -56,6 +57,10 @@ def _second_generation(strategy: str) -> dict[str, str]:
 def _below(module: str, prefixes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     return {prefix + name: module + ":" + name
             for prefix in prefixes for name in names}
+
+
+#: Of TensorFlow 1, below ``tf.compat.v1`` in 2.x.
+_SESSIONS = ("Session", "InteractiveSession")
 
 
 def _same(prefix: str, target: str, names: Iterable[str]) -> dict[str, str]:
@@ -127,6 +132,7 @@ _VALUE_CONTEXT = {
 DROPINS = {
     "contrib": {
         **_CLUSTER,
+        **_below("tpudist.core.workers", ("",), _SESSIONS),
         **_ESTIMATORS,
         **_below("tpudist.contrib.context", ("", "contrib.distribute."), (
             "get_tower_context", "get_cross_tower_context")),
@@ -150,12 +156,14 @@ DROPINS = {
         **_CLUSTER,
         **_ESTIMATORS,
         **_OF_CORES,
+        **_below("tpudist.core.workers", ("compat.v1.",), _SESSIONS),
         **_second_generation("tpudist.v2_0.strategy:TPUStrategy"),
     },
     "v2_2": {
         **_CLUSTER,
         **_ESTIMATORS,
         **_OF_CORES,
+        **_below("tpudist.core.workers", ("compat.v1.",), _SESSIONS),
         **_second_generation("tpudist.v2_2.strategy:TPUStrategy"),
         "distribute.TPUStrategy": "tpudist.v2_2.later:TPUStrategy",
         "python.distribute.tpu_strategy.TPUStrategyV2": "tpudist.v2_2.later:TPUStrategy",

@@ -4,6 +4,7 @@ Until 2.15 ``tf.estimator`` is there, and TPUEstimator below it (in 1.13: in con
 """
 
 import tensorflow as tf
+from tensorflow.python.ops import gen_summary_ops, summary_ops_v2
 from tensorflow.python.training import evaluation, training_util
 from tensorflow.python.training.basic_session_run_hooks import StepCounterHook
 
@@ -41,3 +42,9 @@ def step_hook_of_loops(hook, steps):
     """Tells a hook that counts steps how many of them one Session run takes."""
     hook._set_steps_per_run(steps)
     return hook
+
+
+def summary_writers():
+    """Of the summary writers that the current graph has: the ops that make them, and flush them."""
+    made = list(summary_ops_v2.summary_writer_initializer_op())
+    return made, [gen_summary_ops.flush_summary_writer(op.inputs[0]) for op in made]

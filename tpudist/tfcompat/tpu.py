@@ -41,6 +41,9 @@ if versions.XLA_SHARDING_IN_PYTHON:
 else:
     from tensorflow.compiler.xla.experimental.xla_sharding import xla_sharding
 
+if versions.HAS_HARDWARE_FEATURE:
+    from tensorflow.core.protobuf.tpu import topology_pb2
+
 if not versions.WORKS_OUTSIDE_SCOPE:
     from tpudist.tfcompat import distributed_before_2_2
 
@@ -96,6 +99,17 @@ def system_metadata(cores, hosts, topology):
         topology=topology,
         devices=[session._DeviceAttributes(name % i, "TPU", 1, i) for i in range(cores)],
     )
+
+
+def no_hardware_feature():
+    """The ``HardwareFeature`` of cores that have no embedding hardware.
+
+    Raises:
+      AttributeError: the release has no such class (before 2.9).
+    """
+    if not versions.HAS_HARDWARE_FEATURE:
+        raise AttributeError("tpu_hardware_feature")
+    return tf.tpu.experimental.HardwareFeature(topology_pb2.TPUHardwareFeature())
 
 
 def initialize(resolver):

@@ -267,3 +267,6 @@ HANDLE_DATA_HAS_MODULE = _since("2.4")
 
 #: TPUEstimator is in the package tensorflow_estimator, out of contrib (1.14).
 TPU_ESTIMATOR_HAS_PACKAGE = _since("1.14")
+
+#: A TPU tells of its embedding hardware (``tpu/tpu_hardware_feature.py``, 2.9).
+HAS_HARDWARE_FEATURE = _since("2.9")

@@ -9,10 +9,11 @@ import collections
 import contextlib
 import re
 
+import numpy as np
 import tensorflow as tf
 
 from tpudist.errors import ShardingError
-from tpudist.tfcompat import distributed, nests
+from tpudist.tfcompat import distributed, nests, tpu
 from tpudist.virtual import (
     collectives,
     device_loop,
@@ -39,6 +40,7 @@ class VirtualExtended(distributed.MirroredExtended):
       placement: the `placement.Placement`: number of replicas, logical
         devices per replica, hosts.
       device: the real device that computes; None for the first CPU.
+      assignment: the `DeviceAssignment` that `placement` follows, if any.
     """
 
     #: Whether a replica function that assigns a variable without aggregation
@@ -56,15 +58,19 @@ class VirtualExtended(distributed.MirroredExtended):
     #: knows no strategy does (CrossShardOptimizer, cross_replica_sum).
     sums_replicas = False
 
-    def __init__(self, strategy, system, placement, device=None):
+    def __init__(self, strategy, system, placement, device=None, assignment=None):
         self.system = system
+        self._device_assignment = assignment
         self.placement = placement
         self.steps_per_run = 1
         self._real_device = device or _HOST
         self.updates_parts = False
         self.replica_ids = None
         self.explanations = collections.deque(maxlen=100)
-        labels = tuple(_LABEL % core for core in placement.first_cores)
+        self._tpu_devices = np.array(
+            [[_LABEL % core for core in cores] for cores in placement.cores], dtype=object
+        )
+        labels = tuple(self._tpu_devices[:, 0])
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
 
@@ -121,6 +127,16 @@ class VirtualExtended(distributed.MirroredExtended):
     def num_replicas_per_host(self):
         """Number of replicas that one host feeds."""
         return self.placement.num_replicas // self.placement.num_hosts
+
+    @property
+    def device_assignment(self):
+        """The `DeviceAssignment` that the strategy was given, or None."""
+        return self._device_assignment
+
+    @property
+    def tpu_hardware_feature(self):
+        """What the cores have beside their own units: nothing (TensorFlow 2.9)."""
+        return tpu.no_hardware_feature()
 
     @property
     def real_device(self):

@@ -104,6 +104,8 @@ class Replicas:
 class Replica(distributed.MirroredReplicaContext):
     """The context of one of the replicas that are traced one by one."""
 
+    stands_for_all = False
+
     def __init__(self, strategy, replica_id):
         super().__init__(strategy, replica_id)
         self._flow = functions.control_flow_context()

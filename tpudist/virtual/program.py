@@ -121,7 +121,7 @@ class Program(function_graphs.Trace):
                 variable = variables.of_handle(handle)
                 if any(variable is each for made in self.merges for each in made.updated):
                     raise lifting.refusal("%r, which it has changed before" % variable.name)
-                if variables.replica_handles(handle) is not None:
+                if variables.replica_handles(handle, self.extended) is not None:
                     raise lifting.refusal("%r, which each replica has its own of" % variable.name)
         return super().outside(kwargs)
 
@@ -140,6 +140,9 @@ class TracedReplica(distributed.ReplicaContext):
 
     Variables see replica 0; user code sees a symbolic id.
     """
+
+    #: Tells variables of other strategies on the slice; see :mod:`other_strategies`.
+    stands_for_all = True
 
     def __init__(self, program):
         super().__init__(program.extended._container_strategy(), 0)

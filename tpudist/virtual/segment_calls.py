@@ -56,7 +56,7 @@ class _Emission:
             self._known[held] = batched_values.of_parts(self._captured(external), held)
 
     def _captured(self, external):
-        handles = variables.replica_handles(external)
+        handles = variables.replica_handles(external, self._program.extended)
         if handles is None:
             variables.assume_equal(variables.of_handle(external))
             return [external] * self._count
@@ -184,7 +184,7 @@ class _Emission:
     def _assigned(self, variable):
         """What each replica's component of an assigned `variable` holds at the end."""
         handle = functions.captured(variable.handle)
-        handles = variables.replica_handles(handle)
+        handles = variables.replica_handles(handle, self._program.extended)
         with tf.control_dependencies(self._last):
             if handles is None:
                 parts = reduce_once.copies(graphs.read(handle, variable.dtype), self._count)

@@ -1,15 +1,21 @@
-"""Sync-on-read variables of TensorFlow 1.14, which it lets replica functions set only.
+"""Sync-on-read variables: one value a core, combined where they are read.
 
-Its TPUs had none: what Keras makes of them, metrics and moving statistics, was mirrored
-there, so that Keras sets them in cross-replica context and outside of the scope.
+TensorFlow 1.14 lets replica functions set them only. Its TPUs had none: what Keras makes of
+them, metrics and moving statistics, was mirrored there, so that Keras sets them in
+cross-replica context and outside of the scope.
 """
 
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed
+from tpudist.virtual.other_strategies import FoundByCore
 
 
-class SetAnywhere(distributed.SyncOnReadVariable):
+class SyncOnRead(FoundByCore, distributed.SyncOnReadVariable):
+    """A sync-on-read variable as the installed TensorFlow has it."""
+
+
+class SetAnywhere(SyncOnRead):
     """A sync-on-read variable that cross-replica code may add to, and any code may assign."""
 
     def assign(self, *args, **kwargs):

@@ -14,7 +14,13 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, versions
-from tpudist.virtual import creation_lines, function_graphs, sync_on_read, uniform_updates
+from tpudist.virtual import (
+    creation_lines,
+    function_graphs,
+    other_strategies,
+    sync_on_read,
+    uniform_updates,
+)
 from tpudist.virtual.identity_map import IdentityMap
 
 NONE = tf.VariableAggregation.NONE
@@ -31,14 +37,21 @@ def of_handle(handle):
     return getattr(handle, "_tpudist_variable", lambda: None)()
 
 
-def replica_handles(handle):
-    """One handle per replica for the `handle` that a trace captured; None if they share it."""
+def replica_handles(handle, extended):
+    """One handle per replica for the `handle` that a trace captured; None if they share it.
+
+    Args:
+      handle: the resource.
+      extended: the `VirtualExtended` whose replicas they are.
+    """
     variable = of_handle(handle)
     if variable is None or is_stored_once(variable):
         return None
     parts = distributed.components(variable)
     if len(parts) == 1 or handle is not parts[0].handle:
         return None
+    if extended is not variable._own_strategy.extended:
+        parts = [parts[i] for i in other_strategies.cores_of(variable, extended)]
     return [part.handle for part in parts]
 
 
@@ -49,7 +62,7 @@ def link(variable):
     handle._tpudist_made_at = creation_lines.here()
 
 
-class StoredOnce(distributed.MirroredVariable):
+class StoredOnce(other_strategies.FoundByCore, distributed.MirroredVariable):
     """A mirrored variable whose components are the same stored variable."""
 
     _assumed_equal = False
@@ -77,7 +90,14 @@ class StoredOnce(distributed.MirroredVariable):
             assume_equal(self)
         return super()._get_replica(replica_id)
 
+    def _mirrored_update(self, *args, **kwargs):  # what 2.2 calls
+        if self.aggregation != NONE:
+            other_strategies.refuse_aggregated(self)
+        return super()._mirrored_update(*args, **kwargs)
+
     def _update(self, update_fn, value, **kwargs):
+        if self.aggregation != NONE:
+            other_strategies.refuse_aggregated(self)
         if self._updates_parts():
             split(self)
         return super()._update(update_fn, value, **kwargs)
@@ -87,18 +107,19 @@ class StoredOnce(distributed.MirroredVariable):
 
         It must then be split too, or it would be updated once per part.
         """
-        extended = self._distribute_strategy.extended
+        extended = self._own_strategy.extended
         return extended.updates_parts and is_stored_once(self)
 
     def _update_replica(self, update_fn, value, **kwargs):
         if (
             self.aggregation == NONE
             and is_stored_once(self)
-            and (self._distribute_strategy.extended.splits_variables)
+            and (self._own_strategy.extended.splits_variables)
         ):
-            done, result = uniform_updates.update(self, update_fn, value, kwargs)
-            if done:
-                return result
+            if other_strategies.are_all_parts(self):
+                done, result = uniform_updates.update(self, update_fn, value, kwargs)
+                if done:
+                    return result
             split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 
@@ -113,7 +134,7 @@ def assume_equal(variable, for_good=False):
     """
     if not isinstance(variable, StoredOnce) or not is_stored_once(variable):
         return
-    replicas = None if for_good else variable._distribute_strategy.extended.replicas
+    replicas = None if for_good else variable._own_strategy.extended.replicas
     known = variable._assumed_equal
     variable._assumed_equal = replicas if replicas and known in (False, replicas) else True
 
@@ -124,7 +145,7 @@ def split(variable):
     Raises:
       ContextError: (a RuntimeError) a graph relies on its being stored once.
     """
-    extended = variable._distribute_strategy.extended
+    extended = variable._own_strategy.extended
     if variable._assumed_equal not in (False, extended.replicas):
         raise ContextError(
             "variable %r is given a value per replica" % variable.name,
@@ -222,7 +243,7 @@ def classes():
     """The classes that mirrored and sync-on-read variables are wrapped in."""
     mirrored = distributed.MirroredVariable if versions.BY_DEVICE else StoredOnce
     adds = versions.SYNC_ON_READ_ADDS_ACROSS
-    return mirrored, distributed.SyncOnReadVariable if adds else sync_on_read.SetAnywhere
+    return mirrored, sync_on_read.SyncOnRead if adds else sync_on_read.SetAnywhere
 
 
 def create(extended, next_creator, kwargs):
@@ -305,46 +326,3 @@ def _sibling(first, next_creator, kwargs, replica_id):
     return next_creator(
         **dict(kwargs, initial_value=initial_value, name=_replica_name(first, replica_id))
     )
-
-
-class _Plain(distributed.ResourceVariable):
-    """An optimizer's slot: it is asked for its part where the variable has several."""
-
-    def get(self, *unused_device, **unused_named):
-        """The variable (the name until 2.1, and that of 2.2)."""
-        return self
-
-    _get_closest = get
-
-
-@contextlib.contextmanager
-def plain(extended, names):
-    """Context manager: code in cross-replica context sees no strategy, and makes plain variables.
-
-    Args:
-      extended: the `VirtualExtended`, on whose device they are.
-      names: the variable scope that names are looked up in.
-    """
-
-    def create(unused_next_creator, **kwargs):
-        known = ("initial_value", "trainable", "collections", "validate_shape", "caching_device")
-        known += ("name", "dtype", "constraint")
-        given = {name: kwargs[name] for name in known if kwargs.get(name) is not None}
-        with function_graphs.outside(given), extended.place():
-            return _Plain(**given)
-
-    with contextlib.ExitStack() as stack:
-        for graph in _graphs_around():  # tf.init_scope leaves the inner ones
-            stack.enter_context(graph.as_default())
-            stack.enter_context(distributed.no_strategy())
-            stack.enter_context(tf.variable_creator_scope(create))
-        stack.enter_context(tf.compat.v1.variable_scope(names, auxiliary_name_scope=False))
-        yield
-
-
-def _graphs_around():
-    """The current graph and those that it is a function of, outermost first."""
-    graphs = [tf.compat.v1.get_default_graph()]
-    while isinstance(graphs[0], functions.FuncGraph):
-        graphs.insert(0, graphs[0].outer_graph)
-    return graphs

@@ -1,6 +1,7 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
+from tpudist.core.workers import device as device
 from tpudist.v2_0.tensorflow import config as config
 from tpudist.v2_0.tensorflow import distribute as distribute
 from tpudist.v2_0.tensorflow import estimator as estimator

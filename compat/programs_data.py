@@ -1,0 +1,244 @@
+"""Small data for :mod:`compat.programs`, in the formats that the programs read.
+
+Everything is random and made here. What needs TensorFlow (records) or sentencepiece is made
+with the Python that runs `compat.programs`, and left out where it lacks them.
+"""
+
+import gzip
+import json
+import os
+
+import numpy as np
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CONFIG = dict(
+    vocab_size=512,
+    hidden_size=32,
+    embedding_size=16,
+    num_hidden_layers=1,
+    num_attention_heads=2,
+    intermediate_size=64,
+    max_position_embeddings=64,
+    attention_probs_dropout_prob=0.1,
+    hidden_dropout_prob=0.1,
+    hidden_act="gelu",
+    initializer_range=0.02,
+    type_vocab_size=2,
+    num_hidden_groups=1,
+    net_structure_type=0,
+    gap_size=0,
+    inner_group_num=1,
+    down_scale_factor=1,
+)
+GPT2 = dict(
+    n_head=2,
+    encoder_path="",
+    n_vocab=512,
+    embed_dropout=0.1,
+    lr=0.00025,
+    warmup_steps=2,
+    beta1=0.9,
+    beta2=0.98,
+    epsilon=1e-9,
+    opt_name="adam",
+    weight_decay=0.01,
+    train_batch_size=16,
+    attn_dropout=0.1,
+    train_steps=4,
+    eval_steps=1,
+    max_steps=2,
+    res_dropout=0.1,
+    predict_batch_size=1,
+    eval_batch_size=16,
+    iterations=2,
+    n_embd=16,
+    input="openwebtext",
+    model="GPT2",
+    n_ctx=16,
+    n_layer=2,
+    scale_by_depth=True,
+    scale_by_in=True,
+)
+ELECTRA = dict(
+    use_tpu=True,
+    num_tpu_cores=8,
+    tpu_name="any",
+    train_batch_size=16,
+    eval_batch_size=16,
+    max_seq_length=64,
+    num_train_steps=4,
+    num_warmup_steps=1,
+    iterations_per_loop=2,
+    save_checkpoints_steps=4,
+    num_eval_steps=1,
+    vocab_size=60,
+    model_size="small",
+    model_hparam_overrides=dict(
+        hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64
+    ),
+)
+
+
+def make(folder):
+    """Writes all of it below a folder; returns the folder for KERAS_HOME."""
+    random = np.random.RandomState(0)
+    os.makedirs(folder, exist_ok=True)
+    _texts(folder, random)
+    for name, value in (("config", CONFIG), ("grover", CONFIG)):
+        _write(folder, name + ".json", json.dumps(value))
+    gpt2 = dict(
+        GPT2,
+        data_path=os.path.join(folder, "openwebtext"),
+        model_path=os.path.join(folder, "gpt2-model"),
+        predict_path=os.path.join(folder, "predictions.txt"),
+    )
+    _write(folder, "gpt2.json", json.dumps(gpt2))
+    _write(folder, "electra.json", json.dumps(ELECTRA))
+    _records(folder, random)
+    _sentencepiece(folder)
+    home = os.path.join(folder, ".keras")
+    _keras(home, random)
+    return home
+
+
+def _write(folder, name, text):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _sentence(random, words=9):
+    return " ".join(
+        "".join(random.choice(list(LETTERS), random.randint(2, 6))) for _ in range(words)
+    )
+
+
+def _texts(folder, random):
+    """A vocabulary; documents a sentence a line; CoLA's and SQuAD's files; bytes for enwik8."""
+    marks = list(LETTERS + "0123456789,.;:!?-'\"()")
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + marks + ["##" + m for m in marks]
+    _write(folder, "vocabulary.txt", "\n".join(vocabulary) + "\n")
+    documents = ["\n".join(_sentence(random) for _ in range(12)) for _ in range(40)]
+    _write(folder, "text/one.txt", "\n\n".join(documents) + "\n")
+    _write(folder, "enwik8/train.txt", _codes(random, 4000))
+    _write(folder, "enwik8/valid.txt", _codes(random, 1500))
+    _write(folder, "enwik8/test.txt", _codes(random, 1500))
+    rows = ["x\t%d\t\t%s" % (i % 2, _sentence(random)) for i in range(64)]
+    for name in ("train", "dev"):
+        _write(folder, "cola/%s.tsv" % name, "\n".join(rows) + "\n")
+    tests = ["%d\t%s" % (i, _sentence(random)) for i in range(32)]
+    _write(folder, "cola/test.tsv", "index\tsentence\n" + "\n".join(tests) + "\n")
+    paragraphs = []
+    for i in range(24):
+        context = _sentence(random, 14)
+        answer = context.split(" ")[i % 7]
+        asked = dict(
+            id=str(i),
+            question=_sentence(random, 4) + "?",
+            answers=[dict(text=answer, answer_start=context.index(answer))],
+        )
+        paragraphs.append(dict(context=context, qas=[asked]))
+    squad = dict(version="1.1", data=[dict(title="t", paragraphs=paragraphs)])
+    _write(folder, "squad.json", json.dumps(squad))
+
+
+def _codes(random, count):
+    codes = random.randint(97, 123, count)
+    return "\n".join(" ".join(str(c) for c in line) for line in codes.reshape(-1, 50)) + "\n"
+
+
+def _records(folder, random):
+    """Records of BERT, ALBERT, Grover, GPT-2 and UDA."""
+    try:
+        import tensorflow as tf
+    except ImportError:
+        return
+
+    def write(path, examples):
+        path = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with tf.io.TFRecordWriter(path) as writer:
+            for values in examples:
+                features = {}
+                for name, value in values.items():
+                    value = np.asarray(value)
+                    if value.dtype.kind == "f":
+                        kind = dict(float_list=tf.train.FloatList(value=value.tolist()))
+                    else:
+                        kind = dict(int64_list=tf.train.Int64List(value=value.tolist()))
+                    features[name] = tf.train.Feature(**kind)
+                message = tf.train.Example(features=tf.train.Features(feature=features))
+                writer.write(message.SerializeToString())
+
+    def bert(order):
+        return {
+            "input_ids": random.randint(5, 100, 64),
+            "input_mask": np.ones(64, int),
+            "segment_ids": np.repeat([0, 1], 32),
+            "masked_lm_positions": np.sort(random.choice(np.arange(1, 63), 20, False)),
+            "masked_lm_ids": random.randint(5, 100, 20),
+            "masked_lm_weights": np.ones(20, np.float32),
+            order: random.randint(0, 2, 1),
+        }
+
+    write("bert.tfrecord", [bert("next_sentence_labels") for _ in range(64)])
+    albert = [bert("next_sentence_labels") for _ in range(64)]
+    for each in albert:
+        each["token_boundary"] = np.ones(64, int)
+    write("albert.tfrecord", albert)
+    write("grover.tfrecord", [{"input_ids": random.randint(5, 500, 33)} for _ in range(64)])
+    for number in range(93):
+        text = [{"hash": [0], "text": random.randint(1, 500, 30)} for _ in range(3)]
+        for each in text:
+            del each["hash"]
+        write("openwebtext/openwebtext-newspaper_%d.tfrecords" % number, text)
+    for part in ("sup", "unsup"):
+        examples = [
+            {
+                "input_ids": random.randint(5, 100, 64),
+                "input_mask": np.ones(64, int),
+                "input_type_ids": np.zeros(64, int),
+                "label_ids": random.randint(0, 2, 1),
+            }
+            for _ in range(32)
+        ]
+        write("uda/%s/tf_examples.tfrecord.0.0" % part, examples)
+
+
+def _sentencepiece(folder):
+    """XLNet's model of pieces."""
+    try:
+        import sentencepiece
+    except ImportError:
+        return
+    sentencepiece.SentencePieceTrainer.train(
+        input=os.path.join(folder, "text/one.txt"),
+        model_prefix=os.path.join(folder, "spiece"),
+        vocab_size=200,
+        control_symbols="<cls>,<sep>,<pad>,<mask>,<eod>",
+        user_defined_symbols="<eop>",
+        minloglevel=2,
+    )
+
+
+def _keras(home, random):
+    """Fashion MNIST and irises where Keras looks for what it has downloaded."""
+    folder = os.path.join(home, "datasets", "fashion-mnist")
+    os.makedirs(folder, exist_ok=True)
+    for part, count in (("train", 60000), ("t10k", 10000)):
+        for kind, values, head in (
+            ("images-idx3", random.randint(0, 256, (count, 28, 28)), 16),
+            ("labels-idx1", random.randint(0, 10, count), 8),
+        ):
+            with gzip.open(
+                os.path.join(folder, "%s-%s-ubyte.gz" % (part, kind)), "wb", compresslevel=1
+            ) as file:
+                file.write(b"\0" * head + values.astype("uint8").tobytes())
+    for name, count in (("training", 120), ("test", 30)):
+        rows = ["%d,4,setosa,versicolor,virginica" % count]
+        rows += [
+            "%.1f,%.1f,%.1f,%.1f,%d" % (tuple(random.uniform(1, 7, 4)) + (i % 3,))
+            for i in range(count)
+        ]
+        _write(home, "datasets/iris_%s.csv" % name, "\n".join(rows) + "\n")

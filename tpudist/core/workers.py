@@ -1,0 +1,98 @@
+"""A TPU's workers, as scripts name them: with a virtual TPU they are this process.
+
+Reference: tf.device and tf.compat.v1.Session (TensorFlow 2.2 API pages).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist import machine
+from tpudist.core import cluster, placement
+from tpudist.tfcompat import tpu as native
+from tpudist.virtual import system as virtual_system
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_WORKER = re.compile(r"/job:(worker|tpu_worker|coordinator)\b")
+_TASK = re.compile(r"/(replica|task):[0-9]+")
+
+
+def virtual() -> virtual_system.VirtualSystem | None:
+    """The virtual TPU that is started, or that TPUDIST_TPU names; None without one."""
+    name = os.environ.get(machine.TPU)
+    if cluster.started() is None and virtual_system.is_virtual(name):
+        return virtual_system.parse(name)
+    return cluster.started()
+
+
+def device(device_name: Any) -> Any:
+    """``tf.device``; a worker of a virtual TPU is this process.
+
+    Args:
+      device_name: a device string, ``tf.DeviceSpec``, device function or None.
+
+    Returns:
+      A context manager that places ops on the device.
+
+    Context: any; device functions in a graph alone.
+    """
+    if hasattr(device_name, "to_string"):
+        device_name = device_name.to_string()
+    if isinstance(device_name, str) and _WORKER.search(device_name) and virtual():
+        here = _WORKER.sub("/job:localhost", device_name)
+        device_name = _TASK.sub(lambda found: "/%s:0" % found.group(1), here)
+    return tf.compat.v1.device(device_name)
+
+
+class _AnySession(type):
+    """Sessions that TensorFlow made itself are instances too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        own = cls in (Session, InteractiveSession)
+        return isinstance(instance, cls.__mro__[2]) if own else super().__instancecheck__(instance)
+
+
+class _OnWorkers:
+    """A Session on a virtual TPU's workers, whatever address is given, runs in this process."""
+
+    def __init__(self, target: Any = "", *args: Any, **kwargs: Any) -> None:
+        self._tpudist_system = virtual() if target or cluster.started() else None
+        inherited: Any = super()
+        inherited.__init__("" if self._tpudist_system else target, *args, **kwargs)
+
+    def list_devices(self) -> list[Any]:
+        """The devices of the workers; a virtual TPU's cores are among them."""
+        inherited: Any = super()
+        found = list(inherited.list_devices())
+        system = self._tpudist_system
+        if system is None:
+            return found
+        topology = placement.topology(system)
+        return found + list(native.system_metadata(system.cores, system.hosts, topology).devices)
+
+
+class Session(_OnWorkers, tf.compat.v1.Session, metaclass=_AnySession):
+    """``tf.compat.v1.Session``; on a virtual TPU in this process.
+
+    Args:
+      target: address of a worker, such as ``"grpc://" + os.environ["COLAB_TPU_ADDR"]``.
+      graph, config: as TensorFlow's.
+
+    Reference: tf.compat.v1.Session.
+    """
+
+
+class InteractiveSession(_OnWorkers, tf.compat.v1.InteractiveSession, metaclass=_AnySession):
+    """``tf.compat.v1.InteractiveSession``; on a virtual TPU in this process.
+
+    Args:
+      target, graph, config: as `Session` takes them.
+
+    Reference: tf.compat.v1.InteractiveSession.
+    """
