@@ -4,11 +4,11 @@
         [--mirrors FOLDER] [--work FOLDER]
 
 Fetches each repository (``git clone`` from GitHub, or ``FOLDER/owner+name/repo``), takes the
-program's revision, and runs the file as it is on a virtual TPU of eight cores. A notebook is
-run as the Python of its code cells, without lines for the shell. Data sets that the programs
-download are not needed: :mod:`compat.programs_data` makes small random ones. The programs are
-in :mod:`compat.programs_list`. Results go into ``compat/programs.json``, their page is
-``compat/PROGRAMS.md``. Nothing of the programs is kept.
+program's revision, and runs the file as it is on a virtual TPU, of eight cores if not said
+otherwise. A notebook is run as the Python of its code cells, without lines for the shell.
+Data sets that the programs download are not needed: :mod:`compat.programs_data` makes small
+random ones. The programs are in :mod:`compat.programs_list`. Results go into
+``compat/programs.json``, their page is ``compat/PROGRAMS.md``. Nothing of them is kept.
 """
 
 import argparse
@@ -103,7 +103,7 @@ def run(python, name, mirrors, work):
     with tempfile.TemporaryDirectory(dir=work) as out:
         for path, given in zip(program.files.split(" ;; "), program.arguments.split(" ;; ")):
             place = script(folder, path, program.lines, out)
-            status, said = execute(python, folder, place, given, out, work)
+            status, said = execute(python, program.tpu, folder, place, given, out, work)
             if status != "runs":
                 break
     return {"revision": revision, "status": status, "said": said}
@@ -129,14 +129,14 @@ def environment(folder, work):
     )
 
 
-def execute(python, folder, place, given, out, work):
+def execute(python, tpu, folder, place, given, out, work):
     """(status, what was said last) of one file."""
     words = given.format(out=out, data=work, source=folder).split()
     for i, word in enumerate(words):
         if word.startswith("here:"):  # a file that has to be in the program's folder
             words[i] = word[len("here:") :]
             shutil.copy(os.path.join(work, words[i]), os.path.dirname(place))
-    command = [python, "-m", "tpudist", "run", "--tpu", "virtual:8", place] + words
+    command = [python, "-m", "tpudist", "run", "--tpu", tpu, place] + words
     log = os.path.join(work, "%s.log" % os.path.basename(place))
     try:
         with open(log, "wb") as said:
@@ -190,8 +190,8 @@ def page(found):
     """The text of PROGRAMS.md."""
     releases = RELEASES
     rows = [
-        "| program | repository, revision | file | " + " | ".join(releases) + " |",
-        "|---" * (3 + len(releases)) + "|",
+        "| program | repository, revision | file | how | " + " | ".join(releases) + " |",
+        "|---" * (4 + len(releases)) + "|",
     ]
     notes, counted = [], dict.fromkeys(releases, 0)
     for name, each in found.items():
@@ -200,13 +200,15 @@ def page(found):
         cells = []
         for release in releases:
             result = each.get(release)
-            cells.append(result["status"] if result else "not run")
+            refused = "not for it" if release in program.not_for.split() else "not run"
+            cells.append(result["status"] if result else refused)
             counted[release] += bool(result and result["status"] == "runs")
             if result and result["said"]:
                 notes.append("* %s, %s: `%s`" % (name, release, result["said"].replace("`", "'")))
         rows.append(
-            "| %s | %s@%s | %s | %s |"
-            % (name, program.repository, revision, program.files, " | ".join(cells))
+            "| %s | %s@%s | %s | %s, %s | "
+            % (name, program.repository, revision, program.files, _how(program), program.tpu)
+            + "%s |" % " | ".join(cells)
         )
     tally = ", ".join(
         "%d of %d on %s" % (counted[r], sum(r in e for e in found.values()), r) for r in releases
@@ -219,6 +221,11 @@ def page(found):
         "\n".join(rows),
         "\n".join(notes) or "Nothing.",
     )
+
+
+def _how(program):
+    """What was changed: nothing, or how many lines."""
+    return "%d line" % len(program.lines) if program.lines else "unmodified"
 
 
 def main(arguments):

@@ -29,6 +29,7 @@ CONFIG = dict(
     gap_size=0,
     inner_group_num=1,
     down_scale_factor=1,
+    ln_type="postln",
 )
 GPT2 = dict(
     n_head=2,
@@ -93,7 +94,8 @@ def make(folder):
         predict_path=os.path.join(folder, "predictions.txt"),
     )
     _write(folder, "gpt2.json", json.dumps(gpt2))
-    _write(folder, "electra.json", json.dumps(ELECTRA))
+    vocabulary = os.path.join(folder, "vocabulary.txt")
+    _write(folder, "electra.json", json.dumps(dict(ELECTRA, vocab_file=vocabulary)))
     _records(folder, random)
     _sentencepiece(folder)
     home = os.path.join(folder, ".keras")

@@ -8,12 +8,12 @@ separated by ``" ;; "``.
 import collections
 
 #: repository, date of the revision, files, arguments of each file, {line: what to write for it},
-#: and the releases that the program itself refuses. Without lines a program is unmodified.
-Program = collections.namedtuple("Program", "repository date files arguments lines not_for")
+#: and the releases that the program itself refuses, the TPU. Without lines it is unmodified.
+Program = collections.namedtuple("Program", "repository date files arguments lines not_for tpu")
 
 
-def _program(repository, date, files, arguments="", lines=(), not_for=""):
-    return Program(repository, date, files, arguments, dict(lines), not_for)
+def _program(repository, date, files, arguments="", lines=(), not_for="", tpu="virtual:8"):
+    return Program(repository, date, files, arguments, dict(lines), not_for, tpu)
 
 
 COLAB = "tools/colab/%s.ipynb"
@@ -150,8 +150,9 @@ PROGRAMS = {
         "google-research/electra",
         "2020-06-01",
         "build_pretraining_dataset.py ;; run_pretraining.py",
-        "--corpus-dir {data}/text --vocab-file {data}/vocabulary.txt --output-dir {out}/data "
-        "--max-seq-length 64 ;; --data-dir {data}/electra --model-name tiny "
+        "--corpus-dir {data}/text --vocab-file {data}/vocabulary.txt "
+        "--output-dir {out}/pretrain_tfrecords "
+        "--max-seq-length 64 ;; --data-dir {out} --model-name tiny "
         "--hparams {data}/electra.json",
     ),
     "XLNet, pre-training": _program(
@@ -203,7 +204,7 @@ PROGRAMS = {
         "--bert_config_file={data}/config.json --vocab_file={data}/vocabulary.txt "
         "--model_dir={out} --max_seq_length=64 --num_train_steps=4 --num_warmup_steps=1 "
         "--train_batch_size=8 --eval_batch_size=8 --unsup_ratio=0 --iterations_per_loop=2 "
-        "--save_checkpoints_steps=4 --learning_rate=2e-05",
+        "--save_checkpoints_num=1 --learning_rate=2e-05",
     ),
     "Mesh TensorFlow, toy model": _program(
         "tensorflow/mesh",
@@ -212,7 +213,13 @@ PROGRAMS = {
         "--tpu=any --train_steps=4 --iterations=2 --steps_per_checkpoint=4 --model_dir={out}",
     ),
     # Strategies, 2019 to 2021.
-    "SEED RL, utils_test": _program("google-research/seed_rl", "2020-09-01", "tests/utils_test.py"),
+    "SEED RL, utils_test": _program(
+        "google-research/seed_rl",
+        "2020-09-01",
+        "tests/utils_test.py",
+        not_for="1.15",
+        tpu="virtual:2",
+    ),
     "SEED RL, agents_test": _program(
         "google-research/seed_rl", "2020-09-01", "tests/agents_test.py"
     ),

@@ -322,11 +322,11 @@ class VirtualExtended(distributed.MirroredExtended):
                 )
         if once:
             with self.place():
-                updates = _repeat(updates[0], len(parts))
+                updates = reduce_once.repeat(updates[0], len(parts))
         return distributed.update_regroup(self, updates, group)
 
     def _mirror_update(self, leaf, count):
-        if not _is_value(leaf):
+        if not reduce_once.is_value(leaf):
             return leaf
         return reduce_once.mirror(self, tf.identity(leaf), count)
 
@@ -338,18 +338,3 @@ class VirtualExtended(distributed.MirroredExtended):
             yield
         finally:
             self.updates_parts = before
-
-
-def _repeat(result, count):
-    """One result per component of an update that ran once."""
-    flat = [
-        reduce_once.copies(leaf, count) if _is_value(leaf) else [leaf] * count
-        for leaf in nests.flatten(result)
-    ]
-    return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat]) for i in range(count)]
-
-
-def _is_value(leaf):
-    return distributed.is_assignment(leaf) or (
-        nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)
-    )

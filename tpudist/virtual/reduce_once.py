@@ -5,7 +5,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import distributed, graphs
+from tpudist.tfcompat import distributed, graphs, nests
 from tpudist.virtual import collectives, function_graphs, lazy_values
 
 
@@ -149,4 +149,19 @@ def _mismatch(leaf, first, what, seen):
         "make the leaf equal in every replica (drop_remainder=True on the "
         "dataset), or reduce along the batch with strategy.reduce(op, value, "
         "axis=0)",
+    )
+
+
+def repeat(result, count):
+    """One result per component of an update that ran once."""
+    flat = [
+        copies(leaf, count) if is_value(leaf) else [leaf] * count for leaf in nests.flatten(result)
+    ]
+    return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat]) for i in range(count)]
+
+
+def is_value(leaf):
+    """Whether a result of an update is a value, and no variable or op."""
+    return distributed.is_assignment(leaf) or (
+        nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)
     )
