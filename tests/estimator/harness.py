@@ -14,6 +14,14 @@ X = _RANDOM.uniform(-1, 1, (64, 4)).astype(np.float32)
 Y = (X.dot([[1.0], [2.0], [-1.0], [0.5]]) + 0.25).astype(np.float32)
 RATE, MOMENTUM = 0.1, 0.9
 
+#: Options of a RunConfig.
+_CONFIG = (
+    "keep_checkpoint_max",
+    "log_step_count_steps",
+    "save_checkpoints_steps",
+    "tf_random_seed",
+)
+
 
 def trained_by_numpy(steps, batch, rate=RATE, momentum=MOMENTUM, start=None):
     """(weights, bias, losses) of momentum on the mean of each whole batch."""
@@ -79,7 +87,12 @@ def estimator(folder, model_fn=model_fn, tpu_name="virtual:8", per_loop=4, **opt
     """
     config = {
         name: options.pop(name)
-        for name in ("save_checkpoints_steps", "log_step_count_steps", "keep_checkpoint_max")
+        for name in (
+            "tf_random_seed",
+            "save_checkpoints_steps",
+            "log_step_count_steps",
+            "keep_checkpoint_max",
+        )
         if name in options
     }
     how = {name: options.pop(name) for name in tpu.TPUConfig._fields if name in options}

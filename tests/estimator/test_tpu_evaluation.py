@@ -1,5 +1,7 @@
 """Evaluation and prediction with a TPUEstimator."""
 
+import itertools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -79,3 +81,20 @@ def test_the_input_of_a_prediction_may_be_empty(trained):
         return dataset.take(0).batch(params["batch_size"])
 
     assert list(trained.predict(input_fn)) == []
+
+
+def test_each_core_draws_its_own_numbers(trained):
+    def model_fn(features, labels, mode, params):
+        harness.linear(features)
+        drawn = tf1.random_uniform([params["batch_size"], 4])
+        again = tf1.random_uniform([params["batch_size"], 4])
+        return tpu.TPUEstimatorSpec(mode, predictions={"drawn": drawn, "again": again})
+
+    def draw():
+        made = harness.estimator(trained.model_dir, model_fn, tf_random_seed=3)
+        rows = list(itertools.islice(made.predict(harness.input_fn), 24))
+        return [tuple(each[name]) for name in ("drawn", "again") for each in rows]
+
+    first = draw()
+    assert len(first) == 48 == len(set(first))
+    assert draw() == first

@@ -9,7 +9,7 @@ from tests.estimator import harness
 from tests.generations import first_generation
 from tpudist import dropin, estimator, surfaces
 from tpudist.estimator import tpu
-from tpudist.tfcompat import estimators
+from tpudist.tfcompat import estimators, versions
 
 tf1 = tf.compat.v1
 HOW = tpu.InputPipelineConfig
@@ -45,6 +45,20 @@ def test_on_a_real_tpu_it_is_tensorflows(tmp_path):
     assert isinstance(made, native) and not isinstance(made, tpu.TPUEstimator)
     here = tpu.TPUEstimator(harness.model_fn, None, config, {}, False, 16)
     assert isinstance(here, tpu.TPUEstimator)
+
+
+@pytest.mark.skipif(not versions.TRACES_AS_FIRST, reason="1.13 finds variables by the core")
+def test_the_model_function_is_called_once_for_all_cores(tmp_path):
+    calls = []
+
+    def model_fn(features, labels, mode, params):
+        calls.append(mode)
+        return harness.model_fn(features, labels, mode, params)
+
+    made = harness.estimator(tmp_path, model_fn)
+    made.train(harness.input_fn, max_steps=4)
+    made.evaluate(harness.input_fn, steps=1)
+    assert calls == ["train", "eval"]
 
 
 def test_replicas_of_two_cores_share_their_input(tmp_path):
@@ -228,6 +242,24 @@ def test_host_call_writes_summaries(tmp_path):
         for value in event.summary.value
     ]
     np.testing.assert_allclose(found, harness.trained_by_numpy(6, 16)[2], rtol=1e-4)
+@pytest.mark.skipif(
+    "experimental_host_call_every_n_steps" not in tpu.TPUConfig._fields, reason="1.15"
+)
+def test_host_call_of_every_third_step_of_a_loop(tmp_path):
+    steps = []
+
+    def host_fn(step):
+        return tf1.py_func(lambda step: steps.append(step[0]) or np.int32(0), [step], tf.int32)
+
+    def more(loss):
+        return {"host_call": (host_fn, [tf.reshape(tf1.train.get_global_step(), [1])])}
+
+    made = harness.estimator(
+        tmp_path, params={"more": more}, experimental_host_call_every_n_steps=3
+    )
+    made.train(harness.input_fn, max_steps=8)
+    first = steps[0]
+    assert [step - first for step in steps] == [0, 3, 4, 7]
 
 
 def test_scaffold_fn_and_training_hooks(tmp_path):

@@ -42,11 +42,12 @@ class Outfeed:
             )
         return self._queue.enqueue(flat)
 
-    def host_ops(self) -> tuple[Any, Any]:
+    def host_ops(self) -> tuple[Any, Any, Any]:
         """Context: the host's graph, after the steps.
 
         Returns:
-          The number of steps that wait, a tensor; and the ops that one of them runs.
+          The number of steps that wait, a tensor; the ops that one of them runs; an op
+          that leaves one out.
         """
         taken = self._queue.dequeue()
         taken = taken if isinstance(taken, list) else [taken]
@@ -54,7 +55,9 @@ class Outfeed:
         made = call(self._fn, nest)
         flat = [made] if nests.is_tensor(made) else nests.flatten(made)
         ops = [each for each in flat if each is not None]
-        return self._queue.size(), tf.group(*(list(ops) + [tensor.op for tensor in taken]))
+        run = tf.group(*(list(ops) + [tensor.op for tensor in taken]))
+        left_out = self._queue.dequeue()
+        return self._queue.size(), run, left_out
 
 
 def call(fn: Callable[..., Any], tensors: Any) -> Any:

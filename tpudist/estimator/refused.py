@@ -51,12 +51,12 @@ def check_config(tpu_config: Any) -> None:
             "of a loop then differs from run to run",
             "iterations_per_loop=100",
         )
-    every = getattr(tpu_config, "experimental_host_call_every_n_steps", 1)
-    if every != 1:
+    every = host_call_every(tpu_config)
+    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
         raise ArgumentError(
             "experimental_host_call_every_n_steps=%r" % (every,),
-            "host_call is run in each step",
-            "no such argument; the host's function can look at the global step it is given",
+            "of the steps of a loop the first, and each that many later, calls the host",
+            "experimental_host_call_every_n_steps=10",
         )
 
 
@@ -87,6 +87,11 @@ def check_host_call(on_a_tpu: bool) -> None:
             "of a TPU; nothing here stands in for it",
             "TPUEstimator itself on TensorFlow 2.15 or older, or no host_call",
         )
+
+
+def host_call_every(tpu_config: Any) -> Any:
+    """After how many steps of a loop the host's function is called again (1.15)."""
+    return getattr(tpu_config, "experimental_host_call_every_n_steps", 1)
 
 
 def tell_of_export(export_to_tpu: bool) -> None:

@@ -15,7 +15,7 @@ import tensorflow as tf
 from tpudist.core import adapter, base_classes, step_outputs
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import host_calls
-from tpudist.tfcompat import distributed, nests
+from tpudist.tfcompat import distributed, nests, versions
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
@@ -33,6 +33,8 @@ class Cores(base_classes.TPUStrategyBaseV1):
 
     def __init__(self, resolver: Any, assignment: Any = None) -> None:
         adapter.initialize(self, resolver, assignment)
+        strategy: Any = self
+        strategy.extended.traces_once = versions.TRACES_AS_FIRST
 
 
 @contextlib.contextmanager

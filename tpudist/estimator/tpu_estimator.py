@@ -5,6 +5,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -24,7 +25,7 @@ from tpudist.estimator import (
 from tpudist.tfcompat import estimators
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Iterator
 
 _Estimator: Any = names.base()
 
@@ -238,7 +239,23 @@ class TPUEstimator(_Estimator):
     def export_saved_model(self, *args: Any, **kwargs: Any) -> Any:
         """Exports the model, for serving without a TPU; arguments as of Estimator (r1.15)."""
         refused.tell_of_export(self._export_to_tpu)
-        return super().export_saved_model(*args, **kwargs)
+        with self._without_cores():
+            return super().export_saved_model(*args, **kwargs)
+
+    def export_savedmodel(self, *args: Any, **kwargs: Any) -> Any:
+        """The name of `export_saved_model` until 1.15 (r1.15)."""
+        refused.tell_of_export(self._export_to_tpu)
+        with self._without_cores():
+            return super().export_savedmodel(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def _without_cores(self) -> Iterator[None]:
+        """In the block the global step is no variable of the cores, whose device it would name."""
+        cores, self._cores = self._cores, None
+        try:
+            yield
+        finally:
+            self._cores = cores
 
     def _users_spec(
         self, features: Any, labels: Any, mode: str, config: Any, params: Any, items: Any

@@ -95,9 +95,11 @@ class OutfeedHook(_SessionRunHook):
     Args:
       waiting: number of steps whose tensors wait, a tensor.
       ops: the op to run for each.
+      left_out: the op to run for a step that does not call the host.
+      every: after how many steps the host is called again.
     """
 
-    def __init__(self, waiting: Any, ops: Any) -> None:
+    def __init__(self, waiting: Any, ops: Any, left_out: Any, every: int) -> None:
         self._waiting = waiting
         self._ops = ops
         self._made: list[Any] = []
@@ -110,12 +112,14 @@ class OutfeedHook(_SessionRunHook):
     def after_create_session(self, session: Any, coord: Any) -> None:
         """See the base class."""
         session.run(self._made)
+        self._left_out = left_out
+        self._every = every
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """See the base class."""
         session = run_context.session
-        for _ in range(session.run(self._waiting)):
-            session.run(self._ops)
+        for step in range(session.run(self._waiting)):
+            session.run(self._left_out if step % self._every else self._ops)
 
     def end(self, session: Any) -> None:
         """See the base class."""

@@ -61,7 +61,7 @@ class Model:
         """Builds the loop of training steps.
 
         Args:
-          every_n_steps: how often the host's function is called.
+          every_n_steps: after how many steps of a loop the host's function is called again.
 
         Returns:
           The program; the loss of the last step, the mean of the cores'; hooks; the loop.
@@ -88,7 +88,8 @@ class Model:
         loop = program.run(fed, tpu_hooks.iterations_variable().read_value(), use)
         replica_programs.require_sums(self._strategy)
         hooks = [tpu_hooks.DatasetInitializerHook(fed.initializers)]
-        hooks += [tpu_hooks.OutfeedHook(*outfeed[0].host_ops())] if outfeed else []
+        if outfeed:
+            hooks.append(tpu_hooks.OutfeedHook(*outfeed[0].host_ops(), every=every_n_steps))
         return program, program.outputs.tensors["loss"], hooks, loop
 
     def evaluate(self) -> tuple[Program, Any, dict[str, Any], list[Any]]:
@@ -195,7 +196,8 @@ def train_spec(estimator: Any, model: Model, config: Any) -> Any:
       model: the `Model`.
       config: the ``RunConfig``.
     """
-    program, loss, hooks, loop = model.train()
+    every = refused.host_call_every(config.tpu_config)
+    program, loss, hooks, loop = model.train(every)
     scaffold = program.scaffold() or _v1.Scaffold()
     per_loop = config.tpu_config.iterations_per_loop
     hooks += _log_hooks(estimator, loss, model.global_batch, per_loop)

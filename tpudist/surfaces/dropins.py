@@ -77,6 +77,14 @@ _CONTRIB = {
     "contrib.distribute.TPUStrategy": _STRATEGY,
     "contrib.distribute.initialize_tpu_system": _INITIALIZE,
     "contrib.distribute.python.tpu_strategy.TPUStrategy": _STRATEGY,
+    **dict.fromkeys(
+        (
+            "contrib.tpu.AsyncCheckpointSaverHook",
+            "contrib.tpu.python.tpu.async_checkpoint.AsyncCheckpointSaverHook",
+            "python.tpu.async_checkpoint.AsyncCheckpointSaverHook",
+        ),
+        "tpudist.estimator.async_saver:AsyncCheckpointSaverHook",
+    ),
     "contrib.tpu.DeviceAssignment": "tpudist.core.placement:DeviceAssignment",
     "contrib.tpu.Topology": "tpudist.tfcompat.tpu:Topology",
     "contrib.tpu.python.ops.tpu_ops.cross_replica_sum":

@@ -86,6 +86,17 @@ def rows(era: str) -> tuple[Row, ...]:
     if era == "contrib":
         lines += [
             (
+                "contrib.tpu.AsyncCheckpointSaverHook",
+                "class",
+                "(checkpoint_dir, save_secs=None, save_steps=None, saver=None, "
+                "checkpoint_basename='model.ckpt', scaffold=None, listeners=None)",
+                "1.12",
+                "1.15",
+                _PAGES + "contrib/tpu/AsyncCheckpointSaverHook.md",
+            )
+        ]
+        lines += [
+            (
                 "contrib.tpu." + name,
                 "class",
                 signature,

@@ -1,9 +1,9 @@
 """Random ops, the seeds they were given, and copies of them with other seeds.
 
 With a global seed, TensorFlow numbers the random ops of a graph that have no
-seed of their own, from 0 (``random_seed.get_seed`` of 2.2 and newer). Seeds are
-attributes of an op, so drawing other numbers takes a copy of the op, and of the
-functions that contain it.
+seed of their own: from 0 (``random_seed.get_seed`` of 2.2 and newer), or by the ops
+before them. Seeds are attributes of an op, so drawing other numbers takes a copy of
+the op, and of the functions that contain it.
 """
 
 import zlib
@@ -11,7 +11,7 @@ import zlib
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
 
-from tpudist.tfcompat import functions, graphs, reference_variables
+from tpudist.tfcompat import functions, graphs, reference_variables, versions
 
 _SEEDS = ("seed", "seed2")
 
@@ -26,7 +26,7 @@ class CountingGraph(functions.FuncGraph):
     """A function graph that notes where TensorFlow numbered a random op.
 
     Attributes:
-      counted: the number of ops in the graph, at each numbering.
+      counted: [(the number of ops in the graph, the number)] of each numbering.
     """
 
     def __init__(self, name):
@@ -45,8 +45,13 @@ class CountingGraph(functions.FuncGraph):
 
     @_seed_used.setter
     def _seed_used(self, used):
-        if used:
-            self.counted.append(len(self.get_operations()))
+        if used and versions.COUNTS_RANDOM_OPS:
+            self._count(len(self.counted))
+        elif used:
+            self._count(super()._last_id)
+
+    def _count(self, number):
+        self.counted.append((len(self.get_operations()), number))
 
 
 def numbered(graph):
@@ -60,10 +65,7 @@ def numbered(graph):
       number that no random op uses.
     """
     ops = graph.get_operations() if graph.counted else []
-    return [
-        (position, _with_seed(ops[position:], number))
-        for number, position in enumerate(graph.counted)
-    ]
+    return [(position, _with_seed(ops[position:], number)) for position, number in graph.counted]
 
 
 def _with_seed(ops, number):
@@ -77,6 +79,13 @@ def next_number(graph):
     """The number that `graph` gives the next random op; None without a seed."""
     with graph.as_default():
         return tf.compat.v1.get_seed(None)[1]
+
+
+def number_of_replica(number, replica_id):
+    """The number of a random op for a replica, from that for replica 0."""
+    if not replica_id:
+        return number
+    return zlib.crc32(("%d of replica %d" % (number, replica_id)).encode()) % _NOT_ZERO
 
 
 def is_random(op):
@@ -146,8 +155,7 @@ class Variants:
         seed = self._source.seed
         number = node.attr["seed2"].i
         if seed is not None and node.attr["seed"].i == seed % _NOT_ZERO and number < count:
-            text = "%d of replica %d" % (number, self._replica_id)
-            node.attr["seed2"].i = zlib.crc32(text.encode()) % _NOT_ZERO
+            node.attr["seed2"].i = number_of_replica(number, self._replica_id)
 
 
 def draws(op):

@@ -137,6 +137,10 @@ ASSIGN_WITHOUT_AGGREGATION = _since("2.3")
 #: in the sync group, so that one trace can serve every replica (2.4).
 TRACE_ONCE = _since("2.4")
 
+#: A replica context knows its id as a constant, and ``get_seed`` notes that a graph's seed
+#: was used, so that a trace that takes itself for replica 0 can serve every replica (1.14).
+TRACES_AS_FIRST = _since("1.14")
+
 #: A variable's policy says whether it is mirrored (2.4); before, its class does.
 HAS_VARIABLE_POLICIES = _since("2.4")
 

@@ -59,6 +59,11 @@ class VirtualExtended(distributed.MirroredExtended):
     sums_replicas = False
 
     def __init__(self, strategy, system, placement, device=None, assignment=None):
+    #: Whether replica functions are traced once in functions before 2.4 too, where
+    #: TensorFlow takes the trace for that of the first replica.
+    traces_once = False
+
+    def __init__(self, strategy, system, placement, device=None):
         self.system = system
         self._device_assignment = assignment
         self.placement = placement
@@ -77,7 +82,8 @@ class VirtualExtended(distributed.MirroredExtended):
     def explain(self):
         """What became of the step functions that were traced so far, the last 100.
 
-        Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is joined.
+        Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is joined but
+        the steps of a TPUEstimator.
 
         Returns:
           A str: for each function which share of its ops is done once for all replicas,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections.abc
 from typing import TYPE_CHECKING
 
-from tpudist.tfcompat import distributed
+from tpudist.tfcompat import distributed, versions
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
@@ -49,6 +49,13 @@ class PerReplica(distributed.PerReplica):
     def __init__(self, parts: Parts) -> None:
         super().__init__(())
         self._values = parts
+
+
+def per_replica(extended: Any, parts: Parts) -> Any:
+    """A per-replica value of `parts`; made at once where TensorFlow finds them by device."""
+    if versions.BY_DEVICE:
+        return distributed.per_replica(extended, list(parts))
+    return PerReplica(parts)
 
 
 def first(value: Any) -> Any:

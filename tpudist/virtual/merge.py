@@ -57,7 +57,7 @@ class Merge(function_graphs.Trace):
     # Into the merge.
 
     def _give(self, structure):
-        return tf.nest.map_structure(self._give_leaf, structure)
+        return nests.map_structure(self._give_leaf, structure)
 
     def _give_leaf(self, leaf):
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
@@ -71,7 +71,8 @@ class Merge(function_graphs.Trace):
                 return distributed.pack(inside, [self._input(t, replica_id) for t in flat])
 
         count = self._program.num_replicas
-        value = lazy_values.PerReplica(lazy_values.Parts(count, make, is_uniform))
+        parts = lazy_values.Parts(count, make, is_uniform)
+        value = lazy_values.per_replica(self._program.extended, parts)
         self._given[_key(value)] = inside
         return value
 
@@ -132,7 +133,7 @@ class Merge(function_graphs.Trace):
 
     def captured(self):
         """Tensors of the replica trace that the merge function captured."""
-        return [outer for outer, _ in self.graph.captures if self._is_inside(outer)]
+        return [outer for outer, _ in functions.captures(self.graph) if self._is_inside(outer)]
 
     # Back to the replica.
 
@@ -144,7 +145,7 @@ class Merge(function_graphs.Trace):
     def hand_back(self, result):
         """`result`, a nest of tensors of this merge, as the replica trace sees it."""
         with self._program.graph.as_default():
-            return tf.nest.map_structure(self._hand_back_leaf, result)
+            return nests.map_structure(self._hand_back_leaf, result)
 
     def _hand_back_leaf(self, leaf):
         if isinstance(leaf, tf.Operation):
@@ -246,7 +247,7 @@ def differs(value):
         return not variables.is_stored_once(value)
     trace = function_graphs.current()
     given = trace.given(value) if isinstance(trace, Merge) else None
-    if given is not None:
+    if given is not None and not distributed.is_mirrored(value):
         return not trace.program.uniformity.holds(given)
     if tf.executing_eagerly() and distributed.is_mirrored(value):
         return False

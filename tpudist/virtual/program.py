@@ -12,7 +12,7 @@ are joined, else once per replica.
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, lifting
+from tpudist.tfcompat import distributed, functions, lifting, versions
 from tpudist.virtual import (
     explanations,
     function_graphs,
@@ -100,9 +100,7 @@ class Program(function_graphs.Trace):
         """The replica's id, an int32 scalar that is known only at run time."""
         if self._replica_id is None:
             with self.graph.as_default(), tf.control_dependencies(None):
-                self._replica_id = tf.compat.v1.placeholder(
-                    tf.int32, [], "replica_id_in_sync_group"
-                )
+                self._replica_id = _id_of_any_replica()
             with self.outer.as_default(), tf.control_dependencies(None):
                 ids = [tf.constant(i) for i in range(self.num_replicas)]
             self.arguments.append((self._replica_id, ids))
@@ -133,6 +131,18 @@ class Program(function_graphs.Trace):
         made = merge.Merge(self)
         self.merges.append(made)
         return made.run(merge_fn, args, kwargs)
+
+
+def _id_of_any_replica():
+    """What stands for the replica's id.
+
+    Where TensorFlow has to know it while it traces, it is a constant, whose place each
+    replica's id takes when the program is called.
+    """
+    name = "replica_id_in_sync_group"
+    if versions.TRACE_ONCE:
+        return tf.compat.v1.placeholder(tf.int32, [], name)
+    return tf.constant(0, name=name)
 
 
 class TracedReplica(distributed.ReplicaContext):

@@ -4,11 +4,14 @@ They depend on the seed, the op and the replica. In the graph that calls
 ``run``, TensorFlow numbers the random ops that have no seed of their own: up to
 a merge first all of replica 0, then all of replica 1; then the merge's own, and
 so on after it. An op with its own seed draws the same on every replica.
+
+Until 2.1 TensorFlow's numbers count all ops of the graph. There the number of a replica
+is computed from that of the trace.
 """
 
 import bisect
 
-from tpudist.tfcompat import random_seeds
+from tpudist.tfcompat import random_seeds, versions
 
 
 def number(program):
@@ -21,6 +24,8 @@ def number(program):
       {op of the trace: [its number per replica]}.
     """
     counted = random_seeds.numbered(program.graph)
+    if not versions.COUNTS_RANDOM_OPS:
+        return {op: _numbers(op, program.num_replicas) for _, op in counted if op is not None}
     positions = [merge.position for merge in program.merges]
     numbers = {}
     for segment, merge in enumerate(program.merges + [None]):
@@ -32,3 +37,7 @@ def number(program):
             if op is not None:
                 random_seeds.renumber(op, made)
     return numbers
+
+
+def _numbers(op, count):
+    return [random_seeds.number_of_replica(op.get_attr("seed2"), i) for i in range(count)]

@@ -52,7 +52,8 @@ def call_for_each_replica(extended, fn, args, kwargs, op_by_op=False):
         return _wrapper(extended, fn)(*args, **kwargs)
     if substitutes:
         return substitutes[-1](extended, fn, args, kwargs)
-    engine = program if versions.TRACE_ONCE and functions.in_function() else lockstep
+    once = versions.TRACE_ONCE or extended.traces_once
+    engine = program if once and functions.in_function() else lockstep
     names = functions.variable_names() if observers else None
     results = engine.run(extended, fn, args, kwargs)
     for observe in observers:

@@ -4,7 +4,7 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs
+from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import batched_values, joining, reduce_once, segments, variables
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -46,13 +46,13 @@ class _Emission:
                     for variable in merge.updated:
                         variables.assume_equal(variable)
             for value, receive in program.deliveries:
-                receive(tf.nest.map_structure(self._leave, value))
-            return tf.nest.map_structure(self._leave, self._results)
+                receive(nests.map_structure(self._leave, value))
+            return nests.map_structure(self._leave, self._results)
 
     def _learn_inputs(self):
         for held, tensors in self._program.arguments:
             self._known[held] = batched_values.of_parts(tensors, held)
-        for external, held in self._program.graph.captures:
+        for external, held in functions.captures(self._program.graph):
             self._known[held] = batched_values.of_parts(self._captured(external), held)
 
     def _captured(self, external):
@@ -136,7 +136,7 @@ class _Emission:
     def _call_merge(self, merge):
         graph, used = merge.graph, merge.used()
         graph.inputs = [held for held, _, _ in used]
-        graph.inputs += [held for _, held in graph.captures]
+        graph.inputs += [held for _, held in functions.captures(graph)]
         graph.outputs = [t for _, tensors in merge.results for t in tensors]
         graph.control_outputs = merge.must_run
         if not graph.outputs:
@@ -145,7 +145,7 @@ class _Emission:
         given = [self._source(source, replica) for _, source, replica in used]
         given += [
             self._batched(outer).each()[0] if self._is_inside(outer) else outer
-            for outer, _ in graph.captures
+            for outer, _ in functions.captures(graph)
         ]
         with tf.control_dependencies(self._last):
             found = functions.call(functions.make(graph, noinline=False), given, graph.outputs)

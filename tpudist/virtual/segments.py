@@ -106,8 +106,7 @@ def _assign(program):
     operations = [
         op
         for op in program.graph.get_operations()
-        if op.type != "IdentityN"
-        and (op.type != "Placeholder" or op.outputs[0] not in placeholders)
+        if op.type != "IdentityN" and not (op.outputs and op.outputs[0] in placeholders)
     ]
     indices = {op: i for i, op in enumerate(program.graph.get_operations())}
     segment_of = collections.OrderedDict(
@@ -134,7 +133,7 @@ def _pull_forward(segment_of):
 
 def _inputs_of_trace(program):
     held = [placeholder for placeholder, _ in program.arguments]
-    held += [inner for _, inner in program.graph.captures]
+    held += [inner for _, inner in functions.captures(program.graph)]
     held += [inner for merge in program.merges for inner, _ in merge.results]
     return IdentityMap.of(held)
 
