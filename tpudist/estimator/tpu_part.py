@@ -89,7 +89,8 @@ class Model:
         replica_programs.require_sums(self._strategy)
         hooks = [tpu_hooks.DatasetInitializerHook(fed.initializers)]
         if outfeed:
-            hooks.append(tpu_hooks.OutfeedHook(*outfeed[0].host_ops(), every=every_n_steps))
+            waiting, ops, left_out = outfeed[0].host_ops()
+            hooks.append(tpu_hooks.OutfeedHook(waiting, ops, left_out, every_n_steps))
         return program, program.outputs.tensors["loss"], hooks, loop
 
     def evaluate(self) -> tuple[Program, Any, dict[str, Any], list[Any]]:
