@@ -242,6 +242,8 @@ def test_host_call_writes_summaries(tmp_path):
         for value in event.summary.value
     ]
     np.testing.assert_allclose(found, harness.trained_by_numpy(6, 16)[2], rtol=1e-4)
+
+
 @pytest.mark.skipif(
     "experimental_host_call_every_n_steps" not in tpu.TPUConfig._fields, reason="1.15"
 )

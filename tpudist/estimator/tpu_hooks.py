@@ -102,6 +102,8 @@ class OutfeedHook(_SessionRunHook):
     def __init__(self, waiting: Any, ops: Any, left_out: Any, every: int) -> None:
         self._waiting = waiting
         self._ops = ops
+        self._left_out = left_out
+        self._every = every
         self._made: list[Any] = []
         self._flushed: list[Any] = []
 
@@ -112,8 +114,6 @@ class OutfeedHook(_SessionRunHook):
     def after_create_session(self, session: Any, coord: Any) -> None:
         """See the base class."""
         session.run(self._made)
-        self._left_out = left_out
-        self._every = every
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """See the base class."""

@@ -58,12 +58,11 @@ class VirtualExtended(distributed.MirroredExtended):
     #: knows no strategy does (CrossShardOptimizer, cross_replica_sum).
     sums_replicas = False
 
-    def __init__(self, strategy, system, placement, device=None, assignment=None):
     #: Whether replica functions are traced once in functions before 2.4 too, where
     #: TensorFlow takes the trace for that of the first replica.
     traces_once = False
 
-    def __init__(self, strategy, system, placement, device=None):
+    def __init__(self, strategy, system, placement, device=None, assignment=None):
         self.system = system
         self._device_assignment = assignment
         self.placement = placement

@@ -12,10 +12,10 @@ class _Plain(distributed.ResourceVariable):
     """An optimizer's slot: it is asked for its part where the variable has several."""
 
     def get(self, *unused_device, **unused_named):
-        """The variable (the name until 2.1, and that of 2.2)."""
+        """The variable (the name until 2.1, and those of 2.2 and 2.4)."""
         return self
 
-    _get_closest = get
+    _get_closest = _get_on_device_or_primary = get
 
 
 @contextlib.contextmanager
