@@ -56,7 +56,13 @@ def test_migrating_twice_changes_nothing_more(parts, eager, target):
     assert migrated(once, target) == once
 
 
+_GRAPH_ITERATOR = (
+    "it = strategy.experimental_distribute_datasets_from_function(f).make_initializable_iterator()"
+)
+
+
 @SETTINGS
+@hypothesis.example([_GRAPH_ITERATOR], True)
 @hypothesis.given(statements, st.booleans())
 def test_step_by_step_is_the_same_as_at_once(parts, eager):
     text = program(parts, eager)

@@ -37,6 +37,8 @@ def _made(use):
     """The call that makes the dataset: here, or given to a variable that has no other use."""
     if use.call is None or use.call.args or not use.is_v1():
         return None
+    if not use.plan.survey.builds_graph(use.module.path):
+        return None  # an iterator of 1.13 would be read as one of eager code later
     node = use.node.value
     if isinstance(node, cst.Name):
         node = _assigned_once(use.module, node)
