@@ -122,7 +122,9 @@ def _module(era: str, module: str, modules: Iterable[str], names: Mapping[str, s
             for each in modules
             if each and not _parent(each) and each not in ("compat", "python")
         ]
+        own = {key: value for key, value in names.items() if _parent(key) == module}
         names = {"%s.%s" % (module, key): value for key, value in names.items() if "." not in key}
+        names.update(own)
     lines += [
         _import(target, name.rpartition(".")[2])
         for name, target in names.items()

@@ -1,6 +1,8 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
+from tpudist.core.workers import InteractiveSession as InteractiveSession
+from tpudist.core.workers import Session as Session
 from tpudist.core.workers import device as device
 from tpudist.v2_0.tensorflow import config as config
 from tpudist.v2_0.tensorflow import distribute as distribute
