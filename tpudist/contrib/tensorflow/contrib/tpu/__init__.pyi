@@ -12,6 +12,7 @@ from tpudist.contrib.tpu import rewrite as rewrite
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
 from tpudist.core.keras_tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
 from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.estimator.async_saver import AsyncCheckpointSaverHook as AsyncCheckpointSaverHook
 from tpudist.estimator.tpu import InputPipelineConfig as InputPipelineConfig
 from tpudist.estimator.tpu import RunConfig as RunConfig
 from tpudist.estimator.tpu import TPUConfig as TPUConfig

@@ -1,6 +1,7 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
+from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import async_checkpoint as async_checkpoint
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import keras_support as keras_support
 from tpudist.contrib.tensorflow.contrib.tpu.python.tpu import tpu_optimizer as tpu_optimizer
 
