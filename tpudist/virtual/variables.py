@@ -50,7 +50,8 @@ def replica_handles(handle, extended):
     parts = distributed.components(variable)
     if len(parts) == 1 or handle is not parts[0].handle:
         return None
-    if extended is not variable._own_strategy.extended:
+    own = getattr(variable, "_own_strategy", None)  # The replica ids have none.
+    if own is not None and extended is not own.extended:
         parts = [parts[i] for i in other_strategies.cores_of(variable, extended)]
     return [part.handle for part in parts]
 
