@@ -91,7 +91,8 @@ def test_steps_are_one_loop(strategy, iterations):
     found = kinds(tf1.get_default_graph())
     assert found["TPUReplicateMetadata"] == 1
     assert found["CrossReplicaSum"] >= 1
-    assert found["While"] + found["StatelessWhile"] + found["Enter"] >= 1
+    loops = found["While"] + found["StatelessWhile"] + found["Enter"]
+    assert loops >= 1 or iterations == 1  # One step needs no loop; 1.13 makes one.
     assert found["IteratorGetNext"] == 8
 
 

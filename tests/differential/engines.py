@@ -151,5 +151,5 @@ def _equal_leaf(left, right):
     return (
         left.dtype == right.dtype
         and left.shape == right.shape
-        and np.allclose(left, right, rtol=1e-6, atol=1e-6, equal_nan=True)
+        and np.allclose(left, right, rtol=1e-5, atol=1e-5, equal_nan=True)
     )
