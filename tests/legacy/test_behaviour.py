@@ -8,6 +8,7 @@ from tpudist.errors import ScriptError
 from tpudist.legacy import behaviour
 from tpudist.tfcompat import versions
 
+tf2 = pytest.importorskip("tensorflow.python.tf2")
 tf = pytest.importorskip("tensorflow")
 v1 = tf.compat.v1
 pytestmark = pytest.mark.usefixtures("at_start")
@@ -22,6 +23,7 @@ ERAS = ["contrib", "v2_0", "v2_2"] if versions.TF2 else ["contrib"]
 def switches():
     return (
         tf.executing_eagerly(),
+        tf2.enabled(),
         isinstance(tf.TensorShape([1])[0], int),
         v1.resource_variables_enabled(),
         v1.control_flow_v2_enabled(),

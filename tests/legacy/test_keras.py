@@ -3,6 +3,7 @@
 import os
 import sys
 
+import numpy as np
 import pytest
 
 from tests.legacy.harness import in_a_process
@@ -89,6 +90,31 @@ def test_nothing_is_left(script):
 def test_uses_of_keras(script, source, tensorflows, own):
     path = script(source, helper="import tensorflow as tf\ntf.keras")
     assert keras_uses.find(path) == keras_uses.Uses(tensorflows, own)
+
+
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="the graphs of TensorFlow 1 need Keras 2")
+def test_a_recurrent_layer_runs_in_a_graph_of_contribs_era(script):
+    done = in_a_process(
+        script("""
+        import numpy as np
+        import tensorflow as tf
+        layer = tf.keras.layers.LSTM(4, kernel_initializer=tf.keras.initializers.Constant(0.1),
+                                     recurrent_initializer="zeros")
+        model = tf.keras.Sequential([layer])
+        model.compile(tf.train.GradientDescentOptimizer(0.0), "mse")
+        inputs = np.ones([2, 5, 3], np.float32)
+        model.fit(inputs, np.ones([2, 4], np.float32), verbose=0)
+        print("RESULT %.4f" % model.predict(inputs)[1, 3], tf.executing_eagerly())
+        """),
+        (),
+        "contrib",
+    )
+    gate, forget = 0.2 * 0.3 + 0.5, 0.2 * 1.3 + 0.5  # Hard sigmoids; a forget gate's bias is one.
+    cell = 0.0
+    for _ in range(5):
+        cell = forget * cell + gate * np.tanh(0.3)
+    output = float(gate * np.tanh(cell))
+    assert "RESULT %.4f False" % output in done.stdout, done.stdout + done.stderr
 
 
 def test_a_folder_called_keras_is_the_users(script, tmp_path):

@@ -3,8 +3,9 @@
 Found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
 
 - Each ``tf.compat.v1`` switch can be undone in process. They are used one by
-  one, not ``disable_v2_behavior()``, which also turns off a process-wide flag
-  that TensorFlow's own modules read.
+  one, not ``disable_v2_behavior()``, which also disables eager execution; the flag that
+  TensorFlow's modules and Keras read of it is turned off after them: with it on, Keras'
+  recurrent layers need the control flow of TensorFlow 2.
 - ``disable_eager_execution()`` cannot be undone completely: ``tf.init_scope`` in
   functions traced later is a graph if TensorFlow's eager context was made after
   the call (Keras' ``fit`` then meets graph tensors), and eager if it was made
@@ -63,11 +64,14 @@ def of_era(era, in_graph=None):
 
 
 def _on_second_generation(stack, era, in_graph):
+    from tpudist.tfcompat import graphs
+
     if in_graph:
         stack.enter_context(ScriptGraph(era))
         with _quiet():
             for switch in _SWITCHES:
                 getattr(_v1(), "disable_" + switch)()
+        stack.enter_context(graphs.first_generation())
 
 
 def _on_first_generation(stack, era, in_graph):

@@ -7,6 +7,7 @@ semantics live here.
 import contextlib
 
 import tensorflow as tf
+from tensorflow.python import tf2
 from tensorflow.python.eager import context
 from tensorflow.python.framework import function_def_to_graph, kernels, ops
 from tensorflow.python.ops import (
@@ -56,6 +57,21 @@ def eager():
     """Executes the block eagerly, even in a program that builds graphs."""
     with context.eager_mode():
         yield
+
+
+@contextlib.contextmanager
+def first_generation():
+    """TensorFlow's modules, and Keras, take a program in the block for one of TensorFlow 1.
+
+    They read a flag that ``tf.compat.v1.disable_v2_behavior()`` turns off too.
+    """
+    was_on = tf2.enabled()
+    tf2.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            tf2.enable()
 
 
 @contextlib.contextmanager
