@@ -68,7 +68,6 @@ def find(script):
 def _needs_a_graph(name):
     if name.startswith("contrib."):
         return not name.startswith(_CONTRIB)
-    first = name.split(".")[0]
     parts = name.split(".")
     known = any(".".join(parts[:end]) in surfaces.FIRST_GENERATION for end in range(1, 4))
-    return known and first not in _EITHER
+    return known and parts[0] not in _EITHER

@@ -146,7 +146,7 @@ class _Finder:
             try:
                 self.walk(cst.parse_module(node.evaluated_value))
             except (cst.ParserSyntaxError, TypeError):
-                pass
+                pass  # A text in the place of a type that is none: it names nothing.
             self._string = before
 
     def call(self, node):
