@@ -138,7 +138,7 @@ def _add_compiler(verb: argparse.ArgumentParser) -> None:
     """The options of whatever compiles."""
     told = "optimize little: a quick answer, with other figures"
     verb.add_argument("--fast", action="store_true", help=told)
-    told = "compile anew, whatever is kept from before"
+    told = "compile anew, whatever is kept ($TPUDIST_CACHE, up to $TPUDIST_CACHE_SIZE, or 1GiB)"
     verb.add_argument("--no-cache", action="store_true", help=told)
     verb.add_argument(
         "--lower-with",

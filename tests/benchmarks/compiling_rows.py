@@ -37,19 +37,16 @@ def one_net(repeats, quick):
 
 
 def models(quick):
-    """CPU seconds and memory of the compiler for real models, and their second run.
+    """Yields CPU seconds and memory of the compiler for real models, and their second run.
 
     Args:
       quick: only the smallest, with few optimizations.
     """
     if not _can():
-        return []
+        return
     with tempfile.TemporaryDirectory() as folder:
-        return [
-            row
-            for model in (MODELS[:1] if quick else MODELS)
-            for row in _model(*model, quick, {"TPUDIST_CACHE": folder})
-        ]
+        for model in MODELS[:1] if quick else MODELS:
+            yield from _model(*model, quick, {"TPUDIST_CACHE": folder})
 
 
 def _model(model, batch, seconds, size, quick, environ):

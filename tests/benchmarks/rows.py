@@ -273,7 +273,7 @@ def compiling(sizes):
 
 def compiling_models(sizes):
     """The same of real models, all optimized: minutes each."""
-    return [Figure(*row) for row in compiling_rows.models(sizes is QUICK)]
+    return (Figure(*row) for row in compiling_rows.models(sizes is QUICK))
 
 
 ROWS = collections.OrderedDict(

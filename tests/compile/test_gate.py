@@ -7,9 +7,9 @@ import os
 import pytest
 
 from tests.compile import records
-from tpudist import cli, slices
+from tpudist import cli, files, slices
 from tpudist.compile import compiler as compilers
-from tpudist.compile import gate, process
+from tpudist.compile import gate, libtpu, process
 from tpudist.errors import ArgumentError, CompileError
 
 
@@ -131,6 +131,21 @@ def test_the_environments_errors_come_before_the_script(tmp_path, monkeypatch, c
     monkeypatch.setattr(process, "ask", lambda *_: {"ok": True, "devices": 8})
     monkeypatch.setenv("TPUDIST_CACHE", str(script / "cache"))
     refused("cannot be written")
+
+
+def test_a_cache_that_can_only_be_read_is_an_error(tmp_path, monkeypatch):
+    """What is found in it does not hide that nothing is kept."""
+    monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
+    monkeypatch.setattr(libtpu, "find", lambda: libtpu.Libtpu(__file__, "1"))
+    monkeypatch.setattr(process, "ask", lambda *_: {"ok": True, "devices": 8})
+    compilers.require(slices.find("v5e:2x4"))
+
+    def refuses(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(files, "write", refuses)
+    with pytest.raises(CompileError, match="cannot be written"):
+        compilers.require(slices.find("v5e:2x4"))
 
 
 def test_the_environment_is_looked_at_once(compiler, tmp_path, monkeypatch):

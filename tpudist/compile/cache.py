@@ -1,15 +1,18 @@
 """Answers of the compiler, kept: a program is compiled once.
 
 A file per program, slice, options and libtpu, in the folder that
-``tpudist matrix`` keeps its environments in too (``TPUDIST_CACHE``).
+``tpudist matrix`` keeps its environments in too (``TPUDIST_CACHE``). How much is
+kept is bounded: :mod:`tpudist.compile.pruning`.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 
 import tpudist
 from tpudist import files
+from tpudist.compile import pruning
 from tpudist.matrix import cache as folders
 
 #: Changes when what is kept of an answer does.
@@ -44,18 +47,22 @@ def place(kind, digest, environ=None):
 def read(name):
     """What is kept in a file; None if there is none, or it cannot be read.
 
+    The file is in use by that.
+
     Args:
       name: what :func:`path` returned.
     """
     try:
         with open(name, encoding="utf-8") as file:
+            with contextlib.suppress(OSError):
+                os.utime(file.fileno())
             return json.load(file)
     except (OSError, ValueError):
         return None
 
 
 def write(name, answer):
-    """Keeps an answer; False if the cache cannot be written to.
+    """Keeps an answer, and removes what is then too much; False if that cannot be written.
 
     Args:
       name: what :func:`path` returned.
@@ -63,6 +70,7 @@ def write(name, answer):
     """
     try:
         files.write(name, json.dumps(answer))
+        pruning.prune(os.path.dirname(os.path.dirname(name)))
     except OSError:
         return False
     return True

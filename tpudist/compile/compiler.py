@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tpudist import slices
-from tpudist.compile import answers, libtpu, process, summary, topologies, want_of_memory
+from tpudist.compile import answers, libtpu, process, pruning, summary, topologies, want_of_memory
 from tpudist.compile import cache as kept_answers
 from tpudist.errors import CompileError
 from tpudist.hlo import normal_form, optimized
@@ -60,7 +60,9 @@ def compile_program(
     Raises:
       TopologyError: the slice does not exist or is too small.
       CompileError: libtpu is missing, too old, or cannot be loaded.
+      ArgumentError: TPUDIST_CACHE_SIZE is no size.
     """
+    pruning.limit()
     if isinstance(topology, str):
         topology = slices.find(topology)
     topologies.check(topology, program.replicas, program.partitions)
@@ -131,20 +133,23 @@ def require(slice_: slices.Slice) -> None:
     Raises:
       CompileError: (a RuntimeError) libtpu is missing or broken or does not know the
         slice, or answers cannot be kept.
+      ArgumentError: (a ValueError) TPUDIST_CACHE_SIZE is no size.
     """
+    pruning.limit()
     compiler = libtpu.find()
     request = {"topology": slice_.name, "options": topologies.options(slice_)}
     place = kept_answers.path(b"", request, compiler.identity())
-    if kept_answers.read(place) is not None:
-        return
-    answer = process.ask(dict(request, libtpu=compiler.path), TIMEOUT)
-    if not answer["ok"]:
-        raise CompileError(
-            "libtpu %s at %s" % (compiler.version, compiler.path),
-            "it does not start for %s: %s" % (slice_.name, answer["message"]),
-            "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
-        )
-    if not kept_answers.write(place, {"devices": answer["devices"]}):
+    known = kept_answers.read(place)
+    if known is None:
+        answer = process.ask(dict(request, libtpu=compiler.path), TIMEOUT)
+        if not answer["ok"]:
+            raise CompileError(
+                "libtpu %s at %s" % (compiler.version, compiler.path),
+                "it does not start for %s: %s" % (slice_.name, answer["message"]),
+                "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
+            )
+        known = {"devices": answer["devices"]}
+    if not kept_answers.write(place, known):  # also one that could be read
         raise CompileError(
             "the cache %s" % place,
             "it cannot be written, so that every run would compile anew",

@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
     from tpudist.compile.report import Report
 
-_SIZE = re.compile(r"^\s*([0-9]*\.?[0-9]+)\s*(B|KiB|MiB|GiB|TiB|KB|MB|GB|TB)?\s*$", re.I)
 _PLACE = re.compile(r"\S+\.py:[0-9]+")
-_LETTERS = "BKMGT"
 
 
 def size(text: str) -> int:
-    """Bytes of a text such as ``14GiB`` or ``14e9``.
+    """Bytes of a text such as ``14GiB``.
 
     Args:
       text: a number, with a unit or of bytes.
@@ -35,12 +33,12 @@ def size(text: str) -> int:
     Raises:
       ArgumentError: (a ValueError) it is none.
     """
-    found = _SIZE.match(text)
-    if not found:
-        raise ArgumentError("--max-hbm %s" % text, "it is no size", "a size such as 14GiB")
-    unit = (found.group(2) or "B").upper()
-    step = 1024 if "I" in unit else 1000
-    return int(float(found.group(1)) * step ** _LETTERS.index(unit[0]))
+    try:
+        return units.parsed(text)
+    except ValueError as error:
+        raise ArgumentError(
+            "--max-hbm %s" % text, "it is no size", "a size such as 14GiB"
+        ) from error
 
 
 def load(path: str) -> list[Report]:

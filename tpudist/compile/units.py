@@ -1,5 +1,9 @@
 """Numbers as people read them."""
 
+import re
+
+_SIZE = re.compile(r"^\s*([0-9]*\.?[0-9]+)\s*(B|KiB|MiB|GiB|TiB|KB|MB|GB|TB)?\s*$", re.I)
+_LETTERS = "BKMGT"
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P")
 
@@ -11,6 +15,23 @@ def size(count):
       count: of bytes.
     """
     return _scaled(count, 1024, _BINARY)
+
+
+def parsed(text):
+    """Bytes of a text such as ``14GiB`` or ``512``.
+
+    Args:
+      text: a number, with a unit or of bytes.
+
+    Raises:
+      ValueError: it is none.
+    """
+    found = _SIZE.match(text)
+    if not found:
+        raise ValueError(text)
+    unit = (found.group(2) or "B").upper()
+    step = 1024 if "I" in unit else 1000
+    return int(float(found.group(1)) * step ** _LETTERS.index(unit[0]))
 
 
 def amount(count):
