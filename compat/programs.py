@@ -224,8 +224,9 @@ def page(found):
 
 
 def _how(program):
-    """What was changed: nothing, or how many lines."""
-    return "%d line" % len(program.lines) if program.lines else "unmodified"
+    """What was changed: nothing, or how many lines; and what it needs."""
+    how = "%d line" % len(program.lines) if program.lines else "unmodified"
+    return how + (", with " + program.needs if program.needs else "")
 
 
 def main(arguments):

@@ -151,29 +151,16 @@ def _codes(random, count):
 
 
 def _records(folder, random):
-    """Records of BERT, ALBERT, Grover, GPT-2 and UDA."""
+    """Records of BERT, ALBERT, Grover, GPT-2, MS MARCO, CIFAR and UDA."""
     try:
-        import tensorflow as tf
+        import tensorflow  # noqa: F401
     except ImportError:
         return
 
     def write(path, examples):
-        path = os.path.join(folder, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with tf.io.TFRecordWriter(path) as writer:
-            for values in examples:
-                features = {}
-                for name, value in values.items():
-                    value = np.asarray(value)
-                    if value.dtype.kind == "f":
-                        kind = dict(float_list=tf.train.FloatList(value=value.tolist()))
-                    else:
-                        kind = dict(int64_list=tf.train.Int64List(value=value.tolist()))
-                    features[name] = tf.train.Feature(**kind)
-                message = tf.train.Example(features=tf.train.Features(feature=features))
-                writer.write(message.SerializeToString())
+        _write_records(os.path.join(folder, path), examples)
 
-    def bert(order):
+    def bert():
         return {
             "input_ids": random.randint(5, 100, 64),
             "input_mask": np.ones(64, int),
@@ -181,31 +168,55 @@ def _records(folder, random):
             "masked_lm_positions": np.sort(random.choice(np.arange(1, 63), 20, False)),
             "masked_lm_ids": random.randint(5, 100, 20),
             "masked_lm_weights": np.ones(20, np.float32),
-            order: random.randint(0, 2, 1),
+            "next_sentence_labels": random.randint(0, 2, 1),
         }
 
-    write("bert.tfrecord", [bert("next_sentence_labels") for _ in range(64)])
-    albert = [bert("next_sentence_labels") for _ in range(64)]
-    for each in albert:
-        each["token_boundary"] = np.ones(64, int)
-    write("albert.tfrecord", albert)
+    def passage():
+        return dict(
+            query_ids=random.randint(0, 100, 5),
+            doc_ids=random.randint(0, 100, 20),
+            label=random.randint(0, 2, 1),
+        )
+
+    def review():
+        return {
+            "input_ids": random.randint(5, 100, 64),
+            "input_mask": np.ones(64, int),
+            "input_type_ids": np.zeros(64, int),
+            "label_ids": random.randint(0, 2, 1),
+        }
+
+    write("bert.tfrecord", [bert() for _ in range(64)])
+    write("albert.tfrecord", [dict(bert(), token_boundary=np.ones(64, int)) for _ in range(64)])
     write("grover.tfrecord", [{"input_ids": random.randint(5, 500, 33)} for _ in range(64)])
     for number in range(93):
-        text = [{"hash": [0], "text": random.randint(1, 500, 30)} for _ in range(3)]
-        for each in text:
-            del each["hash"]
+        text = [{"text": random.randint(1, 500, 30)} for _ in range(3)]
         write("openwebtext/openwebtext-newspaper_%d.tfrecords" % number, text)
+    write("marco/dataset_train.tf", [passage() for _ in range(64)])
+    write("cifar.tfrecord", [{"image": random.bytes(3072), "label": [i % 10]} for i in range(32)])
     for part in ("sup", "unsup"):
-        examples = [
-            {
-                "input_ids": random.randint(5, 100, 64),
-                "input_mask": np.ones(64, int),
-                "input_type_ids": np.zeros(64, int),
-                "label_ids": random.randint(0, 2, 1),
-            }
-            for _ in range(32)
-        ]
-        write("uda/%s/tf_examples.tfrecord.0.0" % part, examples)
+        write("uda/%s/tf_examples.tfrecord.0.0" % part, [review() for _ in range(32)])
+
+
+def _write_records(path, examples):
+    """Examples, {name: bytes or numbers}, as records of TensorFlow's."""
+    import tensorflow as tf
+
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with tf.io.TFRecordWriter(path) as writer:
+        for values in examples:
+            features = {}
+            for name, value in values.items():
+                if isinstance(value, bytes):
+                    kind = dict(bytes_list=tf.train.BytesList(value=[value]))
+                elif np.asarray(value).dtype.kind == "f":
+                    kind = dict(float_list=tf.train.FloatList(value=value.tolist()))
+                else:
+                    numbers = np.asarray(value).tolist()
+                    kind = dict(int64_list=tf.train.Int64List(value=numbers))
+                features[name] = tf.train.Feature(**kind)
+            message = tf.train.Example(features=tf.train.Features(feature=features))
+            writer.write(message.SerializeToString())
 
 
 def _sentencepiece(folder):
@@ -228,7 +239,7 @@ def _keras(home, random):
     """Fashion MNIST and irises where Keras looks for what it has downloaded."""
     folder = os.path.join(home, "datasets", "fashion-mnist")
     os.makedirs(folder, exist_ok=True)
-    for part, count in (("train", 60000), ("t10k", 10000)):
+    for part, count in (("train", 2048), ("t10k", 512)):
         for kind, values, head in (
             ("images-idx3", random.randint(0, 256, (count, 28, 28)), 16),
             ("labels-idx1", random.randint(0, 10, count), 8),

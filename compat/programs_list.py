@@ -8,12 +8,17 @@ separated by ``" ;; "``.
 import collections
 
 #: repository, date of the revision, files, arguments of each file, {line: what to write for it},
-#: and the releases that the program itself refuses, the TPU. Without lines it is unmodified.
-Program = collections.namedtuple("Program", "repository date files arguments lines not_for tpu")
+#: the releases that the program itself refuses, the TPU, and the packages of its day that it
+#: needs. Without lines it is unmodified.
+Program = collections.namedtuple(
+    "Program", "repository date files arguments lines not_for tpu needs"
+)
 
 
-def _program(repository, date, files, arguments="", lines=(), not_for="", tpu="virtual:8"):
-    return Program(repository, date, files, arguments, dict(lines), not_for, tpu)
+def _program(
+    repository, date, files, arguments="", lines=(), not_for="", tpu="virtual:8", needs=""
+):
+    return Program(repository, date, files, arguments, dict(lines), not_for, tpu, needs)
 
 
 COLAB = "tools/colab/%s.ipynb"
@@ -43,17 +48,22 @@ GROVER = (
 )
 
 
-def _template(name, rest="--max-steps 20 --save-checkpoints-steps 10"):
+#: Keras checks what it has downloaded of MNIST by its sum; not of Fashion-MNIST.
+_MNIST = {"tf.keras.datasets.mnist": "tf.keras.datasets.fashion_mnist"}
+
+
+def _template(name, rest="--max-steps 20 --save-checkpoints-steps 10", lines=()):
     return _program(
         "GoogleCloudPlatform/cloudml-samples",
         "2019-06-01",
         TEMPLATES % name,
         "--model-dir {out} --use-tpu --tpu any " + rest,
+        lines,
     )
 
 
-def _colab(date, name, lines=(), not_for=""):
-    return _program("tensorflow/tpu", date, COLAB % name, "", lines, not_for)
+def _colab(date, name, lines=(), not_for="", needs=""):
+    return _program("tensorflow/tpu", date, COLAB % name, "", lines, not_for, needs=needs)
 
 
 #: Python 3.8's setuptools imported the module for everybody; later ones do not.
@@ -70,33 +80,39 @@ PROGRAMS = {
     "template, LSTM": _template("lstm_estimator"),
     "template, Keras LSTM": _template("lstm_keras", ""),
     "template, tpu.rewrite": _template("rewrite"),
-    "template, triplet loss": _template("triplet_loss_estimator"),
+    "template, triplet loss": _template("triplet_loss_estimator", lines=_MNIST),
     # Notebooks of tensorflow/tpu: Keras fit and loops of one's own.
     "sine, Keras, 2019": _colab("2019-02-01", "regression_sine_data_with_keras"),
     "sine, Keras, 2020": _colab(
         "2020-09-01", "regression_sine_data_with_keras", _DISTUTILS, "1.15"
     ),
-    "iris, Keras, 2020": _colab("2020-09-01", "classification_iris_data_with_keras", _DISTUTILS),
+    "iris, Keras, 2020": _colab(
+        "2020-09-01", "classification_iris_data_with_keras", _DISTUTILS, needs="pandas 1"
+    ),
     "fashion MNIST, 2018": _colab("2018-10-15", "fashion_mnist"),
     "fashion MNIST, 2019": _colab("2019-08-01", "fashion_mnist", _DISTUTILS),
     "fashion MNIST, 2020": _colab("2020-09-01", "fashion_mnist", _DISTUTILS),
-    "custom training loop, 2019": _colab("2019-08-01", "custom_training"),
-    "custom training loop, 2020": _colab("2020-09-01", "custom_training"),
+    "custom training loop, 2019": _colab("2019-08-01", "custom_training", _MNIST),
+    "custom training loop, 2020": _colab("2020-09-01", "custom_training", _MNIST),
     "Shakespeare, Keras, 2020": _colab("2020-09-01", "shakespeare_with_tpu_and_keras"),
     "MNIST Keras, 2019-02": _program(
         "tensorflow/tpu",
         "2019-02-01",
         MODELS + "mnist_keras/mnist.py",
-        "--fake_data --epochs=1 --model_dir={out}",
+        "--fake_data --model_dir={out}",
     ),
     "MNIST Keras, 2019-12": _program(
         "tensorflow/tpu",
         "2019-12-01",
         MODELS + "mnist_keras/mnist.py",
-        "--fake_data --epochs=1 --model_dir={out}",
+        "--fake_data --model_dir={out}",
     ),
     "CIFAR Keras, 2019-12": _program(
-        "tensorflow/tpu", "2019-12-01", MODELS + "cifar_keras/cifar_keras.py", "--tpu=any"
+        "tensorflow/tpu",
+        "2019-12-01",
+        MODELS + "cifar_keras/cifar_keras.py",
+        "--tpu=any --train_file={data}/cifar.tfrecord --batch_size=16 --train_steps=2 "
+        "--iterations_per_loop=2 --model_dir={out}",
     ),
     # BERT and what came of it.
     "BERT, pre-training": _program(
@@ -206,6 +222,33 @@ PROGRAMS = {
         "--train_batch_size=8 --eval_batch_size=8 --unsup_ratio=0 --iterations_per_loop=2 "
         "--save_checkpoints_num=1 --learning_rate=2e-05",
     ),
+    "BioBERT, run_re": _program("dmis-lab/biobert", "2020-06-01", "run_re.py", COLA),
+    "BioBERT, pre-training": _program(
+        "dmis-lab/biobert",
+        "2020-06-01",
+        "run_pretraining.py",
+        PRETRAIN + "--bert_config_file={data}/config.json",
+    ),
+    "BERT for MS MARCO": _program(
+        "nyu-dl/dl4marco-bert",
+        "2020-06-01",
+        "run_msmarco.py",
+        "--data_dir={data}/marco --bert_config_file={data}/config.json --output_dir={out} "
+        "--max_seq_length=32 --do_train=True --do_eval=False --train_batch_size=16 "
+        "--save_checkpoints_steps=4 --use_tpu=True --tpu_name=any --init_checkpoint= " + STEPS,
+    ),
+    "CLUE, BERT pre-training": _program(
+        "CLUEbenchmark/CLUE",
+        "2020-12-01",
+        "baselines/models/bert/run_pretraining.py",
+        PRETRAIN + "--bert_config_file={data}/config.json",
+    ),
+    "CLUE, ALBERT pre-training": _program(
+        "CLUEbenchmark/CLUE",
+        "2020-12-01",
+        "baselines/models/albert/run_pretraining.py",
+        PRETRAIN + "--bert_config_file={data}/config.json",
+    ),
     "Mesh TensorFlow, toy model": _program(
         "tensorflow/mesh",
         "2020-06-01",
@@ -226,12 +269,16 @@ PROGRAMS = {
     "Sonnet 2, replicator_test": _program(
         "google-deepmind/sonnet", "2020-04-01", "sonnet/src/distribute/replicator_test.py"
     ),
-    "Sonnet 2, distributed_batch_norm_test": _program(
-        "google-deepmind/sonnet",
-        "2020-04-01",
-        "sonnet/src/distribute/distributed_batch_norm_test.py",
+    "Sonnet 2, batch_norm_test": _program(
+        "google-deepmind/sonnet", "2020-04-01", "sonnet/src/distribute/batch_norm_test.py"
     ),
-    "rinokeras, attention": _program(
-        "CannyLab/rinokeras", "2019-08-01", "rinokeras/testing/common/test_attention.py"
+    "compare_gan, tpu_random_test": _program(
+        "google/compare_gan", "2019-09-20", "compare_gan/tpu/tpu_random_test.py"
+    ),
+    "compare_gan, tpu_ops_test": _program(
+        "google/compare_gan", "2019-09-20", "compare_gan/tpu/tpu_ops_test.py"
+    ),
+    "compare_gan, arch_ops_tpu_test": _program(
+        "google/compare_gan", "2019-09-20", "compare_gan/architectures/arch_ops_tpu_test.py"
     ),
 }

@@ -12,7 +12,7 @@ def write(tmp_path):
     def files(**sources):
         for name, source in sources.items():
             path = tmp_path / (name + ".py")
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(textwrap.dedent(source))
         return str(tmp_path / (next(iter(sources)) + ".py"))
 

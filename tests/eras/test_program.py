@@ -1,5 +1,7 @@
 """The files of a program: which are read, and what is no Python."""
 
+import os
+
 import pytest
 
 from tpudist.eras import program
@@ -37,6 +39,38 @@ def test_modules_beside_the_script_are_read(write, files):
     found = program.detect(write(**files))
     assert found.era == "contrib"
     assert found.decisive[0].path.endswith(("helper.py", "other.py", "b.py"))
+
+
+def test_a_script_of_a_package_imports_by_the_packages_name(write, tmp_path):
+    write(**{"pack/__init__": "", "pack/helper": "s.call_for_each_tower(f)"})
+    write(**{"pack/script": "from pack import helper"})
+    found = program.detect(str(tmp_path / "pack" / "script.py"))
+    assert [os.path.basename(each.path) for each in found.decisive] == ["helper.py"]
+
+
+@pytest.mark.parametrize("below", ["", "/models"])
+def test_modules_below_pythonpath_are_the_users_if_the_script_is_below_it(
+    write, tmp_path, monkeypatch, below
+):
+    named = str(tmp_path / below.strip("/"))
+    write(
+        **{"models/run/script": "from %s import tool" % ("models.tools" if not below else "tools")}
+    )
+    write(**{"models/tools/tool": "s.call_for_each_tower(f)"})
+    script = str(tmp_path / "models" / "run" / "script.py")
+    assert program.detect(script).era == "v2_2"
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "/nowhere", named]))
+    assert program.own_folder(script) == os.path.realpath(named)
+    assert program.detect(script).era == "contrib"
+
+
+def test_pythonpath_elsewhere_is_no_folder_of_the_users(write, tmp_path_factory, monkeypatch):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "tool.py").write_text("s.call_for_each_tower(f)")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(elsewhere), os.sep]))
+    script = write(script="import tool")
+    assert program.own_folder(script) == os.path.realpath(os.path.dirname(script))
+    assert program.detect(script).era == "v2_2"
 
 
 def test_modules_that_are_not_imported_are_not_read(write):

@@ -13,8 +13,8 @@ def detect(script):
     """Finds the era of a script.
 
     Args:
-      script: path of the script. The modules beside it that it imports are
-        read too; what does not parse among them is left out.
+      script: path of the script. The modules of its own folders that it imports
+        are read too; what does not parse among them is left out.
 
     Returns:
       A `decide.Decision`.
@@ -28,7 +28,7 @@ def detect(script):
 
 
 def files(script):
-    """A list of (path, syntax tree): the script, and the modules beside it that it imports.
+    """A list of (path, syntax tree): the script, and the user's modules that it imports.
 
     Raises:
       ScriptError: the script is not Python 3.
@@ -37,11 +37,49 @@ def files(script):
     found = [(script, parse(script))]
     seen = {script}
     for path, tree in found:
-        for other in _imported_files(tree, path, os.path.dirname(script)):
+        for other in _imported_files(tree, path, _places(script), own_folder(script)):
             if other not in seen:
                 seen.add(other)
                 found += _readable(other)
     return found
+
+
+def own_folder(script):
+    """The folder of the user's files.
+
+    The script's, or that of the package it is a part of, or the first of PYTHONPATH's that
+    the script stands below.
+    """
+    above = _above(script)
+    return above[-1] if above else _package(script)
+
+
+def _package(script):
+    """The script's folder, or that of the topmost package it is a part of."""
+    folder = os.path.dirname(os.path.realpath(script))
+    while all(
+        os.path.exists(os.path.join(each, "__init__.py"))
+        for each in (folder, os.path.dirname(folder))
+    ):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _above(script):
+    """The folders of PYTHONPATH that a script stands below, the nearest first."""
+    script = os.path.realpath(script)
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    named = [os.path.realpath(each) for each in paths if each]
+    above = {each for each in named if script.startswith(os.path.join(each, ""))}
+    return sorted(above - {os.path.realpath(os.sep)}, key=len, reverse=True)
+
+
+def _places(script):
+    """Where Python looks for a module of the user's."""
+    folder, package = os.path.dirname(script), _package(script)
+    in_package = os.path.exists(os.path.join(package, "__init__.py"))
+    places = [folder] + ([os.path.dirname(package)] if in_package else []) + _above(script)
+    return list(dict.fromkeys(places))
 
 
 def describe(decision):
@@ -103,21 +141,22 @@ def _some(names, most=2):
     return text + (", and %d more" % rest if rest > 0 else "")
 
 
-def _imported_files(tree, path, folder):
+def _imported_files(tree, path, places, folder):
     """Files below `folder` that the import statements of a file may load."""
     for node in ast.walk(tree):
+        bases = places
         if isinstance(node, ast.Import):
-            dotted, base = [name.name for name in node.names], folder
+            dotted = [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = folder
-            for _ in range(node.level):
-                base = os.path.dirname(path if base is folder else base)
+            if node.level:
+                bases = [os.path.normpath(os.path.join(path, *[os.pardir] * node.level))]
             module = node.module or ""
             dotted = [module] + [(module + "." + name.name).strip(".") for name in node.names]
         else:
             continue
-        for name in dotted:
-            yield from _module_files(base, name, folder)
+        for base in bases:
+            for name in dotted:
+                yield from _module_files(base, name, folder)
 
 
 def _module_files(base, dotted, folder):

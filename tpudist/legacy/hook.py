@@ -1,10 +1,10 @@
 """The import hook: only the user's files see an era's TensorFlow.
 
-``import tensorflow`` in a file below the script's folder, or below the folder of
-the package that the script is a part of, gives the era's drop-in. TensorFlow's
-own files, those of packages installed below that folder
-(site-packages, and wherever TensorFlow itself is installed) and tpudist's get
-the real one.
+``import tensorflow`` in a file of the user's gives the era's drop-in: one below the
+script's folder, that of the package which the script is a part of, or one of PYTHONPATH
+that the script is below. TensorFlow's own files, those of packages installed below that
+folder (site-packages, and wherever TensorFlow itself is installed) and tpudist's get the
+real one.
 """
 
 import builtins

@@ -19,7 +19,7 @@ _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
 def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
-    Its files (those below its folder) import the era's drop-in for
+    Its files (those of ``eras.program.own_folder``) import the era's drop-in for
     ``tensorflow``; everybody else's imports are untouched. Afterwards Python's
     import, ``sys.argv``, ``sys.path``, the user's modules, absl's flags,
     TPUDIST_TPU and TensorFlow's behaviour switches are what they were, however
@@ -81,7 +81,7 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None):
         undo.enter_context(behaviour.of_era(era, in_graph))
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(_absl_flags())
-        undo.enter_context(hook.Hook(era, _own_folder(script)))
+        undo.enter_context(hook.Hook(era, program.own_folder(script)))
         yield code, lines
 
 
@@ -116,17 +116,6 @@ def _prepare(script, era):
 def _folder(script):
     """The folder that Python puts first on ``sys.path``: links are followed."""
     return os.path.dirname(os.path.realpath(script))
-
-
-def _own_folder(script):
-    """The folder of the user's files: the script's, or that of the package it is a part of."""
-    folder = _folder(script)
-    while all(
-        os.path.exists(os.path.join(each, "__init__.py"))
-        for each in (folder, os.path.dirname(folder))
-    ):
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def _era(era):
