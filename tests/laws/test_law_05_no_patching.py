@@ -30,6 +30,8 @@ OBJECTS = {
     "loss depends on the inputs",
     ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "
     "and choose its class themselves",
+    ("tfcompat/distributed_before_2_2.py", "_distribute_strategy"): "what 1.14 set on the variable "
+    "before it got our class, which keeps it elsewhere",
     ("tfcompat/functions.py", "_captured_inputs"): "releases without a constructor that takes "
     "captures",
     ("virtual/extended.py", "_collective_key_base"): "the native constructor reads it off the "

@@ -219,6 +219,8 @@ def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwarg
     )
     if isinstance(made, values.SyncOnReadVariable):
         made.__class__ = sync_on_read_class
+        # TensorFlow 1.14 made it of its own class, in which this is no property yet.
+        made._distribute_strategy = extended._container_strategy()
     return made
 
 
