@@ -103,19 +103,20 @@ def run(python, name, mirrors, work):
     with tempfile.TemporaryDirectory(dir=work) as out:
         for path, given in zip(program.files.split(" ;; "), program.arguments.split(" ;; ")):
             place = script(folder, path, program.lines, out)
-            status, said = execute(python, program.tpu, folder, place, given, out, work)
+            status, said = execute(python, program, folder, place, given, out, work)
             if status != "runs":
                 break
     return {"revision": revision, "status": status, "said": said}
 
 
-def environment(folder, work):
-    """Variables of the run: the revision is found as a package, and what is in it.
+def environment(folder, path, work):
+    """Variables of the run: the revision is found as a package, and what is in it or in `path`.
 
     Not where that would hide TensorFlow behind a folder of its name.
     """
     hides = os.path.isdir(os.path.join(folder, "tensorflow"))
     places = [] if hides else [folder, os.path.dirname(folder)]
+    places += [os.path.join(folder, path)] if path else []
     return dict(
         os.environ,
         KERAS_HOME=os.path.join(work, ".keras"),
@@ -129,21 +130,21 @@ def environment(folder, work):
     )
 
 
-def execute(python, tpu, folder, place, given, out, work):
+def execute(python, program, folder, place, given, out, work):
     """(status, what was said last) of one file."""
     words = given.format(out=out, data=work, source=folder).split()
     for i, word in enumerate(words):
         if word.startswith("here:"):  # a file that has to be in the program's folder
             words[i] = word[len("here:") :]
             shutil.copy(os.path.join(work, words[i]), os.path.dirname(place))
-    command = [python, "-m", "tpudist", "run", "--tpu", tpu, place] + words
+    command = [python, "-m", "tpudist", "run", "--tpu", program.tpu, place] + words
     log = os.path.join(work, "%s.log" % os.path.basename(place))
     try:
         with open(log, "wb") as said:
             done = subprocess.run(
                 command,
                 cwd=os.path.dirname(place),
-                env=environment(folder, work),
+                env=environment(folder, program.path, work),
                 timeout=LIMIT,
                 stdin=subprocess.DEVNULL,
                 stdout=said,

@@ -151,7 +151,7 @@ def _codes(random, count):
 
 
 def _records(folder, random):
-    """Records of BERT, ALBERT, Grover, GPT-2, MS MARCO, CIFAR and UDA."""
+    """Records of BERT, ALBERT, Grover, GPT-2, MS MARCO, CIFAR, MNIST and UDA."""
     try:
         import tensorflow  # noqa: F401
     except ImportError:
@@ -186,6 +186,9 @@ def _records(folder, random):
             "label_ids": random.randint(0, 2, 1),
         }
 
+    def digit():
+        return {"image_raw": random.bytes(28 * 28), "label": random.randint(0, 10, 1)}
+
     write("bert.tfrecord", [bert() for _ in range(64)])
     write("albert.tfrecord", [dict(bert(), token_boundary=np.ones(64, int)) for _ in range(64)])
     write("grover.tfrecord", [{"input_ids": random.randint(5, 500, 33)} for _ in range(64)])
@@ -196,6 +199,8 @@ def _records(folder, random):
     write("cifar.tfrecord", [{"image": random.bytes(3072), "label": [i % 10]} for i in range(32)])
     for part in ("sup", "unsup"):
         write("uda/%s/tf_examples.tfrecord.0.0" % part, [review() for _ in range(32)])
+    for part, count in (("train", 256), ("validation", 128), ("test", 16)):
+        write("mnist/%s.tfrecords" % part, [digit() for _ in range(count)])
 
 
 def _write_records(path, examples):

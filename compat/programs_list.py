@@ -8,17 +8,17 @@ separated by ``" ;; "``.
 import collections
 
 #: repository, date of the revision, files, arguments of each file, {line: what to write for it},
-#: the releases that the program itself refuses, the TPU, and the packages of its day that it
-#: needs. Without lines it is unmodified.
+#: the releases that the program itself refuses, the TPU, the packages of its day that it needs,
+#: and the folder that its page puts on PYTHONPATH. Without lines it is unmodified.
 Program = collections.namedtuple(
-    "Program", "repository date files arguments lines not_for tpu needs"
+    "Program", "repository date files arguments lines not_for tpu needs path"
 )
 
 
 def _program(
-    repository, date, files, arguments="", lines=(), not_for="", tpu="virtual:8", needs=""
+    repository, date, files, arguments="", lines=(), not_for="", tpu="virtual:8", needs="", path=""
 ):
-    return Program(repository, date, files, arguments, dict(lines), not_for, tpu, needs)
+    return Program(repository, date, files, arguments, dict(lines), not_for, tpu, needs, path)
 
 
 COLAB = "tools/colab/%s.ipynb"
@@ -46,6 +46,23 @@ GROVER = (
     "--output_dir={out}/model --max_seq_length=32 --train_batch_size=16 --use_tpu=True "
     "--tpu_name=any --save_checkpoints_steps=4 " + STEPS
 )
+
+
+MNIST = (
+    "--tpu=any --data_dir={data}/mnist --model_dir={out}/model --batch_size=64 "
+    "--train_steps=20 --iterations=5 --eval_steps=2"
+)
+RESNET = (
+    "--tpu=any --model_dir={out}/model --resnet_depth=18 --image_size=32 --num_label_classes=10 "
+    "--train_batch_size=16 --eval_batch_size=16 --num_train_images=1600 --num_eval_images=32 "
+    "--train_steps=4 --steps_per_eval=4 --iterations_per_loop=2 --log_step_count_steps=2 "
+    "--precision=float32 --export_dir={out}/export"
+)
+
+
+def _official(date, file, arguments, needs=""):
+    file = "models/official/" + file
+    return _program("tensorflow/tpu", date, file, arguments, needs=needs, path="models")
 
 
 #: Keras checks what it has downloaded of MNIST by its sum; not of Fashion-MNIST.
@@ -107,6 +124,10 @@ PROGRAMS = {
         MODELS + "mnist_keras/mnist.py",
         "--fake_data --model_dir={out}",
     ),
+    # TPUEstimator of tensorflow/tpu: records of random images, and black ones.
+    "MNIST, TPUEstimator": _official("2019-12-01", "mnist/mnist_tpu.py", MNIST),
+    "ResNet, 2019-06": _official("2019-06-01", "resnet/resnet_main.py", RESNET, "PyYAML 5"),
+    "ResNet, 2019-12": _official("2019-12-01", "resnet/resnet_main.py", RESNET),
     "CIFAR Keras, 2019-12": _program(
         "tensorflow/tpu",
         "2019-12-01",

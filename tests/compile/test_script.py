@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -97,11 +98,43 @@ LOOPS = """
     """
 
 
+ESTIMATORS = """
+    import sys, tempfile
+    import tensorflow as tf
+
+    def model_fn(features, labels, mode, params):
+        weight = tf.get_variable("weight", [4, 3])
+        loss = tf.reduce_mean((tf.matmul(features, weight) - labels) ** 2)
+        optimizer, step = tf.train.MomentumOptimizer(.1, .9), tf.train.get_global_step()
+        if "batch_size" not in params:
+            return tf.estimator.EstimatorSpec(
+                mode, loss=loss, train_op=optimizer.minimize(loss, step))
+        optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)
+        return tf.contrib.tpu.TPUEstimatorSpec(
+            mode, loss=loss, train_op=optimizer.minimize(loss, step))
+
+    def input_fn(params):
+        rows = tf.data.Dataset.from_tensors((tf.ones([4]), tf.zeros([3]))).repeat()
+        return rows.batch(params.get("batch_size", 2), drop_remainder=True)
+
+    resolver, folder = tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu"), tempfile.mkdtemp()
+    if sys.argv[1] == "tpu":
+        config = tf.contrib.tpu.RunConfig(cluster=resolver, model_dir=folder)
+        made = tf.contrib.tpu.TPUEstimator(model_fn, config=config, train_batch_size=16)
+    else:
+        strategy = tf.contrib.distribute.TPUStrategy(resolver)
+        config = tf.estimator.RunConfig(model_dir=folder, train_distribute=strategy)
+        made = tf.estimator.Estimator(model_fn, config=config, params={})
+    made.train(input_fn, max_steps=4)
+    print("trained %d steps" % made.get_variable_value("global_step"))
+    """
+
+
 @pytest.fixture
 def run(tmp_path, answers):
     """Runs ``tpudist run`` on a source in a Python of its own."""
 
-    def made(source, *options):
+    def made(source, *options, given=()):
         path = tmp_path / "script.py"
         path.write_text(textwrap.dedent(source))
         environment = dict(
@@ -109,7 +142,7 @@ def run(tmp_path, answers):
         )
         environment.pop("TPUDIST_TPU", None)
         return subprocess.run(
-            [sys.executable, "-m", "tpudist", "run", *options, str(path)],
+            [sys.executable, "-m", "tpudist", "run", *options, str(path), *given],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             universal_newlines=True,
@@ -152,6 +185,18 @@ def test_a_graph_and_its_loop_of_steps(compiler, run):
     assert "ran 4 variables" in done.stdout
     assert "1 replica function\n" in done.stdout
     assert "variable weight/Momentum" in done.stdout
+
+
+@pytest.mark.parametrize("how", ["tpu", "distribute"])
+def test_the_step_of_an_estimator(compiler, run, how):
+    done = run(ESTIMATORS, "--compile", "v5e:2x4", "--fast", given=[how])
+    assert done.returncode == 0, done.stderr
+    assert "trained 4 steps\n" in done.stdout
+    assert "1 replica function\n" in done.stdout and "compiles: v5e:2x4" in done.stdout
+    line = ESTIMATORS[: ESTIMATORS.index("def model_fn")].count("\n") + 1
+    assert re.search(r"^model_fn  \S+script.py:%d$" % line, done.stdout, re.MULTILINE)
+    assert "argument labels" in done.stdout and "asked for 1 all-reduce" in done.stdout
+    assert "float32[4,3]  variable weight/Momentum" in done.stdout
 
 
 def test_a_script_without_replicas_is_exit_code_1(run):

@@ -40,6 +40,14 @@ STATEMENTS = [
     "from {tf}.python.distribute import values as m; m.TowerLocalVariable; m.MirroredVariable",
     "from {tf}.python.training import saver as m; m.Saver; m.latest_checkpoint",
     "from {tf}.python.data.ops import dataset_ops as m; m.Dataset",
+    "from {tf}.python.estimator import estimator as m; m.Estimator; m.WarmStartSettings; "
+    "assert m._load_global_step_from_checkpoint_dir('/none') == 0",
+    "from {tf}.python.estimator import estimator_lib as m; m.Estimator; m.train_and_evaluate",
+    "from {tf}.python.estimator import model_fn as m; m.EstimatorSpec; m.ModeKeys.TRAIN",
+    "from {tf}.python.estimator import run_config as m; m.RunConfig",
+    "from {tf}.python.estimator.run_config import RunConfig",
+    "from {tf}.python.estimator.export import export as m; m.ServingInputReceiver",
+    "from {tf}.python.estimator.export.export_output import PredictOutput, ExportOutput",
 ]
 
 

@@ -6,6 +6,7 @@ TensorFlow's Estimator runs other strategies itself.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,7 @@ class Estimator(_Estimator):
             return super()._call_model_fn(features, labels, mode, config)
         own = super()._call_model_fn
 
+        @functools.wraps(self._model_fn)
         def model_fn(features: Any, labels: Any) -> Any:
             return own(features, labels, mode, config)
 

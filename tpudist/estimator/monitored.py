@@ -21,6 +21,7 @@ from tpudist.estimator import (
     monitored_sessions,
     run_config,
     specs,
+    trained_steps,
     warm_starting,
 )
 from tpudist.tfcompat import estimators, functions
@@ -153,7 +154,7 @@ class Estimator:
           ArgumentError: (a ValueError) both `steps` and `max_steps`, or less than 1.
         """
         monitored_sessions.check_steps(steps=steps, max_steps=max_steps)
-        if max_steps is not None and max_steps <= self._trained_steps():
+        if max_steps is not None and max_steps <= trained_steps.trained_steps(self._model_dir):
             _v1.logging.info("Skipping training since max_steps has already saved.")
             return self
         all_hooks = list(hooks or []) + self._convert_train_steps_to_hooks(steps, max_steps)
@@ -326,10 +327,6 @@ class Estimator:
                 "return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)",
             )
         return spec.checked()
-
-    def _trained_steps(self) -> int:
-        path = self.latest_checkpoint()
-        return int(tf.train.load_variable(path, "global_step")) if path else 0
 
     def _maybe_warm_start(self, checkpoint_path: str | None) -> None:
         if self._warm_start_settings is not None and not checkpoint_path:

@@ -8,6 +8,7 @@ Session.
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -100,8 +101,12 @@ class Program:
         """
 
         def step(outputs: Any, features: Any, labels: Any = None) -> None:
-            values = adapter.replicate(self._strategy, self._replica, (features, labels), {})
+            values = adapter.replicate(self._strategy, replica, (features, labels), {})
             use(outputs, values)
+
+        @functools.wraps(self._model_fn)  # Reports name what is replicated.
+        def replica(features: Any, labels: Any) -> dict[str, Any]:
+            return self._replica(features, labels)
 
         with self._strategy.scope():
             adapter.run_steps(self._strategy, step, infeed, iterations, None, self.outputs)

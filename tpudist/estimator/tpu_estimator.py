@@ -6,6 +6,7 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -228,6 +229,7 @@ class TPUEstimator(_Estimator):
         context = tpu_context.TPUContext(self._cores, fed)
         items: dict[str, Any] = {"batch_size": fed.model_batch, "context": context}
 
+        @functools.wraps(self._users_fn)
         def model_fn(features: Any, labels: Any) -> Any:
             features, labels = partitions.split(self._cores, config.tpu_config, features, labels)
             return self._users_spec(features, labels, mode, config, params, items)

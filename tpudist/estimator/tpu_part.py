@@ -6,6 +6,7 @@ TPU: its training op is a loop of steps, its metrics take the batch of all cores
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -145,6 +146,7 @@ class Model:
         def use(outputs: Any, found: dict[str, Any]) -> None:
             outputs.set_tensor("host", found, "NONE")
 
+        @functools.wraps(model_fn)
         def with_mask(features: Any, mask: Any) -> Any:
             del masks[:]
             masks.append(mask)

@@ -117,11 +117,27 @@ ESTIMATOR_HOOKS = ("CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook
                    "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext",
                    "SessionRunHook", "SessionRunValues", "StepCounterHook",
                    "StopAtStepHook", "SummarySaverHook", "VocabInfo")
+#: Where ``from tensorflow.python.estimator import estimator`` finds them.
+_PRIVATE = "python.estimator."
 _ESTIMATORS = {
     **_below("tpudist.estimator.tpu", ("estimator.tpu.",), TPU_ESTIMATOR),
     **_below("tpudist.estimator", ("estimator.",), ESTIMATOR),
     **_below("tpudist.estimator.export", ("estimator.export.",), ESTIMATOR_EXPORT),
     **_same("estimator.", "tensorflow:compat.v1.train.", ESTIMATOR_HOOKS),
+    **_below("tpudist.estimator", (_PRIVATE + "estimator_lib.",), ESTIMATOR),
+    **_below("tpudist.estimator", (_PRIVATE + "estimator.",), ("Estimator", "WarmStartSettings")),
+    **_below("tpudist.estimator", (_PRIVATE + "exporter.",), (
+        "BestExporter", "Exporter", "FinalExporter", "LatestExporter")),
+    **_below("tpudist.estimator", (_PRIVATE + "model_fn.",), ("EstimatorSpec", "ModeKeys")),
+    **_below("tpudist.estimator", (_PRIVATE + "run_config.",), ("RunConfig",)),
+    **_below("tpudist.estimator", (_PRIVATE + "training.",), (
+        "EvalSpec", "TrainSpec", "train_and_evaluate")),
+    **_below("tpudist.estimator.export",
+             tuple(_PRIVATE + "export.%s." % each for each in ("export", "export_lib",
+                                                               "export_output")),
+             ESTIMATOR_EXPORT),
+    _PRIVATE + "estimator._load_global_step_from_checkpoint_dir":
+        "tpudist.estimator.trained_steps:trained_steps",
 }
 
 #: What a TPUEstimator's model function calls in 2.x: ``tf.compat.v1.tpu``.

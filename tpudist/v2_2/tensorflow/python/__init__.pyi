@@ -2,6 +2,7 @@
 from typing import Any
 
 from tpudist.v2_2.tensorflow.python import distribute as distribute
+from tpudist.v2_2.tensorflow.python import estimator as estimator
 from tpudist.v2_2.tensorflow.python import tpu as tpu
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,8 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.v2_0.tensorflow.python.estimator.export import export as export
+from tpudist.v2_0.tensorflow.python.estimator.export import export_lib as export_lib
+from tpudist.v2_0.tensorflow.python.estimator.export import export_output as export_output
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
