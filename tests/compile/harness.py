@@ -50,10 +50,10 @@ def lower(strategy, fn, *args, **kwargs):
     return step.lower_step(strategy, fn, args, kwargs)
 
 
-def refusal(strategy, fn, *args):
+def refusal(strategy, fn, *args, **kwargs):
     """The `CompileError` that lowering a replica function raises."""
     with pytest.raises(CompileError) as caught:
-        lower(strategy, fn, *args)
+        lower(strategy, fn, *args, **kwargs)
     return caught.value
 
 

@@ -58,6 +58,8 @@ def test_reads(text, args, kwargs):
         ("(f32[2]", "',' is expected at 'the end'"),
         ("{f32[2]}", "a name is expected"),
         ("f32[2],,f32[2]", "a shape or a value is expected"),
+        ("n=1,x=f32[2],n=2", "'n' is given twice"),
+        ("{n:f32[2],n:f32[3]}", "'n' is given twice"),
     ],
 )
 def test_refuses(text, why):

@@ -1,5 +1,7 @@
 """Ops that no TPU runs are refused together, each with the user's line."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -12,6 +14,8 @@ pytestmark = pytest.mark.skipif(
     not versions.LOWERS_TO_HLO,
     reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
 )
+
+SPEC = tf.TensorSpec([16, 4])
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +128,56 @@ def test_wrong_shapes_are_told_as_shapes(strategy):
     error = harness.refusal(strategy, step, tf.TensorSpec([16, 4]), tf.TensorSpec([]))
     assert harness.line(__file__, "multiplied") in error.seen
     assert error.instead.endswith("the step got images float32[16, 4], rate float32[]")
+
+
+@pytest.mark.parametrize(
+    "args, kwargs, why",
+    [
+        ((), {}, "missing a required argument: 'images'"),
+        ((SPEC,), {"rates": 0.1}, "missing a required argument: 'rate'"),
+        ((SPEC, 0.1), {"rates": 0.1}, "got an unexpected keyword argument 'rates'"),
+        ((SPEC, SPEC, SPEC), {}, "too many positional arguments"),
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda fn: fn, tf.function])
+def test_arguments_that_the_step_does_not_take_are_told_as_such(strategy, wrap, args, kwargs, why):
+    @wrap
+    def step(images, rate):
+        return images * rate
+
+    error = harness.refusal(strategy, step, *args, **kwargs)
+    assert "the step is step(images, rate): " + why in error.seen
+    assert "outer_factory" not in str(error) and "tf.function" not in error.instead
+    assert "images, rate" in error.instead and "--args" in error.instead
+
+
+def test_a_value_that_does_not_fit_is_told_with_what_was_given(strategy):
+    def step(images, count):
+        return images[:count]  # counted
+
+    error = harness.refusal(strategy, step, SPEC, count=1.5)
+    assert harness.line(__file__, "counted") in error.seen
+    assert error.instead.endswith("the step got images float32[16, 4], count=1.5")
+
+
+def test_a_type_error_of_the_steps_own_is_not_told_as_its_arguments(strategy):
+    """Where the call fits, and where only a decorator knows what fits."""
+
+    def step(images):
+        return len(3)  # measured
+
+    error = harness.refusal(strategy, step, SPEC)
+    assert harness.line(__file__, "measured") in error.seen
+    assert "the step is" not in error.seen
+
+    def scaled(fn):
+        return functools.wraps(fn)(lambda images: fn(images, 2.0))
+
+    @scaled
+    def twice(images, scale):
+        return images * scale
+
+    assert harness.lower(strategy, twice, SPEC).outputs
 
 
 def test_a_step_that_autograph_leaves_alone_stops(strategy):

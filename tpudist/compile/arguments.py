@@ -76,6 +76,7 @@ def parse(text):
     while not reader.at_end():
         name = reader.name("=")
         if name:
+            reader.once(name, kwargs)
             kwargs[name] = reader.value()
         elif kwargs:
             raise reader.error("an argument without a name follows one with")
@@ -124,6 +125,11 @@ class _Reader:
         if not self._skip(symbol):
             raise self.error("%r is expected" % symbol)
 
+    def once(self, name, before):
+        """Refuses a name that came before."""
+        if name in before:
+            raise self.error("%r is given twice, again" % name)
+
     def error(self, why):
         """The error of what comes next."""
         return ArgumentError(
@@ -142,6 +148,7 @@ class _Reader:
             name = self.name(mark) if mark else ""
             if name is None:
                 raise self.error("a name is expected")
+            self.once(name, [each for each, _ in found if each])
             found.append((name, self.value()))
         return found
 

@@ -1,13 +1,12 @@
 """Traces one replica's step into a function graph."""
 
 import collections
-import inspect
 
 import numpy as np
 import tensorflow as tf
 
 from tpudist.compile.arguments import Spec
-from tpudist.compile.lowering import graph_ops, symbolic_replicas, unsupported
+from tpudist.compile.lowering import given_arguments, graph_ops, symbolic_replicas, unsupported
 from tpudist.errors import CompileError, TpudistError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import function_graphs, variables
@@ -62,7 +61,8 @@ def trace_with_results(strategy, fn, args=(), kwargs=None):
     ) as extended, strategy.scope(), graphs.variables_reused():
         with trace_.ordered() as order, graphs.for_xla():
             args, kwargs = _placeholders(fn, args, kwargs or {}, given)
-            results = _called(extended, call, args, kwargs, trace_.graph, given)
+            asked = given_arguments.Call(fn, args, kwargs)
+            results = _called(extended, call, asked, trace_.graph)
             outputs = _outputs(results, trace_.handed_out, order)
     graph = trace_.finish([tensor for _, tensor in outputs], [held for _, held, _ in given])
     named = _variables(graph)
@@ -77,13 +77,13 @@ def trace_with_results(strategy, fn, args=(), kwargs=None):
     return Traced(step, results, trace_.handed_out)
 
 
-def _called(extended, fn, args, kwargs, graph, given):
+def _called(extended, fn, asked, graph):
     try:
-        return extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+        return extended.call_for_each_replica(fn, args=asked.args, kwargs=asked.kwargs)
     except TpudistError:
         raise
     except Exception as error:
-        raise unsupported.stopped(graph, error, given) from error
+        raise unsupported.stopped(graph, error, asked) from error
 
 
 def _placeholders(fn, args, kwargs, given):
@@ -102,7 +102,7 @@ def _placeholders(fn, args, kwargs, given):
         flat = [enter(_joined(name, path), leaf) for path, leaf in _with_paths(value)]
         return nests.pack_sequence_as(value, flat)
 
-    names = _argument_names(fn, args)
+    names = given_arguments.names(fn, args)
     return (
         tuple(enter_all(*pair) for pair in zip(names, args)),
         {name: enter_all(name, kwargs[name]) for name in sorted(kwargs)},
@@ -131,20 +131,6 @@ def _placeholder(name, value, given):
     held = tf.compat.v1.placeholder(tf.as_dtype(value.dtype), shape)
     given.append((name, held, None))
     return held
-
-
-def _argument_names(fn, args):
-    function = fn.python_function if functions.is_function(fn) else fn
-    names = ["argument_%d" % i for i in range(len(args))]
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # a builtin
-        return names
-    for i, parameter in enumerate(parameters[: len(args)]):
-        if parameter.kind == parameter.VAR_POSITIONAL:
-            return names[:i] + ["%s_%d" % (parameter.name, j) for j in range(len(args) - i)]
-        names[i] = parameter.name
-    return names
 
 
 def _outputs(results, handed_out, order):

@@ -84,18 +84,20 @@ def _lines(graph):
     ]
 
 
-def stopped(graph, error, given):
+def stopped(graph, error, call):
     """A `CompileError` for what a step raised while it was traced.
 
     Args:
       graph: the FuncGraph of the step, as far as it came.
       error: the exception. Ops before it that XLA cannot compile are named
         too: often it is about their results, which have no shape.
-      given: (name, placeholder, None) of the step's arguments.
+      call: a `given_arguments.Call`.
 
     Returns:
       The error, to be raised.
     """
+    if isinstance(error, TypeError) and call.misfit():
+        return call.error()
     lines = _lines(graph) if versions.LOWERS_TO_HLO else []
     place = graph_ops.place_of(error)
     said = (str(error).strip() or "no message").splitlines()[-1].strip()
@@ -105,10 +107,8 @@ def stopped(graph, error, given):
     instead = "a step that runs in a tf.function"
     if len(lines) > 1:
         instead = "what the first line says"
-    elif given and isinstance(error, (ValueError, tf.errors.InvalidArgumentError)):
-        instead = "shapes of one replica that fit that line; the step got %s" % ", ".join(
-            "%s %s%s" % (name, held.dtype.name, held.shape.as_list()) for name, held, _ in given
-        )
+    elif call.text() and isinstance(error, (TypeError, ValueError, tf.errors.InvalidArgumentError)):
+        instead = "arguments of one replica that fit that line; the step got " + call.text()
     return CompileError(
         "the step stopped while it was traced" + "".join("\n  " + line for line in lines),
         "what is not traced cannot be compiled",
