@@ -137,9 +137,13 @@ def test_help_and_version_exit_0(capsys, argv, words):
 def test_doctor_passes_its_options(monkeypatch):
     from tpudist import doctor
 
-    monkeypatch.setattr(doctor, "run", lambda as_json, runtime, look: (as_json, runtime, look))
-    assert cli.main(["doctor"]) == (False, None, [])
-    assert cli.main(["doctor", "--json", "--runtime", "2.8.0"]) == (True, "2.8.0", [])
+    def run(as_json, runtime, look, paths):
+        return as_json, runtime, look, paths
+
+    monkeypatch.setattr(doctor, "run", run)
+    assert cli.main(["doctor"]) == (False, None, [], [])
+    assert cli.main(["doctor", "--json", "--runtime", "2.8.0"]) == (True, "2.8.0", [], [])
+    assert cli.main(["doctor", "a.py", "b"]) == (False, None, [], ["a.py", "b"])
     argv = ["doctor", "--tpu", "mine", "--zone", "us-central1-b", "--configure"]
     assert cli.main(argv)[2] == ["mine", "--zone=us-central1-b", "--configure"]
 

@@ -35,6 +35,7 @@ def test_json_is_stable():
     _, text = answer(CASES["runtime unknown"][0], as_json=True)
     data = json.loads(text)
     assert sorted(data) == [
+        "contrib",
         "findings",
         "keras",
         "ok",

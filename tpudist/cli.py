@@ -101,7 +101,7 @@ def doctor(options: argparse.Namespace) -> int:
     """``tpudist doctor``: reports what is installed and what to type.
 
     Args:
-      options: parsed ``json`` and ``configure`` (bool), and ``runtime``, ``tpu``,
+      options: parsed ``paths``, ``json`` and ``configure`` (bool), and ``runtime``, ``tpu``,
         ``zone`` and ``project`` (each a text or None).
 
     Returns:
@@ -122,7 +122,7 @@ def doctor(options: argparse.Namespace) -> int:
     for name in ("zone", "project"):
         look += ["--%s=%s" % (name, getattr(options, name))] * bool(getattr(options, name))
     look += ["--configure"] * options.configure
-    return doctors.run(options.json, options.runtime, look=look)
+    return doctors.run(options.json, options.runtime, look=look, paths=options.paths)
 
 
 def selftest(options: argparse.Namespace) -> int:

@@ -87,7 +87,7 @@ def test_a_module_of_contrib_that_another_file_returns(tmp_path):
         {
             "wrapped.py": "def eager():\n  from tensorflow.contrib import eager as e\n  return e\n",
             "a.py": "import tensorflow as tf\nimport wrapped as contrib\n"
-            "tfe = contrib.eager()\ntf.log(1)\n\ndef f():\n  return tfe.Iterator(1)\n",
+            "tfe = contrib.eager()\ntf.log(1)\n\ndef f():\n  return tfe.Variable(1)\n",
         },
     )
     assert [use.line for use in outcomes(tmp_path, "latest", False)[0][2]] == [7]

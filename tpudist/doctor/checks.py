@@ -16,8 +16,9 @@ from tpudist.doctor import releases, tpu_checks
 from tpudist.doctor.findings import NOTE, PROBLEM, Finding
 
 if TYPE_CHECKING:
-    from typing import Iterator, List, Optional, Tuple
+    from typing import Iterator, List, Optional, Sequence, Tuple
 
+    from tpudist.doctor import contrib_names
     from tpudist.doctor.environment import Environment
 
     Found = Iterator[Tuple[str, str, str, str]]
@@ -225,6 +226,42 @@ def keras_slots(env: Environment) -> Found:
         )
 
 
+def contrib_packages_missing(env: Environment) -> Found:
+    """Names of contrib that lead to a package which is not installed."""
+    missing: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
+    for use in env.contrib_elsewhere:
+        if use.package and use.package.replace("_", "-") not in env.distributions:
+            missing.setdefault(use.package, []).append(use)
+    for package, uses in missing.items():
+        yield (
+            PROBLEM,
+            "%s is not installed, and %d names of tf.contrib lead there: %s"
+            % (package, len(uses), _places(uses)),
+            "tf.contrib ended with TensorFlow 1.15, and %s carries these names on" % package,
+            'pip install "tpudist[legacy]", or pip install %s' % package,
+        )
+
+
+def contrib_names_gone(env: Environment) -> Found:
+    """Names of contrib that nobody has: they raise when they are called."""
+    gone: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
+    for use in env.contrib_elsewhere:
+        if use.kind == "gone":
+            gone.setdefault(use.instead, []).append(use)
+    for instead, uses in gone.items():
+        yield (
+            NOTE,
+            "%d names of tf.contrib that nobody carries on: %s" % (len(uses), _places(uses)),
+            "they can be imported and read under tpudist run, and raise when they are called",
+            instead,
+        )
+
+
+def _places(uses: Sequence[contrib_names.Use]) -> str:
+    told = ["%s (%s:%d)" % (use.name, use.path, use.line) for use in uses[:3]]
+    return ", ".join(told) + (", ..." if len(uses) > 3 else "")
+
+
 #: In the order of the report.
 CHECKS = [
     tensorflow_missing,
@@ -237,6 +274,8 @@ CHECKS = [
     legacy_keras_missing,
     keras_of_the_eras,
     keras_slots,
+    contrib_packages_missing,
+    contrib_names_gone,
     tpu_checks.chip_without_kernels,
     tpu_checks.virtual_name,
     tpu_checks.tpu_cannot_be_used,

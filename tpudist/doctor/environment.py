@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 from tpudist import machine
 from tpudist.cloud import deadlines
+from tpudist.doctor import contrib_names, releases
 
 #: Environment variables that decide about TPUs and Keras.
 VARIABLES = (
@@ -56,6 +57,8 @@ class Environment(typing.NamedTuple):
       runtime: the TPU runtime's version, as the user gave it or the TPU says; or None.
       looked: what :mod:`tpudist.doctor.look` saw (a dict), see there; None if no TPU
         was asked for.
+      contrib: names of ``tf.contrib`` in the files asked about, see
+        :mod:`tpudist.doctor.contrib_names`; None if none were.
     """
 
     python: str
@@ -68,6 +71,7 @@ class Environment(typing.NamedTuple):
     chips: list[str]
     runtime: str | None
     looked: dict[str, typing.Any] | None = None
+    contrib: list[contrib_names.Use] | None = None
 
     @property
     def tensorflows(self) -> dict[str, str]:
@@ -99,13 +103,22 @@ class Environment(typing.NamedTuple):
         """Whether TF_USE_LEGACY_KERAS asks for ``tf_keras``."""
         return self.variables.get(machine.LEGACY_KERAS) in machine.YES
 
+    @property
+    def contrib_elsewhere(self) -> list[contrib_names.Use]:
+        """The names of contrib that this TensorFlow does not have itself."""
+        own = releases.within(self.tensorflow, None, "1.15")
+        return [] if own else list(self.contrib or ())
 
-def detect(runtime: str | None = None, look: Sequence[str] = ()) -> Environment:
+
+def detect(
+    runtime: str | None = None, look: Sequence[str] = (), paths: Sequence[str] = ()
+) -> Environment:
     """The :class:`Environment` of this machine; asks no network but for a TPU by its name.
 
     Args:
       runtime: the TPU runtime's version, if the user knows it.
       look: arguments of :mod:`tpudist.doctor.look`; empty looks at none.
+      paths: files and folders to look names of contrib up in.
     """
     distributions, requires = installed()
     looked = look_at(look) if look else None
@@ -120,6 +133,7 @@ def detect(runtime: str | None = None, look: Sequence[str] = ()) -> Environment:
         chips=tpu_chips(),
         runtime=runtime or (looked or {}).get("runtime"),
         looked=looked,
+        contrib=contrib_names.of_paths(paths) if paths else None,
     )
 
 

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
 def add(verb: argparse.ArgumentParser) -> None:
     """Gives the verb's parser its options."""
+    verb.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files and folders: where each name of tf.contrib in them leads here",
+    )
     verb.add_argument("--json", action="store_true", help="one JSON object, for programs")
     verb.add_argument(
         "--tpu",

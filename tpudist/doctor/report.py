@@ -36,6 +36,7 @@ def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, 
         "keras": keras(env),
         "tpu": tpus.found(env),
         "surfaces": surfaces(env.tensorflow),
+        "contrib": contrib(env),
         "findings": [finding._asdict() for finding in findings],
         "ok": not any(finding.level == PROBLEM for finding in findings),
     }
@@ -58,6 +59,39 @@ def keras(env: Environment) -> dict[str, str | None]:
         return {"generation": package, "version": version}
     new = releases.within(version, "3.0", None)
     return {"generation": "Keras 3" if new else "keras 2", "version": version}
+
+
+def contrib(env: Environment) -> list[dict[str, Any]] | None:
+    """The names of ``tf.contrib`` in the files asked about, each with where it leads.
+
+    Returns:
+      Dicts with the fields of `tpudist.doctor.contrib_names.Use`, and ``missing``: whether
+      its package is not installed; None if no file was asked about.
+    """
+    if env.contrib is None:
+        return None
+    own = not env.contrib_elsewhere and bool(env.contrib)
+    return [_answer(env, use._asdict(), own) for use in env.contrib]
+
+
+def _answer(env: Environment, told: dict[str, Any], own: bool) -> dict[str, Any]:
+    if own:
+        told.update(kind="native", leads_to="tensorflow." + told["name"], package="", instead="")
+    package = told["package"].replace("_", "-")
+    return dict(told, missing=bool(package) and package not in env.distributions)
+
+
+def _contrib(names: Sequence[Mapping[str, Any]] | None) -> list[str]:
+    """Lines on the names of contrib."""
+    if names is None:
+        return []
+    lines = ["", "Names of tf.contrib, and where they lead"] if names else []
+    for each in names:
+        where = {"module": "its names lead elsewhere", "gone": "nobody has it: " + each["instead"]}
+        note = ", which is not installed" if each["missing"] else ""
+        leads = where.get(each["kind"]) or each["leads_to"] + note
+        lines.append("  %(path)s:%(line)d: tf.%(name)s: " % each + leads)
+    return lines or ["", "No name of tf.contrib in these files"]
 
 
 def surfaces(tensorflow: str | None) -> dict[str, dict[str, list[str]]]:
@@ -88,6 +122,7 @@ def as_text(environment: Environment, findings: Sequence[Finding]) -> str:
     if environment.tensorflow:
         lines += ["", "Native in this TensorFlow (tpudist gives the rest)"]
         lines += [_native(era, **names) for era, names in report["surfaces"].items()]
+    lines += _contrib(report["contrib"])
     for finding in findings:
         lines += [
             "",

@@ -70,14 +70,6 @@ def is_module(path: str) -> bool:
     return path in surfaces.contrib_modules() or path in surfaces.HOMES
 
 
-def has_names(path: str) -> bool:
-    """Whether names below a module of contrib lead somewhere."""
-    tables = (surfaces.MOVED, surfaces.LEADS, surfaces.WRITTEN, surfaces.DROPINS["contrib"])
-    start = path + "."
-    public = surfaces.public_name(path + ".x").rpartition(".")[0] + "."
-    return any(key.startswith((start, public)) for table in tables for key in table)
-
-
 def is_name(path: str) -> bool:
     """Whether 1.15's contrib had such a name, in the module itself or in its package.
 

@@ -175,16 +175,26 @@ def _find(space: Namespace, name: str) -> Any:
         child = Namespace(space.__name__ + "." + name, era, path, space._tpudist_root, space)
         if _overlaid(era, path) or bases.of(child):
             return child
+    is_contrib = era == "contrib" and contrib_modules.is_below(path)
+    for found in contrib_modules.find(path, top(era)) if is_contrib and _is_tf2() else ():
+        return found
     cause = None
     for base in bases.of(space):
         try:
             return getattr(base, name)
         except AttributeError as error:
             cause = cause or error
-    if era == "contrib" and contrib_modules.is_below(path):
+    if is_contrib:
         for found in contrib_modules.find(path, top(era)) or _gone(space, path, name, cause):
             return found
     raise _missing(space, name, cause)
+
+
+def _is_tf2() -> bool:
+    """Whether no contrib of TensorFlow's own comes before the table."""
+    from tpudist.tfcompat import versions
+
+    return versions.TF2
 
 
 def _gone(space: Namespace, path: str, name: str, cause: AttributeError | None) -> list[Any]:
@@ -214,7 +224,7 @@ def _is_gone(value: Any) -> bool:
     path = value._tpudist_path
     if value._tpudist_era != "contrib" or not contrib_modules.is_below(path):
         return False
-    return not bases.of(value) and not contrib_modules.has_names(path)
+    return not bases.of(value) and not surfaces.leads_below(path)
 
 
 def _private(space: Namespace, path: str, name: str) -> Any:

@@ -97,6 +97,10 @@ class _Bindings(ast.NodeVisitor):
     def visit_Assign(self, node):
         if isinstance(node.value, ast.Call) and _STRATEGY.search(_last_word(node.value.func)):
             self.strategies.update(_last_word(target) for target in node.targets)
+        module = _dotted(node.value, self.tensorflow)
+        if module in surfaces.contrib_modules():
+            names_ = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            self.tensorflow.update(dict.fromkeys(names_, module))
         self.generic_visit(node)
 
 
@@ -186,13 +190,7 @@ class _Uses(ast.NodeVisitor):
         self.found.append(Evidence(name, eras, self._path, line, kind, self._guards > 0))
 
     def _dotted(self, node):
-        words = []
-        while isinstance(node, ast.Attribute):
-            words.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or node.id not in self._bindings.tensorflow:
-            return None
-        return _joined(self._bindings.tensorflow[node.id], *words[::-1])
+        return _dotted(node, self._bindings.tensorflow)
 
 
 class _Names(_Uses):
@@ -214,6 +212,17 @@ def _below_tensorflow(full):
     if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
         return ".".join(parts[3:]) if parts[2] == "tensorflow" else None
     return None
+
+
+def _dotted(node, tensorflow):
+    """The dotted name below ``tf`` of ``a.b.c``, None if `a` is none of TensorFlow's."""
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in tensorflow:
+        return None
+    return _joined(tensorflow[node.id], *words[::-1])
 
 
 def _asks_for_a_name(call):

@@ -185,9 +185,8 @@ class Engine:
         if path in self._survey.starts and steps[0] == "2.0" and self.wanted(graph_mode.RULE):
             graph_mode.plan(plan, self._survey.wants_v1(path))
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
-            imports.leave_gone(
-                plan, self._survey.eras.get(path, "") if steps == ("import",) else ""
-            )
+            era = self._survey.eras.get(path, "") if steps == ("import",) else ""
+            imports.leave_gone(plan, moved if self.wanted(rules.IMPORTS) else None, era)
         if not plan.edits:
             return plan, module.text
         return plan, patches.applied(module, plan.edits)

@@ -60,7 +60,7 @@ def plan(plan_, is_v1):
     """
     module = plan_.module
     root = plan_.bound_root()
-    statement = root and _statement(module, root)
+    statement = root and statements.binding(module, root)
     if statement is None:
         name = "tf" if root is None else "tensorflow_v1"
         text = "import tensorflow.compat.v1 as %s\n%s.disable_v2_behavior()\n" % (name, name)
@@ -69,14 +69,3 @@ def plan(plan_, is_v1):
     call = "%s.%sdisable_v2_behavior()" % (root, "" if is_v1 else "compat.v1.")
     statements.put_after(plan_, statement, cst.parse_statement(call))
     return plan_.done(statement, RULE, module.code(statement).split("\n")[-1], call)
-
-
-def _statement(module, name):
-    """The statement of the module's own level that binds a name to TensorFlow."""
-    for assignment in module.global_scope()[name]:
-        node = getattr(assignment, "node", None)
-        while node is not None and module.parent(node) is not module.tree:
-            node = module.parent(node)
-        if node is not None:
-            return node
-    return None

@@ -40,6 +40,28 @@ def plan(plan_, relocation):
             _plan_star(plan_, node, relocation)
     if plan_.root_needed:
         _plan_root(plan_)
+    if plan_.packages:
+        _plan_packages(plan_)
+
+
+def _plan_packages(plan_):
+    """Puts the imports of packages after that of ``tf``."""
+    root = plan_.bound_root()
+    statement = root and statements.binding(plan_.module, root)
+    missing = [
+        line
+        for line in plan_.packages
+        if not any(plan_.module.code(node) == line for node in plan_.module.nodes.imports)
+    ]
+    if not missing:
+        return
+    new = [cst.parse_statement(line) for line in missing]
+    if statement is None:
+        statement = statements.put_first(plan_, new)
+    else:
+        for each in new:
+            statements.put_after(plan_, statement, each)
+    plan_.done(statement, _RULE, "", "; ".join(missing))
 
 
 def _plan_import(plan_, node, relocation):
@@ -167,25 +189,32 @@ def _dropped(plan_, node, full, bound):
 
 def covered(name, era):
     """Whether the drop-in namespace of an era answers for a dotted name below ``tf``."""
-    dropins = surfaces.DROPINS[era]
+    names = set(surfaces.DROPINS[era])
+    if era == "contrib":
+        if surfaces.lead(name).kind != "gone":
+            return True
+        names.update(surfaces.MOVED, surfaces.LEADS, surfaces.WRITTEN)
     return any(
-        key == name or key.startswith(name + ".") or name.startswith(key + ".") for key in dropins
-    ) or (name in ("contrib.distribute.MirroredStrategy", "contrib.distribute.OneDeviceStrategy"))
+        key == name or key.startswith(name + ".") or name.startswith(key + ".") for key in names
+    )
 
 
-def leave_gone(plan_, era):
+def leave_gone(plan_, relocation, era):
     """Notes imports of contrib modules that stay, which no later TensorFlow has.
 
     Args:
       plan_: the `Plan`, with all edits.
+      relocation: the `Relocation` of the imports, None if they stay.
       era: the era whose drop-in namespace the file uses afterwards; "" for none.
     """
     for node in plan_.module.nodes.imports:
         for full, bound in import_origins.imported(node):
             below = tensorflow_names.below_tensorflow(full) or ""
             stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
+            moves = relocation is not None and relocation.moves_on(below)
             if (
                 stays
+                and not moves
                 and not (era and covered(below, era))
                 and not _dropped(plan_, node, full, bound)
             ):
@@ -193,7 +222,7 @@ def leave_gone(plan_, era):
                     node,
                     "gone-contrib",
                     "import of %s: tf.contrib ended with TensorFlow 1.15" % full,
-                    surfaces.GONE[surfaces.gone_prefix(below)],
+                    surfaces.gone_text(below),
                 )
 
 

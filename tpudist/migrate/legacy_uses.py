@@ -28,6 +28,8 @@ COMMON = (
     "group",
     "configure",
 )
+#: What the rule is asked about whose names are in no list of its own.
+CARRIED_ON = "contrib.+"
 _BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
 _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
 
@@ -59,7 +61,7 @@ def uses(plan, table):
         if id(node) in skipped or not _may_be_tensorflow(plan, node):
             continue
         name = node.attr.value
-        if name in last or ("tf", "contrib.*") in table:
+        if name in last or ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table:
             yield from _tensorflow_use(plan, node, table, taken)
         if name in owners and plan.words is None:
             yield from _member_use(plan, node, owners[name], table)
@@ -81,10 +83,16 @@ def _tensorflow_use(plan, node, table, taken):
     elif ("tf", dotted) in table:
         _take(node, taken)
         yield "tf", dotted, node, table["tf", dotted]
-    elif dotted.startswith("contrib.") and ("tf", "contrib.*") in table and node not in taken:
+    elif dotted.startswith("contrib.") and _every(dotted, table) in table and node not in taken:
         _take(node, taken)
         if not _is_inner(plan, node, table):
-            yield "tf", dotted, node, table["tf", "contrib.*"]
+            yield "tf", dotted, node, table[_every(dotted, table)]
+
+
+def _every(dotted, table):
+    """The key of all names of contrib that have a successor, or of those that have none."""
+    carried = ("tf", CARRIED_ON)
+    return carried if carried in table and surfaces.successor(dotted) else ("tf", "contrib.*")
 
 
 def _may_be_tensorflow(plan, node):
@@ -133,8 +141,10 @@ def _key(plan, node, dotted, table):
     if ("tf", dotted) in table:
         return "tf", dotted
     is_whole = not isinstance(plan.module.parent(node), cst.Attribute)
-    every = ("tf", "contrib.*")
-    return every if dotted.startswith("contrib.") and is_whole and every in table else None
+    if not dotted.startswith("contrib.") or not is_whole:
+        return None
+    every = _every(dotted, table)
+    return every if every in table else None
 
 
 def _is_inner(plan, node, table):

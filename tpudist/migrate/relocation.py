@@ -21,6 +21,10 @@ _OWN_CODE = frozenset(
 )
 #: Modules that ``compat.v1`` has as attributes only: no import goes below them since 2.16.
 _NOT_BELOW_V1 = ("keras.",)
+_V1 = "tensorflow.compat.v1."
+_PACKAGES = ("tf_slim", "tensorflow_probability", "tpudist.contrib_kept")
+#: Attributes of their package, with no module to import names from.
+_NO_MODULES = ("tensorflow_probability.distributions.",)
 
 
 class Relocation:
@@ -46,18 +50,29 @@ class Relocation:
         if home is None:
             return full
         compat, inner = _compat(rest)
-        new = self._successors.get(inner, inner)
+        new = self._successors.get(inner) or self._carried_on(inner)
+        if new.startswith(_PACKAGES):
+            return new
         if is_own_code(new):
             return self._own_code(new)
         if not compat and self._v1:
             compat = "" if new.partition(".")[0] == "contrib" else "compat.v1"
         if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
             new = inner
-        if compat == "compat.v1" and home == "tensorflow" and inner.startswith(_NOT_BELOW_V1):
+        if compat == "compat.v1" and home == "tensorflow" and new.startswith(_NOT_BELOW_V1):
             compat = ""
         if home == "tensorflow" and not compat and new.startswith("distribute."):
             compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
         return ".".join(part for part in (home, compat, new) if part)
+
+    def _carried_on(self, inner):
+        """What a name or module of contrib is imported as; the same if there is no import."""
+        if not self._successors or inner.partition(".")[0] != "contrib":
+            return inner
+        new = surfaces.successor(inner)
+        if new is None or new.target.startswith(_NO_MODULES):
+            return inner
+        return new.target[len(_V1) :] if new.target.startswith(_V1) else new.target
 
     def _own_code(self, inner):
         """Modules of TensorFlow's own code stay, but for what an era answers for."""
@@ -75,6 +90,10 @@ class Relocation:
             if below:
                 return self._home, below
         return None, ""
+
+    def moves_on(self, inner):
+        """Whether an import of a name of contrib moves to what carries it on."""
+        return self._carried_on(inner) != inner
 
     def leaves(self, full):
         """Whether a name is of an era's tpudist that is left, and has no successor."""

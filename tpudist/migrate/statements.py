@@ -29,6 +29,17 @@ def put_first(plan_, new):
     return plan_.module.tree.body[0]
 
 
+def binding(module, name):
+    """The statement of the module's own level that binds a name, None if there is none."""
+    for assignment in module.global_scope()[name]:
+        node = getattr(assignment, "node", None)
+        while node is not None and module.parent(node) is not module.tree:
+            node = module.parent(node)
+        if node is not None:
+            return node
+    return None
+
+
 def put_after(plan_, statement, new):
     """Puts a statement after one of the module's own level."""
     plan_.replace(

@@ -3,6 +3,7 @@
 import libcst as cst
 
 from tpudist.resolution import import_origins
+from tpudist.resolution.import_origins import first_name
 from tpudist.resolution.module import last_word
 
 #: Steps, in order, with the era each one leads to.
@@ -33,6 +34,7 @@ class Plan:
         self.rewritten, self.left, self.others = [], [], []
         self.respelled = set()
         self.root_needed = False
+        self.packages = []
         self.told, self.iterators = set(), set()
         self.home = self.target = ""
         self.words = None
@@ -79,11 +81,47 @@ class Plan:
                 return name
         return None
 
+    def package(self, full):
+        """The expression for a full name outside of TensorFlow, whose import is asked for.
+
+        Args:
+          full: such as "tf_slim.nets.vgg".
+
+        Returns:
+          Its source; None if the file has something else under the name it begins with.
+        """
+        line, start = _import_of(full)
+        bound = start.partition(".")[0]
+        if line not in self.packages:
+            if any(node.value == bound for node in self.module.nodes.names) and not any(
+                self.module.code(node) == line for node in self.module.nodes.imports
+            ):
+                return None
+            self.packages.append(line)
+        return start + full[len(_whole(start)) :]
+
     def root(self):
         """As `bound_root`; asks for an import of ``tf`` if there is none."""
         name = self.bound_root()
         self.root_needed = self.root_needed or name is None
         return name or "tf"
+
+
+#: {what a full name begins with: (the import, what a program calls it)}.
+_IMPORTS = {
+    "tensorflow_probability": ("import tensorflow_probability as tfp", "tfp"),
+    "tf_slim.nets": ("import tf_slim.nets", "tf_slim.nets"),
+    "tf_slim": ("import tf_slim", "tf_slim"),
+    "tpudist.contrib_kept": ("from tpudist import contrib_kept", "contrib_kept"),
+}
+
+
+def _import_of(full):
+    return next(_IMPORTS[each] for each in _IMPORTS if (full + ".").startswith(each + "."))
+
+
+def _whole(start):
+    return next(each for each, (_, spelled) in _IMPORTS.items() if spelled == start)
 
 
 def _globals(module):
@@ -183,6 +221,22 @@ class Use:
         self.plan.replace(self.node, function)
         if not isinstance(self.node, cst.Name):
             self.note("tf." + dotted + remark)
+
+    def respell_whole(self, full):
+        """Rewrites a name below ``tf`` to one outside of TensorFlow; whether it could.
+
+        Args:
+          full: such as "tf_slim.conv2d"; its import is asked for.
+        """
+        text = self.plan.package(full)
+        if text is None:
+            return False
+        base = first_name(self.node)
+        if self.tensorflow_name(base) != "":
+            self.plan.respelled.add(base)
+        node = cst.parse_expression(text)
+        self.rewrite(self.node, lambda old: node.with_changes(lpar=old.lpar, rpar=old.rpar), text)
+        return True
 
     def spelled(self, dotted):
         """A new node for a name below ``tf``."""

@@ -10,7 +10,15 @@ from __future__ import annotations
 from tpudist.surfaces import contrib as _contrib
 from tpudist.surfaces import estimator as _estimator
 from tpudist.surfaces import v2 as _v2
-from tpudist.surfaces.contrib_homes import HOMES, LEADS, WRITTEN, contrib_modules, public_name
+from tpudist.surfaces.contrib_homes import (
+    HOMES,
+    LEADS,
+    PARAMETERS,
+    WRITTEN,
+    contrib_modules,
+    public_name,
+)
+from tpudist.surfaces.contrib_leads import Lead, Successor, lead, leads_below, successor
 from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.first_generation import FIRST_GENERATION
@@ -29,21 +37,28 @@ __all__ = [
     "HOMES",
     "LAST",
     "LEADS",
+    "Lead",
     "MEMBERS",
     "MOVED",
     "NAMES",
+    "PARAMETERS",
     "PRIVATE_MEMBERS",
     "PRIVATE_MODULES",
     "ROWS",
     "WRITTEN",
     "Row",
+    "Successor",
     "contrib_modules",
     "era_named",
     "gone_prefix",
+    "gone_text",
+    "lead",
+    "leads_below",
     "members",
     "public_name",
     "rows_of",
     "spelled",
+    "successor",
 ]
 
 #: The eras, oldest first.
@@ -115,6 +130,18 @@ def era_named(text: str) -> str | None:
         if name in (era, era.lstrip("v")):
             return era
     return None
+
+
+def gone_text(name: str) -> str:
+    """What to type instead of a name of contrib, whether or not somebody carries it on.
+
+    Args:
+      name: dotted name below ``tf``.
+    """
+    found, words = lead(name), GONE[gone_prefix(name) or "contrib"]
+    if found.kind == "private":
+        words += "; %s has it, which is no public API" % found.target
+    return words
 
 
 def gone_prefix(name: str) -> str | None:

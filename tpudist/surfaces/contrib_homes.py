@@ -68,6 +68,7 @@ LEADS = {
     "contrib.eager.TensorSpec": "TensorSpec",
     "contrib.eager.Variable": "python.ops.resource_variable_ops.ResourceVariable",
     "contrib.eager.defun": "function",
+    "contrib.eager.function": "function",
     "contrib.feature_column": "feature_column",
     "contrib.framework.TensorSpec": "TensorSpec",
     "contrib.framework.init_from_checkpoint": "train.init_from_checkpoint",
@@ -95,7 +96,7 @@ LEADS = {
 HOMES = {
     "contrib.distribute.python.cross_tower_ops": "tensorflow.python.distribute.cross_device_ops",
     "contrib.distribute.python.values": "tensorflow.python.distribute.values",
-    "contrib.distributions": "tensorflow_probability.distributions",
+    "contrib.distributions": "tensorflow_probability.python.distributions",
     "contrib.framework": "tf_slim tf_slim.ops.variables",
     "contrib.layers": "tf_slim.layers tf_slim tf_slim.layers.regularizers",
     "contrib.layers.python.layers": "tf_slim.layers",
@@ -114,6 +115,45 @@ HOMES = {
                         "tf_slim.evaluation",
 }
 
+_FLAGS = "| validate_args allow_nan_stats name"
+
+#: {name whose successor takes other arguments: the parameters that kept their meaning, in
+#: order, ``old=new`` where they have other names}; behind a bar those that lost their places.
+#: A call with another argument cannot be rewritten.
+PARAMETERS = {
+    "contrib.distributions.ExpRelaxedOneHotCategorical": "temperature logits probs " + _FLAGS,
+    "contrib.distributions.Geometric": "logits probs " + _FLAGS,
+    "contrib.distributions.Independent":
+        "distribution reinterpreted_batch_ndims validate_args | name",
+    "contrib.distributions.InverseGamma": "concentration rate=scale " + _FLAGS,
+    "contrib.distributions.Kumaraswamy": "concentration1 concentration0 " + _FLAGS,
+    "contrib.distributions.Mixture": "cat components validate_args allow_nan_stats | name",
+    "contrib.distributions.MixtureSameFamily":
+        "mixture_distribution components_distribution " + _FLAGS,
+    "contrib.distributions.MultivariateNormalDiag": "loc scale_diag " + _FLAGS,
+    "contrib.distributions.MultivariateNormalDiagPlusLowRank":
+        "loc scale_diag | scale_perturb_factor scale_perturb_diag validate_args "
+        "allow_nan_stats name",
+    "contrib.distributions.MultivariateNormalTriL":
+        "loc scale_tril validate_args allow_nan_stats | name",
+    "contrib.distributions.NegativeBinomial":
+        "total_count logits probs validate_args allow_nan_stats | name",
+    "contrib.distributions.Poisson": "rate log_rate " + _FLAGS,
+    "contrib.distributions.RelaxedOneHotCategorical": "temperature logits probs " + _FLAGS,
+    "contrib.distributions.TransformedDistribution":
+        "distribution bijector | validate_args name",
+    "contrib.eager.Iterator": "dataset",
+    "contrib.eager.defun": "func input_signature autograph",
+    "contrib.eager.function":
+        "func input_signature autograph | experimental_autograph_options "
+        "experimental_relax_shapes=reduce_retracing experimental_compile=jit_compile",
+    "contrib.framework.init_from_checkpoint": "checkpoint_dir=ckpt_dir_or_file assignment_map",
+    "contrib.framework.list_variables": "checkpoint_dir=ckpt_dir_or_file",
+    "contrib.framework.load_checkpoint": "filepattern=ckpt_dir_or_file",
+    "contrib.framework.load_variable": "checkpoint_dir=ckpt_dir_or_file name",
+    "contrib.framework.py_func": "",
+}
+# fmt: on
 
 
 @functools.lru_cache(maxsize=None)

@@ -41,15 +41,18 @@ MOVED = {
     ),
     **_moved("contrib.eager", "train", "Checkpoint"),
     **_moved(
-        "contrib.eager",
-        "",
-        """GradientTape custom_gradient enable_eager_execution executing_eagerly function""",
+        "contrib.eager", "", "GradientTape custom_gradient enable_eager_execution executing_eagerly"
     ),
     **_moved("contrib.framework", "", "argsort is_tensor sort"),
     **_moved(
         "contrib.framework",
         "train",
         """assert_global_step create_global_step get_global_step get_or_create_global_step""",
+    ),
+    **_moved(
+        "contrib.framework.nest",
+        "nest",
+        "assert_same_structure flatten map_structure pack_sequence_as",
     ),
     **_moved("contrib.losses", "losses", "add_loss get_losses get_regularization_losses"),
     **_moved(

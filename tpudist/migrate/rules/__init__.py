@@ -41,6 +41,7 @@ NAMES = (
     "sessions",
     "gone_members",
     "contrib_moved",
+    "contrib_homes",
     "gone_contrib",
     "gone_names",
     "run",

@@ -13,5 +13,4 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    prefix = surfaces.gone_prefix(use.name)
-    use.leave("tf.contrib ended with TensorFlow 1.15", surfaces.GONE[prefix])
+    use.leave("tf.contrib ended with TensorFlow 1.15", surfaces.gone_text(use.name))

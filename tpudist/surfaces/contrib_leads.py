@@ -1,0 +1,199 @@
+"""Where one name of ``tf.contrib`` leads: the answer of the drop-ins, the codemod and the doctor.
+
+Read from the tables, without TensorFlow: what `tpudist.contrib` has itself, what TensorFlow
+moved or keeps (`MOVED`, `LEADS`), what tpudist wrote again (`WRITTEN`), what packages carry
+on (``contrib_homes.txt``, written by ``compat/contrib_homes.py``), and what nobody has.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import typing
+
+from tpudist.surfaces.contrib_homes import (
+    HOMES,
+    LEADS,
+    PARAMETERS,
+    WRITTEN,
+    contrib_modules,
+    public_name,
+)
+from tpudist.surfaces.contrib_moved import MOVED
+from tpudist.surfaces.dropins import DROPINS
+from tpudist.surfaces.gone import GONE
+
+#: The kinds of leads: a name of an era's surface, TensorFlow's own, one below its private
+#: packages, one of another package, one that tpudist wrote again, and none.
+SURFACE, PUBLIC, PRIVATE, PACKAGE, KEPT, NOWHERE = (
+    "surface",
+    "public",
+    "private",
+    "package",
+    "kept",
+    "gone",
+)
+
+_KEPT = "tpudist.contrib_kept."
+_V1 = "tensorflow.compat.v1."
+
+
+class Lead(typing.NamedTuple):
+    """Where a name of contrib leads.
+
+    Attributes:
+      kind: one of the constants of this module.
+      target: full dotted name, as a program reads it; "" if it is gone. Of a surface it is
+        that of the drop-in namespace.
+      package: what has to be installed beside TensorFlow and tpudist, as pip names it; "".
+    """
+
+    kind: str
+    target: str
+    package: str = ""
+
+
+#: {what a full name begins with: what pip calls it}.
+_PACKAGES = {"tf_slim": "tf_slim", "tensorflow_probability": "tensorflow_probability"}
+
+
+@functools.lru_cache(maxsize=None)
+def lead(path: str) -> Lead:
+    """Where a name of contrib leads.
+
+    Args:
+      path: dotted name below ``tf``, of a name or module: "contrib.slim.conv2d".
+    """
+    public = path if path in contrib_modules() else public_name(path)
+    for spelled in dict.fromkeys((path, public)):
+        if spelled in DROPINS["contrib"]:
+            return Lead(SURFACE, "tpudist.contrib.tensorflow." + spelled)
+        if spelled in WRITTEN:
+            return Lead(KEPT, _KEPT + spelled.rpartition(".")[2])
+        known = LEADS.get(spelled) or MOVED.get(spelled)
+        if known:
+            return _tensorflow(known)
+        home = home_of(spelled)
+        if home:
+            return _elsewhere(home)
+    return _inside_a_module(path)
+
+
+def _tensorflow(known: str) -> Lead:
+    if known.startswith(("python.", "core.")):
+        return Lead(PRIVATE, "tensorflow." + known)
+    return Lead(PUBLIC, _V1 + known)
+
+
+def _elsewhere(home: str) -> Lead:
+    first = home.partition(".")[0]
+    if first.startswith("!"):  # no attribute of its package
+        return Lead(PRIVATE, home[1:], _PACKAGES[first[1:]])
+    if first == "tensorflow":
+        return Lead(PUBLIC if home.startswith(_V1) else PRIVATE, home)
+    return Lead(PACKAGE, home, _PACKAGES[first])
+
+
+def _inside_a_module(path: str) -> Lead:
+    """The lead of a name below a module that leads elsewhere as a whole."""
+    module, _, name = path.rpartition(".")
+    while module:
+        if module in _rows():  # its names are known, and this is none of them
+            break
+        if module in LEADS:
+            return _tensorflow("%s.%s" % (LEADS[module], name))
+        if HOMES.get(module, "").startswith("tensorflow."):
+            return _elsewhere("%s.%s" % (HOMES[module], name))
+        module, _, last = module.rpartition(".")
+        name = "%s.%s" % (last, name)
+    return Lead(NOWHERE, "")
+
+
+@functools.lru_cache(maxsize=None)
+def _rows() -> dict[str, dict[str, frozenset[str]]]:
+    """{module of contrib: {what carries it on: names there}}, the largest first."""
+    with open(os.path.join(os.path.dirname(__file__), "contrib_homes.txt")) as lines:
+        rows = [line.split() for line in lines if not line.startswith("#")]
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for module, home, *names in sorted(rows, key=len, reverse=True):
+        found.setdefault(module, {})[home] = frozenset(names)
+    return found
+
+
+def home_of(path: str) -> str:
+    """The full name that a name or module of contrib has in a package, "" if in none.
+
+    Args:
+      path: dotted name below ``tf``. A module is carried on by the one that has most of its
+        names; names that are elsewhere lead there.
+    """
+    if path in _rows():
+        return next((home for home in _rows()[path] if home[0] != "!"), "")
+    module, _, name = path.rpartition(".")
+    for home, names in _rows().get(module, {}).items():
+        if name in names:
+            return "%s.%s" % (home, name)
+    if module in _rows() or module.count(".") < 2:
+        return ""
+    above = home_of(module)
+    is_class = above.rpartition(".")[2][:1].isupper()
+    return "%s.%s" % (above, name) if is_class or name in _names_of(above) else ""
+
+
+def _names_of(home: str) -> frozenset[str]:
+    """The names of a module of a package, by whatever module of contrib it carries on."""
+    return frozenset().union(*(homes.get(home, ()) for homes in _rows().values()))
+
+
+def leads_below(module: str) -> bool:
+    """Whether names below a module of contrib lead somewhere."""
+    tables = (MOVED, LEADS, WRITTEN, DROPINS["contrib"], _rows())
+    start = module + "."
+    public = public_name(module + ".x").rpartition(".")[0] + "."
+    return any(key.startswith((start, public)) for table in tables for key in table)
+
+
+class Successor(typing.NamedTuple):
+    """What a migrated program says for a name of contrib.
+
+    Attributes:
+      target: full dotted name; ``tensorflow.compat.v1.x`` is ``tf.x`` of the program.
+      parameters: {parameter: what it is called today}, of those that kept their meaning;
+        None if all did.
+      places: how many of these kept their places.
+      package: as of `Lead`.
+    """
+
+    target: str
+    parameters: dict[str, str] | None
+    places: int
+    package: str
+
+
+def successor(path: str) -> Successor | None:
+    """What a migrated program says for a name or module of contrib, None if there is nothing.
+
+    Names of the eras' own surfaces have rules of their own. What is private to TensorFlow,
+    or asks for another program (`tpudist.surfaces.gone` says so of that very name), is told.
+
+    Args:
+      path: dotted name below ``tf``.
+    """
+    found = lead(path)
+    if found.kind not in (PUBLIC, PACKAGE, KEPT) or _is_gone(path):
+        return None
+    kept = PARAMETERS.get(public_name(path))
+    if kept is None:
+        return Successor(found.target, None, 0, found.package)
+    places = len(kept.partition("|")[0].split())
+    return Successor(found.target, _parameters(kept.replace("|", "")), places, found.package)
+
+
+def _is_gone(path: str) -> bool:
+    """Whether what to type instead is said of that very name, not of its module."""
+    return path in GONE and path not in contrib_modules()
+
+
+def _parameters(kept: str) -> dict[str, str]:
+    pairs = [each.partition("=") for each in kept.split()]
+    return {old: new or old for old, _, new in pairs}
