@@ -1,5 +1,7 @@
 """A value that the compiler needs: used where it is given, refused by name where it is not."""
 
+import re
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -44,14 +46,25 @@ def test_an_argument_without_a_value_is_refused_by_name(strategy, step, args):
         assert "value of n " in error.seen and "(argument)" in error.seen
 
 
-def test_the_line_is_told(strategy):
-    if not versions.LOWERS_SPECS:
-        pytest.skip("it is known from the program alone, which has no lines")
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x, size: tf.fill([size], 1.0),
+        lambda x, size: tf.tile(x, [size, 1]),
+        lambda x, size: tf.pad(x, [[0, size], [0, 0]]),
+        lambda x, size: tf.one_hot(tf.range(4), size),
+        lambda x, size: tf.range(size),
+        lambda x, size: tf.reduce_sum(x, axis=size),
+        lambda x, size: tf.concat([x, x], size),
+        lambda x, size: tf.function(lambda n: tf.reshape(x, [n, -1]))(size),
+    ],
+)
+def test_the_line_is_told(strategy, made):
+    def step(x, size, other):
+        return tf.cast(other, tf.float32) * x, made(x, size)
 
-    def step(x, size):
-        return tf.reduce_sum(x) * tf.fill([size], 1.0)  # filled
-
-    assert harness.line(__file__, "filled") in harness.refusal(strategy, step, X, N).seen
+    (place,) = re.findall(r"test_constants.py:(\d+)", harness.refusal(strategy, step, X, N, N).seen)
+    assert int(place) == made.__code__.co_firstlineno
 
 
 def test_in_a_loop_and_in_a_function(strategy):
@@ -99,7 +112,8 @@ def test_a_variable_is_refused_by_name(strategy):
     assert "value of size " in error.seen and "(variable)" in error.seen
     assert "step (variable)" not in error.seen
     # Without an argument too, where TensorFlow would fold it.
-    assert "value of size " in harness.refusal(strategy, lambda: tf.fill([size], 1.0)).seen
+    error = harness.refusal(strategy, lambda: tf.fill([size], 1.0))  # without
+    assert "value of size " in error.seen and harness.line(__file__, "without") in error.seen
     assert size.numpy() == 4
 
 

@@ -20,10 +20,11 @@ def can_be(dtype):
     return not versions.LOWERS_SPECS and (dtype.is_integer or dtype.is_bool)
 
 
-def checked(lower, stored):
+def checked(step, lower, stored):
     """What lowering gives, if it does not depend on the values of stand-ins.
 
     Args:
+      step: a `tracing.Step`.
       lower: gives the HLO module as bytes; stand-ins are zero.
       stored: `handles.Handle` records.
 
@@ -36,11 +37,12 @@ def checked(lower, stored):
     try:
         text = lower()
     except (tf.errors.OpError, ValueError) as error:
-        _refuse([each for each in changed if _given(lower, [each]) is not None])
-        _refuse(changed if _given(lower, changed) is not None else [])
+        _refuse(step, [each for each in changed if _given(lower, [each]) is not None])
+        _refuse(step, changed if _given(lower, changed) is not None else [])
         raise error
     if _differs(_given(lower, changed), text):
-        _refuse([each for each in changed if _differs(_given(lower, [each]), text)] or changed)
+        needed = [each for each in changed if _differs(_given(lower, [each]), text)]
+        _refuse(step, needed or changed)
     return text
 
 
@@ -67,6 +69,7 @@ def _differs(text, other):
     return normal_form.normalized(text, 1, 1) != normal_form.normalized(other, 1, 1)
 
 
-def _refuse(needed):
-    if needed:
-        raise needed_values.refusal(["%s (%s)" % each.parameter[:2] for each in needed])
+def _refuse(step, needed):
+    names = ["%s (%s)" % each.parameter[:2] for each in needed]
+    if names:
+        raise needed_values.refusal(names, needed_values.place(step, names))

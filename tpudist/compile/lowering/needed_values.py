@@ -12,6 +12,25 @@ from tpudist.virtual.identity_map import IdentityMap
 #: TensorFlow's words, in every release that lowers to HLO.
 _NEEDED = re.compile(r"Input (\d+) to node `([^`]+)` with op \w+ must be a compile-time constant")
 
+#: {op: the inputs that XLA wants as constants}, for the releases that do not name the op.
+_WANTED = {
+    **dict.fromkeys(("Fill", "Split", "Conv2DBackpropInput", "RandomUniform"), (0,)),
+    **dict.fromkeys(("RandomStandardNormal", "TruncatedNormal"), (0,)),
+    **dict.fromkeys(("StatelessRandomUniformV2", "StatelessRandomNormalV2"), (0,)),
+    **dict.fromkeys(
+        ("Reshape", "Tile", "Pad", "PadV2", "MirrorPad", "OneHot", "BroadcastTo"), (1,)
+    ),
+    **dict.fromkeys(("Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "ArgMax", "ArgMin"), (1,)),
+    **dict.fromkeys(("Transpose", "ExpandDims", "Cumsum", "Cumprod", "ReverseV2", "TopKV2"), (1,)),
+    **dict.fromkeys(("ResizeBilinear", "ResizeNearestNeighbor", "Conv2DBackpropFilter"), (1,)),
+    **dict.fromkeys(("BroadcastTo",), (1,)),
+    **dict.fromkeys(("Slice", "SplitV"), (1, 2)),
+    **dict.fromkeys(("GatherV2", "LinSpace", "UnsortedSegmentSum"), (2,)),
+    **dict.fromkeys(("Range",), (0, 1, 2)),
+    **dict.fromkeys(("StridedSlice",), (1, 2, 3)),
+    **dict.fromkeys(("ConcatV2",), (-1,)),
+}
+
 #: Ops that look at a tensor's shape only.
 _OF_SHAPES = ("Shape", "ShapeN", "Size", "Rank")
 
@@ -53,6 +72,21 @@ def explained(step, message):
     needed = _sources(step, called, path, called[path].inputs[number])
     location = graph_ops.location(step.graph, path, called[path])
     return refusal(needed or ["what %s computes" % called[path].inputs[number].op.name], location)
+
+
+def place(step, names):
+    """The line of the op that needs the values of some inputs, "" if it is not found.
+
+    Args:
+      step: a `tracing.Step`.
+      names: of the inputs, as of :func:`refusal`.
+    """
+    called = dict(graph_ops.ops(step.graph))
+    for path, op in called.items():
+        for number in _WANTED.get(op.type, ()):
+            if set(_sources(step, called, path, op.inputs[number])) & set(names):
+                return graph_ops.location(step.graph, path, op)
+    return ""
 
 
 def _sources(step, called, path, tensor):

@@ -49,7 +49,7 @@ def lower(step):
     with graphs.eager():
         parameters, text = _lowered(step)
     module = messages.Module.FromString(text)
-    check_entry(module, parameters)
+    check_entry(module, parameters, step)
     return program.Program(
         hlo=text,
         replicas=step.replicas,
@@ -96,6 +96,7 @@ def _lowered(step):
         if versions.LOWERS_SPECS and not specs:  # raises where lowering without specs would fold
             call.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
         text = folded.checked(
+            step,
             lambda: call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized"),
             stored.values(),
         )
@@ -118,7 +119,7 @@ def _parameters(arguments):
     ]
 
 
-def check_entry(module, parameters):
+def check_entry(module, parameters, step=None):
     """Refuses a program whose entry does not take what the step is given.
 
     A TensorFlow that lowers with stand-in values folds those that XLA wants as
@@ -127,6 +128,7 @@ def check_entry(module, parameters):
     Args:
       module: a `messages.Module`.
       parameters: `program.Parameter` records, in order.
+      step: the `tracing.Step`, for the line that is told; or None.
 
     Raises:
       CompileError: (a RuntimeError) parameters are missing.
@@ -146,13 +148,12 @@ def check_entry(module, parameters):
         else:
             missing.append(each)
     like = {(each.dtype, each.shape) for each in missing}
-    raise needed_values.refusal(
-        [
-            "%s (%s)" % (each.name, each.kind)
-            for each in parameters
-            if (each.dtype, each.shape) in like
-        ]
-    )
+    names = [
+        "%s (%s)" % (each.name, each.kind)
+        for each in parameters
+        if (each.dtype, each.shape) in like
+    ]
+    raise needed_values.refusal(names, step and needed_values.place(step, names) or "")
 
 
 def _updated(module):
