@@ -121,6 +121,8 @@ def _texts(folder, random):
     marks = list(LETTERS + "0123456789,.;:!?-'\"()")
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + marks + ["##" + m for m in marks]
     _write(folder, "vocabulary.txt", "\n".join(vocabulary) + "\n")
+    pieces = "<unk> <s> </s> <cls> <sep> <pad> <mask> <eod> <eop>".split() + vocabulary[5:]
+    _write(folder, "funnel.txt", "\n".join(pieces) + "\n")
     documents = ["\n".join(_sentence(random) for _ in range(12)) for _ in range(40)]
     _write(folder, "text/one.txt", "\n\n".join(documents) + "\n")
     _write(folder, "enwik8/train.txt", _codes(random, 4000))
@@ -244,7 +246,7 @@ def _keras(home, random):
     """Fashion MNIST and irises where Keras looks for what it has downloaded."""
     folder = os.path.join(home, "datasets", "fashion-mnist")
     os.makedirs(folder, exist_ok=True)
-    for part, count in (("train", 2048), ("t10k", 512)):
+    for part, count in (("train", 2048), ("t10k", 2048)):
         for kind, values, head in (
             ("images-idx3", random.randint(0, 256, (count, 28, 28)), 16),
             ("labels-idx1", random.randint(0, 10, count), 8),

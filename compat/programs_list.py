@@ -204,6 +204,8 @@ PROGRAMS = {
         "--d_embed=16 --n_head=2 --d_head=8 --d_inner=32 --untie_r=True --mask_alpha=6 "
         "--mask_beta=1 --num_predict=5 --use_tpu=True --tpu=any --num_core_per_host=8 "
         "--train_steps=4 --iterations=2 --save_steps=4 --warmup_steps=1",
+        not_for="2.21",
+        needs="NumPy 1.23 or older",
     ),
     "Transformer-XL, enwik8": _program(
         "kimiyoung/transformer-xl",
@@ -217,13 +219,17 @@ PROGRAMS = {
         "--warmup_steps=1 --train_steps=4 --tgt_len=16 --mem_len=16 --train_batch_size=16 "
         "--use_tpu=True --tpu=any --num_host=1 --num_core_per_host=8 --iterations=2 "
         "--save_steps=4",
+        not_for="1.15 2.2 2.15 2.21",
+        needs="a TPU: it has a TPUEstimator of its own",
     ),
     "Funnel-Transformer, pre-training": _program(
         "laiguokun/Funnel-Transformer",
         "2020-06-08",
         "tensorflow/create_pretrain_data.py ;; tensorflow/pretrain.py",
-        "--seq_len=32 --input_glob={data}/text/*.txt --save_dir={out}/data ;; "
-        "--record_dir={out}/data/tfrecords --model_dir={out}/model --train_batch_size=16 "
+        "--seq_len=32 --input_glob={data}/text/*.txt --save_dir={out}/data "
+        "--tokenizer_path={data}/funnel.txt ;; --tokenizer_path={data}/funnel.txt "
+        "--record_dir={out}/data --model_dir={out}/model --train_batch_size=16 "
+        "--block_size=1_1 --d_model=16 --d_embed=16 --n_head=2 --d_head=8 --d_inner=32 "
         "--num_core_per_host=8 --seq_len=32 --num_predict=5 --train_steps=4 --iterations=2 "
         "--save_steps=4 --tpu=any",
     ),
@@ -242,6 +248,7 @@ PROGRAMS = {
         "--model_dir={out} --max_seq_length=64 --num_train_steps=4 --num_warmup_steps=1 "
         "--train_batch_size=8 --eval_batch_size=8 --unsup_ratio=0 --iterations_per_loop=2 "
         "--save_checkpoints_num=1 --learning_rate=2e-05",
+        needs="Python 2",
     ),
     "BioBERT, run_re": _program("dmis-lab/biobert", "2020-06-01", "run_re.py", COLA),
     "BioBERT, pre-training": _program(
@@ -288,18 +295,36 @@ PROGRAMS = {
         "google-research/seed_rl", "2020-09-01", "tests/agents_test.py"
     ),
     "Sonnet 2, replicator_test": _program(
-        "google-deepmind/sonnet", "2020-04-01", "sonnet/src/distribute/replicator_test.py"
+        "google-deepmind/sonnet",
+        "2020-04-01",
+        "sonnet/src/distribute/replicator_test.py",
+        needs="NumPy 1.23 or older",
     ),
     "Sonnet 2, batch_norm_test": _program(
-        "google-deepmind/sonnet", "2020-04-01", "sonnet/src/distribute/batch_norm_test.py"
+        "google-deepmind/sonnet",
+        "2020-04-01",
+        "sonnet/src/distribute/batch_norm_test.py",
+        needs="NumPy 1.23 or older",
     ),
     "compare_gan, tpu_random_test": _program(
-        "google/compare_gan", "2019-09-20", "compare_gan/tpu/tpu_random_test.py"
+        "google/compare_gan",
+        "2019-09-20",
+        "compare_gan/tpu/tpu_random_test.py",
+        tpu="virtual:2",
+        needs="gin-config 0.4",
     ),
     "compare_gan, tpu_ops_test": _program(
-        "google/compare_gan", "2019-09-20", "compare_gan/tpu/tpu_ops_test.py"
+        "google/compare_gan",
+        "2019-09-20",
+        "compare_gan/tpu/tpu_ops_test.py",
+        tpu="virtual:2",
+        needs="gin-config 0.4",
     ),
     "compare_gan, arch_ops_tpu_test": _program(
-        "google/compare_gan", "2019-09-20", "compare_gan/architectures/arch_ops_tpu_test.py"
+        "google/compare_gan",
+        "2019-09-20",
+        "compare_gan/architectures/arch_ops_tpu_test.py",
+        tpu="virtual:2",
+        needs="gin-config 0.4",
     ),
 }

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import types
 
 import pytest
 
@@ -90,6 +91,26 @@ def test_slim_is_tf_slim(contrib, module):
         assert find_module("contrib", "contrib.slim.nets").vgg.vgg_16 is expected
     else:
         assert getattr(found, module) is getattr(expected, module)
+
+
+@pytest.mark.parametrize(
+    "name, home",
+    [
+        ("contrib.gan", "tensorflow_gan"),
+        ("contrib.tensorboard.plugins.projector", "tensorboard.plugins.projector"),
+    ],
+)
+@second_generation
+def test_modules_that_a_package_carries_on(contrib, monkeypatch, name, home):
+    for end in [each for each, letter in enumerate(home) if letter == "."] + [len(home)]:
+        monkeypatch.setitem(sys.modules, home[:end], types.ModuleType(home[:end]))
+    sys.modules[home].make = lambda: home
+    owners = operator.attrgetter(name.rpartition(".")[0])
+    owners(contrib).__dict__.pop(name.rpartition(".")[2], None)
+    assert find_module("contrib", name).make() == home
+    assert operator.attrgetter(name)(contrib).make() == home
+    del owners(contrib).__dict__[name.rpartition(".")[2]]
+    contrib.contrib.__dict__.pop("tensorboard", None)
 
 
 # Stand-ins.

@@ -79,3 +79,15 @@ def test_a_strategy_that_compile_takes():
     found = json.loads(done.stdout.split("RESULT")[1])
     for actual, expected in zip(found["weights"], gradient_descent(steps=8)):
         np.testing.assert_allclose(actual, expected, 1e-5)
+
+
+def test_fit_beside_a_loop_of_its_own():
+    done = run("keras_and_loop.py", "my-tpu")
+    if keras_packages.is_keras_3():  # Its models take no part in a graph of TensorFlow 1.
+        assert done.returncode == 1 and "keras: tf.keras" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.split("RESULT")[1])
+    for name, steps in (("middle", 8), ("weights", 12)):
+        for actual, expected in zip(found[name], gradient_descent(steps)):
+            np.testing.assert_allclose(actual, expected, 1e-5, err_msg=name)

@@ -65,6 +65,11 @@ def homes(path: str) -> list[types.ModuleType]:
     return [module for module in found if module is not None]
 
 
+def has_homes_below(path: str) -> bool:
+    """Whether a module below a module of contrib has a home that is installed."""
+    return any(homes(key) for key in surfaces.HOMES if key.startswith(path + "."))
+
+
 def is_module(path: str) -> bool:
     """Whether 1.15's contrib had such a module."""
     return path in surfaces.contrib_modules() or path in surfaces.HOMES

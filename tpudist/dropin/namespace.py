@@ -224,7 +224,8 @@ def _is_gone(value: Any) -> bool:
     path = value._tpudist_path
     if value._tpudist_era != "contrib" or not contrib_modules.is_below(path):
         return False
-    return not bases.of(value) and not surfaces.leads_below(path)
+    leads = surfaces.leads_below(path) or contrib_modules.has_homes_below(path)
+    return not bases.of(value) and not leads
 
 
 def _private(space: Namespace, path: str, name: str) -> Any:

@@ -32,6 +32,7 @@ WRITTEN = {
     **_names("contrib.distribute", "strategies",
              """CollectiveAllReduceStrategy DistributeConfig MirroredStrategy OneDeviceStrategy
              ParameterServerStrategy"""),
+    **_names("contrib.distribute", "monitor", "Monitor"),
 }
 
 #: What `MOVED` cannot say: names below ``tf.compat.v1`` with another meaning there than the
@@ -52,6 +53,10 @@ LEADS = {
     "contrib.distribute.CrossDeviceOps": "distribute.CrossDeviceOps",
     "contrib.distribute.CrossTowerOps": "distribute.CrossDeviceOps",
     "contrib.distribute.ReductionToOneDeviceCrossTowerOps": "distribute.ReductionToOneDevice",
+    "contrib.distribute.StandardInputStep": "python.distribute.step_fn.StandardInputStep",
+    "contrib.distribute.StandardSingleLossStep":
+        "python.distribute.step_fn.StandardSingleLossStep",
+    "contrib.distribute.Step": "python.distribute.step_fn.Step",
     "contrib.distribute.UpdateContext": "python.distribute.distribute_lib.UpdateContext",
     "contrib.distribute.get_cross_replica_context":
         "python.distribute.distribution_strategy_context.get_cross_replica_context",
@@ -94,10 +99,13 @@ LEADS = {
 
 #: {module: the modules that carry it on}, first found first; of TensorFlow, or of a package.
 HOMES = {
+    "contrib.distribute.python.combinations": "tensorflow.python.distribute.combinations",
     "contrib.distribute.python.cross_tower_ops": "tensorflow.python.distribute.cross_device_ops",
+    "contrib.distribute.python.step_fn": "tensorflow.python.distribute.step_fn",
     "contrib.distribute.python.values": "tensorflow.python.distribute.values",
     "contrib.distributions": "tensorflow_probability.python.distributions",
     "contrib.framework": "tf_slim tf_slim.ops.variables",
+    "contrib.gan": "tensorflow_gan",
     "contrib.layers": "tf_slim.layers tf_slim tf_slim.layers.regularizers",
     "contrib.layers.python.layers": "tf_slim.layers",
     "contrib.lookup": "tensorflow.python.ops.lookup_ops",
@@ -109,6 +117,7 @@ HOMES = {
     "contrib.slim.python.slim.data": "tf_slim.data",
     "contrib.slim.python.slim.nets": "tf_slim.nets",
     "contrib.summary": "tensorflow.python.ops.summary_ops_v2",
+    "contrib.tensorboard.plugins.projector": "tensorboard.plugins.projector",
     "contrib.tpu.python.ops": "tensorflow.python.tpu.ops",
     "contrib.tpu.python.tpu": "tensorflow.python.tpu",
     "contrib.training": "tf_slim.training.training tf_slim.training.evaluation "
