@@ -115,15 +115,20 @@ def _module(era: str, module: str, modules: Iterable[str], names: Mapping[str, s
         for each in modules
         if each and _parent(each) == module
     ]
-    if module in ("compat.v1", "compat.v2"):
-        top = package[: -len("." + module)]
+    if module.startswith(("compat.v1", "compat.v2")):
+        root = ".".join(module.split(".")[:2])
+        inner = module[len(root) + 1 :]  # its names are those of the era's, but for its own
+        above = package[: -len("." + module)] + ("." + inner if inner else "")
         lines += [
-            "from %s import %s as %s" % (top, each, each)
+            "from %s import %s as %s" % (above, each.rpartition(".")[2], each.rpartition(".")[2])
             for each in modules
-            if each and not _parent(each) and each not in ("compat", "python")
+            if each and _parent(each) == inner and each not in ("compat", "python")
+            if "%s.%s" % (root, each) not in modules
         ]
         own = {key: value for key, value in names.items() if _parent(key) == module}
-        names = {"%s.%s" % (module, key): value for key, value in names.items() if "." not in key}
+        names = {
+            "%s.%s" % (root, key): value for key, value in names.items() if _parent(key) == inner
+        }
         names.update(own)
     lines += [
         _import(target, name.rpartition(".")[2])
@@ -141,6 +146,8 @@ def _native(era: str, module: str) -> list[str]:
     guesses types, is asked where they are silent and only names of classes matter.
     """
     first = module.split(".")[0]
+    if module.startswith("compat.v1."):
+        return []
     if era == "contrib" or first == "python" or module in ("compat", "compat.v1"):
         return []
     if module in ("", "compat.v2"):

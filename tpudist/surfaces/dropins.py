@@ -46,7 +46,10 @@ _CLUSTER = {
 
 
 def _second_generation(strategy: str) -> dict[str, str]:
+    v1 = strategy.replace(".strategy:", ".compat_v1:")
     return {
+        "compat.v1.distribute.experimental.TPUStrategy": v1,
+        "python.distribute.tpu_strategy.TPUStrategyV1": v1,
         "distribute.TPUStrategy": strategy,
         "distribute.experimental.TPUStrategy": strategy,
         "python.distribute.tpu_strategy.TPUStrategy": strategy,

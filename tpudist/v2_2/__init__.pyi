@@ -7,6 +7,7 @@ from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
 from tpudist.core.cluster import shutdown_tpu_system as shutdown_tpu_system
 from tpudist.core.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology
+from tpudist.v2_2 import compat_v1 as compat_v1
 from tpudist.v2_2 import context as context
 from tpudist.v2_2 import later as later
 from tpudist.v2_2 import strategy as strategy

@@ -1,7 +1,7 @@
 """``contrib.distribute.TPUStrategy(resolver, steps_per_run, num_cores)`` lost two arguments.
 
-`steps_per_run` was for Keras and Estimator loops; `num_cores` became a
-DeviceAssignment.
+`steps_per_run` was for Keras and Estimator loops: only the class of ``tf.compat.v1`` still
+takes it. `num_cores` became a DeviceAssignment.
 """
 
 import libcst as cst
@@ -71,7 +71,9 @@ def _arguments(use, contrib):
             "num_replicas=%s)" % use.code(cores.value),
         )
         return None
-    steps = use.argument(1 if contrib else -1, "steps_per_run")
+    steps = None
+    if not use.is_v1():
+        steps = use.argument(1 if contrib else -1, "steps_per_run")
     if steps is None and cores is None:
         return ""
     kept = [each is not steps and each is not cores for each in use.call.args]

@@ -5,9 +5,9 @@ from tpudist.core.workers import InteractiveSession as InteractiveSession
 from tpudist.core.workers import Session as Session
 from tpudist.core.workers import device as device
 from tpudist.v2_0.tensorflow import config as config
-from tpudist.v2_0.tensorflow import distribute as distribute
 from tpudist.v2_0.tensorflow import estimator as estimator
 from tpudist.v2_0.tensorflow import keras as keras
 from tpudist.v2_0.tensorflow import tpu as tpu
+from tpudist.v2_0.tensorflow.compat.v1 import distribute as distribute
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -1,0 +1,42 @@
+"""``tf.compat.v1.distribute.experimental.TPUStrategy``: the constructor of 1.14 and 1.15.
+
+Reference: https://www.tensorflow.org/api_docs/python/tf/compat/v1/distribute/experimental/TPUStrategy
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpudist.core import adapter
+from tpudist.v2_2 import strategy
+
+if TYPE_CHECKING:
+    from tpudist.core.annotations import Assignment, Resolver
+
+
+class TPUStrategy(strategy.TPUStrategy):
+    """The 2.2 surface with the constructor that ``tf.compat.v1`` has kept.
+
+    Programs of TensorFlow 1 that ``tpudist migrate`` has rewritten say it.
+
+    Reference: tf.compat.v1.distribute.experimental.TPUStrategy, r2.2.
+
+    Args:
+      tpu_cluster_resolver: a `TPUClusterResolver`; None for the local TPU.
+      steps_per_run: how many steps loops of Keras and Estimator run at once; 1 if None.
+      device_assignment: optional `DeviceAssignment` that places the replicas.
+
+    Raises:
+      TPUNameError: (a ValueError) there is no such TPU.
+      TopologyError: (a ValueError) the assignment does not fit the slice.
+    """
+
+    @adapter.library
+    def __init__(
+        self,
+        tpu_cluster_resolver: Resolver = None,
+        steps_per_run: int | None = None,
+        device_assignment: Assignment = None,
+    ) -> None:
+        """See the class; reference r2.2."""
+        adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run)

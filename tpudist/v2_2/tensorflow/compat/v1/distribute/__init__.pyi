@@ -1,0 +1,9 @@
+# Written by: python -m tpudist.dropin.stubs
+from typing import Any
+
+from tpudist.v2_2.context import ValueContext as ValueContext
+from tpudist.v2_2.later import TPUStrategy as TPUStrategy
+from tpudist.v2_2.tensorflow.compat.v1.distribute import experimental as experimental
+from tpudist.v2_2.tensorflow.distribute import cluster_resolver as cluster_resolver
+
+def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
