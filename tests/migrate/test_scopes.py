@@ -78,11 +78,8 @@ def described(scope):
 def test_scopes_are_those_of_libcst(name):
     tree = cst.parse_module(PROGRAMS[name])
     wrapper = metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
-    expected, found = (
-        wrapper.resolve(metadata.ScopeProvider),
-        scopes.scopes(tree, syntax_trees.parents(tree)),
-    )
-    parents = syntax_trees.parents(tree)
+    parents = module.Nodes(tree).parents
+    expected, found = (wrapper.resolve(metadata.ScopeProvider), scopes.scopes(tree, parents))
     nodes = [node for node in syntax_trees.below(tree) if expected.get(node) is not None]
     for kind in (cst.Name, cst.Attribute, cst.FunctionDef, cst.Call):
         assert any(isinstance(node, kind) for node in nodes) or name != "tricky"

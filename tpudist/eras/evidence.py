@@ -5,7 +5,7 @@ import collections
 import re
 
 from tpudist import surfaces
-from tpudist.eras import names
+from tpudist.eras import names, walks
 
 #: An import of one of tpudist's drop-in namespaces: the file says its era.
 STATED = "stated"
@@ -57,30 +57,39 @@ def collect(tree, path):
     Returns:
       A list of Evidence in reading order.
     """
-    bindings = _Bindings()
-    bindings.visit(tree)
-    uses = _Uses(bindings, path)
-    uses.visit(tree)
+    return evidence_of(walks.nodes(tree), path)
+
+
+def evidence_of(nodes, path):
+    """As `collect`, of all nodes of a file, as of `walks.nodes`."""
+    uses = _Uses(nodes, path)
+    uses.take()
     return sorted(uses.found, key=lambda each: each.line)
 
 
 def names_below_tensorflow(tree):
     """(dotted name below ``tf``, line) of each use of TensorFlow in a file."""
-    bindings = _Bindings()
-    bindings.visit(tree)
-    uses = _Names(bindings, "")
-    uses.visit(tree)
+    uses = _Names(walks.nodes(tree), "")
+    uses.take()
     return uses.names
 
 
-class _Bindings(ast.NodeVisitor):
+class _Bindings:
     """Which local names are modules or names of TensorFlow, and which are strategies."""
 
-    def __init__(self):
+    def __init__(self, nodes):
         self.tensorflow = {}
         self.strategies = set()
+        for node in nodes:
+            kind = type(node)
+            if kind is ast.Import:
+                self._import(node)
+            elif kind is ast.ImportFrom:
+                self._import_from(node)
+            elif kind is ast.Assign:
+                self._assign(node)
 
-    def visit_Import(self, node):
+    def _import(self, node):
         for alias in node.names:
             below = _below_tensorflow(alias.name)
             if below is not None and alias.asname:
@@ -88,66 +97,71 @@ class _Bindings(ast.NodeVisitor):
             elif alias.name.partition(".")[0] == "tensorflow":
                 self.tensorflow["tensorflow"] = ""
 
-    def visit_ImportFrom(self, node):
+    def _import_from(self, node):
         for alias in node.names:
             below = None if node.level else _below_tensorflow(_joined(node.module, alias.name))
             if below is not None:
                 self.tensorflow[alias.asname or alias.name] = below
 
-    def visit_Assign(self, node):
+    def _assign(self, node):
         if isinstance(node.value, ast.Call) and _STRATEGY.search(_last_word(node.value.func)):
             self.strategies.update(_last_word(target) for target in node.targets)
         module = _dotted(node.value, self.tensorflow)
         if module in surfaces.contrib_modules():
             names_ = [target.id for target in node.targets if isinstance(target, ast.Name)]
             self.tensorflow.update(dict.fromkeys(names_, module))
-        self.generic_visit(node)
 
 
-class _Uses(ast.NodeVisitor):
-    """Collects the evidence, knowing what the local names mean."""
+class _Uses:
+    """Collects the evidence, knowing what the local names mean.
 
-    def __init__(self, bindings, path):
-        self._bindings, self._path = bindings, path
-        self._guards = 0
+    Args:
+      nodes: all nodes of a file, as of `walks.nodes`.
+      path: its path.
+    """
+
+    def __init__(self, nodes, path):
+        self._nodes, self._path = nodes, path
+        self._bindings = _Bindings(nodes)
+        self._guarded, self._is_guarded = set(), False
         self.found = []
 
-    def visit_Import(self, node):
+    def take(self):
+        """Goes through the nodes."""
+        inner = set()  # of names that were taken as a whole
+        for node in self._nodes:
+            method = _TAKEN.get(type(node))
+            if method is not None and node not in inner:
+                self._is_guarded = node in self._guarded
+                inner.update(method(self, node) or ())
+
+    def _import(self, node):
         for alias in node.names:
             self._imported(alias.name, node.lineno)
 
-    def visit_ImportFrom(self, node):
+    def _import_from(self, node):
         for alias in () if node.level else node.names:
             self._imported(_joined(node.module, alias.name), node.lineno)
 
-    def visit_Attribute(self, node):
-        if not self._attribute(node.value, node.attr, node.lineno):
-            self.generic_visit(node)
+    def _take_attribute(self, node):
+        """Takes an Attribute; returns what it begins with, if it was a name of TensorFlow's."""
+        whole = self._attribute(node.value, node.attr, node.lineno)
+        return _chain(node.value) if whole else ()
 
-    def visit_Call(self, node):
+    def _call(self, node):
         if _asks_for_a_name(node):
-            self._guarded(self._attribute, node.args[0], _text(node.args[1]), node.lineno)
-        self.generic_visit(node)
+            self._is_guarded = True
+            self._attribute(node.args[0], _text(node.args[1]), node.lineno)
 
-    def visit_If(self, node):
-        if any(_asks_what_there_is(each) for each in ast.walk(getattr(node, "test", node))):
-            self._guarded(self.generic_visit, node)
-        else:
-            self.generic_visit(node)
+    def _condition(self, node):
+        asked = walks.nodes(getattr(node, "test", node))
+        if any(_asks_what_there_is(each) for each in asked):
+            self._guarded.update(walks.nodes(node))
 
-    visit_IfExp = visit_BoolOp = visit_If
-
-    def visit_Try(self, node):
+    def _try(self, node):
         caught = {_last_word(each) for handler in node.handlers for each in _types(handler)}
         if caught & _ABSENT:
-            self._guarded(self.generic_visit, node)
-        else:
-            self.generic_visit(node)
-
-    def _guarded(self, visit, *args):
-        self._guards += 1
-        visit(*args)
-        self._guards -= 1
+            self._guarded.update(walks.nodes(node))
 
     def _imported(self, full, line):
         first, _, rest = full.partition(".")
@@ -187,7 +201,7 @@ class _Uses(ast.NodeVisitor):
         return plain in _SESSIONS and self._bindings.tensorflow.get("tf") == "compat.v1"
 
     def _add(self, name, eras, line, kind):
-        self.found.append(Evidence(name, eras, self._path, line, kind, self._guards > 0))
+        self.found.append(Evidence(name, eras, self._path, line, kind, self._is_guarded))
 
     def _dotted(self, node):
         return _dotted(node, self._bindings.tensorflow)
@@ -196,12 +210,26 @@ class _Uses(ast.NodeVisitor):
 class _Names(_Uses):
     """Collects all names of TensorFlow's, whatever they tell."""
 
-    def __init__(self, bindings, path):
-        super().__init__(bindings, path)
+    def __init__(self, nodes, path):
+        super().__init__(nodes, path)
         self.names = []
 
     def _name(self, dotted, line):
         self.names.append((names.without_compat(dotted), line))
+
+
+_TAKEN = {
+    ast.Import: _Uses._import, ast.ImportFrom: _Uses._import_from, ast.Call: _Uses._call,
+    ast.Attribute: _Uses._take_attribute, ast.If: _Uses._condition,
+    ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition, ast.Try: _Uses._try,
+}  # fmt: skip
+
+
+def _chain(node):
+    """Yields the Attributes that ``a.b.c`` begins with."""
+    while isinstance(node, ast.Attribute):
+        yield node
+        node = node.value
 
 
 def _below_tensorflow(full):

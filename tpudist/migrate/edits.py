@@ -1,5 +1,7 @@
 """Making calls: arguments in new places, with the layout of the old ones."""
 
+import functools
+
 import libcst as cst
 
 from tpudist.resolution import syntax_trees
@@ -9,9 +11,31 @@ _EQUAL = cst.AssignEqual(
 )
 
 
+class Spelled:
+    """An edit of an expression that can be done to its source, if nothing inside it changes.
+
+    Args:
+      edit: a function from the updated node to what it becomes.
+      text: a function from its source, which has no comments, to that of what it
+        becomes; None if that takes the node.
+    """
+
+    def __init__(self, edit, text):
+        self._edit, self.text = edit, text
+
+    def __call__(self, updated):
+        return self._edit(updated)
+
+
+@functools.lru_cache(maxsize=None)
+def dotted(source):
+    """The node of a dotted name, or of another short expression. It is never changed."""
+    return cst.parse_expression(source)
+
+
 def keyword(name, value):
     """The argument ``name=value``; `value` a node, or source."""
-    value = cst.parse_expression(value) if isinstance(value, str) else value
+    value = dotted(value) if isinstance(value, str) else value
     return cst.Arg(value, keyword=cst.Name(name), equal=_EQUAL)
 
 
@@ -53,7 +77,7 @@ def comments(node):
     found, todo = [], [node]
     while todo:
         node = todo.pop()
-        if isinstance(node, cst.Comment):
+        if type(node) is cst.Comment:
             found.append(node)
         todo.extend(reversed(syntax_trees.children(node, layout=True)))
     return found

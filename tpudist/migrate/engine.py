@@ -187,9 +187,9 @@ class Engine:
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             era = self._survey.eras.get(path, "") if steps == ("import",) else ""
             imports.leave_gone(plan, moved if self.wanted(rules.IMPORTS) else None, era)
-        if not plan.edits:
-            return plan, module.text
-        return plan, patches.applied(module, plan.edits)
+        text = patches.applied(module, plan.edits) if plan.edits else module.text
+        plan.edits.clear()  # they know the plan, which knows them
+        return plan, text
 
     def _renames(self, steps):
         """{member: new name} of a strategy, by the rules that only rename."""

@@ -11,9 +11,10 @@ import ast
 import re
 import sys
 import warnings
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from tpudist import surfaces
+from tpudist.eras import walks
 from tpudist.eras.names import without_compat
 from tpudist.migrate import legacy_uses, rules
 
@@ -46,6 +47,7 @@ _ASKED = frozenset(
     if kind == "tf" and not name.startswith("contrib") and rule not in ("sessions", "gone-names")
 ) | {"contrib"}
 _TOLD_ONCE = frozenset(name for name in surfaces.GONE if not name.startswith("contrib"))
+_TOLD_LAST = frozenset(name.rpartition(".")[2] for name in _TOLD_ONCE)
 
 
 class Excerpt(NamedTuple):
@@ -141,13 +143,26 @@ def _put_string(lines: list[str], first: int, last: int, parts: list[str]) -> No
 
 def _matter(tree: ast.Module) -> tuple[set[int], frozenset[str]]:
     """(the lines with something that a rule may ask for, the names of `Excerpt.words`)."""
-    nodes = list(ast.walk(tree))
-    roots, words = _imported(nodes)
-    names = [each for each in nodes if isinstance(each, (ast.Name, ast.Attribute))]
-    found = {node.lineno for node in nodes if _is_asked(node)} | _first_told(names, roots)
-    assigned = [node for node in nodes if isinstance(node, ast.Assign)]
+    kinds: dict[type, list[Any]] = {}
+    for node in walks.nodes(tree):
+        kinds.setdefault(type(node), []).append(node)
+    imports = kinds.get(ast.Import, []) + kinds.get(ast.ImportFrom, [])
+    roots, words = _imported(imports)
+    names: dict[str, list[Any]] = {}
+    for node in kinds.get(ast.Attribute, []):
+        names.setdefault(node.attr, []).append(node)
+    for node in kinds.get(ast.Name, []):
+        names.setdefault(node.id, []).append(node)
+    found = {node.lineno for node in imports} | _first_told(names, roots)
+    found |= {
+        node.lineno
+        for node in kinds.get(ast.Constant, [])
+        if isinstance(node.value, str) and "contrib" in node.value
+    }
+    found |= _lines_with(names, _ASKED)
+    assigned = kinds.get(ast.Assign, [])
     while True:
-        found |= {node.lineno for node in names if _word(node) in words}
+        found |= _lines_with(names, words)
         new = {
             _word(target)
             for node in assigned
@@ -160,6 +175,10 @@ def _matter(tree: ast.Module) -> tuple[set[int], frozenset[str]]:
         words |= new
 
 
+def _lines_with(names: dict[str, list[Any]], words: Iterable[str]) -> set[int]:
+    return {node.lineno for word in words for node in names.get(word, ())}
+
+
 def _may_hand_on(node: ast.AST, roots: set[str]) -> bool:
     """Whether an expression may be a module or a function that it names."""
     if isinstance(node, ast.Call):  # not what TensorFlow's own functions return
@@ -167,45 +186,34 @@ def _may_hand_on(node: ast.AST, roots: set[str]) -> bool:
     return not isinstance(node, (ast.BinOp, ast.Compare, ast.Constant))
 
 
-def _is_asked(node: ast.AST) -> bool:
-    """Whether a node is a name of contrib, or of a rule, or an import."""
-    if isinstance(node, (ast.Attribute, ast.Name)):
-        return _word(node) in _ASKED
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str) and "contrib" in node.value
-    return isinstance(node, (ast.Import, ast.ImportFrom))
-
-
 def _targets(node: ast.Assign) -> Iterator[ast.AST]:
     for target in node.targets:
         yield from ast.walk(target)
 
 
-def _imported(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+def _imported(nodes: Iterable[ast.Import | ast.ImportFrom]) -> tuple[set[str], set[str]]:
     """(names of TensorFlow itself, names of what else is imported from it)."""
     roots, words = set(), set()
     for node in nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            base = "%s." % node.module if isinstance(node, ast.ImportFrom) else ""
-            for alias in node.names:
-                full, bound = base + alias.name, alias.asname or alias.name
-                if full in _MODULES:
-                    roots.add(bound.partition(".")[0])
-                elif full.startswith("tensorflow"):
-                    words.add(bound.partition(".")[0])
+        base = "%s." % node.module if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            full, bound = base + alias.name, alias.asname or alias.name
+            if full in _MODULES:
+                roots.add(bound.partition(".")[0])
+            elif full.startswith("tensorflow"):
+                words.add(bound.partition(".")[0])
     return roots, words
 
 
-def _first_told(names: Iterable[ast.AST], roots: set[str]) -> set[int]:
+def _first_told(names: dict[str, list[Any]], roots: set[str]) -> set[int]:
     """The first line of each name that is told once a file."""
     found: dict[str, int] = {}
-    for node in names:
+    for node in [each for word in _TOLD_LAST for each in names.get(word, ())]:
         dotted = _dotted(node)
         root, _, below = dotted.partition(".")
         below = without_compat(below)
         if root in roots and below in _TOLD_ONCE:
-            line = getattr(node, "lineno", 1)
-            found[below] = min(found.get(below, line), line)
+            found[below] = min(found.get(below, node.lineno), node.lineno)
     return set(found.values())
 
 

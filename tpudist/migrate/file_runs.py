@@ -36,14 +36,21 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
       (a list of Result of the files that matter, how many files there are, what
       was passed over that a user may miss).
     """
-    codebase = CodeBase(options.paths, options.exclude)
-    survey = Survey(codebase, options.origin)
-    refused = [
-        outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
-        for path, error in sorted(codebase.unreadable.items())
-    ]
-    found = list(_migrated(codebase, survey, options))
-    return refused + found, len(codebase.files), codebase.passed_over
+    was_enabled = gc.isenabled()
+    gc.disable()  # trees are many small objects: a quarter of the time went there
+    try:
+        codebase = CodeBase(options.paths, options.exclude)
+        survey = Survey(codebase, options.origin)
+        refused = [
+            outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
+            for path, error in sorted(codebase.unreadable.items())
+        ]
+        found = list(_migrated(codebase, survey, options))
+        return refused + found, len(codebase.files), codebase.passed_over
+    finally:
+        _state.clear()
+        if was_enabled:
+            gc.enable()
 
 
 def _migrated(
@@ -61,7 +68,7 @@ def _migrated(
 
 
 def _start_process(codebase: CodeBase, survey: Survey, options: argparse.Namespace) -> None:
-    gc.disable()  # trees are many small objects: a quarter of the time went there
+    gc.disable()
     _start(codebase, survey, options)
 
 
@@ -71,10 +78,9 @@ def _start(codebase: CodeBase, survey: Survey, options: argparse.Namespace) -> N
 
 
 def _one(path: str) -> outcomes.Result:
-    if not gc.isenabled():
-        _state["files"] = _state.get("files", 0) + 1
-        if _state["files"] % _COLLECT == 0:
-            gc.collect()
+    _state["files"] = _state.get("files", 0) + 1
+    if _state["files"] % _COLLECT == 0:
+        gc.collect()
     try:
         return _state["engine"].migrate(path)
     except Exception:  # one bad file never stops a run, and is named

@@ -10,6 +10,7 @@ import libcst as cst
 from tpudist.migrate import edits
 from tpudist.resolution import syntax_trees
 
+_NOTHING = cst.Module([])
 _BEFORE = "if 1:\n%spass\n"
 
 
@@ -100,10 +101,12 @@ class _Patches:
         self.statements = {
             top for node, top in tops.items() if not isinstance(node, cst.BaseExpression)
         }
-        self.expressions = {}
+        self.expressions, self._inside = {}, {}
         for node, top in tops.items():
             if top not in self.statements:
-                self.expressions.setdefault(top, set()).add(self._outermost(node))
+                outermost = self._outermost(node)
+                self._inside.setdefault(id(outermost), []).append(node)
+                self.expressions.setdefault(top, set()).add(outermost)
 
     def _top(self, node):
         while self._module.parent(node) is not self._module.tree:
@@ -120,15 +123,36 @@ class _Patches:
     def of_expression(self, node):
         """(start, end, new text) of an edited expression; None if more has to be parsed."""
         start, end = self._module.span(node)
+        source = self._module.text[start:end]
+        new = self._as_text(node, source)
+        if new is not None:
+            return start, end, new
         try:
-            tree = cst.parse_expression(self._module.text[start:end])
+            tree = cst.parse_expression(source)
         except cst.ParserSyntaxError:
             return None
-        apply = self._apply(node, tree)
+        inside = self._inside[id(node)]
+        if inside == [node] and "#" not in source:
+            return start, end, self._alone(node, tree)
+        apply = self._apply(node, tree, inside)
         new = tree.visit(apply)
         if apply.homeless or not isinstance(new, cst.BaseExpression):
             return None
-        return start, end, cst.Module([]).code_for_node(new)
+        return start, end, _NOTHING.code_for_node(new)
+
+    def _alone(self, node, tree):
+        """What becomes of an expression in which only itself is edited."""
+        _pairs(node, tree)
+        for edit in self._edits[node]:
+            tree = edit(tree)
+        return _NOTHING.code_for_node(tree)
+
+    def _as_text(self, node, source):
+        """What becomes of an expression whose only edit is one of its source; else None."""
+        if self._inside[id(node)] != [node] or "#" in source:
+            return None
+        edit, *more = self._edits[node]
+        return edit.text(source) if isinstance(edit, edits.Spelled) and not more else None
 
     def of_statement(self, node):
         """As `of_expression`, of a statement of the module's own level."""
@@ -140,13 +164,13 @@ class _Patches:
         if tree.code != old or (not before and tree.default_indent != indent):
             return None
         around = tree.body[-1]
-        new = tree.visit(self._apply(node, around, tree)).code
+        edited = self._edited[id(node)]
+        new = tree.visit(self._apply(node, around, edited, tree)).code
         return (start, end, new[len(before) :]) if new.startswith(before) else None
 
-    def _apply(self, node, tree, *above):
-        """The transformer of a node's source; `above` is around what it is of."""
+    def _apply(self, node, tree, inner, *above):
+        """The transformer of a node's source with some edited ones; `above` is around it."""
         same = _pairs(node, tree)
-        inner = [each for each in self._edited[id(self._top(node))] if id(each) in same]
         around = set(above)
         for each in inner:
             while id(each) in same:

@@ -6,7 +6,7 @@ import re
 import warnings
 
 from tpudist import surfaces
-from tpudist.eras import decide, evidence
+from tpudist.eras import decide, evidence, walks
 from tpudist.migrate import excerpts, graph_mode, program_files
 from tpudist.resolution import sources
 
@@ -23,6 +23,7 @@ _SESSION = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
 
 
@@ -159,13 +160,12 @@ class Survey:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(text)
-            found = evidence.collect(tree, path)
+            nodes = walks.nodes(tree)
+            found = evidence.evidence_of(nodes, path)
         except sources.UNREADABLE:
             return
         self._texts[path] = text
-        self._imports[path] = [
-            node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))
-        ]
+        self._imports[path] = [node for node in nodes if type(node) in _IMPORTS]
         self._evidence[path] = found
         told = decide.decide([each for each in found if each.kind in _OF_SURFACES])
         if told.decisive:

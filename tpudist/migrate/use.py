@@ -2,6 +2,7 @@
 
 import libcst as cst
 
+from tpudist.migrate import edits
 from tpudist.resolution import import_origins
 from tpudist.resolution.import_origins import first_name
 from tpudist.resolution.module import last_word
@@ -191,7 +192,14 @@ class Use:
 
     def rename(self, member):
         """Rewrites ``x.old`` to ``x.member``."""
-        self.rewrite(self.node, lambda updated: self.renamed(member, updated), member)
+        old = self.node.attr.value
+        new = self.plan.final(member) if self.kind == "strategy" else member
+
+        def renamed(source):
+            return source[: -len(old)] + new if source.endswith(old) else None
+
+        edit = edits.Spelled(lambda updated: self.renamed(member, updated), renamed)
+        self.rewrite(self.node, edit, member)
 
     def respelled(self, dotted):
         """A function from the updated node of a name below ``tf`` to its new spelling.
@@ -208,12 +216,20 @@ class Use:
             base = base.value
         if self.evaluator.values(self.module, base) != {("tf", "")}:
             self.plan.respelled.add(base)
-            node = cst.Name(self.plan.root())
+            first = edits.dotted(self.plan.root())
         else:
-            node = self.module.copied(base)
-        for name in dotted.split("."):
-            node = cst.Attribute(node, cst.Name(name))
-        return lambda updated: node.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+            first = self.module.copied(base)
+
+        def respelled(updated):
+            node = first
+            for name in dotted.split("."):
+                node = cst.Attribute(node, cst.Name(name))
+            return node.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+        def as_text(source):
+            return None if source[0] == "(" else cst.Module([]).code_for_node(first) + "." + dotted
+
+        return edits.Spelled(respelled, as_text)
 
     def respell(self, dotted, remark=""):
         """Rewrites a name below ``tf`` to another one, and notes it with a remark."""
@@ -240,7 +256,7 @@ class Use:
 
     def spelled(self, dotted):
         """A new node for a name below ``tf``."""
-        return cst.parse_expression("%s.%s" % (self.plan.root(), dotted))
+        return edits.dotted("%s.%s" % (self.plan.root(), dotted))
 
     def argument(self, index, *keywords):
         """The Arg of the call at a position or of a keyword, or None.

@@ -70,6 +70,12 @@ class Scope:
         self.parent, self.is_class, self.count = parent, is_class, 0
         self.found, self._elsewhere = {}, {}
 
+    def release(self):
+        """Lets go of the names; nothing may be asked any more."""
+        for each in self.assignments:
+            each.references.clear()
+        self.found = {}
+
     @property
     def assignments(self):
         """The `Assignment`s of the scope itself."""

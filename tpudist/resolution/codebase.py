@@ -42,7 +42,8 @@ _WORDS = sorted(
     }
 )
 
-_KEPT = 80  # parsed files, which are some 100 times as large as their text
+_KEPT = 2000000  # characters of parsed files, which are some 60 times as large in memory
+_ANSWERS = 100000  # kept, of whether a word is in a file
 _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _ASSIGNED = re.compile(rb"(?<!\bself)(?<!\bcls)\.(\w+)[ \t]*=[^=]")
@@ -92,6 +93,7 @@ class CodeBase:
                 self.unreadable[path] = error
         self.candidates = [path for path, raw in self.bytes.items() if may_matter(raw)]
         self._modules, self._mentioning, self._assigned = {}, {}, None
+        self._words = {}
         self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._module_files, self._kept = {}, {}
         self._shorten, self._short = None, {}
@@ -116,21 +118,24 @@ class CodeBase:
             self._shorten = None
             if shorten is not None:
                 self._modules, self._short = self._short, self._modules
-            if len(self._modules) + len(self._short) > _KEPT:
-                self._modules, self._short = {}, {}
+            _drop(self._modules)
+            _drop(self._short)
 
     def module(self, path):
         """The parsed file, or None if it cannot be parsed."""
         from tpudist.resolution.module import Module
 
-        if path not in self._modules:
+        try:
+            found = self._modules.pop(path)
+        except KeyError:
             try:
                 source = sources.read(path, self._raw(path))
                 text = self._shorten(path, source) if self._shorten else source.text
-                self._modules[path] = Module(path, text)
+                found = Module(path, text)
             except (OSError,) + sources.UNREADABLE:
-                self._modules[path] = None
-        return self._modules[path]
+                found = None
+        self._modules[path] = found  # the last one of the dict is the one asked for last
+        return found
 
     def _raw(self, path):
         """The bytes of a file; one outside of the code base is read when it is asked for."""
@@ -141,9 +146,11 @@ class CodeBase:
 
     def put(self, path, module):
         """Has `module` answer as the parsed file `path`; None for the file itself again."""
-        self._modules[path] = module
-        if module is None:
-            del self._modules[path]
+        before = self._modules.pop(path, None)
+        if before is not None and before is not module:
+            before.release()
+        if module is not None:
+            self._modules[path] = module
 
     def once(self, key, compute):
         """What `compute` returns, computed once for a key and kept."""
@@ -160,6 +167,18 @@ class CodeBase:
                 self._mentioning[word] = {path for path, text in self.bytes.items() if raw in text}
             found = self._mentioning[word] if found is None else found & self._mentioning[word]
         return sorted(found or ())
+
+    def has_word(self, path, name):
+        """Whether an identifier stands in a file; of a notebook, whether it may."""
+        if path.endswith(".ipynb"):
+            return True
+        key = path, name
+        if key not in self._words:
+            if len(self._words) > _ANSWERS:
+                self._words.clear()
+            word = rb"\b%s\b" % re.escape(name.encode("utf-8"))
+            self._words[key] = re.search(word, self.bytes.get(path, b"")) is not None
+        return self._words[key]
 
     def assigns_attribute(self, name):
         """Whether a file has ``x.name = ...`` where x is not ``self``."""
@@ -207,6 +226,17 @@ class CodeBase:
                 paths += _installed(dotted)
             self._module_files[key] = next(filter(os.path.isfile, paths), None)
         return self._module_files[key]
+
+
+def _drop(modules):
+    """Drops the parsed files of a dict that were asked for longest ago."""
+    kept = 0
+    for path in reversed(list(modules)):
+        kept += 0 if modules[path] is None else len(modules[path].text)
+        if kept > _KEPT:
+            module = modules.pop(path)
+            if module is not None:
+                module.release()
 
 
 def _candidates(dotted, level, importer, roots):

@@ -49,6 +49,7 @@ class Evaluator:
     def __init__(self, codebase, deadline=None):
         self.codebase = codebase
         self._values = FixedPoint(deadline)
+        self._known, self._nodes = self._values.known, []
         self._methods = {}
 
     def values(self, module, node):
@@ -64,13 +65,17 @@ class Evaluator:
         Raises:
           TimeLimitError: the deadline has passed.
         """
+        key = id(node)
+        if key in self._known:
+            return self._known[key]
         kind = type(node)
         if kind not in self._methods:
-            self._methods[kind] = getattr(self, "_" + kind.__name__, None)
+            self._methods[kind] = getattr(type(self), "_" + kind.__name__, None)
         method = self._methods[kind]
         if method is None:
             return OTHER
-        return self._values.solve(node, lambda: method(module, node))
+        self._nodes.append(node)  # so that no other one gets its id
+        return self._values.solve(key, lambda: method(self, module, node))
 
     def once(self, key, compute):
         """The set that `compute` returns, computed once for a key, whatever depends on itself."""
@@ -86,9 +91,11 @@ class Evaluator:
 
     def tensorflow_name(self, module, node):
         """The dotted name below ``tf`` that an expression can only be, or None."""
-        found = self.tensorflow_names(module, node)
-        sure = len(found) == 1 and len(self.values(module, node)) == 1
-        return found.pop() if sure else None
+        found = self.values(module, node)
+        if len(found) != 1:
+            return None
+        (value,) = found
+        return value[1] if value[0] == "tf" else None
 
     def tensorflow_names(self, module, node):
         """All dotted names below ``tf`` that an expression may be, a set."""
@@ -99,15 +106,18 @@ class Evaluator:
         return self._named(module, module.global_scope(), name)
 
     def _named(self, module, scope, name):
-        return self.once((id(scope), name), lambda: self._of_name(module, scope, name))
+        key = id(scope), name
+        if key in self._known:
+            return self._known[key]
+        return self._values.solve(key, lambda: self._of_name(module, scope, name))
 
     def _of_name(self, module, scope, name):
         assignments = scope[name]
-        found = set()
-        for assignment in assignments:
-            found |= self.assigned(module, assignment)
+        if len(assignments) == 1:
+            return self.assigned(module, assignments[0])
         if assignments:
-            return found
+            return set().union(*[self.assigned(module, each) for each in assignments])
+        found = set()
         if scope is not module.global_scope():
             return self.global_values(module, name)
         for path in imported_values.star_imports(self, module):
@@ -123,10 +133,11 @@ class Evaluator:
         return self._named(module, module.scope(node), node.value)
 
     def _Attribute(self, module, node):
-        found = set()
-        for value in self.values(module, node.value):
-            found |= members.attribute(self, value, node.attr.value)
-        return found
+        name, values = node.attr.value, self.values(module, node.value)
+        if len(values) == 1:
+            (value,) = values
+            return members.attribute(self, value, name)
+        return set().union(*[members.attribute(self, value, name) for value in values])
 
     def _Call(self, module, node):
         name = builtin_calls.builtin_name(module, node.func)
@@ -173,13 +184,14 @@ class Evaluator:
         if isinstance(assignment, bindings.ImportAssignment):
             return imported_values.of_import(self, module, assignment)
         node = assignment.node
-        if module.said_kind(node) and not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-            return _said(module, node)
-        if isinstance(node, cst.FunctionDef):
+        kind = type(node)
+        if kind is cst.FunctionDef:
             return frozenset([("function", module, node, False)])
-        if isinstance(node, cst.ClassDef):
+        if kind is cst.ClassDef:
             return frozenset([("class", module, node)])
-        if isinstance(node, cst.Param):
+        if module.said_kind(node):
+            return _said(module, node)
+        if kind is cst.Param:
             return parameters.values(self, module, node)
         return self.target(module, node)
 
@@ -188,18 +200,19 @@ class Evaluator:
         if module.said_kind(node):
             return _said(module, node)
         parent = module.parent(node)
-        if isinstance(parent, cst.AssignTarget):
+        kind = type(parent)
+        if kind is cst.AssignTarget:
             return self.values(module, module.parent(parent).value)
-        if isinstance(parent, cst.AnnAssign):
+        if kind is cst.AnnAssign:
             return self._annotated(module, parent)
-        if isinstance(parent, cst.NamedExpr):
+        if kind is cst.NamedExpr:
             return self.values(module, parent.value)
-        if isinstance(parent, cst.AsName) and isinstance(module.parent(parent), cst.WithItem):
+        if kind is cst.AsName and isinstance(module.parent(parent), cst.WithItem):
             entered = self.values(module, module.parent(parent).item)
             return OTHER if entered == OTHER else UNKNOWN
-        if isinstance(parent, (cst.For, cst.CompFor)):
+        if kind is cst.For or kind is cst.CompFor:
             return containers.elements(self, module, parent.iter)
-        if isinstance(parent, cst.Element):
+        if kind is cst.Element:
             return self._unpacked(module, parent)
         return UNKNOWN
 

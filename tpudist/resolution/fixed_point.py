@@ -5,7 +5,6 @@ itself is computed again, all of it together, until nothing changes: a handful
 of rounds, so that the time is linear in the number of definitions.
 """
 
-import contextlib
 import sys
 import time
 
@@ -27,11 +26,14 @@ class FixedPoint:
 
     Args:
       deadline: a `time.monotonic()` after which it stops; None for never.
+
+    Attributes:
+      known: {key: its set} of what is certain.
     """
 
     def __init__(self, deadline=None):
         self._deadline, self._asked = deadline, 0
-        self._known = {}
+        self.known = {}
         self._start()
 
     def _start(self):
@@ -53,8 +55,8 @@ class FixedPoint:
         Raises:
           TimeLimitError: the deadline has passed.
         """
-        if key in self._known:
-            return self._known[key]
+        if key in self.known:
+            return self.known[key]
         if key in self._open:
             self._depends_on(self._open[key])
             self._looked.add(key)
@@ -69,11 +71,21 @@ class FixedPoint:
         self._look_at_clock()
         if self._lows:
             return self._solve(key, compute)
-        with _stack(_STACK):
-            try:
-                return self._solve(key, compute)
-            finally:
-                self._start()
+        frames = sys.getrecursionlimit()
+        if frames < _STACK:
+            sys.setrecursionlimit(_STACK)
+        try:
+            value = self._solve(key, compute)
+            self._guesses.clear()
+            self._looked.clear()
+            self._too_deep, self._visits = False, 0
+            return value
+        except BaseException:
+            self._start()
+            raise
+        finally:
+            if frames < _STACK:
+                sys.setrecursionlimit(frames)
 
     def _look_at_clock(self):
         self._asked += 1
@@ -121,21 +133,10 @@ class FixedPoint:
             self._lows[-1] = min(self._lows[-1], low)
             self._changed[-1] = self._changed[-1] or changed
             return value
-        self._known[key] = value
+        self.known[key] = value
         for each in self._inner_order[first:]:
             if not self._too_deep:
-                self._known[each] = self._guesses[each]
+                self.known[each] = self._guesses[each]
             del self._inner[each]
         del self._inner_order[first:]
         return value
-
-
-@contextlib.contextmanager
-def _stack(frames):
-    """Allows Python that many frames."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, frames))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

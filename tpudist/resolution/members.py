@@ -5,7 +5,7 @@ import re
 import libcst as cst
 
 from tpudist.eras import names as era_names
-from tpudist.resolution import imported_values, marks, syntax_trees, tensorflow_names
+from tpudist.resolution import imported_values, marks, tensorflow_names
 from tpudist.resolution.module import last_word
 
 _OTHER = frozenset([("other",)])
@@ -176,38 +176,48 @@ def own_names(module, owner):
 
 def _assignments(module, owner):
     """{attribute: [targets and functions]} of a class: its own, and ``self.x = ``."""
-    cache = module.__dict__.setdefault("class_attributes", {})
-    if owner not in cache:
-        cache[owner] = found = {}
-        _collect(owner.body, None, found)
-    return cache[owner]
+    if module.class_attributes is None:
+        module.class_attributes = _of_classes(module)
+    return module.class_attributes.get(id(owner), {})
 
 
-def _collect(node, self_name, found):
-    """Adds what a class body sets; `self_name` is that of the method around."""
-    for inner in syntax_trees.children(node):
-        if isinstance(inner, cst.ClassDef):
-            if self_name is None:
-                found.setdefault(inner.name.value, []).append(inner)
+def _of_classes(module):
+    """{id of a class: what `_assignments` says of it} of all classes of a module."""
+    every = {}
+    for node in module.nodes.definitions:
+        owner, method = _owner(module, node)
+        if owner is None:
             continue
-        if isinstance(inner, cst.FunctionDef) and self_name is None:
-            found.setdefault(inner.name.value, []).append(inner)
-            parameters = inner.params.params
-            _collect(inner.body, parameters[0].name.value if parameters else "", found)
+        found, kind = every.setdefault(id(owner), {}), type(node)
+        if kind is cst.ClassDef or kind is cst.FunctionDef:
+            if method is None:
+                found.setdefault(node.name.value, []).append(node)
             continue
-        if isinstance(inner, (cst.AssignTarget, cst.AnnAssign)):
-            for target in _flat(inner.target):
-                _take(target, self_name, found)
-        _collect(inner, self_name, found)
+        parameters = () if method is None else method.params.params
+        self_name = parameters[0].name.value if parameters else "" if method else None
+        for target in _flat(node.target):
+            _take(target, self_name, found)
+    return every
+
+
+def _owner(module, node):
+    """(the class that a definition is in, its method that it is in); None if there is none."""
+    method, parent = None, module.parent
+    node = parent(node)
+    while node is not None and type(node) is not cst.ClassDef:
+        if type(node) is cst.FunctionDef:
+            method = node
+        node = parent(node)
+    return node, method
 
 
 def _flat(target):
-    elements = target.elements if isinstance(target, (cst.Tuple, cst.List)) else ()
+    elements = target.elements if type(target) in (cst.Tuple, cst.List) else ()
     return [target] + [each.value for each in elements]
 
 
 def _take(target, self_name, found):
-    if self_name is None and isinstance(target, cst.Name):
+    if self_name is None and type(target) is cst.Name:
         found.setdefault(target.value, []).append(target)
-    if self_name and isinstance(target, cst.Attribute) and last_word(target.value) == self_name:
+    if self_name and type(target) is cst.Attribute and last_word(target.value) == self_name:
         found.setdefault(target.attr.value, []).append(target)

@@ -16,6 +16,8 @@ class Module:
     Attributes:
       tree: a libcst Module; without layout if there is a skeleton.
       skeleton: the `Skeleton` that it is of, None if libcst has read it.
+      nodes: its `Nodes`.
+      class_attributes: what `tpudist.resolution.members` keeps of its classes.
 
     Raises:
       libcst.ParserSyntaxError: it is not Python 3.
@@ -27,17 +29,17 @@ class Module:
         self.skeleton = None if exact else skeletons.of(text)
         self._whole = cst.parse_module(text) if self.skeleton is None else None
         self.tree = self._whole or self.skeleton.tree
-        self._parents = syntax_trees.parents(self.tree)
+        self.nodes = Nodes(self.tree)
+        self._parents = self.nodes.parents
         self._scopes = scopes.scopes(self.tree, self._parents)
-        self._places = self._nodes = None
+        self._places = self.class_attributes = None
         self.marks = marks.Marks(text)
 
-    @property
-    def nodes(self):
-        """All names, attributes, calls, imports, functions and classes, in order."""
-        if self._nodes is None:
-            self._nodes = Nodes(self.tree)
-        return self._nodes
+    def release(self):
+        """Has what refers to each other let go, so that memory is free without a collector."""
+        for scope in list(self._scopes.values()) + [self.global_scope().parent]:
+            scope.release()
+        self._places = None
 
     def scope(self, node):
         """The scope a node is in."""
@@ -92,6 +94,8 @@ class Module:
         if self.skeleton is None:
             return node.deep_clone()
         code = self.code(node)
+        if code.isidentifier() and type(node) is cst.Name:
+            return cst.Name(code)
         try:
             return cst.parse_expression(code)
         except cst.ParserSyntaxError:
@@ -116,47 +120,59 @@ class Module:
 
 
 class Nodes:
-    """The nodes of a tree that are asked for again and again, in order.
+    """The nodes of a tree that are asked for again and again, in order: one walk finds them.
 
     Args:
       tree: a libcst node.
+
+    Attributes:
+      parents: {id of a node: the node around it}.
+      definitions: functions, classes and the targets of assignments.
     """
 
     def __init__(self, tree):
         self.attributes, self.calls, self.imports, self.names = [], [], [], []
         self.calls_by_name, self.passed_by_name = {}, {}
         self.returns, self.annotations, self.stored = {}, [], {}
-        self._walk(tree, None)
+        self.parents, self.definitions = {}, []
+        self._walk(tree)
 
-    def _walk(self, tree, function):
-        todo = [(tree, function)]
+    def _walk(self, tree):
+        parents, children = self.parents, syntax_trees.children
+        taken = {
+            cst.Name: self.names.append, cst.Attribute: self.attributes.append,
+            cst.Import: self.imports.append, cst.ImportFrom: self.imports.append,
+            cst.AssignTarget: self._take_target, cst.AnnAssign: self._take_target,
+            cst.Annotation: self._take_annotation, cst.Call: self._take_call,
+            cst.Return: self._take_return, cst.Yield: self._take_return,
+            cst.ClassDef: self.definitions.append, cst.FunctionDef: self.definitions.append,
+        }  # fmt: skip
+        todo = [tree]
         while todo:
-            node, function = todo.pop()
-            self._take(node, function)
-            if isinstance(node, (cst.FunctionDef, cst.Lambda)):
-                function = node
-            todo.extend((each, function) for each in reversed(syntax_trees.children(node)))
+            node = todo.pop()
+            take = taken.get(type(node))
+            if take is not None:
+                take(node)
+            below = children(node)
+            for each in below:
+                parents[id(each)] = node
+            below.reverse()
+            todo += below
 
-    def _take(self, node, function):
-        kind = type(node)
-        if kind is cst.Name:
-            self.names.append(node)
-        elif kind is cst.Attribute:
-            self.attributes.append(node)
-        elif kind is cst.AssignTarget or kind is cst.AnnAssign:
-            self._take_target(node)
-        elif kind is cst.Annotation and isinstance(node.annotation, cst.SimpleString):
+    def _take_annotation(self, node):
+        if isinstance(node.annotation, cst.SimpleString):
             self.annotations.append(node.annotation)
-        elif kind is cst.Call:
-            self._take_call(node)
-        elif kind is cst.Import or kind is cst.ImportFrom:
-            self.imports.append(node)
-        elif kind is cst.Return and function is not None:
-            self.returns.setdefault(function, []).append(node.value)
-        elif kind is cst.Yield and function is not None:
-            self.returns.setdefault(function, []).append(node)
+
+    def _take_return(self, node):
+        function = self.parents.get(id(node))
+        while function is not None and type(function) not in (cst.FunctionDef, cst.Lambda):
+            function = self.parents.get(id(function))
+        if function is not None:
+            value = node.value if type(node) is cst.Return else node
+            self.returns.setdefault(function, []).append(value)
 
     def _take_target(self, node):
+        self.definitions.append(node)
         if type(node) is cst.AnnAssign and isinstance(node.annotation.annotation, cst.SimpleString):
             self.annotations.append(node.annotation.annotation)
         if isinstance(node.target, cst.Attribute):
@@ -166,22 +182,23 @@ class Nodes:
         self.calls.append(node)
         self.calls_by_name.setdefault(last_word(node.func), []).append(node)
         for index, argument in enumerate(node.args):
-            if isinstance(argument.value, (cst.Name, cst.Attribute)):
-                self.passed_by_name.setdefault(last_word(argument.value), []).append((node, index))
+            word = last_word(argument.value)
+            if word:
+                self.passed_by_name.setdefault(word, []).append((node, index))
 
 
 def last_word(node):
     """The last identifier of ``a.b.c``, "" of anything else."""
-    if isinstance(node, cst.Attribute):
+    kind = type(node)
+    if kind is cst.Attribute:
         return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""
+    return node.value if kind is cst.Name else ""
 
 
 def dotted_name(node):
     """ "a.b.c" of a Name or Attribute, "" of anything else."""
-    if isinstance(node, cst.Name):
-        return node.value
-    if isinstance(node, cst.Attribute):
-        base = dotted_name(node.value)
-        return base + "." + node.attr.value if base else ""
-    return ""
+    words = []
+    while type(node) is cst.Attribute:
+        words.append(node.attr.value)
+        node = node.value
+    return ".".join([node.value] + words[::-1]) if type(node) is cst.Name else ""

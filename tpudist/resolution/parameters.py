@@ -101,6 +101,8 @@ def _callers(evaluator, module, name):
         | {module.path}
     )
     for path in sorted(paths):
+        if path != module.path and not codebase.has_word(path, name):
+            continue
         found = module if path == module.path else codebase.module(path)
         if found is not None:
             yield found

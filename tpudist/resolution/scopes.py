@@ -28,7 +28,7 @@ def scopes(tree, parents):
 
     Args:
       tree: a libcst Module, with layout or without.
-      parents: as of `syntax_trees.parents`.
+      parents: as of `tpudist.resolution.module.Nodes`.
 
     Returns:
       {id of a node: the `Scope` from there on inwards}.

@@ -48,7 +48,12 @@ _SOURCE_ORDER = {
     "Parameters": ("posonly_params", "params", "star_arg", "kwonly_params", "star_kwarg"),
     "TypeAlias": ("name", "type_parameters", "value"),
 }
-_fields, _is_node = {}, {}
+#: What holds no nodes but layout.
+_LEAVES = frozenset(
+    """Asynchronous Break Continue Ellipsis Float ImportStar Imaginary Integer Name ParamStar Pass
+    SimpleString""".split()
+)
+_getters, _layout_getters, _is_node = {}, {}, {}
 
 
 def children(node, layout=False):
@@ -58,17 +63,25 @@ def children(node, layout=False):
       node: a libcst node.
       layout: whether white space and the like are wanted too, in any order.
     """
-    kind = type(node), layout
-    if kind not in _fields:
-        _fields[kind] = _parts(*kind)
+    kind, getters = type(node), _layout_getters if layout else _getters
+    if kind not in getters:
+        getters[kind] = _getter(kind, layout)
     found = []
-    for name in _fields[kind]:
-        value = getattr(node, name)
-        if type(value) in (list, tuple):
-            found.extend(value)
-        else:
+    for value in getters[kind](node):
+        held = type(value)
+        if held is list or held is tuple:
+            found += value
+        elif _is_node[held] if held in _is_node else _node(held):
             found.append(value)
-    return [each for each in found if _node(type(each))]
+    return found
+
+
+def _getter(kind, layout):
+    """A function from a node of a class to what its fields hold."""
+    names = () if not layout and kind.__name__ in _LEAVES else _parts(kind, layout)
+    space = {}
+    exec("def get(node):\n    return (%s)" % "".join("node.%s, " % name for name in names), space)
+    return space["get"]
 
 
 def _parts(kind, layout):
@@ -82,21 +95,8 @@ def _parts(kind, layout):
 
 def _node(kind):
     """Whether objects of a class are nodes; ``isinstance`` of an abstract class is slow."""
-    if kind not in _is_node:
-        _is_node[kind] = issubclass(kind, cst.CSTNode)
+    _is_node[kind] = issubclass(kind, cst.CSTNode)
     return _is_node[kind]
-
-
-def parents(tree):
-    """{id of a node: the node around it} of all nodes below a tree."""
-    found, todo = {}, [tree]
-    while todo:
-        node = todo.pop()
-        inner = children(node)
-        for each in inner:
-            found[id(each)] = node
-        todo.extend(inner)
-    return found
 
 
 def below(node):

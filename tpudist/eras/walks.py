@@ -1,0 +1,51 @@
+"""Walking Python's own syntax trees, several times as fast as ``ast.walk`` does.
+
+What a node holds is asked of its class once; operators, contexts and the names that
+import statements list are passed over.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import Callable
+
+#: Fields that hold no nodes, or none that anybody asks for.
+_OTHER = frozenset(
+    """arg asname attr conversion ctx id is_async kind kwd_attrs level module n name
+    names op ops rest s simple str type_comment type_ignores""".split()
+)
+_LEAVES = frozenset("Bytes Constant Ellipsis NameConstant Num Str".split())
+_parts: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
+
+
+def nodes(tree: ast.AST) -> list[ast.AST]:
+    """A node and all below it, each before what is below it."""
+    found: list[ast.AST] = []
+    todo: list[Any] = [tree]
+    while todo:
+        node = todo.pop()
+        if node is None:
+            continue
+        found.append(node)
+        kind = type(node)
+        if kind not in _parts:
+            _parts[kind] = _getter(kind)
+        for part in _parts[kind](node):
+            if type(part) is list:
+                todo.extend(part[::-1])
+            else:
+                todo.append(part)
+    return found
+
+
+def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """A function from a node of a class to what its fields hold, the last one first."""
+    fields = [] if kind.__name__ in _LEAVES else list(getattr(kind, "_fields", ()))
+    values = ["node.%s, " % name for name in reversed(fields) if name not in _OTHER]
+    space: dict[str, Any] = {}
+    exec("def parts(node):\n    return (%s)" % "".join(values), space)
+    made: Callable[[Any], tuple[Any, ...]] = space["parts"]
+    return made
