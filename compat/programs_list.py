@@ -290,6 +290,7 @@ PROGRAMS = {
         "tests/utils_test.py",
         not_for="1.15",
         tpu="virtual:2",
+        needs="typing_extensions 4.5 beside 2.15",
     ),
     "SEED RL, agents_test": _program(
         "google-research/seed_rl", "2020-09-01", "tests/agents_test.py"
