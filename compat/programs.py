@@ -23,13 +23,26 @@ import sys
 import tempfile
 
 from compat import programs_data
-from compat.programs_list import PROGRAMS
+from compat.programs_list import PROGRAMS, STEADY_LINES, SUMMED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "programs.json")
 PAGE = os.path.join(HERE, "PROGRAMS.md")
 LIMIT = 240
 RELEASES = ("1.15", "2.2", "2.15", "2.21")
+_EQUAL = """## The same numbers
+
+Run by `python -m compat.programs_equal`: without dropout and with training rows alike or in order
+(where the program has no argument for that, with lines of it changed), from the same first
+checkpoint, without oneDNN's kernels. A cell has the largest relative difference of the last loss
+and of what the evaluation says, and that of all variables of the last checkpoint. A program that
+hands its own gradients to `CrossShardOptimizer` trains on their sum, eight times what it has
+without a TPU, and is compared with the virtual TPU of 1.15.
+
+| program | how | compared with | %s |
+%s
+%s
+"""
 
 
 def fetch(repository, date, mirrors, work):
@@ -216,12 +229,29 @@ def page(found):
     )
     with open(os.path.join(HERE, "programs_head.md"), encoding="utf-8") as file:
         head = file.read()
-    return "%s\nRun to their end: %s.\n\n%s\n\n## What the others said last\n\n%s\n" % (
+    return "%s\nRun to their end: %s.\n\n%s\n\n## What the others said last\n\n%s\n\n%s" % (
         head,
         tally,
         "\n".join(rows),
         "\n".join(notes) or "Nothing.",
+        _equal(),
     )
+
+
+def _equal():
+    """The table of `compat.programs_equal`."""
+    with open(os.path.join(HERE, "programs_equal.json")) as file:
+        found = json.load(file)
+    rows = []
+    for name, each in found.items():
+        cells = [
+            "%.1e, %.1e" % (each[r]["losses"][0], each[r]["variables"][0]) if r in each else ""
+            for r in RELEASES
+        ]
+        lines = "%d lines" % len(STEADY_LINES[name]) if name in STEADY_LINES else "unmodified"
+        oracle = "1.15, virtual TPU" if name in SUMMED else "TensorFlow 1.15, `use_tpu=False`"
+        rows.append("| %s | %s | %s | %s |" % (name, lines, oracle, " | ".join(cells)))
+    return _EQUAL % (" | ".join(RELEASES), "|---" * (3 + len(RELEASES)) + "|", "\n".join(rows))
 
 
 def _how(program):

@@ -85,7 +85,8 @@ def make(folder):
     random = np.random.RandomState(0)
     os.makedirs(folder, exist_ok=True)
     _texts(folder, random)
-    for name, value in (("config", CONFIG), ("grover", CONFIG)):
+    steady = dict(CONFIG, attention_probs_dropout_prob=0.0, hidden_dropout_prob=0.0)
+    for name, value in (("config", CONFIG), ("grover", CONFIG), ("steady", steady)):
         _write(folder, name + ".json", json.dumps(value))
     gpt2 = dict(
         GPT2,
@@ -129,10 +130,11 @@ def _texts(folder, random):
     _write(folder, "enwik8/valid.txt", _codes(random, 1500))
     _write(folder, "enwik8/test.txt", _codes(random, 1500))
     rows = ["x\t%d\t\t%s" % (i % 2, _sentence(random)) for i in range(64)]
-    for name in ("train", "dev"):
-        _write(folder, "cola/%s.tsv" % name, "\n".join(rows) + "\n")
     tests = ["%d\t%s" % (i, _sentence(random)) for i in range(32)]
-    _write(folder, "cola/test.tsv", "index\tsentence\n" + "\n".join(tests) + "\n")
+    for place, trained in (("cola", rows), ("cola-steady", rows[:1] * len(rows))):
+        _write(folder, place + "/train.tsv", "\n".join(trained) + "\n")
+        _write(folder, place + "/dev.tsv", "\n".join(rows) + "\n")
+        _write(folder, place + "/test.tsv", "index\tsentence\n" + "\n".join(tests) + "\n")
     paragraphs = []
     for i in range(24):
         context = _sentence(random, 14)
@@ -193,6 +195,7 @@ def _records(folder, random):
 
     write("bert.tfrecord", [bert() for _ in range(64)])
     write("albert.tfrecord", [dict(bert(), token_boundary=np.ones(64, int)) for _ in range(64)])
+    write("albert-steady.tfrecord", [dict(bert(), token_boundary=np.ones(64, int))] * 64)
     write("grover.tfrecord", [{"input_ids": random.randint(5, 500, 33)} for _ in range(64)])
     for number in range(93):
         text = [{"text": random.randint(1, 500, 30)} for _ in range(3)]

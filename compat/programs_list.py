@@ -60,6 +60,25 @@ RESNET = (
 )
 
 
+#: What makes a program deterministic: no dropout, and training rows that are alike or in order.
+STEADY = {
+    "MNIST, TPUEstimator": {},
+    "ResNet, 2019-12": {"--export_dir={out}/export": "--skip_host_call=true"},
+    "BERT, run_classifier": {"{data}/config": "{data}/steady", "{data}/cola": "{data}/cola-steady"},
+    "ALBERT, pre-training": {"{data}/config": "{data}/steady", "albert.tf": "albert-steady.tf"},
+}
+STEADY_LINES = {
+    "MNIST, TPUEstimator": {
+        "Dropout(0.4)": "Dropout(0.0)",
+        """.cache().repeat().shuffle(
+      buffer_size=50000).batch""": ".cache().repeat().batch",
+    },
+    "BERT, run_classifier": {"keep_prob=0.9": "keep_prob=1.0"},
+}
+#: They hand ``CrossShardOptimizer`` gradients of their own, which it sums: eight times a CPU's.
+SUMMED = ("BERT, run_classifier", "ALBERT, pre-training")
+
+
 def _official(date, file, arguments, needs=""):
     file = "models/official/" + file
     return _program("tensorflow/tpu", date, file, arguments, needs=needs, path="models")

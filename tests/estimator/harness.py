@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from tpudist.contrib.tpu import CrossShardOptimizer
 from tpudist.core.cluster import TPUClusterResolver
-from tpudist.estimator import tpu
+from tpudist.estimator import export, tpu
 
 tf1 = tf.compat.v1
 
@@ -107,6 +107,30 @@ def estimator(folder, model_fn=model_fn, tpu_name="virtual:8", per_loop=4, **opt
         ),
         **dict(batches, **options),
     )
+
+
+def served(folder, rows):
+    """What an exported model gives for rows."""
+    with tf.Graph().as_default(), tf1.Session() as session:
+        loaded = tf1.saved_model.load(session, ["serve"], str(folder))
+        signature = loaded.signature_def["serving_default"]
+        given = {signature.inputs["x"].name: rows}
+        return session.run(signature.outputs["value"].name, given)
+
+
+def receiver():
+    """Rows of four numbers."""
+    given = {"x": tf1.placeholder(tf.float32, [None, 4])}
+    return export.ServingInputReceiver(given, given)
+
+
+def exported_model_fn(features, labels, mode, params):
+    """The model function, with what is served."""
+    spec = model_fn(features, labels, mode, params)
+    if mode == "infer":
+        outputs = export.PredictOutput({"value": spec.predictions["value"]})
+        return spec._replace(export_outputs={"serving_default": outputs})
+    return spec
 
 
 def value(made, name):

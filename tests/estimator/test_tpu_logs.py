@@ -11,7 +11,6 @@ import tensorflow as tf
 from tests.estimator import harness
 from tpudist import estimator
 from tpudist.contrib import tensorflow as contrib
-from tpudist.estimator import export
 
 tf1 = tf.compat.v1
 
@@ -81,43 +80,20 @@ def test_checkpoints_of_the_asynchronous_hook(tmp_path):
     np.testing.assert_allclose(tf1.train.load_variable(path, "linear/w"), w, rtol=1e-4, atol=1e-6)
 
 
-def served(folder, rows):
-    """What an exported model gives for rows."""
-    with tf.Graph().as_default(), tf1.Session() as session:
-        loaded = tf1.saved_model.load(session, ["serve"], str(folder))
-        signature = loaded.signature_def["serving_default"]
-        given = {signature.inputs["x"].name: rows}
-        return session.run(signature.outputs["value"].name, given)
-
-
-def receiver():
-    """Rows of four numbers."""
-    given = {"x": tf1.placeholder(tf.float32, [None, 4])}
-    return export.ServingInputReceiver(given, given)
-
-
-def exported_model_fn(features, labels, mode, params):
-    spec = harness.model_fn(features, labels, mode, params)
-    if mode == "infer":
-        outputs = export.PredictOutput({"value": spec.predictions["value"]})
-        return spec._replace(export_outputs={"serving_default": outputs})
-    return spec
-
-
 def test_an_export_is_served(tmp_path):
-    made = harness.estimator(tmp_path, exported_model_fn, export_to_tpu=False)
+    made = harness.estimator(tmp_path, harness.exported_model_fn, export_to_tpu=False)
     made.train(harness.input_fn, max_steps=4)
-    folder = made.export_saved_model(str(tmp_path / "saved"), receiver)
+    folder = made.export_saved_model(str(tmp_path / "saved"), harness.receiver)
     w, b, _ = harness.trained_by_numpy(4, 16)
-    found = served(os.fsdecode(folder), harness.X[:5])
+    found = harness.served(os.fsdecode(folder), harness.X[:5])
     np.testing.assert_allclose(found, harness.X[:5].dot(w) + b, rtol=1e-4)
 
 
 def test_training_with_evaluation_exports_the_model(tmp_path):
     made = harness.estimator(
-        tmp_path, exported_model_fn, export_to_tpu=False, save_checkpoints_steps=4
+        tmp_path, harness.exported_model_fn, export_to_tpu=False, save_checkpoints_steps=4
     )
-    exporter = estimator.FinalExporter("final", receiver)
+    exporter = estimator.FinalExporter("final", harness.receiver)
     estimator.train_and_evaluate(
         made,
         estimator.TrainSpec(harness.input_fn, max_steps=8),
@@ -128,7 +104,7 @@ def test_training_with_evaluation_exports_the_model(tmp_path):
     (folder,) = (tmp_path / "export" / "final").iterdir()
     w, b, _ = harness.trained_by_numpy(8, 16)
     np.testing.assert_allclose(
-        served(folder, harness.X[:5]), harness.X[:5].dot(w) + b, rtol=1e-4, atol=1e-6
+        harness.served(folder, harness.X[:5]), harness.X[:5].dot(w) + b, rtol=1e-4, atol=1e-6
     )
     steps = [step for step, _ in events(tmp_path / "eval")["loss"]]
     assert steps[-1] == 8

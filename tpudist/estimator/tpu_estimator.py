@@ -28,7 +28,7 @@ from tpudist.tfcompat import estimators
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
 
-_Estimator: Any = names.base()
+_Estimator: Any = names.load("Estimator")
 
 #: {mode: name of its batch size among the arguments of the constructor}
 _BATCHES = {"train": "train_batch_size", "eval": "eval_batch_size", "infer": "predict_batch_size"}

@@ -1,0 +1,108 @@
+"""Checkpoints that others write and read: TensorFlow 1.15's TPUEstimator, and plain graphs."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.estimator import harness
+from tests.generations import first_generation
+
+tf1 = tf.compat.v1
+
+#: Written after four steps of `harness` by 1.15's own ``TPUEstimator(use_tpu=False)``.
+WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "model.ckpt-4")
+
+
+def check(folder, steps):
+    w, b, _ = harness.trained_by_numpy(steps, 16)
+    for name, expected in (("linear/w", w), ("linear/b", b), ("global_step", steps)):
+        found = tf1.train.load_variable(str(folder), name)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_training_of_1_15_goes_on(tmp_path):
+    for end in (".index", ".data-00000-of-00001"):
+        shutil.copy(WRITTEN + end, str(tmp_path))
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-4"\n')
+    harness.estimator(tmp_path).train(harness.input_fn, max_steps=8)
+    check(tmp_path, 8)
+
+
+def test_what_is_written_is_what_1_15_writes(tmp_path):
+    harness.estimator(tmp_path).train(harness.input_fn, max_steps=4)
+    assert (tmp_path / "model.ckpt-4.data-00000-of-00001").exists()
+    written, expected = [
+        {name: tf1.train.load_variable(path, name) for name, _ in tf1.train.list_variables(path)}
+        for path in (str(tmp_path / "model.ckpt-4"), WRITTEN)
+    ]
+    assert sorted(written) == sorted(expected)
+    for name, value in expected.items():
+        assert (written[name].dtype, written[name].shape) == (value.dtype, value.shape)
+        np.testing.assert_allclose(written[name], value, rtol=1e-4, atol=1e-6)
+
+
+@pytest.fixture
+def plain():
+    """A training without an Estimator: (Session, its Saver, ``train(step)``)."""
+    with tf.Graph().as_default(), tf1.Session() as session:
+        step = tf1.train.create_global_step()
+        x, y = tf1.placeholder(tf.float32, [16, 4]), tf1.placeholder(tf.float32, [16, 1])
+        loss = tf.reduce_mean(tf.square(harness.linear({"x": x}) - y))
+        optimizer = tf1.train.MomentumOptimizer(harness.RATE, harness.MOMENTUM)
+        train_op = optimizer.minimize(loss, step)
+        session.run(tf1.global_variables_initializer())
+
+        def train(number):
+            rows = np.arange(number * 16, number * 16 + 16) % len(harness.X)
+            session.run(train_op, {x: harness.X[rows], y: harness.Y[rows]})
+
+        yield session, tf1.train.Saver(), train
+
+
+def test_a_training_of_a_plain_graph_goes_on_and_back(tmp_path, plain):
+    session, saver, train = plain
+    for number in range(4):
+        train(number)
+    saver.save(session, str(tmp_path / "model.ckpt"), global_step=4)
+    made = harness.estimator(tmp_path)
+    made.train(harness.input_fn, max_steps=8)
+    check(tmp_path, 8)
+    saver.restore(session, made.latest_checkpoint())
+    for number in range(8, 12):
+        train(number)
+    saver.save(session, str(tmp_path / "back" / "model.ckpt"), global_step=12)
+    check(tmp_path / "back", 12)
+
+
+@first_generation
+def test_checkpoints_go_both_ways_between_it_and_tensorflows(tmp_path):
+    native = tf.contrib.tpu
+
+    def train(folder, steps, ours):
+        if ours:
+            harness.estimator(folder).train(harness.input_fn, max_steps=steps)
+            return
+        native.TPUEstimator(
+            model_fn=harness.model_fn,
+            config=native.RunConfig(model_dir=str(folder)),
+            use_tpu=False,
+            train_batch_size=16,
+        ).train(harness.input_fn, max_steps=steps)
+
+    for folder, first, second in (("a", True, False), ("b", False, True), ("c", False, False)):
+        train(tmp_path / folder, 4, first)
+        train(tmp_path / folder, 8, second)
+    found = [
+        {
+            name: tf1.train.load_variable(str(tmp_path / folder), name)
+            for name, _ in tf1.train.list_variables(str(tmp_path / folder))
+        }
+        for folder in "abc"
+    ]
+    for other in found[:2]:
+        assert sorted(other) == sorted(found[2])
+        for name, expected in found[2].items():
+            np.testing.assert_allclose(other[name], expected, rtol=1e-4, atol=1e-6)

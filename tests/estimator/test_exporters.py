@@ -1,0 +1,107 @@
+"""When exporters export, and what they keep."""
+
+import os
+
+import numpy as np
+import pytest
+
+from tests.estimator import harness
+from tpudist import dropin, estimator, surfaces
+from tpudist.tfcompat import estimators
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    made = harness.estimator(
+        tmp_path_factory.mktemp("trained"), harness.exported_model_fn, export_to_tpu=False
+    )
+    made.train(harness.input_fn, max_steps=4)
+    return made
+
+
+def kept(made, exporter, folder, losses, last=-1):
+    """(for each evaluation whether there was an export, folders that are left)."""
+    path = made.latest_checkpoint()
+    found = [
+        exporter.export(made, str(folder), path, {"loss": loss, "root": -loss}, at == last)
+        for at, loss in enumerate(losses)
+    ]
+    left = sorted(os.listdir(str(folder)))
+    names = [os.path.basename(os.fsdecode(each)) for each in found if each]
+    assert left == sorted(names)[-len(left) :]
+    w, b, _ = harness.trained_by_numpy(4, 16)
+    rows = harness.X[:3]
+    np.testing.assert_allclose(harness.served(folder / left[-1], rows), rows.dot(w) + b, rtol=1e-4)
+    return [each is not None for each in found], len(left)
+
+
+def test_the_latest_are_kept(trained, tmp_path):
+    exporter = estimator.LatestExporter("latest", harness.receiver, exports_to_keep=1)
+    assert exporter.name == "latest"
+    assert kept(trained, exporter, tmp_path, [1.0, 2.0]) == ([True, True], 1)
+
+
+def test_the_last_is_exported(trained, tmp_path):
+    exporter = estimator.FinalExporter("final", harness.receiver)
+    assert exporter.name == "final"
+    assert kept(trained, exporter, tmp_path, [1.0, 2.0], last=1) == ([False, True], 1)
+
+
+def test_the_best_is_exported(trained, tmp_path):
+    exporter = estimator.BestExporter("best", harness.receiver, None, exports_to_keep=None)
+    assert exporter.name == "best"
+    assert kept(trained, exporter, tmp_path, [2.0, 3.0, 1.0]) == ([True, False, True], 2)
+
+
+def test_best_is_what_the_function_says(trained, tmp_path):
+    def larger(best_eval_result, current_eval_result):
+        return current_eval_result["loss"] > best_eval_result["loss"]
+
+    exporter = estimator.BestExporter(
+        "best", harness.receiver, None, compare_fn=larger, exports_to_keep=1
+    )
+    assert kept(trained, exporter, tmp_path, [2.0, 3.0, 1.0]) == ([True, True, False], 1)
+
+
+#: The names of Estimators in old code, whose values a drop-in has.
+NAMES = {
+    "estimator.": """Estimator EstimatorSpec ModeKeys RunConfig TrainSpec EvalSpec
+        train_and_evaluate WarmStartSettings BestExporter FinalExporter LatestExporter
+        CheckpointSaverHook LoggingTensorHook NanTensorHook SessionRunHook StepCounterHook
+        StopAtStepHook SummarySaverHook export.ServingInputReceiver export.PredictOutput
+        export.build_raw_serving_input_receiver_fn""",
+    "estimator.tpu.": "TPUEstimator TPUEstimatorSpec TPUConfig RunConfig InputPipelineConfig",
+    "contrib.tpu.": """TPUEstimator TPUEstimatorSpec TPUConfig RunConfig InputPipelineConfig
+        CrossShardOptimizer bfloat16_scope AsyncCheckpointSaverHook""",
+}
+
+
+@pytest.mark.parametrize("era", surfaces.ERAS)
+def test_names_of_estimators(era):
+    top = dropin.top(era)
+    for start, names in NAMES.items():
+        if start.startswith("contrib") and era != "contrib":
+            continue
+        for name in names.split():
+            dotted = start + name
+            spellings = [dotted]
+            if not start.startswith("contrib"):
+                spellings.append("compat.v1." + dotted)
+            found = []
+            for each in spellings:
+                value = top
+                for part in each.split("."):
+                    value = getattr(value, part)
+                found.append(value)
+            assert callable(found[0]) or name == "ModeKeys"
+            assert all(each is found[0] for each in found), dotted
+    own = top.estimator.tpu.TPUEstimator
+    assert issubclass(own, top.estimator.Estimator)
+    native = estimators.native
+    assert native is None or issubclass(own, native.Estimator)
+
+
+@pytest.mark.parametrize("kind", ["LatestExporter", "BestExporter"])
+def test_nothing_to_keep(kind):
+    with pytest.raises(ValueError, match="exports_to_keep"):
+        getattr(estimator, kind)("name", harness.receiver, exports_to_keep=0)
