@@ -170,6 +170,27 @@ def loop_of_steps(sizes):
     ]
 
 
+def estimators(sizes):
+    """A TPUEstimator on 8 virtual cores against one without; processor time."""
+    found = processes.answer("estimators", sizes.repeats)
+    what = "TPUEstimator on 8 virtual cores / use_tpu=False: "
+    return [
+        Figure(what + "CPU time of a step of a CNN, batch 128", found["step_cpu"], "", 1.1),
+        Figure(
+            what + "CPU time of train() of 1,000 small steps in loops of 100",
+            found["train_cpu"],
+            "",
+            0.67,
+        ),
+        Figure(
+            "TPUEstimator: resident memory after 10,000 steps / after 1,000",
+            found["memory"],
+            "",
+            1.05,
+        ),
+    ]
+
+
 def graph_ops(sizes):
     """Graph ops that `run` adds in a tf.function, on a described TPU."""
     del sizes
@@ -285,6 +306,7 @@ ROWS = collections.OrderedDict(
         ("pods", lambda sizes: pods.figures(Figure, 64 * sizes.many, sizes.repeats, sizes.steps)),
         ("joined", lambda sizes: [Figure(*row) for row in joined.rows(sizes, sizes is QUICK)]),
         ("loop_of_steps", loop_of_steps),
+        ("estimators", estimators),
         ("graph_ops", graph_ops),
         ("compiling", compiling),
         ("compiling_models", compiling_models),

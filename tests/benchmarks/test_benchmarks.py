@@ -25,6 +25,8 @@ EXPECTED = [
     r"while_loop: memory",
     r"run_steps_on_dataset .* Session.run calls of one",
     r"run_steps_on_dataset .* tf.function calls of one",
+    r"TPUEstimator on 8 virtual cores / use_tpu=False: CPU time of a step",
+    r"TPUEstimator on 8 virtual cores / use_tpu=False: CPU time of train",
     r"graph ops .* the 2.0 facade / the native TPUStrategy",
     r"graph ops .* the 2.2 facade / the native TPUStrategy",
     r"whole process: python -c 'import tpudist'",

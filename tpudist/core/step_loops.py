@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tpudist.core import per_replica_datasets, replica_values
 from tpudist.errors import ArgumentError, ArgumentTypeError
-from tpudist.tfcompat import distributed, functions, nests
+from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import device_loop
 
 
@@ -55,8 +55,17 @@ def _step(outputs, fn, iterator):
 
 
 def _tensors_of(inputs):
-    parts = [part for leaf in nests.flatten(inputs) for part in distributed.components(leaf)]
-    return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
+    parts = []
+    for leaf in nests.flatten(inputs):
+        columns = zip(*map(distributed.flatten, distributed.components(leaf)))
+        parts += [part for column in columns for part in _undivided(column)]
+    return [tensor for tensor in parts if nests.is_tensor(tensor)]
+
+
+def _undivided(parts):
+    """What has to be there for all replicas' `parts` to be there."""
+    whole = graphs.divided(parts)
+    return parts if whole is None else [whole]
 
 
 #: The loop's function, and the `step_outputs.StepOutputs` of its trace.

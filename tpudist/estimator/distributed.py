@@ -107,7 +107,6 @@ class Estimator(_Estimator):
             return own(features, labels, mode, config)
 
         build = _train if mode == "train" else _evaluate
-        tpu_hooks.iterations_variable()  # the host's, so not in the scope
         with strategy.scope(), loss_scaling.of_estimator(strategy):
             return build(strategy, model_fn, features())
 
@@ -135,7 +134,7 @@ def _train(strategy: Any, model_fn: Any, iterator: Any) -> Any:
         outputs.set_tensor("loss", found["loss"], reductions[0])
 
     program = Program(strategy, model_fn, values, own_variables=False)
-    loop = program.run(iterator, tpu_hooks.iterations_variable().read_value(), use)
+    loop = program.run(iterator, tpu_hooks.iterations(), use)
     spec = program.spec
     hooks = [monitored_sessions.InitializerHook(iterator.initializer)]
     return names.load("EstimatorSpec")(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from tpudist.estimator import readiness
 from tpudist.tfcompat import estimators
 
 if TYPE_CHECKING:
@@ -46,47 +47,58 @@ class LoopHook(_SessionRunHook):
 
     def begin(self) -> None:
         """See the base class."""
-        self._global_step = _hooks.get_global_step()
-        self._variable = iterations_variable()
+        self._global_step = estimators.global_step_read()
+        self._iterations = iterations()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """See the base class."""
-        step = session.run(self._global_step)
+        self._step = session.run(self._global_step)
         if self._last is None and self._steps is not None:
-            self._last = step + self._steps
-        self._load(session, step)
+            self._last = self._step + self._steps
+
+    def before_run(self, run_context: Any) -> Any:
+        """See the base class."""
+        left = self._per_loop if self._last is None else self._last - self._step
+        taken = max(1, min(self._per_loop, left))
+        return _hooks.SessionRunArgs(None, feed_dict={self._iterations: taken})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """See the base class."""
-        step = run_context.session.run(self._global_step)
-        if self._last is not None and step >= self._last:
+        self._step = run_context.session.run(self._global_step)
+        if self._last is not None and self._step >= self._last:
             run_context.request_stop()
-        else:
-            self._load(run_context.session, step)
-
-    def _load(self, session: Any, step: int) -> None:
-        left = self._per_loop if self._last is None else self._last - step
-        initializer = self._variable.initializer
-        given = {initializer.inputs[1]: max(1, min(self._per_loop, left))}
-        session.run(initializer, feed_dict=given)
 
 
-def iterations_variable() -> Any:
-    """The variable that holds the number of steps of the next loop, in the current graph."""
+def iterations() -> Any:
+    """The number of steps of a loop, which a `LoopHook` feeds, in the current graph."""
     graph = tf.compat.v1.get_default_graph()
     found = graph.get_collection_ref("tpu_estimator/iterations_per_loop")
     if not found:
-        with tf.compat.v1.variable_scope("tpu_estimator", reuse=tf.compat.v1.AUTO_REUSE):
-            found.append(
-                tf.compat.v1.get_variable(
-                    "iterations_per_loop",
-                    initializer=tf.zeros([], tf.int32),
-                    trainable=False,
-                    collections=[tf.compat.v1.GraphKeys.LOCAL_VARIABLES],
-                    use_resource=True,
-                )
-            )
+        one = tf.constant(1, tf.int32)
+        found.append(tf.compat.v1.placeholder_with_default(one, [], "iterations_per_loop"))
     return found[0]
+
+
+class FetchAllHook(_SessionRunHook):
+    """Has every run of the Session fetch the same: it compiles a graph for each set of fetches.
+
+    Args:
+      tensors: what other hooks fetch in some runs.
+      scaffold: its summaries are fetched too, if it has any; None for no summaries.
+    """
+
+    def __init__(self, tensors: list[Any], scaffold: Any) -> None:
+        self._tensors = tensors
+        self._scaffold = scaffold
+
+    def begin(self) -> None:
+        """See the base class."""
+        readiness.add_ops()
+
+    def before_run(self, run_context: Any) -> Any:
+        """See the base class."""
+        summaries = None if self._scaffold is None else self._scaffold.summary_op
+        return _hooks.SessionRunArgs([self._tensors, [] if summaries is None else summaries])
 
 
 class OutfeedHook(_SessionRunHook):

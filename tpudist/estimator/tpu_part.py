@@ -86,7 +86,7 @@ class Model:
                 outfeed[0].send(program.joined(found["host_call"]))
 
         program = Program(self._strategy, self._model_fn, values)
-        loop = program.run(fed, tpu_hooks.iterations_variable().read_value(), use)
+        loop = program.run(fed, tpu_hooks.iterations(), use)
         replica_programs.require_sums(self._strategy)
         hooks = [tpu_hooks.DatasetInitializerHook(fed.initializers)]
         if outfeed:
@@ -203,7 +203,9 @@ def train_spec(estimator: Any, model: Model, config: Any) -> Any:
     program, loss, hooks, loop = model.train(every)
     scaffold = program.scaffold() or _v1.Scaffold()
     per_loop = config.tpu_config.iterations_per_loop
-    hooks += _log_hooks(estimator, loss, model.global_batch, per_loop)
+    logged, log_hooks = _log_hooks(estimator, loss, model.global_batch, per_loop)
+    summaries = scaffold if config.save_summary_steps else None
+    hooks += [tpu_hooks.FetchAllHook(logged, summaries), *log_hooks]
     hooks += list(program.spec.training_hooks or ())
     chief = []
     if config.save_checkpoints_secs or config.save_checkpoints_steps:
@@ -247,19 +249,18 @@ def predict_spec(unused_estimator: Any, model: Model, unused_config: Any) -> Any
     )
 
 
-def _log_hooks(estimator: Any, loss: Any, batch: int, per_loop: int) -> list[Any]:
-    """The hooks that log loss and speed, rounded to whole loops."""
+def _log_hooks(estimator: Any, loss: Any, batch: int, per_loop: int) -> tuple[list[Any], list[Any]]:
+    """The tensors that are logged, and hooks that log them and speed, rounded to whole loops."""
     every = estimator.log_every_n_steps
     if every is None:
-        return []
+        return [], []
     with tf.control_dependencies([loss]):
         step = tf.identity(_v1.get_global_step())
     speed = tpu_hooks.ExamplesPerSecondHook(
         batch, every_n_steps=every, output_dir=estimator.model_dir
     )
-    return [
-        _v1.LoggingTensorHook(
-            {"loss": tf.identity(loss), "step": step}, every_n_iter=-(-every // per_loop)
-        ),
+    logged = {"loss": tf.identity(loss), "step": step}
+    return list(logged.values()), [
+        _v1.LoggingTensorHook(logged, every_n_iter=-(-every // per_loop)),
         estimators.step_hook_of_loops(speed, per_loop),
     ]

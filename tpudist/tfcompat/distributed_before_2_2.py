@@ -161,7 +161,7 @@ if not versions.DEVICE_MAP:
                 return super().get(device)
             return super().get(distribute_lib.get_update_device() or next(iter(self._index)))
 
-    class _Mirrored(_Labelled, values.MirroredVariable):
+    class MirroredVariable(_Labelled, values.MirroredVariable):
         """Outside of any scope, where Keras of 1.13 trains, all components are assigned."""
 
         def _assign_func(self, *args, **kwargs):
@@ -197,6 +197,9 @@ if not versions.DEVICE_MAP:
                 "tf.contrib.tpu.keras_to_tpu_model, or TensorFlow 1.14 or newer",
             )
 
+else:
+    MirroredVariable = values.MirroredVariable
+
 
 def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
     """See :func:`tpudist.tfcompat.distributed.create_distributed_variable`."""
@@ -206,7 +209,8 @@ def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwarg
             lambda devices, *a, **k: dict(zip(devices, creator(**k))),
             **kwargs,
         )
-        made.__class__ = _Mirrored if isinstance(made, values.MirroredVariable) else _ReplicaLocal
+        is_mirrored = isinstance(made, values.MirroredVariable)
+        made.__class__ = mirrored_class if is_mirrored else _ReplicaLocal
         return made
     made = _create_with_device_map()(
         extended._container_strategy(),
@@ -221,6 +225,8 @@ def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwarg
         made.__class__ = sync_on_read_class
         # TensorFlow 1.14 made it of its own class, in which this is no property yet.
         made._distribute_strategy = extended._container_strategy()
+    elif isinstance(made, values.MirroredVariable):
+        made.__class__ = mirrored_class
     return made
 
 

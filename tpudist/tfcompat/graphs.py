@@ -143,9 +143,19 @@ def unstacked(tensors):
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
     if op is None or op.type != "Unpack" or op.get_attr("axis"):
         return None
-    if len(tensors) != len(op.outputs) or any(a is not b for a, b in zip(tensors, op.outputs)):
+    return op.inputs[0] if _are_outputs(tensors, op) else None
+
+
+def divided(tensors):
+    """The tensor that an op has divided along its first axis into all of `tensors`, or None."""
+    op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
+    if op is None or op.type != "Split" or functions.static_value(op.inputs[0]) != 0:
         return None
-    return op.inputs[0]
+    return op.inputs[1] if _are_outputs(tensors, op) else None
+
+
+def _are_outputs(tensors, op):
+    return len(tensors) == len(op.outputs) and all(a is b for a, b in zip(tensors, op.outputs))
 
 
 def is_initialized(handle):

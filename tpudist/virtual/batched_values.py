@@ -17,7 +17,7 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions
+from tpudist.tfcompat import functions, graphs
 from tpudist.virtual import reduce_once, tensor_lists
 from tpudist.virtual.tensor_lists import NotJoined
 
@@ -168,7 +168,7 @@ class Batch:
       shape: the shape of one replica's value, a list of ints.
       rows: the tensor ``[count * shape[0]] + shape[1:]``; or
       stacked: the tensor ``[count] + shape``; or
-      parts: one tensor per replica.
+      parts: one tensor per replica, with `rows` if these are known.
     """
 
     def __init__(self, count, shape, rows=None, stacked=None, parts=None):
@@ -243,7 +243,8 @@ def of_parts(tensors, tensor):
         for part in tensors
     ):
         return Each(len(tensors), tensors)
-    return Batch(len(tensors), tensors[0].shape.as_list(), parts=list(tensors))
+    rows = graphs.divided(tensors)
+    return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
 
 
 def merged(one, other):

@@ -106,8 +106,8 @@ class JoinedGraph:
         """The batched values of the outputs of `op`."""
         given = [self._batched[tensor] for tensor in segments.inputs_of(op)]
         found, reason = self._at_once(op, given)
-        self.record.note(op, None if found else reason)
-        return found or self._for_each(op, given)
+        self.record.note(op, reason if found is None else None)
+        return self._for_each(op, given) if found is None else found
 
     def _at_once(self, op, given):
         """The batched values of the outputs of `op`, joined; or nothing, and why not."""

@@ -44,18 +44,25 @@ class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
 
 
 class PerReplica(distributed.PerReplica):
-    """TensorFlow's class, which copies its parts when it is made."""
+    """TensorFlow's class, which copies its parts when it is made.
 
-    def __init__(self, parts: Parts) -> None:
-        super().__init__(())
+    Args:
+      *given: what the class takes before the parts.
+      parts: a `Parts`.
+    """
+
+    def __init__(self, *given: Any, parts: Parts) -> None:
+        super().__init__(*given, ())
         self._values = parts
 
 
 def per_replica(extended: Any, parts: Parts) -> Any:
-    """A per-replica value of `parts`; made at once where TensorFlow finds them by device."""
+    """A per-replica value of `parts`; made at once in 1.13, which finds them in a dictionary."""
+    if versions.DEVICE_MAP:
+        return PerReplica(extended._device_map, parts=parts)
     if versions.BY_DEVICE:
         return distributed.per_replica(extended, list(parts))
-    return PerReplica(parts)
+    return PerReplica(parts=parts)
 
 
 def first(value: Any) -> Any:

@@ -102,7 +102,7 @@ class Program(function_graphs.Trace):
             with self.graph.as_default(), tf.control_dependencies(None):
                 self._replica_id = _id_of_any_replica()
             with self.outer.as_default(), tf.control_dependencies(None):
-                ids = [tf.constant(i) for i in range(self.num_replicas)]
+                ids = tf.unstack(tf.constant(list(range(self.num_replicas))))
             self.arguments.append((self._replica_id, ids))
         return self._replica_id
 

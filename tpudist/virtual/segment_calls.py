@@ -96,9 +96,12 @@ class _Emission:
             return
         given = [t for tensor in joined.inputs for t in self._known[tensor].tensors()]
         outlines = [batched.tensors() for _, batched in joined.outputs]
-        with tf.control_dependencies(self._last):
-            found = functions.call(joined.function, given, sum(outlines, []))
-        self._last = [found[0].op]
+        if isinstance(joined.function, list):
+            found = [given[position] for position in joined.function]
+        else:
+            with tf.control_dependencies(self._last):
+                found = functions.call(joined.function, given, sum(outlines, []))
+            self._last = [found[0].op]
         for (tensor, batched), outline in zip(joined.outputs, outlines):
             self._known[tensor] = batched.like(found[: len(outline)])
             found = found[len(outline) :]

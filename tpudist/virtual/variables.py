@@ -13,10 +13,11 @@ import weakref
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, versions
+from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.virtual import (
     creation_lines,
     function_graphs,
+    one_value,
     other_strategies,
     sync_on_read,
     uniform_updates,
@@ -60,10 +61,11 @@ def link(variable):
     """Lets :func:`replica_handles` find `variable` from its first handle."""
     handle = distributed.components(variable)[0].handle
     handle._tpudist_variable = weakref.ref(variable)
-    handle._tpudist_made_at = creation_lines.here()
+    if graphs.is_eager(handle):
+        handle._tpudist_made_at = creation_lines.here()
 
 
-class StoredOnce(other_strategies.FoundByCore, distributed.MirroredVariable):
+class StoredOnce(one_value.OneValue, other_strategies.FoundByCore, distributed.MirroredVariable):
     """A mirrored variable whose components are the same stored variable."""
 
     _assumed_equal = False
@@ -242,7 +244,7 @@ def replica_id(extended):
 
 def classes():
     """The classes that mirrored and sync-on-read variables are wrapped in."""
-    mirrored = distributed.MirroredVariable if versions.BY_DEVICE else StoredOnce
+    mirrored = one_value.FoundByDevice if versions.BY_DEVICE else StoredOnce
     adds = versions.SYNC_ON_READ_ADDS_ACROSS
     return mirrored, sync_on_read.SyncOnRead if adds else sync_on_read.SetAnywhere
 
