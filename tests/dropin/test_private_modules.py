@@ -131,3 +131,9 @@ def test_every_module_that_imports_natively_imports_through_the_hook():
     last = done.stdout.strip().split("\n")[-1]
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert int(last.split()[0]) > 700, last
+
+
+def test_the_sum_over_cores_by_its_private_path(era):
+    module = finder.find_module(era, "python.tpu.ops.tpu_ops")
+    assert module.cross_replica_sum.__module__ in ("tpudist.core.tpu_ops", "tpudist.contrib.tpu")
+    assert callable(module.all_to_all)  # all else is TensorFlow's own

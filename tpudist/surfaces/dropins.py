@@ -92,6 +92,7 @@ _CONTRIB = {
     "contrib.tpu.Topology": "tpudist.tfcompat.tpu:Topology",
     "contrib.tpu.python.ops.tpu_ops.cross_replica_sum":
         "tpudist.contrib.tpu:cross_replica_sum",
+    "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.contrib.tpu:cross_replica_sum",
     "contrib.tpu.python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.contrib.tpu:CrossShardOptimizer",
     "distribute.TPUStrategy": _STRATEGY_V1,
@@ -147,6 +148,7 @@ _ESTIMATORS = {
 _OF_CORES = {
     "python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
+    "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.core.tpu_ops:cross_replica_sum",
     "tpu.CrossShardOptimizer": "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
     "tpu.cross_replica_sum": "tpudist.core.tpu_ops:cross_replica_sum",
 }
