@@ -115,6 +115,26 @@ def test_html_lists_what_was_rewritten_file_by_file(tree, capsys):
     assert eras == [("contrib", "3", "0"), ("v2_0", "2", "0")]
 
 
+def test_the_tables_are_no_wider_than_their_page(tree, capsys):
+    """A path or an expression may be broken anywhere: the only column that is not is the rule's."""
+    harness.put(
+        tree,
+        {
+            "%s.py" % ("a" * 120): OLD
+            + "very_long"
+            + ".very_long" * 40
+            + ".experimental_run_v2(f)\n"
+        },
+    )
+    migrate(tree, "--to", "2.2", "--report", "html")
+    page = capsys.readouterr().out
+    assert "a" * 120 in page and "td { overflow-wrap: anywhere; }" in page
+    unbroken = re.findall(r"([^\n{}]+?) {[^}]*nowrap", page)
+    assert unbroken == ["td.number", "td:nth-child(2)"] and "<td class=number" not in page
+    rows = re.findall(r"<tr><td><code>[^<]*</code><td>([^<]*)<td>", page)
+    assert rows and all(re.match(r"[a-z-]{1,30}$", rule) for rule in rows)
+
+
 def test_html_of_nothing(tmp_path, capsys):
     harness.put(tmp_path, {"a.py": "x = 1\n"})
     assert migrate(tmp_path, "--to", "2.2", "--report", "html") == 0

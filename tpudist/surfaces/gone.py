@@ -58,6 +58,9 @@ GONE = {
     "contrib.factorization": _LOOP,
     "contrib.feature_column": "tf.feature_column",
     "contrib.framework": _SLIM % "arg_scope, get_variables and their kind",
+    "contrib.graph_editor":
+        "tf.recompute_grad, where it saved memory by computing activations again; else edit "
+        "graph.as_graph_def() and tf.graph_util.import_graph_def(it, input_map=...)",
     "contrib.image": _ADDONS,
     "contrib.integrate": "tfp.math.ode of tensorflow_probability, or "
                          "scipy.integrate",
