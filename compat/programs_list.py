@@ -75,8 +75,8 @@ STEADY_LINES = {
     },
     "BERT, run_classifier": {"keep_prob=0.9": "keep_prob=1.0"},
 }
-#: They hand ``CrossShardOptimizer`` gradients of their own, which it sums: eight times a CPU's.
-SUMMED = ("BERT, run_classifier", "ALBERT, pre-training")
+#: Eight cores are not one: their gradients are summed, or a core's moments are of its images.
+SUMMED = ("BERT, run_classifier", "ALBERT, pre-training", "ResNet, 2019-12")
 
 
 def _official(date, file, arguments, needs=""):
