@@ -47,22 +47,21 @@ class PerReplica(distributed.PerReplica):
     """TensorFlow's class, which copies its parts when it is made.
 
     Args:
-      *given: what the class takes before the parts.
-      parts: a `Parts`.
+      *given: what the class takes, with a `Parts` in place of its parts, the last.
     """
 
-    def __init__(self, *given: Any, parts: Parts) -> None:
-        super().__init__(*given, ())
-        self._values = parts
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given[:-1], ())
+        self._values = given[-1]
 
 
 def per_replica(extended: Any, parts: Parts) -> Any:
     """A per-replica value of `parts`; made at once in 1.13, which finds them in a dictionary."""
     if versions.DEVICE_MAP:
-        return PerReplica(extended._device_map, parts=parts)
+        return PerReplica(extended._device_map, parts)
     if versions.BY_DEVICE:
         return distributed.per_replica(extended, list(parts))
-    return PerReplica(parts=parts)
+    return PerReplica(parts)
 
 
 def first(value: Any) -> Any:
