@@ -111,9 +111,10 @@ class VirtualExtended(distributed.MirroredExtended):
         return inputs.distributed(self, dataset)
 
     def _experimental_distribute_datasets_from_function(self, dataset_fn, *options):
-        return inputs.distributed(
-            self, super()._experimental_distribute_datasets_from_function(dataset_fn, *options)
-        )  # its name until 2.3
+        # Its name until 2.3.
+        dataset = super()._experimental_distribute_datasets_from_function(dataset_fn, *options)
+        inputs.check_fetched(dataset, *options)
+        return inputs.distributed(self, dataset)
 
     def _make_dataset_iterator(self, dataset):
         return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
