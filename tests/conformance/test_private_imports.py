@@ -4,7 +4,7 @@ import sys
 import types
 
 import pytest
-import tensorflow as tf  # noqa: F401 (it loads what is asked for)
+import tensorflow as tf
 
 from tpudist import surfaces
 from tpudist.dropin import finder, private_modules
@@ -64,3 +64,18 @@ def test_from_imports(era, name):
     native = imported(statement % parent)
     found = imported(statement % dropin)
     assert found is native or isinstance(found, Namespace)
+
+
+def test_a_replica_knows_how_many_share_the_batch(surface, mode, strategy):
+    context = imported(
+        "from tpudist.%s.tensorflow.python.tpu.tpu_function import get_tpu_context as found"
+        % surface.era
+    )
+
+    def build():
+        return list(
+            surface.results(strategy, lambda: tf.constant(1.0) / context().number_of_shards)
+        )
+
+    assert mode.evaluate(build) == [0.25] * 4
+    assert context().number_of_shards is None

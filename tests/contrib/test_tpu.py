@@ -8,6 +8,7 @@ from tests.contrib.harness import close, enter, strategy_of, tf1
 from tpudist.contrib import tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import get_tower_context
+from tpudist.dropin import finder
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat.tpu import Topology
 
@@ -79,6 +80,23 @@ def test_cross_replica_sum(mode):
         )
         assert mode.run(distribution.unwrap(total)) == [6.0] * 4
         assert mode.run(distribution.unwrap(pairs)) == [2.0, 4.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("package", ["contrib.tpu.python.tpu", "python.tpu"])
+def test_a_programs_own_mean_is_over_all_cores(mode, package):
+    """As batch normalization and optimizers of TPU trainers ask how many cores there are."""
+    tpu_function = finder.find_module("contrib", package + ".tpu_function")
+
+    def tower(i):
+        shards = tpu_function.get_tpu_context().number_of_shards or 1
+        share = tf.cast(i, tf.float32) if shards == 1 else tpu.cross_replica_sum(i) / shards
+        return tf.cast(share, tf.float32)
+
+    distribution = strategy_of(4)
+    with distribution.scope():
+        found = distribution.call_for_each_tower(tower, distribution.worker_device_index)
+        assert mode.run(distribution.unwrap(found)) == [1.5] * 4
+    assert tpu_function.get_tpu_context().number_of_shards is None
 
 
 @pytest.mark.parametrize(

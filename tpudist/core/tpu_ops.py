@@ -3,17 +3,21 @@
 Reference: ``tf.compat.v1.tpu``.
 """
 
+import collections
 import os
 
 import tensorflow as tf
 
 from tpudist import machine
 from tpudist.core import cluster, strategies
-from tpudist.core.virtual_computations import VirtualComputations
+from tpudist.core.virtual_computations import VirtualComputations, virtual_replica
 from tpudist.tfcompat import tpu
 from tpudist.virtual import system as virtual_system
 
 _last_system = None
+
+#: What a virtual TPU tells a computation of itself.
+TpuContext = collections.namedtuple("TpuContext", ["number_of_shards"])
 
 
 class RememberedResolver(cluster.TPUClusterResolver):
@@ -65,6 +69,24 @@ def cross_replica_sum(x, group_assignment=None):
       ArgumentError: (a ValueError) the groups are not a partition.
     """
     return _here().cross_replica_sum(x, group_assignment)
+
+
+def get_tpu_context():
+    """What programs ask for the number of cores that share a batch.
+
+    Optimizers and batch normalization of their own scale by it; where it is None they
+    take what one core has for all.
+
+    Context: any.
+
+    Returns:
+      An object with ``number_of_shards``: the number of replicas in a replica function, or in
+      the computation given to :func:`replicate`; None outside.
+
+    Reference: tensorflow/python/tpu/tpu_function.py, r1.15.
+    """
+    replica = virtual_replica()
+    return tpu.get_tpu_context() if replica is None else TpuContext(replica.num_replicas_in_sync)
 
 
 def replicate(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):

@@ -93,6 +93,8 @@ _CONTRIB = {
     "contrib.tpu.python.ops.tpu_ops.cross_replica_sum":
         "tpudist.contrib.tpu:cross_replica_sum",
     "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.contrib.tpu:cross_replica_sum",
+    "python.tpu.tpu_function.get_tpu_context": "tpudist.core.tpu_ops:get_tpu_context",
+    "contrib.tpu.python.tpu.tpu_function.get_tpu_context": "tpudist.core.tpu_ops:get_tpu_context",
     "contrib.tpu.python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.contrib.tpu:CrossShardOptimizer",
     "distribute.TPUStrategy": _STRATEGY_V1,
@@ -146,6 +148,7 @@ _ESTIMATORS = {
 
 #: What a TPUEstimator's model function calls in 2.x: ``tf.compat.v1.tpu``.
 _OF_CORES = {
+    "python.tpu.tpu_function.get_tpu_context": "tpudist.core.tpu_ops:get_tpu_context",
     "python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
     "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.core.tpu_ops:cross_replica_sum",

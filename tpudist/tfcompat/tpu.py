@@ -55,6 +55,7 @@ TPUExtended = tpu_strategy.TPUExtended
 assign_devices = device_assignment.device_assignment
 bfloat16_scope = bfloat16.bfloat16_scope
 cross_replica_sum = tpu_ops.cross_replica_sum
+get_tpu_context = tpu_function.get_tpu_context
 
 if versions.HAS_FUNCTION:
     Strategy, StrategyV1 = distribute_lib.Strategy, distribute_lib.StrategyV1
@@ -71,7 +72,7 @@ if versions.HAS_TPU_STRATEGY_V2:
 
 def in_computation():
     """Whether a real TPU's program is being built."""
-    return tpu_function.get_tpu_context().number_of_shards is not None
+    return get_tpu_context().number_of_shards is not None
 
 
 def real_devices():

@@ -2,6 +2,8 @@
 from typing import Any
 
 from tpudist.contrib.tensorflow.python.tpu import async_checkpoint as async_checkpoint
+from tpudist.contrib.tensorflow.python.tpu import ops as ops
+from tpudist.contrib.tensorflow.python.tpu import tpu_function as tpu_function
 from tpudist.contrib.tensorflow.python.tpu import tpu_strategy_util as tpu_strategy_util
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
