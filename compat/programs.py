@@ -131,8 +131,10 @@ def environment(folder, path, work):
     hides = os.path.isdir(os.path.join(folder, "tensorflow"))
     places = [] if hides else [folder, os.path.dirname(folder)]
     places += [os.path.join(folder, path)] if path else []
+    # TensorFlow 2 sets it where it is imported, as the data's maker does: 1.15 would follow it.
+    given = {name: value for name, value in os.environ.items() if name != "TF2_BEHAVIOR"}
     return dict(
-        os.environ,
+        given,
         KERAS_HOME=os.path.join(work, ".keras"),
         HOME=work,
         TF_CPP_MIN_LOG_LEVEL="3",
@@ -249,7 +251,8 @@ def _equal():
             "%.1e, %.1e" % (each[r]["losses"][0], each[r]["variables"][0]) if r in each else ""
             for r in RELEASES
         ]
-        lines = "%d lines" % len(STEADY_LINES[name]) if name in STEADY_LINES else "unmodified"
+        count = len(STEADY_LINES.get(name, ()))
+        lines = "%d line%s" % (count, "s" * (count > 1)) if count else "unmodified"
         oracle = "1.15, virtual TPU" if name in SUMMED else "TensorFlow 1.15, `use_tpu=False`"
         rows.append("| %s | %s | %s | %s |" % (name, lines, oracle, " | ".join(cells)))
     return _EQUAL % (" | ".join(RELEASES), "|---" * (3 + len(RELEASES)) + "|", "\n".join(rows))

@@ -173,6 +173,8 @@ def _member_use(plan, node, kinds, table):
                 % (plan.module.code(node.value), tensorflow_names.DESCRIPTIONS[kind]),
                 "a name of its own for each, or change this call by hand",
             )
+        else:
+            plan.other(node, node.attr.value, "no contrib strategy divided its loss")
 
 
 def _kinds(plan, values, kinds, name):
