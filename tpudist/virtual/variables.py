@@ -266,6 +266,7 @@ def create(extended, next_creator, kwargs):
         with tf.device(colocate_with.device):
             return next_creator(**kwargs)
     count = extended._num_replicas_in_sync
+    aggregation = kwargs.get("aggregation", NONE)  # TensorFlow up to 2.4 takes it out
     if kwargs.get("trainable", True) is None:
         # In a graph TensorFlow replaces the copies in the trainable collection by
         # the distributed variable only if `trainable` was given, so give it.
@@ -275,7 +276,7 @@ def create(extended, next_creator, kwargs):
         with extended.place(), _eager_place(extended):
             first = next_creator(**kwargs)
             make = functools.partial(_sibling, first, next_creator, kwargs)
-            if _starts_apart(kwargs, colocate_with):
+            if _starts_apart(kwargs, colocate_with, aggregation):
                 return [first] + [make(i) for i in range(1, count)]
             _makers_of_siblings()[first] = make
             return [first] * count
@@ -298,7 +299,7 @@ def _eager_place(extended):
         yield
 
 
-def _starts_apart(kwargs, colocate_with):
+def _starts_apart(kwargs, colocate_with, aggregation):
     """Whether a new variable is stored once per replica from the start.
 
     The slots of a split variable are. A TF 1 graph cannot be traced again when
@@ -313,7 +314,7 @@ def _starts_apart(kwargs, colocate_with):
     return (
         versions.ASSIGN_WITHOUT_AGGREGATION
         and colocate_with is None
-        and kwargs.get("aggregation", NONE) == NONE
+        and aggregation == NONE
         and kwargs.get("trainable") is False
         and not tf.executing_eagerly()
         and not functions.in_function()
