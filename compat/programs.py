@@ -264,9 +264,8 @@ def _how(program):
     return how + (", with " + program.needs if program.needs else "")
 
 
-def main(arguments):
-    """Runs what the arguments name, and writes results and page."""
-    parser = argparse.ArgumentParser()
+def parsed(parser, arguments):
+    """What a command runs, with which Pythons, from where; the data are there then."""
     parser.add_argument("--python", action="append", default=[], metavar="RELEASE=PATH")
     parser.add_argument("--only", action="append", metavar="NAME")
     parser.add_argument("--mirrors")
@@ -275,6 +274,18 @@ def main(arguments):
     os.makedirs(options.work, exist_ok=True)
     if not os.path.exists(os.path.join(options.work, ".keras")):
         programs_data.make(options.work)
+    return options
+
+
+def write_page():
+    """Makes the page of all results."""
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(page(results()))
+
+
+def main(arguments):
+    """Runs what the arguments name, and writes results and page."""
+    options = parsed(argparse.ArgumentParser(), arguments)
     for name in options.only or PROGRAMS:
         for release, python in (each.split("=", 1) for each in options.python):
             if release in PROGRAMS[name].not_for.split():
@@ -282,8 +293,7 @@ def main(arguments):
             result = run(python, name, options.mirrors, options.work)
             print("%s on %s: %s %s" % (name, release, result["status"], result["said"]), flush=True)
             record(name, release, result)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(page(results()))
+    write_page()
 
 
 if __name__ == "__main__":

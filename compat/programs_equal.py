@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-from compat import programs, programs_data
+from compat import programs
 from compat.programs_list import PROGRAMS, STEADY, STEADY_LINES, SUMMED
 
 RESULTS = os.path.join(programs.HERE, "programs_equal.json")
@@ -112,17 +112,10 @@ def difference(found, expected):
 
 
 def main(arguments):
-    """Runs what the arguments name, and writes the results."""
+    """Runs what the arguments name, and writes results and page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--native", required=True, metavar="PATH")
-    parser.add_argument("--python", action="append", default=[], metavar="RELEASE=PATH")
-    parser.add_argument("--only", action="append", metavar="NAME")
-    parser.add_argument("--mirrors")
-    parser.add_argument("--work", default=os.path.join(tempfile.gettempdir(), "programs"))
-    options = parser.parse_args(arguments)
-    os.makedirs(options.work, exist_ok=True)
-    if not os.path.exists(os.path.join(options.work, ".keras")):
-        programs_data.make(options.work)
+    options = programs.parsed(parser, arguments)
     where = (options.mirrors, options.work)
     for name in options.only or STEADY:
         start = train(options.native, name, True, *where)
@@ -136,6 +129,7 @@ def main(arguments):
             losses, variables = [difference(*pair) for pair in pairs]
             print("%s on %s: losses %s, variables %s" % (name, release, losses, variables))
             record(name, release, dict(losses=losses, variables=variables))
+    programs.write_page()
 
 
 def record(name, release, result):
