@@ -51,6 +51,16 @@ def run(command, env, show=None, started=None):
 running.run = run
 """
 
+#: Another thread takes the signal, and the main one comes to it when the commands have ended.
+SEEN_LATE = """
+import threading
+join = threading.Thread.join
+def late(thread, timeout=None):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    join(thread, timeout and 1.5)
+threading.Thread.join = late
+"""
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups")
 
 
@@ -87,9 +97,10 @@ def test_while_the_command_runs(table):
     assert "interrupted" in lines[0] and "9.1.0" in lines[0] and "not run" in lines[1]
 
 
-def test_while_several_commands_run(table):
+@pytest.mark.parametrize("seen", ["", SEEN_LATE], ids=["at_once", "late"])
+def test_while_several_commands_run(table, seen):
     arguments = ["--table", table, "--releases", "9.1,9.2", "--jobs", "2", "--", "python", "-c"]
-    code, said = interrupt(arguments + [SLOW], SHOWN_AT_ONCE)
+    code, said = interrupt(arguments + [SLOW], SHOWN_AT_ONCE + seen)
     assert code == 130
     assert [line.split()[:1] + line.split()[3:4] for line in said.strip().splitlines()[-2:]] == [
         ["9.1", "interrupted"],

@@ -65,6 +65,7 @@ class Schedule:
         self._rows = list(rows)
         self._waiting = collections.deque(range(len(rows)))
         self._at_work: set[int] = set()
+        self._ended: collections.deque[int] = collections.deque()
         self._processes: list[subprocess.Popen[bytes]] = []
         self._stopped = False
         self._results = [_without_a_run(row, report.NOT_RUN) for row in rows]
@@ -84,14 +85,26 @@ class Schedule:
             for worker in workers:
                 while worker.is_alive():
                     worker.join(0.2)
+                    self._settle()
         except KeyboardInterrupt:
             self._interrupt(workers)
         return self._results
 
+    def _settle(self) -> None:
+        """Believes the results so far: no Ctrl-C had come when their commands ended.
+
+        Python tells the main thread alone of a Ctrl-C, up to 0.2 seconds late if
+        another took it; a command may have ended of it by then.
+        """
+        while self._ended:
+            self._at_work.discard(self._ended.popleft())
+
     def _interrupt(self, workers: Sequence[threading.Thread]) -> None:
         """Ends the running commands, which got the same Ctrl-C."""
         self._stopped = True
-        interrupted = set(self._at_work)
+        interrupted = {
+            number for number in self._at_work if self._results[number].word != report.PASSED
+        }
         for process in self._processes:
             running.end(process)
         for worker in workers:
@@ -112,7 +125,7 @@ class Schedule:
             try:
                 self._take(number, said.append)
             finally:
-                self._at_work.discard(number)
+                self._ended.append(number)
                 with _SHOWING:
                     running.echo("".join(said))
 
