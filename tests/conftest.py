@@ -25,7 +25,9 @@ try:
 except ImportError:  # the tests that use it say so themselves
     hypothesis = None
 else:  # how long an example takes is the machine's business
-    hypothesis.settings.register_profile("tpudist", deadline=None)
+    hypothesis.settings.register_profile(
+        "tpudist", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
     hypothesis.settings.load_profile("tpudist")
 
 

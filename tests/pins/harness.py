@@ -56,8 +56,9 @@ class Module:
 
 
 def quiet():
-    """The environment of a pytest in a process of its own, without installed plugins."""
+    """The environment of a pytest in a process of its own: no installed plugins, no options."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     found = dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONPATH=root)
-    found.pop("CI", None)
+    for name in ("CI", "PYTEST_ADDOPTS"):
+        found.pop(name, None)
     return found
