@@ -1,5 +1,6 @@
 """The Keras of a script under ``tpudist run``, and what is said where it is another one."""
 
+import importlib
 import os
 import sys
 
@@ -128,3 +129,14 @@ def test_keras_of_its_own_gets_an_answer_in_words(script):
     is_tensorflows = versions.KERAS_IS_A_PACKAGE and not versions.KERAS_3
     assert said == (0 if is_tensorflows else 2), done.stderr
     assert ("from tensorflow import keras" in done.stderr) == (not is_tensorflows)
+
+
+def test_layers_that_slim_names_are_found_where_the_package_has_them():
+    pytest.importorskip("tf_keras")
+    name = "tf_keras.legacy_tf_layers.normalization"
+    with pytest.raises(ImportError):
+        importlib.import_module(name)
+    with era_keras.layers_of_slim():
+        found = importlib.import_module(name)
+    assert found is importlib.import_module("tf_keras.src.legacy_tf_layers.normalization")
+    assert not [each for each in sys.modules if each.startswith("tf_keras.legacy_tf_layers")]

@@ -86,6 +86,83 @@ def rewrite(
 
 
 @adapter.library
+def shard(
+    computation: Fn,
+    inputs: list[Any] | None = None,
+    num_shards: int = 1,
+    input_shard_axes: Sequence[int] | None = None,
+    outputs_from_all_shards: bool | Sequence[bool] = True,
+    output_shard_axes: Sequence[int] | None = None,
+    infeed_queue: Any = None,
+    device_assignment: Assignment = None,
+    name: str | None = None,
+) -> list[Any]:
+    """Runs `computation` on each part of the inputs, on a core each, and joins (r1.11).
+
+    Args:
+      computation: takes the tensors of one part.
+      inputs: a list of tensors of rank 1 at least; None for none.
+      num_shards: number of parts.
+      input_shard_axes: the dimension along which each input is split; None is 0 for all.
+      outputs_from_all_shards: whether an output is joined, of all or of each; otherwise it
+        is the first part's.
+      output_shard_axes: the dimension along which each output is joined; None is 0 for all.
+      infeed_queue: as of `replicate`.
+      device_assignment: as of `replicate`.
+      name: as of `replicate`.
+
+    Returns:
+      The list of outputs; an op in it where there is none.
+
+    Raises:
+      ArgumentError: (a ValueError) no shards, or axes for another number of tensors.
+      ArgumentTypeError: (a TypeError) inputs that are no list.
+    """
+    return tpu_ops.shard(
+        computation,
+        inputs,
+        num_shards,
+        input_shard_axes,
+        outputs_from_all_shards,
+        output_shard_axes,
+        infeed_queue,
+        device_assignment,
+        name,
+    )
+
+
+@adapter.library
+def batch_parallel(
+    computation: Fn,
+    inputs: list[Any] | None = None,
+    num_shards: int = 1,
+    infeed_queue: Any = None,
+    device_assignment: Assignment = None,
+    name: str | None = None,
+) -> list[Any]:
+    """`shard` along dimension 0 of all inputs and outputs (r1.11).
+
+    Args:
+      computation: takes the tensors of one part.
+      inputs: a list of tensors of rank 1 at least; None for none.
+      num_shards: number of parts.
+      infeed_queue: as of `replicate`.
+      device_assignment: as of `replicate`.
+      name: as of `replicate`.
+
+    Returns:
+      The list of outputs; an op in it where there is none.
+
+    Raises:
+      ArgumentError: (a ValueError) no shards.
+      ArgumentTypeError: (a TypeError) inputs that are no list.
+    """
+    return tpu_ops.batch_parallel(
+        computation, inputs, num_shards, infeed_queue, device_assignment, name
+    )
+
+
+@adapter.library
 def cross_replica_sum(x: Any, group_assignment: Sequence[Sequence[int]] | None = None) -> Any:
     """`x` summed over the towers, or over those of its group (r1.11).
 

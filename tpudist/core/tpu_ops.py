@@ -124,6 +124,58 @@ def rewrite(computation, inputs=None, infeed_queue=None, device_assignment=None,
     return _here().rewrite(computation, inputs, infeed_queue, device_assignment, name)
 
 
+def shard(
+    computation,
+    inputs=None,
+    num_shards=1,
+    input_shard_axes=None,
+    outputs_from_all_shards=True,
+    output_shard_axes=None,
+    infeed_queue=None,
+    device_assignment=None,
+    name=None,
+):
+    """Splits each input, runs `computation` on each part on a core, and joins the outputs.
+
+    Args:
+      computation: takes the tensors of one part.
+      inputs: a list of tensors of rank 1 at least, or None.
+      num_shards: number of parts, a positive int.
+      input_shard_axes: the dimension along which each input is split; None is 0 for all.
+      outputs_from_all_shards: a bool, or one per output; False is the first part's output.
+      output_shard_axes: the dimension along which the parts of each output are joined; None
+        is 0 for all. Scalars are stacked.
+      infeed_queue, device_assignment, name: as of :func:`replicate`.
+
+    Returns:
+      The list of joined outputs; [an op] if `computation` returned no tensor.
+
+    Raises:
+      ArgumentError: (a ValueError) no shards, or axes for another number of tensors.
+      ArgumentTypeError: (a TypeError) inputs that are no list.
+      ContextError: as of :func:`replicate`.
+    """
+    return _here().shard(
+        computation,
+        inputs,
+        num_shards,
+        input_shard_axes,
+        outputs_from_all_shards,
+        output_shard_axes,
+        infeed_queue,
+        device_assignment,
+        name,
+    )
+
+
+def batch_parallel(
+    computation, inputs=None, num_shards=1, infeed_queue=None, device_assignment=None, name=None
+):
+    """:func:`shard` along dimension 0 of all inputs and outputs."""
+    queue, assignment = infeed_queue, device_assignment
+    return shard(computation, inputs, num_shards, None, True, None, queue, assignment, name)
+
+
 def bfloat16_scope():
     """Context manager: ``tf.get_variable`` gives bfloat16 views of float32 variables."""
     return tpu.bfloat16_scope()

@@ -5,7 +5,7 @@ A computation runs on a strategy with one replica per list of inputs.
 
 import tensorflow as tf
 
-from tpudist.core import cluster, contexts, placement, strategies
+from tpudist.core import cluster, contexts, placement, shards, strategies
 from tpudist.core.base_classes import TPUStrategyBaseV1
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
@@ -81,6 +81,21 @@ class VirtualComputations:
     def rewrite(self, computation, inputs, infeed_queue, device_assignment, name):
         """Runs `computation` on one core."""
         return self.replicate(computation, [inputs or []], infeed_queue, device_assignment, name)[0]
+
+    def shard(
+        self,
+        computation,
+        inputs,
+        num_shards,
+        input_shard_axes,
+        outputs_from_all_shards,
+        output_shard_axes,
+        *options,
+    ):
+        """Runs `computation` on each part of the inputs, and joins its outputs."""
+        rows = shards.split(inputs, num_shards, input_shard_axes)
+        outputs = self.replicate(computation, rows, *options)
+        return shards.joined(outputs, outputs_from_all_shards, output_shard_axes)
 
 
 def _groups(group_assignment, count):

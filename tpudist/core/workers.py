@@ -17,7 +17,7 @@ from tpudist.tfcompat import tpu as native
 from tpudist.virtual import system as virtual_system
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Iterable
 
 _WORKER = re.compile(r"/job:(worker|tpu_worker|coordinator)\b")
 _TASK = re.compile(r"/(replica|task):[0-9]+")
@@ -69,12 +69,22 @@ class _OnWorkers:
     def list_devices(self) -> list[Any]:
         """The devices of the workers; a virtual TPU's cores are among them."""
         inherited: Any = super()
-        found = list(inherited.list_devices())
-        system = self._tpudist_system
-        if system is None:
-            return found
-        topology = placement.topology(system)
-        return found + list(native.system_metadata(system.cores, system.hosts, topology).devices)
+        return with_cores(inherited.list_devices(), self._tpudist_system)
+
+
+def with_cores(devices: Iterable[Any], system: virtual_system.VirtualSystem | None) -> list[Any]:
+    """What a Session lists, with a virtual TPU's cores and its system device.
+
+    Args:
+      devices: what the native Session lists.
+      system: the virtual TPU, or None.
+    """
+    found = list(devices)
+    if system is None or any(each.device_type == "TPU" for each in found):
+        return found
+    topology = placement.topology(system)
+    cores = list(native.system_metadata(system.cores, system.hosts, topology).devices)
+    return found + cores + [native.system_device()]
 
 
 class Session(_OnWorkers, tf.compat.v1.Session, metaclass=_AnySession):

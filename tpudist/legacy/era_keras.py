@@ -1,6 +1,8 @@
 """The Keras that a script of an era gets, and what is said where it is not there."""
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -15,6 +17,8 @@ _OWN = (
     "%s imports keras, which was a package of its own until 2020; strategies train models of "
     "tf.keras: from tensorflow import keras"
 )
+#: Of TensorFlow 1, as TensorFlow's own modules call it.
+_LAYERS = "tf_keras.legacy_tf_layers"
 _OF_KERAS = re.compile(r"^(tf_)?keras\.|^tensorflow(_core)?\.python\.keras\.")
 _WITHOUT_GRAPH = (
     "keras: TensorFlow 2 behaviour, for %s: in a graph Keras refuses it under a strategy, and "
@@ -125,3 +129,44 @@ def optimizers_of_era():
         yield
     finally:
         module.get = native
+
+
+class _MovedLayers:
+    """Finds the modules of ``tf_keras.legacy_tf_layers`` where tf_keras has them: in ``src``.
+
+    TensorFlow 2.16 and newer name the first, in modules that tf_slim's layers import.
+    """
+
+    def find_spec(self, name, path=None, target=None):
+        """Python's question; answered for these modules alone."""
+        if name != _LAYERS and not name.startswith(_LAYERS + "."):
+            return None
+        return importlib.util.spec_from_loader(name, self, is_package=name == _LAYERS)
+
+    def create_module(self, spec):
+        """The module where it is; Python's own empty package for theirs."""
+        if spec.name == _LAYERS:
+            return None
+        module = importlib.import_module("tf_keras.src" + spec.name[len("tf_keras") :])
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        """Nothing is executed twice."""
+        if module.__name__ != _LAYERS:
+            module.__spec__ = self._spec
+
+
+@contextlib.contextmanager
+def layers_of_slim():
+    """Context manager: ``slim.batch_norm`` and others find Keras' layers of TensorFlow 1."""
+    finder = _MovedLayers()  # The last: modules that are there are found before.
+    before = set(sys.modules)
+    sys.meta_path.append(finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in set(sys.modules) - before:
+            if name == _LAYERS or name.startswith(_LAYERS + "."):
+                del sys.modules[name]

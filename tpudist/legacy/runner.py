@@ -10,7 +10,7 @@ import types
 from tpudist import machine, surfaces
 from tpudist.eras import keras_modes, keras_uses, program
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, era_keras, hook, plain_failures
+from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
@@ -80,6 +80,8 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None):
         undo.enter_context(_interpreter(script, argv))
         undo.enter_context(behaviour.of_era(era, in_graph))
         undo.enter_context(era_keras.optimizers_of_era())
+        undo.enter_context(era_keras.layers_of_slim())
+        undo.enter_context(sessions.listing_cores())
         undo.enter_context(_absl_flags())
         undo.enter_context(hook.Hook(era, program.own_folder(script)))
         yield code, lines

@@ -127,6 +127,13 @@ ROWS = _PAGE + _AFTER_THE_PAGE + beside_class("contrib", [
     ("contrib.tpu.rewrite", "function",
      "(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None)", "1.11",
      "1.15", _TPU + "rewrite.md"),
+    ("contrib.tpu.shard", "function",
+     "(computation, inputs=None, num_shards=1, input_shard_axes=None, "
+     "outputs_from_all_shards=True, output_shard_axes=None, infeed_queue=None, "
+     "device_assignment=None, name=None)", "1.11", "1.15", _TPU + "shard.md"),
+    ("contrib.tpu.batch_parallel", "function",
+     "(computation, inputs=None, num_shards=1, infeed_queue=None, device_assignment=None, "
+     "name=None)", "1.11", "1.15", _TPU + "batch_parallel.md"),
     ("contrib.tpu.cross_replica_sum", "function",
      "(x, group_assignment=None)", "1.11", "1.15", _TPU + "cross_replica_sum.md"),
     ("contrib.tpu.CrossShardOptimizer", "class",

@@ -69,7 +69,7 @@ MOVED = {
         linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft""",
     ),
     **_moved("contrib.stateless", "random", "stateless_multinomial stateless_truncated_normal"),
-    **_moved("contrib.tpu", "tpu", "batch_parallel core outside_compilation shard"),
+    **_moved("contrib.tpu", "tpu", "core outside_compilation"),
     **_moved("contrib.training", "train", "checkpoints_iterator"),
     **_moved("contrib.util", "", "make_ndarray make_tensor_proto"),
     "contrib.cluster_resolver.UnionClusterResolver": "distribute.cluster_resolver.UnionResolver",

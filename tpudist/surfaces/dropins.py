@@ -146,8 +146,13 @@ _ESTIMATORS = {
         "tpudist.estimator.trained_steps:trained_steps",
 }
 
+#: What starts a computation on cores, without a strategy.
+_COMPUTATIONS = ("batch_parallel", "initialize_system", "replicate", "rewrite", "shard",
+                 "shutdown_system")
+
 #: What a TPUEstimator's model function calls in 2.x: ``tf.compat.v1.tpu``.
 _OF_CORES = {
+    **_below("tpudist.core.tpu_ops", ("tpu.", "python.tpu.tpu."), _COMPUTATIONS),
     "python.tpu.tpu_function.get_tpu_context": "tpudist.core.tpu_ops:get_tpu_context",
     "python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
@@ -172,8 +177,9 @@ DROPINS = {
             "get_distribution_strategy", "has_distribution_strategy",
             "get_loss_reduction", "TowerContext", "MultiStepContext")),
         **_below("tpudist.contrib.tpu", ("contrib.tpu.", "tpu."), (
-            "initialize_system", "shutdown_system", "replicate", "rewrite",
-            "cross_replica_sum", "CrossShardOptimizer", "bfloat16_scope")),
+            *_COMPUTATIONS, "cross_replica_sum", "CrossShardOptimizer", "bfloat16_scope")),
+        **_below("tpudist.contrib.tpu", ("contrib.tpu.python.tpu.tpu.", "python.tpu.tpu."),
+                 _COMPUTATIONS),
         "contrib.tpu.keras_to_tpu_model": "tpudist.contrib.tpu:keras_to_tpu_model",
         **_below("tpudist.estimator.tpu", ("contrib.tpu.",), TPU_ESTIMATOR),
         **_below("tpudist.core.keras_tpu_models", ("contrib.tpu.", _KERAS_SUPPORT), (

@@ -19,8 +19,6 @@ _TENSORRT = ("TensorFlow 2.17, the last release with TensorRT, or NVIDIA's own t
              "for a saved model")
 _EMBEDDING = "tf.tpu.experimental.embedding.%s"
 _SCALE = "tf.keras.mixed_precision.LossScaleOptimizer"
-_REAL = ("tf.compat.v1.tpu.%s, on a real TPU only; tpudist covers replicate and "
-         "rewrite")
 
 _ESTIMATOR = ("tpudist run, which runs it unmodified on every release, or from tpudist.contrib "
               "import tensorflow as tf; nothing was rewritten, for the Estimator itself calls the "
@@ -89,19 +87,16 @@ GONE = {
                        "mode",
     "contrib.tensorrt": _TENSORRT,
     "contrib.tpu": "tf.compat.v1.tpu or tf.tpu; tpudist covers "
-                   "initialize_system, shutdown_system, replicate, rewrite, "
-                   "cross_replica_sum, CrossShardOptimizer, keras_to_tpu_model "
+                   "initialize_system, shutdown_system, replicate, rewrite, shard, "
+                   "batch_parallel, cross_replica_sum, CrossShardOptimizer, keras_to_tpu_model "
                    "and bfloat16_scope",
     "contrib.tpu.InputPipelineConfig": _ESTIMATOR,
     "contrib.tpu.RunConfig": _ESTIMATOR,
     "contrib.tpu.TPUConfig": _ESTIMATOR,
     "contrib.tpu.TPUEstimator": _ESTIMATOR,
     "contrib.tpu.TPUEstimatorSpec": _ESTIMATOR,
-    "contrib.tpu.batch_parallel": _REAL % "batch_parallel",
-    "contrib.tpu.outside_compilation": _REAL % "outside_compilation",
     "contrib.tpu.repeat": "strategy.run_steps_on_dataset(fn, iterator, n), or "
                           "tf.while_loop",
-    "contrib.tpu.shard": _REAL % "shard",
     "contrib.tpu.while_loop": "tf.while_loop",
     "contrib.training": "tf.train; for HParams a dict or types.SimpleNamespace",
     "config.experimental_list_devices": "tf.config.list_logical_devices",

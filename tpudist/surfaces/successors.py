@@ -40,6 +40,8 @@ NAMES = {
         "contrib.tpu.cross_replica_sum": "tpu.cross_replica_sum",
         "contrib.tpu.replicate": "tpu.replicate",
         "contrib.tpu.rewrite": "tpu.rewrite",
+        "contrib.tpu.shard": "tpu.shard",
+        "contrib.tpu.batch_parallel": "tpu.batch_parallel",
         "VariableAggregation.ONLY_FIRST_TOWER": "VariableAggregation.ONLY_FIRST_REPLICA",
     },
     "v2_2": {},

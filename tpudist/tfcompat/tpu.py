@@ -80,6 +80,9 @@ def real_devices():
     return [device.name for device in device_lib.list_local_devices()]
 
 
+_HERE = "/job:localhost/replica:0/task:0/device:"
+
+
 def system_metadata(cores, hosts, topology):
     """What ``get_tpu_system_metadata()`` returns for that many cores.
 
@@ -92,7 +95,7 @@ def system_metadata(cores, hosts, topology):
         if versions.RESOLVER_HAS_METADATA
         else tpu_system_metadata._TPUSystemMetadata
     )
-    name = "/job:localhost/replica:0/task:0/device:TPU:%d"
+    name = _HERE + "TPU:%d"
     return kind(
         num_cores=cores,
         num_hosts=hosts,
@@ -100,6 +103,15 @@ def system_metadata(cores, hosts, topology):
         topology=topology,
         devices=[session._DeviceAttributes(name % i, "TPU", 1, i) for i in range(cores)],
     )
+
+
+def system_device():
+    """What a Session lists beside the cores: the device that starts a TPU."""
+    return session._DeviceAttributes(_HERE + "TPU_SYSTEM:0", "TPU_SYSTEM", 0, 0)
+
+
+#: The class of all Sessions, TensorFlow's own among them.
+BaseSession = session.BaseSession
 
 
 def no_hardware_feature():
@@ -171,6 +183,7 @@ class Computations:
     shutdown_system = staticmethod(tpu.shutdown_system)
     replicate = staticmethod(tpu.replicate)
     rewrite = staticmethod(tpu.rewrite)
+    shard = staticmethod(tpu.shard)
     cross_replica_sum = staticmethod(tpu_ops.cross_replica_sum)
 
 

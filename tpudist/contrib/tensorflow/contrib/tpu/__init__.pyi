@@ -3,12 +3,14 @@ from typing import Any
 
 from tpudist.contrib.tensorflow.contrib.tpu import python as python
 from tpudist.contrib.tpu import CrossShardOptimizer as CrossShardOptimizer
+from tpudist.contrib.tpu import batch_parallel as batch_parallel
 from tpudist.contrib.tpu import bfloat16_scope as bfloat16_scope
 from tpudist.contrib.tpu import cross_replica_sum as cross_replica_sum
 from tpudist.contrib.tpu import initialize_system as initialize_system
 from tpudist.contrib.tpu import keras_to_tpu_model as keras_to_tpu_model
 from tpudist.contrib.tpu import replicate as replicate
 from tpudist.contrib.tpu import rewrite as rewrite
+from tpudist.contrib.tpu import shard as shard
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
 from tpudist.core.keras_tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
 from tpudist.core.placement import DeviceAssignment as DeviceAssignment
