@@ -236,3 +236,17 @@ class SecondGeneration(EveryEra, FirstGeneration):
           A `tf.data.Dataset`; the arrays are not constants of the graph.
         """
         return adapter.make_numpy_dataset(self, numpy_input)
+
+
+class V1Constructor:
+    """The constructor of 1.14 and 1.15, which ``tf.compat.v1`` has kept (r1.15)."""
+
+    @adapter.library
+    def __init__(
+        self,
+        tpu_cluster_resolver: Resolver = None,
+        steps_per_run: int | None = None,
+        device_assignment: Assignment = None,
+    ) -> None:
+        """See the class; reference r1.15."""
+        adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpudist.common.strategy import V1Constructor
 from tpudist.contrib.context import (
     MultiStepContext,
     TowerContext,
@@ -20,13 +21,10 @@ from tpudist.contrib.context import (
     has_distribution_strategy,
 )
 from tpudist.contrib.strategy import TPUStrategy
-from tpudist.core import adapter
 from tpudist.core.cluster import initialize_tpu_system
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from tpudist.core.annotations import Assignment, Resolver
 
 
 __all__ = [  # noqa: F822 (the native classes, see __getattr__)
@@ -48,7 +46,7 @@ __all__ = [  # noqa: F822 (the native classes, see __getattr__)
 _NATIVE = ("MirroredStrategy", "OneDeviceStrategy")
 
 
-class TPUStrategyV1(TPUStrategy):
+class TPUStrategyV1(V1Constructor, TPUStrategy):
     """The strategy with the constructor of TensorFlow 1.14 and 1.15.
 
     Reference: tf.contrib.distribute.TPUStrategy, r1.15. As of 1.14, optimizers
@@ -61,16 +59,6 @@ class TPUStrategyV1(TPUStrategy):
     """
 
     _scales_mean_loss = False
-
-    @adapter.library
-    def __init__(
-        self,
-        tpu_cluster_resolver: Resolver = None,
-        steps_per_run: int | None = None,
-        device_assignment: Assignment = None,
-    ) -> None:
-        """See the class; reference r1.15."""
-        adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run)
 
 
 def __getattr__(name: str) -> Any:

@@ -61,12 +61,6 @@ class _SavedModels(Exporter):
             assets_extra=assets_extra,
             as_text=as_text,
         )
-        if exports_to_keep is not None and exports_to_keep < 1:
-            raise ArgumentError(
-                "exports_to_keep=%r" % (exports_to_keep,),
-                "an exporter that keeps nothing has nothing to show",
-                "exports_to_keep=5, or None for all",
-            )
         self._keep = exports_to_keep
 
     @property

@@ -5,16 +5,11 @@ Reference: https://www.tensorflow.org/api_docs/python/tf/compat/v1/distribute/ex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tpudist.core import adapter
+from tpudist.common.strategy import V1Constructor
 from tpudist.v2_0 import strategy
 
-if TYPE_CHECKING:
-    from tpudist.core.annotations import Assignment, Resolver
 
-
-class TPUStrategy(strategy.TPUStrategy):
+class TPUStrategy(V1Constructor, strategy.TPUStrategy):
     """The 2.0 surface with the constructor that ``tf.compat.v1`` has kept.
 
     Programs of TensorFlow 1 that ``tpudist migrate`` has rewritten say it.
@@ -30,13 +25,3 @@ class TPUStrategy(strategy.TPUStrategy):
       TPUNameError: (a ValueError) there is no such TPU.
       TopologyError: (a ValueError) the assignment does not fit the slice.
     """
-
-    @adapter.library
-    def __init__(
-        self,
-        tpu_cluster_resolver: Resolver = None,
-        steps_per_run: int | None = None,
-        device_assignment: Assignment = None,
-    ) -> None:
-        """See the class; reference r2.0."""
-        adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run)
