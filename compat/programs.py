@@ -28,7 +28,7 @@ from compat.programs_list import PROGRAMS, STEADY_LINES, SUMMED
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "programs.json")
 PAGE = os.path.join(HERE, "PROGRAMS.md")
-LIMIT = 240
+LIMIT = 600
 RELEASES = ("1.15", "2.2", "2.15", "2.21")
 _EQUAL = """## The same numbers
 
@@ -114,6 +114,11 @@ def run(python, name, mirrors, work):
     """A result: {"revision", "status", "said"}."""
     program = PROGRAMS[name]
     folder, revision = fetch(program.repository, program.date, mirrors, work)
+    if program.clones:
+        other = fetch(program.clones, program.date, mirrors, work)[0]
+        beside = os.path.join(folder, os.path.basename(other))
+        if not os.path.exists(beside):
+            shutil.copytree(other, beside)
     with tempfile.TemporaryDirectory(dir=work) as out:
         for path, given in zip(program.files.split(" ;; "), program.arguments.split(" ;; ")):
             place = script(folder, path, program.lines, out)
@@ -232,13 +237,30 @@ def page(found):
     )
     with open(os.path.join(HERE, "programs_head.md"), encoding="utf-8") as file:
         head = file.read()
-    return "%s\nRun to their end: %s.\n\n%s\n\n## What the others said last\n\n%s\n\n%s" % (
+    return "%s\n%s\n\n%s\n\n## What the others said last\n\n%s\n\n%s" % (
         head,
-        tally,
+        "%s\nRun to their end: %s." % (_whole(found), tally),
         "\n".join(rows),
         "\n".join(notes) or "Nothing.",
         _equal(),
     )
+
+
+def _whole(found):
+    """How many programs, of how many code bases, run on every release that they are for."""
+    whole = []
+    for name, each in found.items():
+        run = {release for release, result in each.items() if result["status"] == "runs"}
+        if run and run >= set(RELEASES) - set(PROGRAMS[name].not_for.split()):
+            whole.append(name)
+    counts = [
+        (len(names), len({PROGRAMS[name].repository for name in names}))
+        for names in (found, whole, [name for name in whole if not PROGRAMS[name].lines])
+    ]
+    return (
+        "%d programs of %d code bases. %d of %d run on every release that they are for,\n"
+        "%d of them, of %d code bases, unmodified."
+    ) % sum(counts, ())
 
 
 def _equal():
@@ -260,7 +282,8 @@ def _equal():
 
 def _how(program):
     """What was changed: nothing, or how many lines; and what it needs."""
-    how = "%d line" % len(program.lines) if program.lines else "unmodified"
+    count = len(program.lines)
+    how = "%d line%s" % (count, "s" * (count > 1)) if count else "unmodified"
     return how + (", with " + program.needs if program.needs else "")
 
 

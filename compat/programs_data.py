@@ -34,7 +34,7 @@ CONFIG = dict(
 GPT2 = dict(
     n_head=2,
     encoder_path="",
-    n_vocab=512,
+    n_vocab=50257,
     embed_dropout=0.1,
     lr=0.00025,
     warmup_steps=2,
@@ -59,6 +59,25 @@ GPT2 = dict(
     n_layer=2,
     scale_by_depth=True,
     scale_by_in=True,
+)
+XLNET = dict(
+    d_head=8,
+    d_inner=32,
+    d_model=16,
+    ff_activation="gelu",
+    n_head=2,
+    n_layer=2,
+    n_token=32000,
+    untie_r=True,
+)
+_OF_BERT = "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size"
+TAGGER = dict(
+    {name: CONFIG[name] for name in _OF_BERT.split() + ["hidden_act", "type_vocab_size"]},
+    use_t2t_decoder=True,
+    decoder_num_hidden_layers=1,
+    decoder_hidden_size=32,
+    decoder_num_attention_heads=2,
+    decoder_filter_size=64,
 )
 ELECTRA = dict(
     use_tpu=True,
@@ -88,6 +107,8 @@ def make(folder):
     steady = dict(CONFIG, attention_probs_dropout_prob=0.0, hidden_dropout_prob=0.0)
     for name, value in (("config", CONFIG), ("grover", CONFIG), ("steady", steady)):
         _write(folder, name + ".json", json.dumps(value))
+    _write(folder, "xlnet.json", json.dumps(XLNET))
+    _write(folder, "tagger.json", json.dumps(TAGGER))
     gpt2 = dict(
         GPT2,
         data_path=os.path.join(folder, "openwebtext"),
@@ -145,8 +166,27 @@ def _texts(folder, random):
             answers=[dict(text=answer, answer_start=context.index(answer))],
         )
         paragraphs.append(dict(context=context, qas=[asked]))
+    _tasks(folder, random)
     squad = dict(version="1.1", data=[dict(title="t", paragraphs=paragraphs)])
     _write(folder, "squad.json", json.dumps(squad))
+
+
+def _tasks(folder, random):
+    """Files of BERT-NER, of a language model, of XLNet's tasks and of LaserTagger."""
+    kinds = "O B-PER I-PER B-LOC O O".split()
+    for part in ("train", "dev", "test"):
+        rows = []
+        for _ in range(48):
+            rows += ["%s X %s" % pair for pair in zip(_sentence(random, 6).split(" "), kinds)]
+            rows += [". . O", ""]
+        _write(folder, "ner/%s.txt" % part, "\n".join(rows) + "\n")
+        rows = [(_sentence(random, 4), _sentence(random, 4), i % 2) for i in range(65)]
+        lines = ["%s\t%s\t%d" % row for row in rows]
+        _write(folder, "lcqmc/%s.txt" % part, "\n".join(lines) + "\n")
+        reviews = ['"%d","%s"' % (i % 5 + 1, _sentence(random, 8)) for i in range(64)]
+        _write(folder, "yelp/%s.csv" % part, "\n".join(reviews) + "\n")
+    _write(folder, "lines.txt", "\n".join(_sentence(random, 6) for _ in range(5)) + "\n")
+    _write(folder, "tags.txt", "KEEP\nDELETE\nKEEP|and\nDELETE|.\n")
 
 
 def _codes(random, count):
@@ -198,14 +238,26 @@ def _records(folder, random):
     write("albert-steady.tfrecord", [dict(bert(), token_boundary=np.ones(64, int))] * 64)
     write("grover.tfrecord", [{"input_ids": random.randint(5, 500, 33)} for _ in range(64)])
     for number in range(93):
-        text = [{"text": random.randint(1, 500, 30)} for _ in range(3)]
+        text = [{"text": random.randint(1, 500, 30)} for _ in range(60)]  # it stitches 42
         write("openwebtext/openwebtext-newspaper_%d.tfrecords" % number, text)
     write("marco/dataset_train.tf", [passage() for _ in range(64)])
+    write("tagger.tfrecord", [_tagged(random) for _ in range(64)])
     write("cifar.tfrecord", [{"image": random.bytes(3072), "label": [i % 10]} for i in range(32)])
     for part in ("sup", "unsup"):
         write("uda/%s/tf_examples.tfrecord.0.0" % part, [review() for _ in range(32)])
     for part, count in (("train", 256), ("validation", 128), ("test", 16)):
         write("mnist/%s.tfrecords" % part, [digit() for _ in range(count)])
+
+
+def _tagged(random):
+    """A row of LaserTagger's."""
+    return {
+        "input_ids": random.randint(5, 100, 64),
+        "input_mask": np.ones(64, int),
+        "segment_ids": np.zeros(64, int),
+        "labels": random.randint(0, 4, 64),
+        "labels_mask": np.ones(64, int),
+    }
 
 
 def _write_records(path, examples):
