@@ -14,10 +14,10 @@ class Layer%d:
 
     def __init__(self, size, rate=0.1):
         self.size, self.rate = size, rate
-        self._weights = [random.random() for _ in range(size)]
+        self._weights%d = [random.random() for _ in range(size)]
 
     def call(self, inputs, training=False):
-        total = sum(weight * value for weight, value in zip(self._weights, inputs))
+        total = sum(weight * value for weight, value in zip(self._weights%d, inputs))
         if training and random.random() < self.rate:
             return {"total": 0.0, "mask": [index for index in range(self.size)]}
         return {"total": total, "mask": []}
@@ -30,11 +30,11 @@ def make%d(name):
 
 
 def train%d(name, inputs):
-    resolver, distribution = make%d(name)
-    with distribution.scope():
-        losses = distribution.call_for_each_tower(step, inputs, rate=0.1)
-        total = distribution.reduce(tf.VariableAggregation.MEAN, losses, "/device:CPU:0")
-        towers = [each * distribution.num_towers for each in distribution.unwrap(losses)]
+    resolver, distribution%d = make%d(name)
+    with distribution%d.scope():
+        losses%d = distribution%d.call_for_each_tower(step%d, inputs, rate=0.1)
+        total = distribution%d.reduce(tf.VariableAggregation.MEAN, losses%d, "/device:CPU:0")
+        towers = [each * distribution%d.num_towers for each in distribution%d.unwrap(losses%d)]
     return total, towers
 """
 
@@ -46,12 +46,12 @@ UPGRADE = (
 )
 
 
-def text(legacy):
-    """A file of `LINES` lines, with legacy names or without."""
+def text(legacy, number=0):
+    """A file of `LINES` lines, with legacy names or without; no two files have the same names."""
     made, index = _HEAD, 0
     while made.count("\n") < LINES - 14:
         part = _LEGACY if legacy and index % 3 == 0 else _OTHER
-        made += part.replace("%d", str(index))
+        made += part.replace("%d", "%d_%d" % (number, index))
         index += 1
     return made + "# the end\n" * (LINES - made.count("\n"))
 
@@ -62,7 +62,7 @@ def write(folder, count, legacy_share):
         package = os.path.join(folder, "package%02d" % (index // 20))
         os.makedirs(package, exist_ok=True)
         with open(os.path.join(package, "module%03d.py" % index), "w") as file:
-            file.write(text(index % int(1 / legacy_share) == 0))
+            file.write(text(index % int(1 / legacy_share) == 0, index))
 
 
 def seconds(arguments):

@@ -1,14 +1,16 @@
-"""What was read of a file is let go when it is done, without a collector."""
+"""What was read of a file is let go when it is done, and few files are kept in memory."""
 
 import gc
 import os
+import tracemalloc
 import weakref
 
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import engine, survey
-from tpudist.resolution import codebase, module
+from tpudist import cli
+from tpudist.migrate import engine, file_runs, survey
+from tpudist.resolution import codebase, contents, module, python_trees
 
 FILES = {
     "made.py": harness.OLD + "def make():\n    return s\n",
@@ -49,3 +51,50 @@ def test_files_that_are_done_leave_nothing(tmp_path, monkeypatch, read, kept, le
         gc.enable()
     assert len(changed) == len(FILES) < len(read)
     assert [os.path.basename(path) for path in alive] == left
+
+
+def grown(folder, count):
+    """Bytes that `count` files of 10 KB leave in memory after what is known of all is found."""
+    text = harness.OLD + harness.USE + "# %s\n" % ("x" * 60) * 160
+    harness.put(folder, {"package%d/file%d.py" % (n // 20, n): text for n in range(count)})
+    gc.collect()
+    tracemalloc.start()
+    try:
+        files = codebase.CodeBase([str(folder)])
+        known = survey.Survey(files)
+        files.words()
+        gc.collect()
+        found = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+        python_trees.forget()
+    assert len(known.files) == count
+    return found
+
+
+def test_memory_grows_by_little_with_the_number_of_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(contents, "_HELD", 0)
+    monkeypatch.setattr(python_trees, "_KEPT", 0)
+    few, many = grown(tmp_path / "few", 40), grown(tmp_path / "many", 240)
+    assert (many - few) / 200 < 5000  # bytes a file, of 10,000 that it has
+
+
+def test_files_that_are_not_held_are_migrated_alike(tmp_path, monkeypatch):
+    harness.put(tmp_path, FILES)
+    expected = harness.results(tmp_path, "latest")
+    monkeypatch.setattr(contents, "_HELD", 0)
+    assert harness.results(tmp_path, "latest") == expected
+
+
+def test_a_file_that_is_gone_before_its_turn_is_named(tmp_path, monkeypatch, capsys):
+    harness.put(tmp_path, FILES)
+    monkeypatch.setattr(contents, "_HELD", 0)
+    read = file_runs.Survey.__init__
+
+    def survey_and_remove(self, *args):
+        read(self, *args)
+        (tmp_path / "two.py").unlink()
+
+    monkeypatch.setattr(file_runs.Survey, "__init__", survey_and_remove)
+    assert cli.main(["migrate", str(tmp_path), "--to", "latest", "--jobs", "1"]) == 2
+    assert "two.py: refused: unreadable" in capsys.readouterr().out

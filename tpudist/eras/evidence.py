@@ -2,6 +2,7 @@
 
 import ast
 import collections
+import functools
 import re
 
 from tpudist import surfaces
@@ -262,9 +263,14 @@ def _asks_for_a_name(call):
 
 
 def _asks_what_there_is(node):
-    if isinstance(node, ast.Call) and _last_word(node.func) in ("hasattr", "getattr"):
-        return True
-    return bool(_VERSION.search(_last_word(node)))
+    if type(node) is ast.Call:
+        return _last_word(node.func) in ("hasattr", "getattr")
+    return type(node) in (ast.Name, ast.Attribute) and _is_version(_last_word(node))
+
+
+@functools.lru_cache(maxsize=20000)
+def _is_version(word):
+    return bool(_VERSION.search(word))
 
 
 def _types(handler):

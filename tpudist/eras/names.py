@@ -30,11 +30,13 @@ def eras_of_name(dotted):
     return tuple(era for era in surfaces.ERAS if _known(plain, _BESIDE[era]))
 
 
+@functools.lru_cache(maxsize=20000)
 def is_first_generation(dotted):
     """Whether a dotted name below ``tf`` is one that only TensorFlow 1 has."""
     return _known(dotted, surfaces.FIRST_GENERATION)
 
 
+@functools.lru_cache(maxsize=20000)
 def eras_of_member(name, receiver):
     """The eras that an attribute of some object tells.
 

@@ -33,6 +33,18 @@ def dotted(source):
     return cst.parse_expression(source)
 
 
+@functools.lru_cache(maxsize=1000)
+def expression(source):
+    """The node of an expression of a file; the same one for the same source, never changed."""
+    return cst.parse_expression(source)
+
+
+@functools.lru_cache(maxsize=1000)
+def statement(source):
+    """The node of a statement to be written. It is never changed."""
+    return cst.parse_statement(source)
+
+
 def keyword(name, value):
     """The argument ``name=value``; `value` a node, or source."""
     value = dotted(value) if isinstance(value, str) else value

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from tpudist import surfaces
 from tpudist.eras import walks
 from tpudist.eras.names import without_compat
 from tpudist.migrate import legacy_uses, rules
+from tpudist.resolution import python_trees
 
 if TYPE_CHECKING:
     from typing import Iterable, Iterator
@@ -33,6 +33,8 @@ _OWN -= set(legacy_uses.COMMON)
 _MADE = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
 )
+#: Words of which a file has one that the pattern is found in; to look for them takes no time.
+_IN_MADE = (b"Strategy", b"strategy", b"_context", b"tpudist")
 #: What is done with one, or with something that cannot be told; and where a resolver is asked for.
 _USED = re.compile(
     rb"(?i)(?:strateg|distribution|replicator)\w*(?:\.|[\"', ]+)(?:%s)\b"
@@ -40,6 +42,9 @@ _USED = re.compile(
     rb"|initialize(?:_tpu)?_system|DeviceAssignment"
     % ("|".join(legacy_uses.COMMON).encode("ascii"), "|".join(sorted(_OWN)).encode("ascii"))
 )
+_IN_USED = [name.lower().encode("ascii") for name in sorted(_OWN)]
+_IN_USED += [b"strateg", b"distribution", b"replicator", b"variableaggregation", b"reduceop"]
+_IN_USED += [b"connect_to_host", b"initialize", b"deviceassignment"]
 #: Last words of names below ``tf`` that a rule asks for; of contrib's, that word.
 _ASKED = frozenset(
     name.rpartition(".")[2]
@@ -66,12 +71,13 @@ class Excerpt(NamedTuple):
 
 def makes_strategies(raw: bytes) -> bool:
     """Whether a file has a word without which no strategy is made in it."""
-    return bool(_MADE.search(raw))
+    return any(word in raw for word in _IN_MADE) and bool(_MADE.search(raw))
 
 
 def uses_strategies(raw: bytes) -> bool:
     """Whether a file has a name of strategies, on whatever it stands."""
-    return bool(_USED.search(raw))
+    lower = raw.lower()
+    return any(word in lower for word in _IN_USED) and bool(_USED.search(raw))
 
 
 def of(text: str) -> Excerpt | None:
@@ -89,9 +95,7 @@ def of(text: str) -> Excerpt | None:
     if len(lines) != text.count("\n") + (not text.endswith("\n")) or "tpudist:" in text:
         return None  # Python counts other lines
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+        tree = python_trees.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
     kept, words = _matter(tree)

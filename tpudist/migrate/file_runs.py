@@ -13,6 +13,7 @@ from tpudist import files
 from tpudist.migrate import outcomes, progress
 from tpudist.migrate.engine import Engine
 from tpudist.migrate.survey import Survey
+from tpudist.resolution import python_trees
 from tpudist.resolution.codebase import CodeBase
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
         return refused + found, len(codebase.files), codebase.passed_over
     finally:
         _state.clear()
+        python_trees.forget()
         if was_enabled:
             gc.enable()
 
@@ -61,6 +63,8 @@ def _migrated(
         _start(codebase, survey, options)
         yield from progress.bar(map(_one, survey.files), len(survey.files))
         return
+    if survey.eras:
+        codebase.words()  # once, not in each process
     with concurrent.futures.ProcessPoolExecutor(
         jobs, initializer=_start_process, initargs=(codebase, survey, options)
     ) as pool:
@@ -82,10 +86,14 @@ def _one(path: str) -> outcomes.Result:
     if _state["files"] % _COLLECT == 0:
         gc.collect()
     try:
-        return _state["engine"].migrate(path)
+        found: outcomes.Result = _state["engine"].migrate(path)
+        same = found.before == found.after  # then nobody asks for its bytes
+        return found._replace(before=None, after=None) if same else found
+    except OSError as error:  # it was there when the run began
+        return outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
     except Exception:  # one bad file never stops a run, and is named
-        raw = _state["codebase"].bytes[path]
         reason = "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
+        raw = _state["codebase"].bytes[path]
         return outcomes.Result(path, raw, raw, [], [], reason, "")
 
 

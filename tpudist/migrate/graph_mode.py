@@ -11,17 +11,17 @@ import libcst as cst
 from tpudist.migrate import statements
 
 RULE = "sessions"
-_MAIN = re.compile(r"^if __name__ == ", re.M)
+MAIN = re.compile(r"^if __name__ == ", re.M)
 
 
-def starts(sessions, importers, imported, text, chooses):
+def starts(sessions, importers, imported, is_main, chooses):
     """The files that programs with Sessions start with.
 
     Args:
       sessions: paths of the files that make Sessions.
       importers: a function from a path to those of the files that import it.
       imported: the same, to those of the files that it imports.
-      text: a function from a path to its source.
+      is_main: whether a path's file has ``if __name__ == "__main__"``, a function.
       chooses: whether a path's file chooses itself between graphs and eager
         execution, a function.
 
@@ -31,7 +31,7 @@ def starts(sessions, importers, imported, text, chooses):
     reaching, todo, found = set(sessions), sorted(sessions), set()
     for path in todo:
         above = importers(path)
-        if _MAIN.search(text(path)) or path.endswith("__main__.py") or not above:
+        if is_main(path) or path.endswith("__main__.py") or not above:
             found.add(path)
         for each in above:
             if each not in reaching:

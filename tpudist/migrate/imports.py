@@ -3,8 +3,8 @@
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.migrate import edits, statements
 from tpudist.migrate import relocation as relocation_lib
-from tpudist.migrate import statements
 from tpudist.resolution import import_origins, tensorflow_names
 from tpudist.resolution.module import dotted_name
 
@@ -55,7 +55,7 @@ def _plan_packages(plan_):
     ]
     if not missing:
         return
-    new = [cst.parse_statement(line) for line in missing]
+    new = [edits.statement(line) for line in missing]
     if statement is None:
         statement = statements.put_first(plan_, new)
     else:
@@ -260,7 +260,7 @@ def _replace(plan_, node, kept, made):
     if plan_.root_needed:
         lines.append(_root(plan_))
         plan_.root_needed = False
-    new = [cst.parse_statement(line).body[0] for line in lines]
+    new = [edits.statement(line).body[0] for line in lines]
 
     def replaced(updated):
         rest = [each for alias, each in zip(node.names, updated.names) if alias in kept]
@@ -309,7 +309,7 @@ def _replace_names(plan_, node, kept, made):
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
     def replaced(updated):
-        new = iter([line and cst.parse_statement(line).body[0].names[0] for line in made])
+        new = iter([line and edits.statement(line).body[0].names[0] for line in made])
         names = [
             after if before in kept else next(new)
             for before, after in zip(node.names, updated.names)
@@ -340,6 +340,6 @@ def _root(plan_):
 
 def _plan_root(plan_):
     """Puts an import of ``tf`` before the first import, or after the docstring."""
-    node = statements.put_first(plan_, [cst.parse_statement(_root(plan_))])
+    node = statements.put_first(plan_, [edits.statement(_root(plan_))])
     is_import = isinstance(node, (cst.Import, cst.ImportFrom))
     plan_.done(node, _RULE, plan_.module.code(node) if is_import else "", _root(plan_))

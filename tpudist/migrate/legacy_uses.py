@@ -13,7 +13,7 @@ from tpudist import surfaces
 from tpudist.eras import names as era_names
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import builtin_calls, members, syntax_trees, tensorflow_names
-from tpudist.resolution.import_origins import first_name
+from tpudist.resolution.import_origins import first_name, first_word
 from tpudist.resolution.module import dotted_name, last_word
 
 #: Members whose names many other objects have: told only of what is called like a strategy.
@@ -31,6 +31,8 @@ COMMON = (
 #: What the rule is asked about whose names are in no list of its own.
 CARRIED_ON = "contrib.+"
 _BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
+_OTHER = ("other",)
+_TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
 
 
@@ -55,32 +57,45 @@ def uses(plan, table):
     """
     module = plan.module
     owners, last = _names_of(frozenset(table))
+    every = ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
     taken = set()
     for node in module.nodes.attributes:
-        if id(node) in skipped or not _may_be_tensorflow(plan, node):
+        if id(node) in skipped or plan.words is not None and not _may_be_tensorflow(plan, node):
             continue
         name = node.attr.value
-        if name in last or ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table:
-            yield from _tensorflow_use(plan, node, table, taken)
+        if every or name in last:
+            dotted = _dotted(plan, node, table)
+            if dotted is not None:
+                yield from _tensorflow_use(plan, node, dotted, table, taken)
         if name in owners and plan.words is None:
             yield from _member_use(plan, node, owners[name], table)
-    for node in module.nodes.names:
-        if (
-            id(node) not in skipped
-            and isinstance(module.parent(node), cst.Call)
-            and (module.parent(node).func is node)
-            and _may_be_tensorflow(plan, node)
-        ):
-            yield from _tensorflow_use(plan, node, table, taken)
+    for call in module.nodes.calls:
+        node = call.func
+        if type(node) is not cst.Name or id(node) in skipped:
+            continue
+        if plan.words is None or _may_be_tensorflow(plan, node):
+            dotted = _dotted(plan, node, table)
+            if dotted is not None:
+                yield from _tensorflow_use(plan, node, dotted, table, taken)
     _leave_strings(plan, owners, table)
 
 
-def _tensorflow_use(plan, node, table, taken):
-    dotted = plan.evaluator.tensorflow_name(plan.module, node)
-    if dotted is None:
-        _leave_unsure(plan, node, table)
-    elif ("tf", dotted) in table:
+def _dotted(plan, node, table):
+    """The dotted name below ``tf`` that a node is; None, and what cannot be told is noted."""
+    values = plan.evaluator.values(plan.module, node)
+    if len(values) == 1:
+        (value,) = values
+        if value[0] == "tf":
+            return value[1]
+        if value == _OTHER and first_word(node) not in _TENSORFLOW:
+            return None
+    _leave_unsure(plan, node, table, values)
+    return None
+
+
+def _tensorflow_use(plan, node, dotted, table, taken):
+    if ("tf", dotted) in table:
         _take(node, taken)
         yield "tf", dotted, node, table["tf", dotted]
     elif dotted.startswith("contrib.") and _every(dotted, table) in table and node not in taken:
@@ -113,26 +128,29 @@ def _take(node, taken):
         node = node.value
 
 
-def _leave_unsure(plan, node, table):
+def _leave_unsure(plan, node, table, values):
     """Notes what is a legacy name of TensorFlow only sometimes, or perhaps."""
-    parent = plan.module.parent(node)
-    if isinstance(parent, cst.Call) and parent.func is node:
-        for dotted in sorted(plan.evaluator.tensorflow_names(plan.module, node)):
+    names = sorted(value[1] for value in values if value[0] == "tf")
+    parent = plan.module.parent(node) if names else None
+    if type(parent) is cst.Call and parent.func is node:
+        for dotted in names:
             if ("tf", dotted) in table:
                 rule = table["tf", dotted]
                 Use(plan, rule.name, "tf", dotted, node).leave(
                     "it is tf.%s, or something else" % dotted,
                     "call each of them under a name of its own",
                 )
-    root, _, dotted = dotted_name(node).partition(".")
-    dotted = era_names.without_compat(dotted)
-    key = _key(plan, node, dotted, table) if root in ("tf", "tensorflow") else None
+    if first_word(node) not in _TENSORFLOW:
+        return
+    dotted = era_names.without_compat(dotted_name(node).partition(".")[2])
+    key = _key(plan, node, dotted, table)
     if key is None:
         return
     if ("unknown",) not in plan.evaluator.values(plan.module, first_name(node)):
-        return plan.other(node, dotted, "%s is not TensorFlow here" % root)
+        return plan.other(node, dotted, "%s is not TensorFlow here" % first_word(node))
     Use(plan, table[key].name, "tf", dotted, node).leave(
-        "it cannot be told whether %s is TensorFlow" % root, "import tensorflow as tf, in this file"
+        "it cannot be told whether %s is TensorFlow" % first_word(node),
+        "import tensorflow as tf, in this file",
     )
 
 

@@ -32,8 +32,8 @@ class Result(typing.NamedTuple):
 
     Args:
       path: the file.
-      before: its bytes, None if it cannot be read.
-      after: what it becomes; the same bytes if nothing changes.
+      before: its bytes; None if it cannot be read, or need not be kept.
+      after: what it becomes; the same if nothing changes.
       rewritten, left: the uses.
       refused: why the file is untouched, "" if it is not refused.
       era: the era its names told, "" if none did.

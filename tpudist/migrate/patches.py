@@ -5,6 +5,8 @@ libcst parses the source of an edited expression, or of the statement of the mod
 level that an edited statement is in; what becomes of it takes its place in the text.
 """
 
+import functools
+
 import libcst as cst
 
 from tpudist.migrate import edits
@@ -12,6 +14,12 @@ from tpudist.resolution import syntax_trees
 
 _NOTHING = cst.Module([])
 _BEFORE = "if 1:\n%spass\n"
+
+
+@functools.lru_cache(maxsize=200)
+def _parsed(text):
+    """A module of one statement; the same one for the same text, never changed."""
+    return cst.parse_module(text)
 
 
 class MismatchError(Exception):
@@ -128,7 +136,7 @@ class _Patches:
         if new is not None:
             return start, end, new
         try:
-            tree = cst.parse_expression(source)
+            tree = edits.expression(source)
         except cst.ParserSyntaxError:
             return None
         inside = self._inside[id(node)]
@@ -160,7 +168,7 @@ class _Patches:
         indent = self._module.default_indent()
         before = _BEFORE % indent if start else ""
         old = before + self._module.text[start:end]
-        tree = cst.parse_module(old)
+        tree = _parsed(old)
         if tree.code != old or (not before and tree.default_indent != indent):
             return None
         around = tree.body[-1]

@@ -1,14 +1,14 @@
 """What is known of a code base before its files are rewritten one by one."""
 
 import ast
+import collections
 import os
 import re
-import warnings
 
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
 from tpudist.migrate import excerpts, graph_mode, program_files
-from tpudist.resolution import sources
+from tpudist.resolution import python_trees, sources
 
 _TPU_CONTRIB = re.compile(
     r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
@@ -21,6 +21,17 @@ _LATER = re.compile(
 _GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
 _SESSION = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(")
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
+#: {what is asked of a file's text: (a pattern, words of which what it finds has one)}.
+_ASKED = {
+    "graph": (_GRAPH, "Session(", "tf.Graph("),
+    "sessions": (_SESSION, "Session("),
+    "sums": (_SUMS, "Reduction."),
+    "tpu": (_TPU_CONTRIB, "TPUStrategy", "tpu_strategy"),
+    "later": (_LATER, "experimental", "initialize_tpu_system"),
+    "main": (graph_mode.MAIN, "__name__"),
+}
+_Facts = collections.namedtuple("_Facts", "says imports contrib tensorflow_1 first mode stated")
+_NOTHING = _Facts(frozenset(), (), False, False, False, False, False)
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -48,38 +59,26 @@ class Survey:
     """
 
     def __init__(self, codebase, origin="auto"):
-        self._texts, self._imports = {}, {}
-        self._evidence, self.eras = {}, {}
+        self._facts, self.eras = {}, {}
         for path in codebase.candidates:
             self._read(codebase, path)
-        self._contrib = {path for path in self._evidence if self._tells_contrib(path)}
+        self._contrib = {path for path, found in self._facts.items() if found.contrib}
         reached = self._reached(codebase)
-        self.companions = {
-            path
-            for path in reached - self._contrib
-            if _names_tensorflow_1(self._evidence.get(path, ()))
-        }
+        self.companions = {path for path in reached - self._contrib if self._of(path).tensorflow_1}
         self.handed = self._handed(codebase)
         self.companions |= {
             path for path, eras in self.handed.items() if "contrib" in eras
         } - self._contrib
-        texts = {path: self._texts.get(path, "") for path in set(self._evidence) | reached}
-        self._graph = program_files.together(
-            codebase, [path for path, text in texts.items() if _GRAPH.search(text)]
-        )
-        self._sums = program_files.together(
-            codebase, [path for path, text in texts.items() if _SUMS.search(text)]
+        self._graph, self._sums = (
+            program_files.together(
+                codebase, [path for path, found in self._facts.items() if what in found.says]
+            )
+            for what in ("graph", "sums")
         )
         self._scaled = self._divided(codebase, origin)
-        self._v1 = {
-            path
-            for path in self._contrib | self.companions
-            if _names_tensorflow_1(self._evidence[path])
-        }
+        self._v1 = {path for path in self._contrib | self.companions if self._of(path).tensorflow_1}
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
-        self.plain_v1 = {
-            path for path in self._evidence if self._is_first_generation(path)
-        } - self._v1
+        self.plain_v1 = {path for path, found in self._facts.items() if found.first} - self._v1
         self._v1 |= self.plain_v1
         self.starts = self._starts(codebase)
         self.strategic = program_files.together(
@@ -95,17 +94,11 @@ class Survey:
             | self.starts
             | set(self._with_common_names(codebase, reached))
         )
-        self._texts = self._imports = self._evidence = None
+        self._facts = None
 
     def is_contrib(self, path):
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
         return path in self._contrib or path in self.companions
-
-    def _is_first_generation(self, path):
-        return any(
-            each.kind == evidence.FIRST_GENERATION and not each.guarded
-            for each in self._evidence[path]
-        )
 
     def builds_graph(self, path):
         """Whether a file is of a program that uses a Session or makes a Graph."""
@@ -124,25 +117,21 @@ class Survey:
         return path in self._v1
 
     def _starts(self, codebase):
-        def read(path):
-            if path not in self._imports:
-                self._read(codebase, path)
-            return path in self._imports
-
         def imported(path):
-            return set(_imported(codebase, path, self._imports[path])) if read(path) else ()
+            return set(_imported(codebase, path, self._read_once(codebase, path).imports))
 
         def importers(path):
             stem = _stem(path)
             near = codebase.mentioning("import", stem) if stem else ()
             return sorted(each for each in near if each != path and path in imported(each))
 
-        def chooses(path):
-            return any(each.kind == evidence.MODE for each in self._evidence.get(path, ()))
-
-        sessions = [path for path in sorted(self._v1) if _SESSION.search(self._texts.get(path, ""))]
+        sessions = [path for path in sorted(self._v1) if "sessions" in self._of(path).says]
         return graph_mode.starts(
-            sessions, importers, imported, lambda path: self._texts.get(path, ""), chooses
+            sessions,
+            importers,
+            imported,
+            lambda path: "main" in self._of(path).says,
+            lambda path: self._of(path).mode,
         )
 
     def _strategy_classes(self, codebase):
@@ -150,40 +139,43 @@ class Survey:
         every = {
             "compat.v1.distribute.experimental.TPUStrategy": named & self._v1,
             "distribute.TPUStrategy": named & set(self.eras) - self._v1,
-            "distribute.experimental.TPUStrategy": named - set(self._texts),  # Python 2
+            "distribute.experimental.TPUStrategy": named - set(self._facts),  # Python 2
         }
         return tuple(name for name, paths in every.items() if paths)
 
     def _read(self, codebase, path):
         try:
             text = sources.read(path, codebase.bytes[path]).text
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(text)
-            nodes = walks.nodes(tree)
+            nodes = walks.nodes(python_trees.parse(text, keep=True))
             found = evidence.evidence_of(nodes, path)
         except sources.UNREADABLE:
             return
-        self._texts[path] = text
-        self._imports[path] = [node for node in nodes if type(node) in _IMPORTS]
-        self._evidence[path] = found
+        self._facts[path] = _Facts(
+            frozenset(each for each, pattern in _ASKED.items() if _has(text, *pattern)),
+            [_import(node) for node in nodes if type(node) in _IMPORTS],
+            _tells_contrib(found),
+            _names_tensorflow_1(found),
+            any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found),
+            any(each.kind == evidence.MODE for each in found),
+            any(each.kind == evidence.STATED for each in found),
+        )
         told = decide.decide([each for each in found if each.kind in _OF_SURFACES])
         if told.decisive:
             self.eras[path] = told.era
 
-    def _tells_contrib(self, path):
-        found = self._evidence[path]
-        stated = [each for each in found if each.kind == evidence.STATED]
-        own = [each for each in found if each.kind == evidence.SURFACE]
-        return any(each.eras == ("contrib",) for each in stated or own)
+    def _of(self, path):
+        return self._facts.get(path, _NOTHING)
+
+    def _read_once(self, codebase, path):
+        if path not in self._facts:
+            self._read(codebase, path)
+        return self._of(path)
 
     def _reached(self, codebase):
         """The files that contrib files import, directly or not; themselves too."""
         seen, todo = set(self._contrib), sorted(self._contrib)
         for path in todo:
-            if path not in self._imports:
-                self._read(codebase, path)
-            for other in _imported(codebase, path, self._imports.get(path, ())):
+            for other in _imported(codebase, path, self._read_once(codebase, path).imports):
                 if other not in seen:
                     seen.add(other)
                     todo.append(other)
@@ -193,15 +185,12 @@ class Survey:
         """{path: eras of the files that import TensorFlow itself from it}."""
         found = {}
         for path, era in self.eras.items():
-            for node in self._imports[path]:
-                other = isinstance(node, ast.ImportFrom) and codebase.find_module(
-                    node.module or "", node.level, path
-                )
+            for module, level, names in self._facts[path].imports:
+                other = module is not None and codebase.find_module(module, level, path)
                 if not other or other == path:
                     continue
-                if other not in self._imports:
-                    self._read(codebase, other)
-                if {alias.name for alias in node.names} & _modules(self._imports.get(other, ())):
+                theirs = _modules(self._read_once(codebase, other).imports)
+                if {name for name, _ in names} & theirs:
                     found.setdefault(other, set()).add("contrib" if path in self._contrib else era)
         return found
 
@@ -211,11 +200,8 @@ class Survey:
         near = {path for stem in stems for path in codebase.mentioning("import", stem)}
         for path in sorted((near | reached) - set(codebase.candidates)):
             if _COMMON.search(codebase.bytes[path]):
-                if path not in self._imports:
-                    self._read(codebase, path)
-                if path in reached or self._contrib & set(
-                    _imported(codebase, path, self._imports.get(path, ()))
-                ):
+                imports = self._read_once(codebase, path).imports
+                if path in reached or self._contrib & set(_imported(codebase, path, imports)):
                     yield path
 
     def _divided(self, codebase, origin):
@@ -224,17 +210,34 @@ class Survey:
             return set()
         found = set()
         for path in self._contrib:
-            if _TPU_CONTRIB.search(self._texts[path]):
+            if "tpu" in self._facts[path].says:
                 program = program_files.together(codebase, [path])
-                if origin != "auto" or self._states_an_era(path) or not self._is_later(program):
+                stated = self._facts[path].stated
+                if origin != "auto" or stated or not self._is_later(program):
                     found |= program
         return found & (self._contrib | self._reached(codebase))
 
     def _is_later(self, program):
-        return any(_LATER.search(self._texts[path]) for path in self._contrib & program)
+        return any("later" in self._facts[path].says for path in self._contrib & program)
 
-    def _states_an_era(self, path):
-        return any(each.kind == evidence.STATED for each in self._evidence[path])
+
+def _tells_contrib(found):
+    stated = [each for each in found if each.kind == evidence.STATED]
+    own = [each for each in found if each.kind == evidence.SURFACE]
+    return any(each.eras == ("contrib",) for each in stated or own)
+
+
+def _import(node):
+    """(module, level, [(name, as)]) of an import statement; module is None without ``from``."""
+    names = [(alias.name, alias.asname) for alias in node.names]
+    if isinstance(node, ast.Import):
+        return None, 0, names
+    return node.module or "", node.level, names
+
+
+def _has(text, pattern, *words):
+    """Whether a pattern is in a text, which has one of some words then: those are found faster."""
+    return any(word in text for word in words) and pattern.search(text) is not None
 
 
 def _stem(path):
@@ -254,27 +257,23 @@ def _names_tensorflow_1(found):
 def _modules(imports):
     """The names that import statements bind to TensorFlow itself."""
     found = set()
-    for node in imports:
-        base = (node.module or "") + "." if isinstance(node, ast.ImportFrom) else ""
+    for module, _, names in imports:
+        base = "" if module is None else module + "."
         found |= {
-            alias.asname or alias.name
-            for alias in node.names
-            if base + alias.name in _TENSORFLOW and "." not in (alias.asname or alias.name)
+            bound or name
+            for name, bound in names
+            if base + name in _TENSORFLOW and "." not in (bound or name)
         }
     return found
 
 
 def _imported(codebase, path, imports):
     """The files of the code base that import statements of a file mean."""
-    for node in imports:
-        if isinstance(node, ast.Import):
-            names = [(alias.name, 0) for alias in node.names]
-        else:
-            base = node.module or ""
-            names = [(base, node.level)] + [
-                ((base + "." + alias.name).strip("."), node.level) for alias in node.names
-            ]
-        for name, level in names:
+    for module, level, names in imports:
+        dotted = [name for name, _ in names]
+        if module is not None:
+            dotted = [module] + [(module + "." + name).strip(".") for name in dotted]
+        for name in dotted:
             found = codebase.find_module(name, level, path)
             if found is not None and os.path.normpath(found) != path:
                 yield found

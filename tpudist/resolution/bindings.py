@@ -27,15 +27,18 @@ class Assignment:
         self._index = scope.count
         self.references = {}
 
-    def read(self, accesses):
-        """Notes accesses; those before it in its own scope are to what it hides."""
+    def read(self, scope, accesses):
+        """Notes accesses from a scope; those before it in its own are to what it hides."""
         own = self.scope
-        earlier = [each for each in accesses if each.scope is own and self._index >= each.index]
-        later = [each for each in accesses if each.scope is not own or self._index < each.index]
+        if scope is not own:
+            self.references.update(dict.fromkeys(accesses))
+            return
+        earlier = [each for each in accesses if self._index >= each.index]
+        later = [each for each in accesses if self._index < each.index] if earlier else accesses
         self.references.update(dict.fromkeys(later))
-        if earlier and self.scope.parent is not self.scope:
-            for hidden in self.scope.parent[self.name]:
-                hidden.read(earlier)
+        if earlier and own.parent is not own:
+            for hidden in own.parent[self.name]:
+                hidden.read(scope, earlier)
 
 
 class ImportAssignment(Assignment):
@@ -105,10 +108,11 @@ class Scope:
 
     def __getitem__(self, name):
         """The assignments that a name may mean here, in order."""
+        found = self.found.get(name)
+        if found is not None and name not in self._elsewhere:
+            return found
         if name in self._elsewhere:
             return self._visible(self._elsewhere[name])[name]
-        if name in self.found:
-            return self.found[name]
         return self._visible(self.parent)[name]
 
 

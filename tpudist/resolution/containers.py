@@ -171,7 +171,7 @@ def _constant(node):
 
 def _added(evaluator, module, node):
     """What is put into a container after it was made; unknown if that is not seen."""
-    return evaluator.once(("added", node), lambda: _put_in(evaluator, module, node))
+    return evaluator.once("added", node, _put_in, evaluator, module, node)
 
 
 def _put_in(evaluator, module, node):

@@ -65,21 +65,29 @@ class Evaluator:
         Raises:
           TimeLimitError: the deadline has passed.
         """
-        key = id(node)
-        if key in self._known:
-            return self._known[key]
         kind = type(node)
+        if kind is cst.Name:
+            if node.value == "None":
+                return NOTHING
+            return self._named(module, module.scope(node), node.value)
+        key, known = id(node), self._known
+        if key in known:
+            return known[key]
         if kind not in self._methods:
             self._methods[kind] = getattr(type(self), "_" + kind.__name__, None)
         method = self._methods[kind]
         if method is None:
             return OTHER
         self._nodes.append(node)  # so that no other one gets its id
-        return self._values.solve(key, lambda: method(self, module, node))
+        return self._values.solve(key, method, self, module, node)
 
-    def once(self, key, compute):
-        """The set that `compute` returns, computed once for a key, whatever depends on itself."""
-        return self._values.solve(key, compute)
+    def once(self, what, node, compute, *arguments):
+        """The set that `compute` returns, computed once for something of a node."""
+        key, known = (what, id(node)), self._known
+        if key in known:
+            return known[key]
+        self._nodes.append(node)
+        return self._values.solve(key, compute, *arguments)
 
     def is_only(self, module, node, kind):
         """Whether an expression can be nothing but an object of a kind."""
@@ -109,7 +117,7 @@ class Evaluator:
         key = id(scope), name
         if key in self._known:
             return self._known[key]
-        return self._values.solve(key, lambda: self._of_name(module, scope, name))
+        return self._values.solve(key, self._of_name, module, scope, name)
 
     def _of_name(self, module, scope, name):
         assignments = scope[name]
@@ -126,11 +134,6 @@ class Evaluator:
         return found or UNKNOWN
 
     # Expressions.
-
-    def _Name(self, module, node):
-        if node.value == "None":
-            return NOTHING
-        return self._named(module, module.scope(node), node.value)
 
     def _Attribute(self, module, node):
         name, values = node.attr.value, self.values(module, node.value)

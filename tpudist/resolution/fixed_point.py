@@ -42,12 +42,13 @@ class FixedPoint:
         self._inner, self._inner_order, self._guesses, self._looked = {}, [], {}, set()
         self._too_deep, self._visits = False, 0
 
-    def solve(self, key, compute):
+    def solve(self, key, compute, *arguments):
         """The set of a key.
 
         Args:
           key: anything hashable.
           compute: a function that returns the set, and asks for others it depends on.
+          *arguments: what it is called with.
 
         Returns:
           A frozenset.
@@ -70,12 +71,12 @@ class FixedPoint:
             return UNKNOWN
         self._look_at_clock()
         if self._lows:
-            return self._solve(key, compute)
+            return self._solve(key, compute, arguments)
         frames = sys.getrecursionlimit()
         if frames < _STACK:
             sys.setrecursionlimit(_STACK)
         try:
-            value = self._solve(key, compute)
+            value = self._solve(key, compute, arguments)
             self._guesses.clear()
             self._looked.clear()
             self._too_deep, self._visits = False, 0
@@ -97,7 +98,7 @@ class FixedPoint:
         if index < self._lows[-1]:
             self._lows[-1] = index
 
-    def _solve(self, key, compute):
+    def _solve(self, key, compute, arguments):
         # As in Tarjan's algorithm for components: the number of a visit, and the
         # lowest one among those that a visit depends on.
         self._visits += 1
@@ -106,7 +107,9 @@ class FixedPoint:
         self._lows.append(index)
         self._changed.append(False)
         for _ in range(_ROUNDS):
-            value = frozenset(compute())
+            value = frozenset(compute(*arguments))
+            if not self._looked and self._lows[-1] == index and len(self._inner_order) == first:
+                return self._certain(key, value)  # nothing in it depends on itself
             if key in self._looked and value != self._guesses.get(key, NOTHING):
                 self._changed[-1] = True
             self._guesses[key] = value
@@ -117,6 +120,13 @@ class FixedPoint:
         else:
             value = self._guesses[key] = value | UNKNOWN
         return self._close(key, index, first, value)
+
+    def _certain(self, key, value):
+        self._lows.pop()
+        self._changed.pop()
+        del self._open[key]
+        self.known[key] = value
+        return value
 
     def _forget(self, first):
         """Has everything that was computed in a round computed again in the next one."""

@@ -26,9 +26,15 @@ def imported(node):
 
 def first_name(node):
     """The Name that ``a.b.c`` begins with."""
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         node = node.value
     return node
+
+
+def first_word(node):
+    """The word that ``a.b.c`` begins with, "" if it begins with something else."""
+    node = first_name(node)
+    return node.value if type(node) is cst.Name else ""
 
 
 def is_v1(module):

@@ -48,7 +48,7 @@ def attribute(evaluator, value, name):
     if kind == "unread":
         return imported_values.not_read(value[1])
     if kind in ("class", "object"):
-        return evaluator.once(value + (name,), lambda: _of_class(evaluator, value, name))
+        return evaluator.once((kind, name), value[2], _of_class, evaluator, value, name)
     return _of_other(evaluator, kind, name)
 
 
@@ -76,7 +76,7 @@ def result(evaluator, value):
     if kind == "class":
         return frozenset([("object",) + value[1:]])
     if kind == "function":
-        return evaluator.once(("returned", value[2]), lambda: _returned(evaluator, *value[1:3]))
+        return evaluator.once("returned", value[2], _returned, evaluator, *value[1:3])
     return _UNKNOWN if kind in ("unknown", "unread") else _OTHER
 
 

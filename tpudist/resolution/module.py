@@ -43,9 +43,13 @@ class Module:
 
     def scope(self, node):
         """The scope a node is in."""
-        while node is not None and id(node) not in self._scopes:
-            node = self._parents.get(id(node))
-        return self._scopes[id(node if node is not None else self.tree)]
+        scopes_, parents = self._scopes, self._parents
+        while node is not None:
+            found = scopes_.get(id(node))
+            if found is not None:
+                return found
+            node = parents.get(id(node))
+        return scopes_[id(self.tree)]
 
     def global_scope(self):
         """The scope of the module's own names."""
@@ -147,12 +151,15 @@ class Nodes:
             cst.Return: self._take_return, cst.Yield: self._take_return,
             cst.ClassDef: self.definitions.append, cst.FunctionDef: self.definitions.append,
         }  # fmt: skip
-        todo = [tree]
+        leaves, todo = syntax_trees.LEAVES, [tree]
         while todo:
             node = todo.pop()
-            take = taken.get(type(node))
+            kind = type(node)
+            take = taken.get(kind)
             if take is not None:
                 take(node)
+            if kind in leaves:
+                continue
             below = children(node)
             for each in below:
                 parents[id(each)] = node

@@ -20,6 +20,8 @@ _ASSIGNING = frozenset(
     + (cst.FunctionDef, cst.Global, cst.Import, cst.ImportFrom, cst.NamedExpr, cst.Nonlocal)
     + (cst.Parameters, cst.WithItem)
 )
+#: What stands around a name that may be assigned to.
+_STORING = _IN_TARGET | _WITH_TARGET | {cst.AsName}
 _TYPING = ("typing", "typing_extensions")
 
 
@@ -54,11 +56,11 @@ class _Finder:
         """Goes through a node and what is below it."""
         kind = type(node)
         method = _METHODS.get(kind)
-        if method is None:
+        if method is not None:
+            method(self, node)
+        elif kind not in syntax_trees.LEAVES:
             for each in syntax_trees.children(node):
                 self.walk(each)
-        else:
-            method(self, node)
         if kind in _ASSIGNING:
             self.scope.count += 1
 
@@ -73,29 +75,34 @@ class _Finder:
 
     def resolve(self):
         """Joins accesses and assignments."""
-        together = {}
+        together, is_dotted = {}, self._is_dotted
         for access, attribute, string in self._accesses:
             name = access.node.value
-            if attribute is not None and self._is_dotted:
+            if is_dotted and attribute is not None:
                 for dotted, node in _dotted_names(attribute):
                     if dotted in access.scope:
                         access.node, name = node, dotted
                         break
             if string is not None:
                 access.node = string
-            together.setdefault((access.scope, name), []).append(access)
+            key = access.scope, name
+            if key in together:
+                together[key].append(access)
+            else:
+                together[key] = [access]
         for (scope, name), accesses in together.items():
             for assignment in scope[name]:
-                assignment.read(accesses)
+                assignment.read(scope, accesses)
 
     # Names.
 
     def name(self, node):
-        if self._is_stored(node):
-            self.scope.bind(node.value, Assignment, node)
+        scope = self.scope
+        self.found[id(node)] = scope
+        if type(self._parents.get(id(node))) in _STORING and self._is_stored(node):
+            scope.bind(node.value, Assignment, node)
         else:
-            access = Access(node, self.scope)
-            self._accesses.append((access, self._attributes[-1], self._string))
+            self._accesses.append((Access(node, scope), self._attributes[-1], self._string))
 
     def _is_stored(self, node):
         inner, outer = node, self._parents.get(id(node))

@@ -11,13 +11,12 @@ from __future__ import annotations
 import ast
 import bisect
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from tpudist.resolution import python_trees, skeleton_values
 from tpudist.resolution import skeleton_makers as make
-from tpudist.resolution import skeleton_values
 
 if TYPE_CHECKING:
     from typing import Sequence
@@ -36,10 +35,7 @@ def of(text: str) -> Skeleton | None:
     if not _READABLE or "\r" in text or "\f" in text:
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-        return Skeleton(text, tree)
+        return Skeleton(text, python_trees.parse(text))
     except (SyntaxError, ValueError, RecursionError, KeyError, skeleton_values.UnreadableError):
         return None
 

@@ -53,6 +53,18 @@ _LEAVES = frozenset(
     """Asynchronous Break Continue Ellipsis Float ImportStar Imaginary Integer Name ParamStar Pass
     SimpleString""".split()
 )
+#: The classes that most nodes are of: what their fields hold, ``*`` for a list. Theirs is
+#: never absent, so that it need not be looked at.
+_PLAIN = {
+    "Assign": "*targets value", "AssignTarget": "target", "Attribute": "value attr",
+    "BinaryOperation": "left right", "BooleanOperation": "left right", "Call": "func *args",
+    "Comparison": "left *comparisons", "ComparisonTarget": "comparator", "Dict": "*elements",
+    "DictElement": "key value", "Element": "value", "Expr": "value", "IndentedBlock": "*body",
+    "Index": "value", "List": "*elements", "SimpleStatementLine": "*body", "Subscript":
+    "value *slice", "SubscriptElement": "slice", "Tuple": "*elements",
+}  # fmt: skip
+#: Nothing is below these.
+LEAVES = frozenset(getattr(cst, name) for name in _LEAVES if hasattr(cst, name))
 _getters, _layout_getters, _is_node = {}, {}, {}
 
 
@@ -63,7 +75,12 @@ def children(node, layout=False):
       node: a libcst node.
       layout: whether white space and the like are wanted too, in any order.
     """
-    kind, getters = type(node), _layout_getters if layout else _getters
+    kind = type(node)
+    if not layout:
+        plain = _plain.get(kind)
+        if plain is not None:
+            return plain(node)
+    getters = _layout_getters if layout else _getters
     if kind not in getters:
         getters[kind] = _getter(kind, layout)
     found = []
@@ -82,6 +99,16 @@ def _getter(kind, layout):
     space = {}
     exec("def get(node):\n    return (%s)" % "".join("node.%s, " % name for name in names), space)
     return space["get"]
+
+
+def _all_of(fields):
+    """A function from a node to a list of what some fields hold."""
+    values = ["%snode.%s" % ("*" * each.startswith("*"), each.lstrip("*")) for each in fields]
+    return eval("lambda node: [%s]" % ", ".join(values))
+
+
+_plain = {getattr(cst, name): _all_of(fields.split()) for name, fields in _PLAIN.items()}
+_plain.update(dict.fromkeys(LEAVES, lambda node: []))
 
 
 def _parts(kind, layout):

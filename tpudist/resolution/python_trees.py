@@ -1,0 +1,41 @@
+"""Python's own syntax trees of sources that are parsed again: the first ones are kept.
+
+The files of a code base are read once for what is known of all of them, and then one by
+one. A tree is some fifty times as large as its source, so that few are kept.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+_KEPT = 500000  # characters of sources whose trees are kept
+_trees: dict[str, ast.Module] = {}
+_size = [0]
+
+
+def parse(text: str, keep: bool = False) -> ast.Module:
+    """The tree of a source; nobody changes it.
+
+    Args:
+      text: the source.
+      keep: whether it will be asked for again.
+
+    Raises:
+      SyntaxError, ValueError, RecursionError: as of ``ast.parse``.
+    """
+    found = _trees.get(text)
+    if found is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = ast.parse(text)
+        if keep and _size[0] + len(text) <= _KEPT:
+            _trees[text] = found
+            _size[0] += len(text)
+    return found
+
+
+def forget() -> None:
+    """Lets go of all trees."""
+    _trees.clear()
+    _size[0] = 0
