@@ -116,3 +116,21 @@ def test_the_doctor_the_codemod_and_the_drop_in_read_one_table(tmp_path):
         written = surfaces.successor(use.name)
         assert written is None or written.target == use.leads_to
         assert bool(use.leads_to) != bool(use.instead) or use.kind == "module"
+
+
+def test_gan_leads_to_a_package_that_needs_an_estimator(tmp_path):
+    path = tmp_path / "gan.py"
+    path.write_text("import tensorflow as tf\nmodel = tf.contrib.gan.gan_model(g, d, x, y)\n")
+    found = {each.check: each for each in checks.diagnose(asked(str(path)))}
+    missing = found["contrib_packages_missing"]
+    assert "tensorflow_gan is not installed" in missing.seen
+    assert "pip install tensorflow_gan" in missing.instead and "[legacy]" not in missing.instead
+    have = {"tensorflow-gan": "2.1.0"}
+    found = {
+        each.check: each for each in checks.diagnose(asked(str(path), "2.21.0", distributions=have))
+    }
+    assert "contrib_packages_missing" not in found
+    note = found["contrib_gan_needs_run"]
+    assert note.level == "note" and "gan.py:2" in note.seen and "tpudist run" in note.instead
+    older = asked(str(path), "2.15.1", distributions=have)
+    assert "contrib_gan_needs_run" not in {each.check for each in checks.diagnose(older)}

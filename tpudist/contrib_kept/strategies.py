@@ -10,12 +10,10 @@ from __future__ import annotations
 import collections
 from typing import TYPE_CHECKING
 
-import tensorflow as tf
+from tpudist.tfcompat import strategies
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence
-
-_distribute: Any = tf.compat.v1.distribute
 
 #: How Estimator distributes training and evaluation.
 DistributeConfig: Any = collections.namedtuple(
@@ -25,7 +23,7 @@ DistributeConfig.__new__.__defaults__ = (None, None, None)
 
 
 class _Towers:
-    """The names of 1.11 to 1.13 on a strategy of `tf.compat.v1.distribute`."""
+    """The names of 1.11 to 1.13 on a strategy of TensorFlow's."""
 
     extended: Any
 
@@ -36,8 +34,7 @@ class _Towers:
 
     def unwrap(self, value: Any) -> list[Any]:
         """A list with the value of each tower (r1.11)."""
-        this: Any = self
-        return list(this.experimental_local_results(value))
+        return strategies.local_results(self, value)
 
     def call_for_each_tower(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Runs `fn` once per tower; distributed arguments are taken apart (r1.11)."""
@@ -49,12 +46,10 @@ class _Towers:
 
     def distribute_dataset(self, dataset_fn: Callable[[], Any]) -> Any:
         """The dataset, a batch for each tower per step (r1.11)."""
-        this: Any = self
-        dataset = dataset_fn()
-        return this.experimental_distribute_datasets_from_function(lambda context: dataset)
+        return strategies.dataset_of_replicas(self, dataset_fn)
 
 
-class MirroredStrategy(_Towers, _distribute.MirroredStrategy):
+class MirroredStrategy(_Towers, strategies.MirroredStrategy):
     """Mirrors variables on the devices of a machine (r1.15).
 
     Args:
@@ -79,10 +74,10 @@ class MirroredStrategy(_Towers, _distribute.MirroredStrategy):
         gpus = num_gpus if num_gpus is not None else num_gpus_per_worker
         if devices is None and gpus is not None:
             devices = ["/device:GPU:%d" % i for i in range(gpus)] or ["/device:CPU:0"]
-        super().__init__(devices, cross_device_ops or cross_tower_ops)
+        super().__init__(devices=devices, cross_device_ops=cross_device_ops or cross_tower_ops)
 
 
-class OneDeviceStrategy(_Towers, _distribute.OneDeviceStrategy):
+class OneDeviceStrategy(_Towers, strategies.OneDeviceStrategy):
     """Runs everything on one device (r1.15).
 
     Args:
@@ -94,7 +89,7 @@ class OneDeviceStrategy(_Towers, _distribute.OneDeviceStrategy):
         super().__init__(device)
 
 
-class ParameterServerStrategy(_Towers, _distribute.experimental.ParameterServerStrategy):
+class ParameterServerStrategy(_Towers, strategies.ParameterServerStrategy):
     """Variables on parameter servers (r1.15).
 
     Args:
@@ -105,7 +100,7 @@ class ParameterServerStrategy(_Towers, _distribute.experimental.ParameterServerS
         super().__init__()
 
 
-class CollectiveAllReduceStrategy(_Towers, _distribute.experimental.MultiWorkerMirroredStrategy):
+class CollectiveAllReduceStrategy(_Towers, strategies.MultiWorkerMirroredStrategy):
     """Mirrors variables on the devices of several machines (r1.15).
 
     Args:

@@ -11,7 +11,7 @@ import collections
 import os
 from typing import TYPE_CHECKING
 
-from tpudist import machine
+from tpudist import machine, surfaces
 from tpudist.doctor import releases, tpu_checks
 from tpudist.doctor.findings import NOTE, PROBLEM, Finding
 
@@ -238,7 +238,26 @@ def contrib_packages_missing(env: Environment) -> Found:
             "%s is not installed, and %d names of tf.contrib lead there: %s"
             % (package, len(uses), _places(uses)),
             "tf.contrib ended with TensorFlow 1.15, and %s carries these names on" % package,
-            'pip install "tpudist[legacy]", or pip install %s' % package,
+            _installed_by(package),
+        )
+
+
+def _installed_by(package: str) -> str:
+    if package == "tensorflow_gan":
+        return surfaces.gone_text("contrib.gan")
+    return 'pip install "tpudist[legacy]", or pip install %s' % package
+
+
+def contrib_gan_needs_run(env: Environment) -> Found:
+    """tensorflow_gan beside a TensorFlow without ``tf.estimator``, which it names."""
+    uses = [use for use in env.contrib_elsewhere if use.package == "tensorflow_gan"]
+    have = env.distributions.get("tensorflow-gan")
+    if uses and have and releases.within(env.tensorflow, "2.16", None):
+        yield (
+            NOTE,
+            "tensorflow_gan %s beside TensorFlow %s: %s" % (have, env.tensorflow, _places(uses)),
+            "it names tf.estimator, which ended with TensorFlow 2.15, and cannot be imported alone",
+            "tpudist run, under which it finds tf.estimator",
         )
 
 
@@ -275,6 +294,7 @@ CHECKS = [
     keras_of_the_eras,
     keras_slots,
     contrib_packages_missing,
+    contrib_gan_needs_run,
     contrib_names_gone,
     tpu_checks.chip_without_kernels,
     tpu_checks.virtual_name,

@@ -61,8 +61,17 @@ def homes(path: str) -> list[types.ModuleType]:
     parent, _, name = path.rpartition(".")
     if not names and parent in surfaces.HOMES:
         names = ["%s.%s" % (home, name) for home in surfaces.HOMES[parent].split()]
-    found = [private_modules.import_or_none(name) for name in names]
+    found = [_imported(name) for name in names]
     return [module for module in found if module is not None]
+
+
+def _imported(name: str) -> types.ModuleType | None:
+    """A module of that full name; None too of a package that this TensorFlow is too new for."""
+    try:
+        found: types.ModuleType | None = private_modules.import_or_none(name)
+    except AttributeError:
+        return None
+    return found
 
 
 def has_homes_below(path: str) -> bool:

@@ -16,7 +16,9 @@ Found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
   nothing before, such as that of ``tpudist run``.
 """
 
+import collections
 import contextlib
+import inspect
 import sys
 
 from tpudist import dropin
@@ -259,3 +261,20 @@ def _quiet():
     with _verbosity_restored():
         _v1().logging.set_verbosity(_v1().logging.ERROR)
         yield
+
+
+@contextlib.contextmanager
+def signatures_of_era():
+    """Context manager: ``inspect.getargspec`` is there, which Python 3.11 took away.
+
+    Programs of the eras and packages of contrib (tensorflow_gan) ask it what a function takes.
+    """
+    if hasattr(inspect, "getargspec"):
+        yield
+        return
+    kind = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+    inspect.getargspec = lambda function: kind(*inspect.getfullargspec(function)[:4])
+    try:
+        yield
+    finally:
+        del inspect.getargspec

@@ -4,7 +4,8 @@
 script's folder, that of the package which the script is a part of, or one of PYTHONPATH
 that the script is below. TensorFlow's own files, those of packages installed below that
 folder (site-packages, and wherever TensorFlow itself is installed) and tpudist's get the
-real one.
+real one; so do those of every other package, but for one that names ``tf.estimator`` (`_CARRIED`)
+where TensorFlow has none any more.
 """
 
 import builtins
@@ -15,6 +16,8 @@ import sys
 
 from tpudist import machine
 
+#: Packages that carry parts of contrib on, and cannot be imported without ``tf.estimator``.
+_CARRIED = ("tensorflow_gan",)
 _OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 
@@ -34,6 +37,7 @@ class Hook:
         self._top = "tpudist.%s.tensorflow" % era
         self._folder = os.path.join(os.path.realpath(folder), "")
         self._foreign = self._foreign_folders()
+        self._carried = _carried_folders()
         self._known = {}
 
     def __enter__(self):
@@ -68,6 +72,8 @@ class Hook:
         return self._known[path]
 
     def _below_folder(self, path):
+        if path.startswith(self._carried):
+            return True
         if not path.startswith(self._folder) or path.startswith(self._foreign):
             return False
         return not machine.is_installed(path[len(self._folder) :])
@@ -105,6 +111,15 @@ class Hook:
 
     def _renamed(self, name):
         return self._top + name[len("tensorflow") :]
+
+
+def _carried_folders():
+    """The folders of `_CARRIED`, on releases that they do not fit by themselves."""
+    from tpudist.tfcompat import versions
+
+    specs = [] if versions.HAS_ESTIMATOR else map(importlib.util.find_spec, _CARRIED)
+    files = [spec.origin for spec in specs if spec is not None and spec.origin]
+    return tuple(os.path.join(os.path.dirname(os.path.realpath(file)), "") for file in files)
 
 
 def _file_of_tensorflow():

@@ -82,6 +82,7 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None):
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())
         undo.enter_context(sessions.listing_cores())
+        undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(_absl_flags())
         undo.enter_context(hook.Hook(era, program.own_folder(script)))
         yield code, lines

@@ -54,7 +54,11 @@ class Lead(typing.NamedTuple):
 
 
 #: {what a full name begins with: what pip calls it}.
-_PACKAGES = {"tf_slim": "tf_slim", "tensorflow_probability": "tensorflow_probability"}
+_PACKAGES = {
+    "tensorflow_gan": "tensorflow_gan",
+    "tensorflow_probability": "tensorflow_probability",
+    "tf_slim": "tf_slim",
+}
 
 
 @functools.lru_cache(maxsize=None)
@@ -111,6 +115,8 @@ def _inside_a_module(path: str) -> Lead:
             return _tensorflow("%s.%s" % (LEADS[module], name))
         if HOMES.get(module, "").startswith("tensorflow."):
             return _elsewhere("%s.%s" % (HOMES[module], name))
+        if HOMES.get(module) == "tensorflow_gan":  # Told, not written: it ends with 2.15.
+            return Lead(PRIVATE, "tensorflow_gan." + name, "tensorflow_gan")
         module, _, last = module.rpartition(".")
         name = "%s.%s" % (last, name)
     return Lead(NOWHERE, "")

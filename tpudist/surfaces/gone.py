@@ -63,6 +63,9 @@ GONE = {
     "contrib.integrate": "tfp.math.ode of tensorflow_probability, or "
                          "scipy.integrate",
     "contrib.keras": "tf.keras",
+    "contrib.gan": "pip install tensorflow_gan tensorflow_probability; tensorflow_gan carries "
+                   "tf.contrib.gan on, by itself on TensorFlow 2.1 to 2.15 with Python 3.10 or "
+                   "older, on any newer under tpudist run",
     "contrib.layers": _SLIM % "tf.contrib.layers as tf_slim.layers",
     "contrib.learn": _LOOP,
     "contrib.lite": "tf.lite",

@@ -88,6 +88,10 @@ HAS_INPUT_LIB = _since("1.14")
 #: ``tensorflow.python`` (1.14).
 TPU_IN_PYTHON = _since("1.14")
 
+#: ``tf.distribute`` has strategies beside MirroredStrategy, which takes no number of GPUs
+#: (1.14); before, contrib's are subclasses of its base (distribute/python/, r1.13).
+HAS_PUBLIC_STRATEGIES = _since("1.14")
+
 #: ``tf.function`` is public, and its classes have today's names (1.14).
 HAS_FUNCTION = _since("1.14")
 
