@@ -141,6 +141,16 @@ CASES = {
         "contrib_packages_missing",
         "contrib.slim.conv2d (a.py:3) tf.contrib ended",
     ),
+    "a package of contrib's names that this TensorFlow is too new for": (
+        machine(
+            "2.16.2",
+            distributions={"tensorflow-gan": "2.1.0", "keras": "3.6.0"},
+            contrib=[contrib_names.use("a.py", 3, "contrib.gan.gan_model")],
+        ),
+        "note",
+        "contrib_gan_needs_run",
+        "contrib.gan.gan_model (a.py:3)",
+    ),
     "a name of contrib that nobody has": (
         machine(contrib=[contrib_names.use("a.py", 3, "contrib.crf.crf_decode")]),
         "note",
