@@ -37,7 +37,7 @@ GPT2 = dict(
     n_vocab=50257,
     embed_dropout=0.1,
     lr=0.00025,
-    warmup_steps=2,
+    warmup_steps=1,
     beta1=0.9,
     beta2=0.98,
     epsilon=1e-9,
@@ -47,7 +47,7 @@ GPT2 = dict(
     attn_dropout=0.1,
     train_steps=4,
     eval_steps=1,
-    max_steps=2,
+    max_steps=3,
     res_dropout=0.1,
     predict_batch_size=1,
     eval_batch_size=16,
@@ -119,6 +119,7 @@ def make(folder):
     vocabulary = os.path.join(folder, "vocabulary.txt")
     _write(folder, "electra.json", json.dumps(dict(ELECTRA, vocab_file=vocabulary)))
     _records(folder, random)
+    _checkpoint(os.path.join(folder, "bert-model", "model.ckpt"), random)
     _sentencepiece(folder)
     home = os.path.join(folder, ".keras")
     _keras(home, random)
@@ -236,6 +237,9 @@ def _records(folder, random):
     write("bert.tfrecord", [bert() for _ in range(64)])
     write("albert.tfrecord", [dict(bert(), token_boundary=np.ones(64, int)) for _ in range(64)])
     write("albert-steady.tfrecord", [dict(bert(), token_boundary=np.ones(64, int))] * 64)
+    write("bert-steady.tfrecord", [bert()] * 64)
+    write("grover-steady.tfrecord", [{"input_ids": random.randint(5, 500, 33)}] * 64)
+    write("marco-steady/dataset_train.tf", [passage()] * 64)
     write("grover.tfrecord", [{"input_ids": random.randint(5, 500, 33)} for _ in range(64)])
     for number in range(93):
         text = [{"text": random.randint(1, 500, 30)} for _ in range(60)]  # it stitches 42
@@ -279,6 +283,22 @@ def _write_records(path, examples):
                 features[name] = tf.train.Feature(**kind)
             message = tf.train.Example(features=tf.train.Features(feature=features))
             writer.write(message.SerializeToString())
+
+
+def _checkpoint(path, random):
+    """A first checkpoint of BERT's: the embedding alone, the rest is initialized."""
+    try:
+        import tensorflow as tf
+    except ImportError:
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shape = (CONFIG["vocab_size"], CONFIG["hidden_size"])
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        variable = tf.compat.v1.get_variable(
+            "bert/embeddings/word_embeddings", shape=shape, dtype=tf.float32
+        )
+        variable.load(0.02 * random.standard_normal(shape), session)
+        tf.compat.v1.train.Saver([variable]).save(session, path, write_meta_graph=False)
 
 
 def _sentencepiece(folder):

@@ -29,6 +29,17 @@ STEADY = {
     "ResNet, 2019-12": {"--export_dir={out}/export": "--skip_host_call=true"},
     "BERT, run_classifier": {"{data}/config": "{data}/steady", "{data}/cola": "{data}/cola-steady"},
     "ALBERT, pre-training": {"{data}/config": "{data}/steady", "albert.tf": "albert-steady.tf"},
+    "RoBERTa zh, pre-training": {"{data}/config": "{data}/steady", "bert.tf": "bert-steady.tf"},
+    "Grover, lm/train": {
+        "{data}/grover.json": "{data}/steady.json",
+        "grover.tf": "grover-steady.tf",
+    },
+    "BioBERT, run_re": {"{data}/config": "{data}/steady", "{data}/cola": "{data}/cola-steady"},
+    "BERT for MS MARCO": {
+        "{data}/config": "{data}/steady",
+        "{data}/marco": "{data}/marco-steady",
+        "--output_dir={out} ": "--output_dir={out}/model ",
+    },
 }
 STEADY_LINES = {
     "MNIST, TPUEstimator": {
@@ -37,9 +48,11 @@ STEADY_LINES = {
       buffer_size=50000).batch""": ".cache().repeat().batch",
     },
     "BERT, run_classifier": {"keep_prob=0.9": "keep_prob=1.0"},
+    "BioBERT, run_re": {"keep_prob=0.9": "keep_prob=1.0"},
+    "BERT for MS MARCO": {"keep_prob=0.9": "keep_prob=1.0"},
 }
 #: Eight cores are not one: their gradients are summed, or a core's moments are of its images.
-SUMMED = ("BERT, run_classifier", "ALBERT, pre-training", "ResNet, 2019-12")
+SUMMED = tuple(name for name in STEADY if name != "MNIST, TPUEstimator")
 
 
 def _official(date, file, arguments, needs=""):

@@ -205,9 +205,11 @@ TEXT = {
         "kyzhouhzau/BERT-NER",
         "2020-06-01",
         "BERT_NER.py",
-        BERT + "--task_name=NER --data_dir={data}/ner --crf=False --do_train=True --do_eval=True "
+        BERT.replace("/model", "")
+        + "--task_name=NER --data_dir={data}/ner --crf=False --do_train=True "
         "--do_predict=True --eval_batch_size=16 --predict_batch_size=16 --num_train_epochs=1 "
-        "--use_tpu=True --tpu_name=any --iterations_per_loop=2 --middle_output={out}",
+        "--use_tpu=True --tpu_name=any --iterations_per_loop=2 --middle_output={out} "
+        "--init_checkpoint={data}/bert-model/model.ckpt",
         needs="google-research/bert in its folder",
         clones="google-research/bert",
     ),
