@@ -14,7 +14,7 @@ from tpudist.matrix import cache
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 #: What stands in for uv, pytest: it says that it has begun, and is in no hurry.
-SLOW = "import sys, time; print('begun', file=sys.stderr, flush=True); time.sleep(60)"
+SLOW = "import sys, time; print('begun', file=sys.stderr, flush=True); time.sleep(600)"
 
 DRIVER = """
 import signal, sys
@@ -49,6 +49,33 @@ def run(command, env, show=None, started=None):
             print("begun", file=sys.stderr, flush=True)
     return real(command, env, show, note)
 running.run = run
+"""
+
+#: The main thread is starting its threads still.
+SEEN_EARLY = """
+import threading, time
+start, started = threading.Thread.start, []
+def slow(thread):
+    start(thread)
+    started.append(thread)
+    if len(started) == 2:
+        time.sleep(60)
+threading.Thread.start = slow
+"""
+
+#: The second command starts when Ctrl-C has come and gone.
+TOO_LATE = """
+import time
+from tpudist.matrix import schedule
+environment = schedule.Schedule._environment
+def slow(self, row, echo):
+    made = environment(self, row, echo)
+    if row.release == "9.2":
+        print("begun", file=sys.stderr, flush=True)
+        while not self._interrupted:
+            time.sleep(0.01)
+    return made
+schedule.Schedule._environment = slow
 """
 
 #: Another thread takes the signal, and the main one comes to it when the commands have ended.
@@ -97,10 +124,14 @@ def test_while_the_command_runs(table):
     assert "interrupted" in lines[0] and "9.1.0" in lines[0] and "not run" in lines[1]
 
 
-@pytest.mark.parametrize("seen", ["", SEEN_LATE], ids=["at_once", "late"])
-def test_while_several_commands_run(table, seen):
+@pytest.mark.parametrize(
+    "patch",
+    [SHOWN_AT_ONCE, SHOWN_AT_ONCE + SEEN_EARLY, SHOWN_AT_ONCE + SEEN_LATE, TOO_LATE],
+    ids=["seen at once", "seen early", "seen late", "come before the command"],
+)
+def test_while_several_commands_run(table, patch):
     arguments = ["--table", table, "--releases", "9.1,9.2", "--jobs", "2", "--", "python", "-c"]
-    code, said = interrupt(arguments + [SLOW], SHOWN_AT_ONCE + seen)
+    code, said = interrupt(arguments + [SLOW], patch)
     assert code == 130
     assert [line.split()[:1] + line.split()[3:4] for line in said.strip().splitlines()[-2:]] == [
         ["9.1", "interrupted"],

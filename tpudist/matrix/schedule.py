@@ -67,7 +67,7 @@ class Schedule:
         self._at_work: set[int] = set()
         self._ended: collections.deque[int] = collections.deque()
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._stopped = False
+        self._stopped = self._interrupted = False
         self._results = [_without_a_run(row, report.NOT_RUN) for row in rows]
 
     def run(self) -> list[report.Result]:
@@ -79,9 +79,9 @@ class Schedule:
     def run_side_by_side(self) -> list[report.Result]:
         """The results of all, ``options.jobs`` at once; each is shown when it is done."""
         workers = [threading.Thread(target=self._work) for _ in range(self._options.jobs)]
-        for worker in workers:
-            worker.start()
         try:
+            for worker in workers:
+                worker.start()
             for worker in workers:
                 while worker.is_alive():
                     worker.join(0.2)
@@ -100,15 +100,16 @@ class Schedule:
             self._at_work.discard(self._ended.popleft())
 
     def _interrupt(self, workers: Sequence[threading.Thread]) -> None:
-        """Ends the running commands, which got the same Ctrl-C."""
-        self._stopped = True
+        """Ends the running commands, which got the same Ctrl-C; a late worker does nothing."""
+        self._stopped = self._interrupted = True
         interrupted = {
             number for number in self._at_work if self._results[number].word != report.PASSED
         }
         for process in self._processes:
             running.end(process)
         for worker in workers:
-            worker.join()
+            if worker.is_alive():
+                worker.join()
         for number in interrupted:
             self._results[number] = self._results[number]._replace(
                 word=report.INTERRUPTED, code=None, line=""
@@ -169,12 +170,18 @@ class Schedule:
             [each.replace("{release}", row.release) for each in self._options.arguments],
             running.variables(environment, row, self._options.tpu),
             echo,
-            self._processes.append,
+            self._note,
         )
         told = told._replace(code=code, seconds=time.time() - start)
         if code == 0:
             return told._replace(word=report.PASSED)
         return told._replace(word=report.FAILED, line=running.first_failing_line(text))
+
+    def _note(self, process: subprocess.Popen[bytes]) -> None:
+        """Notes a command that has started; one that came too late for Ctrl-C ends."""
+        self._processes.append(process)
+        if self._interrupted:
+            process.terminate()
 
 
 def _without_a_run(row: Row, word: str) -> report.Result:
