@@ -137,3 +137,30 @@ def test_the_sum_over_cores_by_its_private_path(era):
     module = finder.find_module(era, "python.tpu.ops.tpu_ops")
     assert module.cross_replica_sum.__module__ in ("tpudist.core.tpu_ops", "tpudist.contrib.tpu")
     assert callable(module.all_to_all)  # all else is TensorFlow's own
+
+
+@pytest.mark.parametrize("package", ["python.tpu", "contrib.tpu.python.tpu"])
+def test_the_tpu_estimator_by_its_private_paths(package):
+    from tpudist import estimator
+
+    config = finder.find_module("contrib", package + ".tpu_config")
+    made = finder.find_module("contrib", package + ".tpu_estimator")
+    assert config.TPUConfig is estimator.tpu.TPUConfig
+    assert config.RunConfig is estimator.tpu.RunConfig
+    assert made.TPUEstimator is estimator.tpu.TPUEstimator
+    assert made.TPUEstimatorSpec is estimator.tpu.TPUEstimatorSpec
+
+
+@today
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from {tf}.python.estimator import util",
+        "import {tf}.python.estimator.canned.dnn",
+        "from {tf}.python.tpu import tpu_context",
+        "from {tf}.python.tpu.error_handling import ErrorRendezvous",
+    ],
+)
+def test_modules_of_an_estimator_of_ones_own_are_told(era, statement):
+    with pytest.raises(ImportError, match="Instead: tf.estimator.Estimator or"):
+        exec(statement.format(tf="tpudist.%s.tensorflow" % era), {})

@@ -179,3 +179,35 @@ def test_modules_of_before_are_hidden_and_come_back(folder):
         assert load("users_e").tf is load("tpudist.contrib.tensorflow")
     assert load("users_e") is outside
     del sys.modules["users_e"]
+
+
+def test_the_package_of_the_estimator_leads_to_ours(folder):
+    source = """
+        from tensorflow_estimator.python.estimator import estimator, model_fn
+        from tensorflow_estimator.python.estimator.tpu import tpu_config
+        from tensorflow_estimator.python.estimator.tpu.tpu_estimator import TPUEstimator
+        """
+    module(folder, "users_estimators", source)
+    with hook.Hook("contrib", str(folder)):
+        found, tf = load("users_estimators"), load("tpudist.contrib.tensorflow")
+        assert found.estimator.Estimator is tf.estimator.Estimator
+        assert found.model_fn.EstimatorSpec is tf.estimator.EstimatorSpec
+        assert found.tpu_config.TPUConfig is tf.contrib.tpu.TPUConfig
+        assert found.TPUEstimator is tf.contrib.tpu.TPUEstimator
+
+
+def test_what_tpudist_has_not_of_that_package_is_its_own(folder):
+    natively = None
+    try:
+        from tensorflow_estimator.python.estimator import util as natively
+    except ImportError:
+        pass
+    source = """
+        try:
+            from tensorflow_estimator.python.estimator import util
+        except ImportError:
+            util = None
+        """
+    module(folder, "users_utilities", source)
+    with hook.Hook("contrib", str(folder)):
+        assert load("users_utilities").util is natively

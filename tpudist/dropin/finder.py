@@ -30,7 +30,10 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
       EraNameError: the era had such a module, and it is gone.
     """
     if private_modules.is_private(dotted):
-        return namespace.private_module(era, dotted)
+        private = namespace.private_module(era, dotted)
+        if private is None and surfaces.gone_prefix(dotted):
+            raise namespace.missing(era, dotted)
+        return private
     found: Any = namespace.top(era)
     for end, part in enumerate(dotted.split("."), 1):
         prefix = ".".join(dotted.split(".")[:end])

@@ -250,6 +250,17 @@ def _private(space: Namespace, path: str, name: str) -> Any:
     raise _missing(space, name, AttributeError("no tensorflow.%s" % path))
 
 
+def missing(era: str, dotted: str) -> AttributeError:
+    """The error for a private module of an era that nobody has.
+
+    Args:
+      era: an element of ``surfaces.ERAS``.
+      dotted: dotted name below ``tf``.
+    """
+    cause = AttributeError("no module tensorflow.%s" % dotted)
+    return _missing(top(era), dotted, cause)
+
+
 def _missing(space: Namespace, name: str, cause: AttributeError | None) -> AttributeError:
     path = _join(space._tpudist_path, name)
     release = exports.tensorflow().__version__

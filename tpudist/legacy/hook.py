@@ -14,10 +14,12 @@ import importlib.util
 import os
 import sys
 
-from tpudist import machine
+from tpudist import machine, surfaces
 
 #: Packages that carry parts of contrib on, and cannot be imported without ``tf.estimator``.
 _CARRIED = ("tensorflow_gan",)
+#: The package of its own in which TensorFlow 1.14 to 2.15 had the Estimator.
+_ESTIMATORS = "tensorflow_estimator.python.estimator"
 _OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 
@@ -34,6 +36,7 @@ class Hook:
     """
 
     def __init__(self, era, folder):
+        self._era = era
         self._top = "tpudist.%s.tensorflow" % era
         self._folder = os.path.join(os.path.realpath(folder), "")
         self._foreign = self._foreign_folders()
@@ -95,12 +98,14 @@ class Hook:
         return taken
 
     def _replace_import(self, name, globals=None, locals=None, fromlist=(), level=0):
-        if level or not _is_tensorflow(name):
+        below = _below_estimators(self._era, name, fromlist)
+        if level or not (below or _is_tensorflow(name)):
             return self._import(name, globals, locals, fromlist, level)
         scope = sys._getframe(1).f_globals if globals is None else globals
         if not self.is_users(scope.get("__file__")):
             return self._import(name, globals, locals, fromlist, level)
-        found = self._import(self._renamed(name), None, None, fromlist or ("__name__",), 0)
+        ours = "%s.%s" % (self._top, below) if below else self._renamed(name)
+        found = self._import(ours, None, None, fromlist or ("__name__",), 0)
         return found if fromlist else sys.modules[self._top]
 
     def _replace_import_module(self, name, package=None):
@@ -128,6 +133,21 @@ def _file_of_tensorflow():
         return getattr(loaded, "__file__", None)
     spec = importlib.util.find_spec("tensorflow")
     return spec and spec.origin
+
+
+def _below_estimators(era, name, fromlist):
+    """The dotted name below ``tf`` of a module of the package tensorflow_estimator, or "".
+
+    Of one whose names the import asks for are all in the era's table.
+    """
+    if not fromlist or not (name + ".").startswith(_ESTIMATORS + "."):
+        return ""
+    below = ("python.estimator" + name[len(_ESTIMATORS) :]).replace("estimator.tpu", "tpu")
+    paths = [("%s.%s" % (below, each)).replace("estimator.tpu", "tpu") for each in fromlist]
+    known = [key + "." for key in surfaces.DROPINS[era]]
+    if all(any(key.startswith(path + ".") for key in known) for path in paths):
+        return below
+    return ""
 
 
 def _is_tensorflow(name):

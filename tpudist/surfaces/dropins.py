@@ -108,6 +108,10 @@ _CONTRIB = {
 TPU_ESTIMATOR = ("InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator",
                  "TPUEstimatorSpec")
 
+#: Where ``from tensorflow.python.tpu import tpu_config, tpu_estimator`` finds them.
+_TPU_CONFIG = ("InputPipelineConfig", "RunConfig", "TPUConfig")
+_TPU_ESTIMATOR = ("TPUEstimator", "TPUEstimatorSpec")
+
 #: Names below ``tf.estimator``; ended in 2.15.
 ESTIMATOR = ("BestExporter", "Estimator", "EstimatorSpec", "EvalSpec", "Exporter",
              "FinalExporter", "LatestExporter", "ModeKeys", "RunConfig", "TrainSpec",
@@ -142,6 +146,8 @@ _ESTIMATORS = {
              tuple(_PRIVATE + "export.%s." % each for each in ("export", "export_lib",
                                                                "export_output")),
              ESTIMATOR_EXPORT),
+    **_below("tpudist.estimator.tpu", ("python.tpu.tpu_config.",), _TPU_CONFIG),
+    **_below("tpudist.estimator.tpu", ("python.tpu.tpu_estimator.",), _TPU_ESTIMATOR),
     _PRIVATE + "estimator._load_global_step_from_checkpoint_dir":
         "tpudist.estimator.trained_steps:trained_steps",
 }
@@ -182,6 +188,9 @@ DROPINS = {
                  _COMPUTATIONS),
         "contrib.tpu.keras_to_tpu_model": "tpudist.contrib.tpu:keras_to_tpu_model",
         **_below("tpudist.estimator.tpu", ("contrib.tpu.",), TPU_ESTIMATOR),
+        **_below("tpudist.estimator.tpu", ("contrib.tpu.python.tpu.tpu_config.",), _TPU_CONFIG),
+        **_below("tpudist.estimator.tpu", ("contrib.tpu.python.tpu.tpu_estimator.",),
+                 _TPU_ESTIMATOR),
         **_below("tpudist.core.keras_tpu_models", ("contrib.tpu.", _KERAS_SUPPORT), (
             "TPUDistributionStrategy",)),
         _KERAS_SUPPORT + "tpu_model": "tpudist.contrib.tpu:keras_to_tpu_model",

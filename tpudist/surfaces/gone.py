@@ -102,6 +102,13 @@ GONE = {
                           "tf.while_loop",
     "contrib.tpu.while_loop": "tf.while_loop",
     "contrib.training": "tf.train; for HParams a dict or types.SimpleNamespace",
+    **dict.fromkeys(
+        ("python.estimator", "python.tpu.error_handling", "python.tpu.tpu_context",
+         "python.tpu.util"),
+        "tf.estimator.Estimator or tf.contrib.tpu.TPUEstimator themselves, which tpudist has on "
+        "every release, also as tensorflow.python.estimator.{estimator, exporter, model_fn, "
+        "run_config, training}; an Estimator of a program's own that is built of TensorFlow's "
+        "other modules needs TensorFlow 2.15, the last that has them"),
     "config.experimental_list_devices": "tf.config.list_logical_devices",
     "data.experimental.CheckpointInputPipelineHook": "tf.train.Checkpoint(iterator=iterator)",
     "data.experimental.MapVectorizationOptions":

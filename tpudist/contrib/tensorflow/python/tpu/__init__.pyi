@@ -4,6 +4,8 @@ from typing import Any
 from tpudist.contrib.tensorflow.python.tpu import async_checkpoint as async_checkpoint
 from tpudist.contrib.tensorflow.python.tpu import ops as ops
 from tpudist.contrib.tensorflow.python.tpu import tpu as tpu
+from tpudist.contrib.tensorflow.python.tpu import tpu_config as tpu_config
+from tpudist.contrib.tensorflow.python.tpu import tpu_estimator as tpu_estimator
 from tpudist.contrib.tensorflow.python.tpu import tpu_function as tpu_function
 from tpudist.contrib.tensorflow.python.tpu import tpu_strategy_util as tpu_strategy_util
 
