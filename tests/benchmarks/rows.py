@@ -11,7 +11,15 @@ import subprocess
 import sys
 import time
 
-from tests.benchmarks import compiling_rows, joined, migration, pods, processes, releases
+from tests.benchmarks import (
+    compiling_rows,
+    contrib_graphs,
+    joined,
+    migration,
+    pods,
+    processes,
+    releases,
+)
 from tests.benchmarks.sizes import FULL, QUICK, Figure
 
 __all__ = ["FULL", "QUICK", "ROWS", "Figure"]
@@ -170,6 +178,22 @@ def loop_of_steps(sizes):
     ]
 
 
+def contrib_in_graphs(sizes):
+    """Steps of contrib's run_steps_on_dataset in a graph against a plain device."""
+    what = {"first": "the first step, with the graph's building", "step": "a step"}
+    return [
+        Figure(
+            "contrib graph: CPU time of %s, %d virtual cores / one plain device"
+            % (what[each], cores),
+            ratio,
+            "",
+            contrib_graphs.BOUNDS[each],
+        )
+        for cores in (sizes.cores, sizes.many)
+        for each, ratio in contrib_graphs.ratios(cores, sizes.repeats, sizes.steps).items()
+    ]
+
+
 def estimators(sizes):
     """A TPUEstimator on 8 virtual cores against one without; processor time."""
     found = processes.answer("estimators", sizes.repeats)
@@ -306,6 +330,7 @@ ROWS = collections.OrderedDict(
         ("pods", lambda sizes: pods.figures(Figure, 64 * sizes.many, sizes.repeats, sizes.steps)),
         ("joined", lambda sizes: [Figure(*row) for row in joined.rows(sizes, sizes is QUICK)]),
         ("loop_of_steps", loop_of_steps),
+        ("contrib_graphs", contrib_in_graphs),
         ("estimators", estimators),
         ("graph_ops", graph_ops),
         ("compiling", compiling),

@@ -20,7 +20,8 @@ Share = collections.namedtuple("Share", "mode replicas surface part")
 SHARES = [
     Share("function", 2, "v2_2", 0.4),
     Share("function", 4, "v2_0", 0.3),
-    Share("graph", 2, "v2_2", 0.3),
+    Share("graph", 2, "v2_2", 0.25),
+    Share("graph", 2, "steps", 0.05),
 ]
 
 

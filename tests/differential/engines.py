@@ -8,6 +8,9 @@ import tensorflow as tf
 
 from tests.differential.world import World
 from tpudist import v2_0, v2_2
+from tpudist.contrib.distribute import MultiStepContext
+from tpudist.core import adapter
+from tpudist.tfcompat import distributed, versions
 
 _v1 = tf.compat.v1
 
@@ -56,7 +59,32 @@ def virtual_2_0(unused_mode, count):
     return strategy, strategy.experimental_run_v2
 
 
-SURFACES = {"v2_0": virtual_2_0, "v2_2": virtual}
+def loop_of_a_step(unused_mode, count):
+    """The virtual TPU; each run is a loop of one step, traced once for all replicas."""
+    strategy = v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % count))
+    strategy.extended.traces_once = versions.TRACES_AS_FIRST
+
+    def run(fn, args):
+        made = []
+
+        def step(context, unused):
+            results = strategy.extended.call_for_each_replica(fn, args=args)
+            made.append(results)
+            for i, leaf in enumerate(tf.nest.flatten(results)):
+                context.set_last_step_output(str(i), leaf)
+
+        data = _v1.data.make_one_shot_iterator(tf.data.Dataset.from_tensors(0).repeat())
+        found = adapter.run_steps(strategy, step, data, 1, None, MultiStepContext())
+        outputs = found.last_step_outputs
+        leaves = [
+            distributed.per_replica(strategy.extended, outputs[str(i)]) for i in range(len(outputs))
+        ]
+        return tf.nest.pack_sequence_as(made[0], leaves)
+
+    return strategy, run
+
+
+SURFACES = {"v2_0": virtual_2_0, "v2_2": virtual, "steps": loop_of_a_step}
 
 
 def execute(engine, program, mode, count):

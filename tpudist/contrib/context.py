@@ -56,7 +56,7 @@ class TowerContext:
           A Python integer in eager mode, and in a graph outside of
           `run_steps_on_dataset`; an int32 scalar tensor where one trace serves
           all towers, as on a TPU: in `run_steps_on_dataset` and in a
-          tf.function.
+          tf.function, both from 2.4 on.
 
         Raises:
           ContextError: (a RuntimeError) outside of the tower function.

@@ -206,7 +206,7 @@ def replica_id(context):
     """
     require_replica(context, "the replica id")
     found = context.replica_id_in_sync_group
-    if is_symbolic(context):
+    if is_symbolic(context) or getattr(context, "stands_for_all", False):
         return found
     static = functions.static_value(found) if nests.is_tensor(found) else found
     return found if static is None else int(static)

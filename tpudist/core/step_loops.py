@@ -4,6 +4,7 @@ Reference: ``run_steps_on_dataset``.
 """
 
 import collections
+import contextlib
 import weakref
 
 import tensorflow as tf
@@ -37,9 +38,20 @@ def run(strategy, fn, iterator, iterations, initial_values, outputs):
         outputs.others.update(loop.outputs.others)
         return outputs
     start = None if initial_values is None else (lambda found: start_values(initial_values, found))
-    found, run_op = device_loop.run(lambda: _step(outputs, fn, iterator), iterations, start)
+    with _built(strategy.extended):
+        found, run_op = device_loop.run(lambda: _step(outputs, fn, iterator), iterations, start)
     outputs.finish(found, run_op)
     return outputs
+
+
+@contextlib.contextmanager
+def _built(extended):
+    """The steps that are built in the block are called by nothing but their loop."""
+    before, extended.builds_steps = extended.builds_steps, not tf.executing_eagerly()
+    try:
+        yield
+    finally:
+        extended.builds_steps = before
 
 
 def _step(outputs, fn, iterator):

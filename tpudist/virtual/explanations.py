@@ -15,8 +15,8 @@ _LIBRARIES = tuple(
 
 #: What is told where no step function was traced.
 NOTHING = (
-    "no step function was joined: none ran in a tf.function on more than one virtual core, "
-    "or TensorFlow is older than 2.4, or a Session ran it; replicas are then traced one by one"
+    "no step function was joined: none was traced; what runs eagerly, op by op, is done once "
+    "per replica"
 )
 
 #: The files that AutoGraph writes.
@@ -88,10 +88,24 @@ class Explanation:
     def finish(self, graph):
         """Hands out the explanation, once the trace `graph` is joined or refused."""
         self.traced = len(graph.get_operations())
-        self.name, self._function = _name(self._function, graph.get_operations()), None
+        self._hand_out(graph.get_operations())
+
+    def _hand_out(self, ops):
+        self.name, self._function = _name(self._function, ops), None
         self.seconds = time.perf_counter() - self._started
         for recorded in _recordings:
             recorded.append(self)
+
+    def finish_apart(self, reason, ops):
+        """Hands out the explanation of replicas that were traced one by one.
+
+        Args:
+          reason: why they were.
+          ops: the ops of all of them.
+        """
+        self.reason = reason
+        self.traced, self.built = len(ops) // self.count, len(ops)
+        self._hand_out(ops)
 
     def told_apart(self):
         """What makes it another one than the rest."""
@@ -156,6 +170,24 @@ def told(made):
     """Explanations as a str, each once: a tf.function is traced twice if it makes variables."""
     found = collections.OrderedDict((each.told_apart(), each) for each in made)
     return "\n".join(map(str, found.values())) or NOTHING
+
+
+@contextlib.contextmanager
+def of_replicas_apart(extended, fn, reason):
+    """Explains the replicas of `fn` that are traced one by one in the block.
+
+    Args:
+      extended: the `VirtualExtended`.
+      fn: the replica function.
+      reason: why they are.
+    """
+    explanation = Explanation(fn, extended._num_replicas_in_sync)
+    graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+    start = graph and len(graph.get_operations())
+    yield
+    if graph is not None:
+        explanation.finish_apart(reason, graph.get_operations()[start:])
+        extended.explanations.append(explanation)
 
 
 @contextlib.contextmanager

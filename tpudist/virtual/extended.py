@@ -62,6 +62,9 @@ class VirtualExtended(distributed.MirroredExtended):
     #: TensorFlow takes the trace for that of the first replica.
     traces_once = False
 
+    #: Whether a loop of steps is being built in a graph, which no Session looks into.
+    builds_steps = False
+
     def __init__(self, strategy, system, placement, device=None, assignment=None):
         self.system = system
         self._device_assignment = assignment
@@ -82,7 +85,7 @@ class VirtualExtended(distributed.MirroredExtended):
         """What became of the step functions that were traced so far, the last 100.
 
         Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is joined but
-        the steps of a TPUEstimator.
+        the steps of a TPUEstimator and, from 1.14, of `run_steps_on_dataset`.
 
         Returns:
           A str: for each function which share of its ops is done once for all replicas,

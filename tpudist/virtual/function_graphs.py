@@ -64,10 +64,18 @@ class Trace:
 
     @contextlib.contextmanager
     def outside(self, kwargs):
-        """Leaves the trace; `kwargs` are the creation arguments of a variable."""
-        with self.outer.as_default(), tf.control_dependencies(None):
-            with outside(kwargs):
-                yield
+        """Leaves the trace; `kwargs` are the creation arguments of a variable.
+
+        It keeps the name scope, as `tf.init_scope` does.
+        """
+        with self.outer.as_default(), tf.control_dependencies(
+            None
+        ), contextlib.ExitStack() as stack:
+            scope = self.graph.get_name_scope()
+            if scope:
+                stack.enter_context(tf.name_scope(scope + "/"))
+            stack.enter_context(outside(kwargs))
+            yield
 
 
 class LiftingTrace(Trace):

@@ -4,7 +4,8 @@ In a ``tf.function`` the replica function is traced once, as on a real TPU
 (:mod:`program`). In a TF 1 graph, and on releases whose replica contexts need
 a static id, it is traced once per replica in lockstep (:mod:`lockstep`):
 legacy graph code keeps tensors and ops of the replica function in Python and
-fetches them from the Session.
+fetches them from the Session. In the graph of ``run_steps_on_dataset`` it is traced
+once on these releases too, unless :mod:`kept_in_python` finds what replicas keep.
 """
 
 import weakref
@@ -12,7 +13,7 @@ import weakref
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import lockstep, program, reduce_once
+from tpudist.virtual import explanations, kept_in_python, lockstep, program, reduce_once
 
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
 _wrappers = weakref.WeakKeyDictionary()
@@ -52,14 +53,34 @@ def call_for_each_replica(extended, fn, args, kwargs, op_by_op=False):
         return _wrapper(extended, fn)(*args, **kwargs)
     if substitutes:
         return substitutes[-1](extended, fn, args, kwargs)
-    once = versions.TRACE_ONCE or extended.traces_once
-    engine = program if once and functions.in_function() else lockstep
     names = functions.variable_names() if observers else None
-    results = engine.run(extended, fn, args, kwargs)
+    results = _run_in_a_graph(extended, fn, args, kwargs)
     for observe in observers:
         with functions.variable_names_as(names):
             observe(extended, fn, args, kwargs)
     return results
+
+
+def _run_in_a_graph(extended, fn, args, kwargs):
+    """Runs `fn` with the engine that fits; notes why, where it is one trace per replica."""
+    reason = _apart(extended, fn, args, kwargs)
+    if reason is None:
+        return program.run(extended, fn, args, kwargs)
+    with explanations.of_replicas_apart(extended, fn, reason):
+        return lockstep.run(extended, fn, args, kwargs)
+
+
+def _apart(extended, fn, args, kwargs):
+    """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
+    if not functions.in_function():
+        return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
+    if versions.TRACE_ONCE or extended.traces_once:
+        return None
+    if not versions.TRACES_AS_FIRST:
+        return "TensorFlow before 1.14 traces once per replica"
+    if not extended.builds_steps:
+        return "TensorFlow before 2.4 traces once per replica outside of run_steps_on_dataset"
+    return kept_in_python.found(fn, (args, kwargs))
 
 
 def _wrapper(extended, fn):
