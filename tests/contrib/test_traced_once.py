@@ -322,6 +322,23 @@ def test_a_graph_outside_of_a_loop_is_told(graph):
     assert "all once per replica: a graph outside of run_steps_on_dataset" in told
 
 
+class Odd:
+    """An object that cannot be looked at, as a proxy of something that is not there yet."""
+
+    number = 2.0
+    __class__ = property(lambda self: 1 // 0)
+
+
+odd = Odd()
+
+
+@before_2_4
+def test_what_cannot_be_looked_at_is_traced_per_tower():
+    found, _, told = trained(lambda x: x * odd.number, steps=1)
+    assert "cannot be looked through: ZeroDivisionError" in told
+    close(found, [0.0, 2.0, 4.0, 6.0])
+
+
 @before_2_4
 def test_a_function_without_source_is_traced_per_tower():
     names = {}

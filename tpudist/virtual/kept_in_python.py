@@ -63,7 +63,10 @@ def found(fn: Any, arguments: Any) -> str | None:
     if tf.compat.v1.get_default_graph().seed is not None:
         return "the graph has a seed, and TensorFlow numbers a random op by the ops before it"
     leaves = [leaf for leaf in nests.flatten(arguments) if not distributed.is_tensor_like(leaf)]
-    return _Search([fn, *leaves]).reason()
+    try:
+        return _Search([fn, *leaves]).reason()
+    except Exception as error:  # what objects of a program do when they are looked at is theirs
+        return "what it can reach cannot be looked through: %r" % error
 
 
 class _Search:
