@@ -26,6 +26,39 @@ values = strategy.unwrap(strategy.call_for_each_tower(lambda: strategy.num_tower
 values = (strategy
           # of what
           .unwrap)(values), strategy.unwrap  # passed on
+s = strategy
+s.call_for_each_tower(f)
+s.call_for_each_tower(f, x)
+s.call_for_each_tower(f, (x), [y for y in x], *z, k=1, **more)
+s.call_for_each_tower(f, *z)
+s.call_for_each_tower(f, **more)
+s.call_for_each_tower(f, k=(1), run_concurrently=False)
+s.call_for_each_tower(f,x)
+s.call_for_each_tower(f, x, )
+s.call_for_each_tower( f, x)
+s.call_for_each_tower(f, k = 1)
+s.call_for_each_tower(f, (lambda a, b=2: a), {1: 2}, "a" "b", é="é", j=not x)
+s.call_for_each_tower(f, s.num_towers, k=s.unwrap(x))
+s.call_for_each_tower(f, s.call_for_each_tower(g, 1))
+(s.call_for_each_tower)(f, x)
+s.call_for_each_tower(
+    f, x,
+    k=1)
+s.call_for_each_tower(f, (
+    x))
+s.reduce(tf.VariableAggregation.SUM, x)
+s.reduce(tf.VariableAggregation.MEAN, (x), destinations="/cpu:0")
+s.reduce(aggregation=tf.VariableAggregation.MEAN, value=x, destinations=None)
+s.reduce(value=x, aggregation=tf.VariableAggregation.MEAN, destinations=None)
+s.reduce(tf.VariableAggregation.SUM,  x, None)
+s.reduce(tf.VariableAggregation.SUM, s.call_for_each_tower(f, x), "/cpu:0")
+s.reduce((tf.VariableAggregation.SUM), [s.num_towers, x][0])
+tf.contrib.distribute.TPUStrategy(resolver, steps_per_run=10)
+tf.contrib.distribute.TPUStrategy(resolver, 10)
+tf.contrib.distribute.TPUStrategy(tpu_cluster_resolver=resolver, steps_per_run=10,)
+(tf.contrib.distribute.TPUStrategy)(resolver, steps_per_run=10)
+distribute.TPUStrategy(resolver, steps_per_run=s.num_towers)
+tf.contrib.distribute.TPUStrategy(tf.contrib.cluster_resolver.TPUClusterResolver("a"), 10)
 print("é", strategy.num_towers, strategy.reduce(tf.VariableAggregation.SUM, values, None))
 """
 

@@ -27,6 +27,17 @@ class Spelled:
         return self._edit(updated)
 
 
+class SpelledCall(Spelled):
+    """An edit of a call that can be done to the sources of its parts, if they stand as usual.
+
+    Args:
+      edit: as of `Spelled`.
+      text: a function from the source of what is called, and a list of (keyword, star, source
+        of the value) of its arguments, to the source of what the call becomes; None if that
+        takes the node.
+    """
+
+
 @functools.lru_cache(maxsize=None)
 def dotted(source):
     """The node of a dotted name, or of another short expression. It is never changed."""
@@ -117,6 +128,35 @@ def packed(arguments):
         found.append(keyword("args", _tuple(values)))
     if named:
         found.append(keyword("kwargs", _dict(named)))
+    return found
+
+
+def call_text(function, arguments):
+    """The source of a call, of that of its parts; arguments as of `SpelledCall`."""
+    return "%s(%s)" % (function, ", ".join(map(argument_text, arguments)))
+
+
+def argument_text(argument):
+    """The source of an argument."""
+    name, star, value = argument
+    return "%s=%s" % (name, value) if name else star + value
+
+
+def packed_text(arguments):
+    """As `packed`, of the sources of arguments."""
+    values = [each for each in arguments if not each[0] and each[1] != "**"]
+    named = [each for each in arguments if each[0] or each[1] == "**"]
+    found = []
+    if len(values) == 1:
+        ((_, star, value),) = values
+        found.append(("args", "", ("tuple(%s)" if star else "(%s,)") % value))
+    elif values:
+        found.append(("args", "", "(%s)" % ", ".join(map(argument_text, values))))
+    if len(named) == 1 and named[0][1]:
+        found.append(("kwargs", "", named[0][2]))
+    elif named:
+        parts = [star + value if star else '"%s": %s' % (k, value) for k, star, value in named]
+        found.append(("kwargs", "", "{%s}" % ", ".join(parts)))
     return found
 
 

@@ -19,7 +19,7 @@ from tpudist.migrate import (
 from tpudist.migrate.use import STEPS, Plan, Use
 from tpudist.resolution import sources, tensorflow_names
 from tpudist.resolution.evaluate import Evaluator
-from tpudist.resolution.fixed_point import TimeLimitError
+from tpudist.resolution.fixed_point import TimeLimitError, deep_stack
 from tpudist.resolution.module import Module
 
 _SOURCES = {"2.0": "contrib", "2.2": "v2_0", "latest": "v2_2"}
@@ -111,7 +111,7 @@ class Engine:
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
         try:
-            with self._codebase.shortened(self._short if excerpt else None):
+            with deep_stack(), self._codebase.shortened(self._short if excerpt else None):
                 try:
                     text, done, left, others = self._steps(path, source, module, excerpt)
                 finally:
@@ -150,13 +150,14 @@ class Engine:
         """(the new text, uses rewritten, uses left, other names) after all steps."""
         text, done, left, others = source.text, [], [], []
         limit = self._options.time_limit
-        deadline = time.monotonic() + limit if limit else None
+        deadline = time.process_time() + limit if limit else None
         for steps in self.steps(source.text):
             if text != module.text:
                 module = Module(path, text, exact=module.skeleton is None)
             self._codebase.put(path, module)
             place = original_lines.Places(path, source, text)
-            plan, text = self._step(steps, path, module, deadline, excerpt)
+            whole = "" if text != source.text else "in part" if excerpt else "whole"
+            plan, text = self._step(steps, path, module, deadline, excerpt, whole)
             for record in plan.rewritten:
                 done = place.counted(done, record)
             left += [place.left(*record) for record in plan.left]
@@ -164,10 +165,10 @@ class Engine:
         done, same = original_lines.unchanged(done if text != source.text else [])
         return text, done, left, others + same
 
-    def _step(self, steps, path, module, deadline, excerpt):
+    def _step(self, steps, path, module, deadline, excerpt, whole):
         plan = Plan(
             module,
-            Evaluator(self._codebase, deadline),
+            Evaluator(self._codebase, deadline, whole),
             self._survey,
             steps,
             self._renames(steps),
@@ -188,6 +189,7 @@ class Engine:
             era = self._survey.eras.get(path, "") if steps == ("import",) else ""
             imports.leave_gone(plan, moved if self.wanted(rules.IMPORTS) else None, era)
         text = patches.applied(module, plan.edits) if plan.edits else module.text
+        plan.evaluator.called.settle(plan.evaluator)
         plan.edits.clear()  # they know the plan, which knows them
         return plan, text
 

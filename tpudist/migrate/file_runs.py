@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 8  # files that one process is quicker with
-_COLLECT = 20  # files after which a process frees what it can
+_COLLECT = 100  # files after which a process frees what it can
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _state: dict[str, Any] = {}
 

@@ -100,5 +100,5 @@ def _add_limits(verb: argparse.ArgumentParser) -> None:
         type=float,
         default=60.0,
         metavar="SECONDS",
-        help="for one file, which is left and named after it; 0 for none (default: 60)",
+        help="of CPU time for one file, which is left and named after it; 0 for none (default: 60)",
     )

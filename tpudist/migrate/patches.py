@@ -157,10 +157,32 @@ class _Patches:
 
     def _as_text(self, node, source):
         """What becomes of an expression whose only edit is one of its source; else None."""
-        if self._inside[id(node)] != [node] or "#" in source:
+        edit, *more = self._edits.get(node, (None,))
+        if more or "#" in source or not isinstance(edit, edits.Spelled):
             return None
-        edit, *more = self._edits[node]
-        return edit.text(source) if isinstance(edit, edits.Spelled) and not more else None
+        inside = self._inside[id(node)]
+        if isinstance(edit, edits.SpelledCall):
+            return self._call_as_text(
+                node, source, edit, [each for each in inside if each is not node]
+            )
+        return edit.text(source) if inside == [node] else None
+
+    def _call_as_text(self, node, source, edit, inside):
+        """What becomes of a call on one line, in which only what is called is edited besides."""
+        span, text = self._module.span, self._module.text
+        function = source[: span(node.func)[1] - span(node)[0]]
+        arguments = [
+            (each.keyword.value if each.keyword else "", each.star, text[slice(*span(each.value))])
+            for each in node.args
+        ]
+        if edits.call_text(function, arguments) != source or "\n" in source:
+            return None
+        if inside:
+            inner, *more = self._edits[inside[0]]
+            if inside != [node.func] or more or type(inner) is not edits.Spelled:
+                return None
+            function = inner.text(function)
+        return function and edit.text(function, arguments)
 
     def of_statement(self, node):
         """As `of_expression`, of a statement of the module's own level."""

@@ -190,6 +190,12 @@ class Use:
             node = cst.Attribute(node, cst.Name(name))
         return node
 
+    def renamed_text(self, member, source):
+        """As `renamed`, of its source; None if it does not end with the name."""
+        old = self.node.attr.value
+        new = self.plan.final(member) if self.kind == "strategy" else member
+        return source[: -len(old)] + new if source.endswith("." + old) else None
+
     def rename(self, member):
         """Rewrites ``x.old`` to ``x.member``."""
         old = self.node.attr.value

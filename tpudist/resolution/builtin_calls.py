@@ -17,10 +17,9 @@ _EXCEPTIONS = ("Error", "Exception", "Warning", "Exit", "Interrupt", "StopIterat
 
 def builtin_name(module, node):
     """The name of the builtin that a Name is, "" of anything else."""
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return ""
-    scope = module.scope(node)
-    found = scope[node.value] if node.value in scope else ()
+    found = module.scope(node)[node.value]
     is_builtin = found and all(type(each).__name__ == "BuiltinAssignment" for each in found)
     return node.value if is_builtin else ""
 

@@ -95,7 +95,7 @@ class CodeBase:
             except OSError as error:
                 self.unreadable[path] = error
         self._modules, self._mentioning, self._having, self._assigned = {}, {}, {}, None
-        self._words = None
+        self._words, self.called = None, {}
         self._paths = {os.path.abspath(path): path for path in self.bytes.paths}
         self._module_files, self._kept = {}, {}
         self._shorten, self._short = None, {}

@@ -79,12 +79,12 @@ def item(evaluator, module, node):
 
 def _reader(module, node):
     """(name, argument) of ``enumerate(x)`` or ``x.values()``; ("", None) of anything else."""
-    if not isinstance(node, cst.Call):
+    if type(node) is not cst.Call:
         return "", None
-    if isinstance(node.func, cst.Attribute) and not node.args:
+    if type(node.func) is cst.Attribute and not node.args:
         return node.func.attr.value, node.func.value
     if (
-        isinstance(node.func, cst.Name)
+        type(node.func) is cst.Name
         and node.args
         and not node.args[0].star
         and all(

@@ -24,6 +24,7 @@ import libcst as cst
 from tpudist.resolution import (
     bindings,
     builtin_calls,
+    called,
     containers,
     imported_values,
     marks,
@@ -43,11 +44,12 @@ class Evaluator:
 
     Args:
       codebase: a `CodeBase`.
-      deadline: a `time.monotonic()` after which it stops; None for never.
+      deadline: a `time.process_time()` after which it stops; None for never.
+      how: as of `tpudist.resolution.called.Called`.
     """
 
-    def __init__(self, codebase, deadline=None):
-        self.codebase = codebase
+    def __init__(self, codebase, deadline=None, how=""):
+        self.codebase, self.called = codebase, called.Called(codebase.called, how)
         self._values = FixedPoint(deadline)
         self._known, self._nodes = self._values.known, []
         self._methods = {}
@@ -80,6 +82,16 @@ class Evaluator:
             return OTHER
         self._nodes.append(node)  # so that no other one gets its id
         return self._values.solve(key, method, self, module, node)
+
+    def certain(self, module, node):
+        """As `values`, without computing anything: None if they are not known for certain."""
+        kind = type(node)
+        if kind is cst.Name:
+            if node.value == "None":
+                return NOTHING
+            return self._known.get((id(module.scope(node)), node.value))
+        has_values = getattr(type(self), "_" + kind.__name__, None) is not None
+        return self._known.get(id(node)) if has_values else OTHER
 
     def once(self, what, node, compute, *arguments):
         """The set that `compute` returns, computed once for something of a node."""

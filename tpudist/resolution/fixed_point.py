@@ -5,6 +5,7 @@ itself is computed again, all of it together, until nothing changes: a handful
 of rounds, so that the time is linear in the number of definitions.
 """
 
+import contextlib
 import sys
 import time
 
@@ -21,11 +22,22 @@ class TimeLimitError(Exception):
     """Reading a file took longer than it may."""
 
 
+@contextlib.contextmanager
+def deep_stack():
+    """Lets Python have as many frames as definitions within each other need."""
+    frames = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(frames, _STACK))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(frames)
+
+
 class FixedPoint:
     """Values by key.
 
     Args:
-      deadline: a `time.monotonic()` after which it stops; None for never.
+      deadline: a `time.process_time()` after which it stops; None for never.
 
     Attributes:
       known: {key: its set} of what is certain.
@@ -72,26 +84,23 @@ class FixedPoint:
         self._look_at_clock()
         if self._lows:
             return self._solve(key, compute, arguments)
-        frames = sys.getrecursionlimit()
-        if frames < _STACK:
-            sys.setrecursionlimit(_STACK)
+        if sys.getrecursionlimit() < _STACK:
+            with deep_stack():
+                return self.solve(key, compute, *arguments)
         try:
             value = self._solve(key, compute, arguments)
-            self._guesses.clear()
-            self._looked.clear()
-            self._too_deep, self._visits = False, 0
-            return value
         except BaseException:
             self._start()
             raise
-        finally:
-            if frames < _STACK:
-                sys.setrecursionlimit(frames)
+        self._guesses.clear()
+        self._looked.clear()
+        self._too_deep, self._visits = False, 0
+        return value
 
     def _look_at_clock(self):
         self._asked += 1
         if self._deadline is not None and self._asked % _OFTEN == 0:
-            if time.monotonic() > self._deadline:
+            if time.process_time() > self._deadline:
                 raise TimeLimitError()
 
     def _depends_on(self, index):

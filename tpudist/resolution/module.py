@@ -60,10 +60,11 @@ class Module:
         return self._parents.get(id(node))
 
     def around(self, node, kind):
-        """The nearest node of a class around a node, or None."""
-        node = self._parents.get(id(node))
-        while node is not None and not isinstance(node, kind):
-            node = self._parents.get(id(node))
+        """The nearest node of a class, or of one of a tuple of them, around a node, or None."""
+        kinds, parents = kind if type(kind) is tuple else (kind,), self._parents
+        node = parents.get(id(node))
+        while node is not None and type(node) not in kinds:
+            node = parents.get(id(node))
         return node
 
     def said_kind(self, node):

@@ -25,7 +25,7 @@ def values(evaluator, module, param):
       A frozenset of values; unknown if no call of the function is found.
     """
     function = module.around(param, (cst.FunctionDef, cst.Lambda))
-    if isinstance(function, cst.Lambda):
+    if type(function) is cst.Lambda:
         return _of_lambda(evaluator, module, function, param)
     annotated = (
         frozenset()
@@ -35,7 +35,7 @@ def values(evaluator, module, param):
     if annotated and ("unknown",) not in annotated and ("other",) not in annotated:
         return annotated
     owner = module.around(function, (cst.FunctionDef, cst.ClassDef))
-    method = isinstance(owner, cst.ClassDef) and not any(
+    method = type(owner) is cst.ClassDef and not any(
         last_word(each.decorator) == "staticmethod" for each in function.decorators
     )
     index = _index(function.params, param)
@@ -78,20 +78,27 @@ def _arguments(evaluator, module, function, owner, index, param):
     name = function.name.value
     if isinstance(owner, cst.ClassDef) and name == "__init__":
         name = owner.name.value
-    for where in _callers(evaluator, module, name):
-        for call in where.nodes.calls_by_name.get(name, ()):
+    names = name, function.name.value
+    for where in _callers(evaluator, module, names, (module, function, owner)):
+        calls = where.nodes.calls_by_name.get(name, ())
+        passed = where.nodes.passed_by_name.get(function.name.value, ())
+        if where is not module:
+            nodes = [call.func for call in calls]
+            nodes += [call.args[position].value for call, position in passed]
+            evaluator.called.ask(where, names, nodes)
+        for call in calls:
             if _is(evaluator, where, call.func, function, owner):
                 argument = _given(call.args, index, param.name.value)
                 if argument is not None:
                     yield where, argument
-        for call, position in where.nodes.passed_by_name.get(function.name.value, ()):
+        for call, position in passed:
             if _is(evaluator, where, call.args[position].value, function, owner):
                 yield from _passed(evaluator, where, call, position, index)
 
 
-def _callers(evaluator, module, name):
-    """The modules that may call a name of a module: they mention both."""
-    codebase = evaluator.codebase
+def _callers(evaluator, module, names, meant):
+    """The modules that may call a function of a module: they mention both."""
+    codebase, name = evaluator.codebase, names[0]
     stem = os.path.splitext(os.path.basename(module.path))[0]
     if stem == "__init__":
         stem = os.path.basename(os.path.dirname(os.path.abspath(module.path)))
@@ -101,6 +108,8 @@ def _callers(evaluator, module, name):
         | {module.path}
     )
     for path in sorted(paths):
+        if path != module.path and evaluator.called.is_other(path, names, meant):
+            continue
         if path != module.path and not codebase.has_word(path, name):
             continue
         found = module if path == module.path else codebase.module(path)

@@ -31,7 +31,17 @@ def apply(use):
         return use.leave(
             "its function is not its first argument", "strategy.experimental_run_v2(fn, args=(...))"
         )
-    return use.rewrite(use.call, lambda call: _call(use, call), "experimental_run_v2")
+    edit = edits.SpelledCall(
+        lambda call: _call(use, call), lambda function, given: _text(use, function, given)
+    )
+    return use.rewrite(use.call, edit, "experimental_run_v2")
+
+
+def _text(use, function, arguments):
+    first, *rest = arguments
+    packed = edits.packed_text([each for each in rest if each[0] not in _OWN])
+    function = use.renamed_text("experimental_run_v2", function)
+    return function and edits.call_text(function, [first] + packed)
 
 
 def _call(use, call):

@@ -83,5 +83,8 @@ def _arguments(use, contrib):
             updated, [each for each, keep in zip(updated.args, kept) if keep]
         )
 
-    use.plan.replace(use.call, call)
+    def text(function, arguments):
+        return edits.call_text(function, [each for each, keep in zip(arguments, kept) if keep])
+
+    use.plan.replace(use.call, edits.SpelledCall(call, text))
     return _WITHOUT_STEPS if steps is not None else ""

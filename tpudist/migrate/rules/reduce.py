@@ -89,7 +89,13 @@ def _reduce(use, operation, value, new):
             updated, [_positional(first), _positional(second), edits.keyword("axis", "None")]
         )
 
-    return use.rewrite(use.call, call, "reduce(..., axis=None)")
+    def text(function, arguments):
+        first, second = (("", "", arguments[place][2]) for place in places)
+        if new:
+            first = ("", "", "%s.%s" % (use.plan.root(), new))
+        return edits.call_text(function, [first, second, ("axis", "", "None")])
+
+    return use.rewrite(use.call, edits.SpelledCall(call, text), "reduce(..., axis=None)")
 
 
 def _to(use, operation, new):
