@@ -27,7 +27,7 @@ td:nth-child(2) { overflow-wrap: normal; white-space: nowrap; }
 td.n { text-align: right; }
 code, pre { font: 13px/1.45 ui-monospace, monospace; }
 pre { background: #f5f7fa; border-radius: 6px; }
-summary { cursor: pointer; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
 .cards { display: flex; flex-wrap: wrap; gap: 1rem; }
 .card { border: 1px solid #d9e2ec; border-radius: 6px; padding: .6rem 1.2rem; }
 .card b { display: block; font-size: 1.6rem; }
