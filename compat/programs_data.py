@@ -237,7 +237,6 @@ def _records(folder, random):
     write("bert.tfrecord", [bert() for _ in range(64)])
     write("albert.tfrecord", [dict(bert(), token_boundary=np.ones(64, int)) for _ in range(64)])
     write("albert-steady.tfrecord", [dict(bert(), token_boundary=np.ones(64, int))] * 64)
-    write("bert-steady.tfrecord", [bert()] * 64)
     write("grover-steady.tfrecord", [{"input_ids": random.randint(5, 500, 33)}] * 64)
     write("marco-steady/dataset_train.tf", [passage()] * 64)
     write("grover.tfrecord", [{"input_ids": random.randint(5, 500, 33)} for _ in range(64)])

@@ -29,12 +29,15 @@ STEADY = {
     "ResNet, 2019-12": {"--export_dir={out}/export": "--skip_host_call=true"},
     "BERT, run_classifier": {"{data}/config": "{data}/steady", "{data}/cola": "{data}/cola-steady"},
     "ALBERT, pre-training": {"{data}/config": "{data}/steady", "albert.tf": "albert-steady.tf"},
-    "RoBERTa zh, pre-training": {"{data}/config": "{data}/steady", "bert.tf": "bert-steady.tf"},
     "Grover, lm/train": {
         "{data}/grover.json": "{data}/steady.json",
         "grover.tf": "grover-steady.tf",
     },
     "BioBERT, run_re": {"{data}/config": "{data}/steady", "{data}/cola": "{data}/cola-steady"},
+    "adapter-BERT, run_classifier": {
+        "{data}/config": "{data}/steady",
+        "{data}/cola": "{data}/cola-steady",
+    },
     "BERT for MS MARCO": {
         "{data}/config": "{data}/steady",
         "{data}/marco": "{data}/marco-steady",
@@ -49,6 +52,7 @@ STEADY_LINES = {
     },
     "BERT, run_classifier": {"keep_prob=0.9": "keep_prob=1.0"},
     "BioBERT, run_re": {"keep_prob=0.9": "keep_prob=1.0"},
+    "adapter-BERT, run_classifier": {"keep_prob=0.9": "keep_prob=1.0"},
     "BERT for MS MARCO": {"keep_prob=0.9": "keep_prob=1.0"},
 }
 #: A softmax takes a key's bias away: its gradient is rounding, which Adafactor scales to one.
