@@ -2,7 +2,8 @@
 
 To know it a file has to be read and what its calls call followed: in a code base whose
 classes all have a method of one name this would be every file, for every file. A file is
-asked once for a name, and what was found holds for the run.
+asked once for a name, and what was found holds for the run; not where libcst has to read it
+(all files, before Python 3.9), for it does not say cheaply where a definition stands.
 """
 
 import libcst as cst
