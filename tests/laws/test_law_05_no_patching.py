@@ -63,6 +63,8 @@ OBJECTS = {
     "variable behind it",
     ("virtual/variables.py", "_tpudist_made_at"): "a report names the line that made a variable, "
     "and knows its handle",
+    ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
+    "as it lives",
     ("virtual/variables.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "
     "long as the graph lives that made it",
     ("compile/lowering/symbolic_replicas.py", "__class__"): "ours: scopes that are open know the "

@@ -172,6 +172,38 @@ def test_what_depends_on_a_variable_that_is_split_later(strategy):
     assert parts(strategy, first) == [0.0, 2.0, 4.0, 6.0]
 
 
+def test_a_merge_that_takes_a_variable_that_is_split_later(strategy):
+    first, second = make(strategy), make(strategy)
+
+    def merge_fn(strategy):
+        strategy.extended.update(first, lambda part, value: part.assign(value), args=(second,))
+
+    def fn():
+        context().merge_call(merge_fn)
+        second.assign(number())
+        return first.read_value()
+
+    step = tf.function(lambda: strategy.run(fn))
+    assert parts(strategy, step()) == [1.0] * CORES
+    assert parts(strategy, step()) == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_variable_that_is_split_is_no_reason_to_trace_again(strategy):
+    # As the moving averages of a batch normalization, on which no other variable depends.
+    average, count, traces = make(strategy), make(strategy), []
+
+    def fn():
+        traces.append(1)
+        average.assign(average * 0.5 + number())
+        count.assign_add(1.0)
+        return tf.stack([average, count])
+
+    step = tf.function(lambda: strategy.run(fn))
+    assert parts(strategy, step()) == [[0.5 + i, 2.0] for i in range(CORES)]
+    assert parts(strategy, step()) == [[0.25 + 1.5 * i, 3.0] for i in range(CORES)]
+    assert len(traces) == 1 and is_one(strategy, count) and not is_one(strategy, average)
+
+
 def test_a_variable_that_is_split_after_it_was_updated_once(strategy):
     variable = make(strategy)
 

@@ -18,7 +18,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs
-from tpudist.virtual import reduce_once, tensor_lists
+from tpudist.virtual import constants, reduce_once, tensor_lists
 from tpudist.virtual.tensor_lists import NotJoined
 
 
@@ -188,9 +188,8 @@ class Batch:
             if self._stacked is None:
                 self._rows = tf.concat(self._parts, 0)
             else:
-                self._rows = tf.reshape(
-                    self._stacked, [self.count * self.shape[0]] + self.shape[1:]
-                )
+                rows = [self.count * self.shape[0]] + self.shape[1:]
+                self._rows = constants.reshape(self._stacked, rows)
         return self._rows
 
     def stacked(self):
@@ -199,7 +198,7 @@ class Batch:
             if self._rows is None and self._parts is not None and (not self.shape):
                 self._stacked = tf.stack(self._parts)
             else:
-                self._stacked = tf.reshape(self.rows(), [self.count] + self.shape)
+                self._stacked = constants.reshape(self.rows(), [self.count] + self.shape)
         return self._stacked
 
     def aligned(self, rank):
@@ -207,11 +206,16 @@ class Batch:
         missing = rank - len(self.shape)
         if not missing:
             return self.stacked()
-        return tf.reshape(self.stacked(), [self.count] + [1] * missing + self.shape)
+        return constants.reshape(self.stacked(), [self.count] + [1] * missing + self.shape)
 
     def tensors(self):
         """The tensors that hold this batched value."""
         return [self.rows() if self.shape else self.stacked()]
+
+    def sources(self):
+        """The tensors of which every form of it is made."""
+        held = self._stacked if self._rows is None else self._rows
+        return self._parts if held is None else [held]
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
@@ -232,6 +236,12 @@ class Batch:
     def total(self, leaf=""):
         """The sum over the replicas; `leaf` is its name in errors."""
         return tf.reduce_sum(self.stacked(), 0)
+
+
+def ops(batched):
+    """The ops that compute a batched value, in whatever form it is asked for later."""
+    tensors = batched.sources() if isinstance(batched, Batch) else batched.tensors()
+    return [tensor.op for tensor in tensors]
 
 
 def of_parts(tensors, tensor):

@@ -7,6 +7,7 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import (
     batched_values,
     batching_rules,
+    constants,
     explanations,
     joined_control_flow,
     nested,
@@ -95,7 +96,7 @@ class JoinedGraph:
         with tf.control_dependencies(self._before(op)):
             found = self._found(op)
         self._batched.update(zip(op.outputs, found))
-        self._made.setdefault(op, [tensor.op for batched in found for tensor in batched.tensors()])
+        self._made.setdefault(op, [each for held in found for each in batched_values.ops(held)])
 
     def _before(self, op):
         return [
@@ -144,13 +145,13 @@ class JoinedGraph:
         return batching_rules.RULES[op.type](node)
 
     def _once(self, op, inputs):
-        folded = None if functions.is_stateful(op) else static_values.folded(op, inputs)
+        folded = None if functions.is_stateful(op) else static_values.known(op, inputs)
         if folded is None:
             made = functions.copy_op(op, inputs)
             self._made[op] = [made]
             outputs = made.outputs
         else:
-            outputs = [tf.constant(v, t.dtype) for v, t in zip(folded, op.outputs)]
+            outputs = [constants.constant(v, t.dtype) for v, t in zip(folded, op.outputs)]
         return [batched_values.Uniform(self.count, tensor) for tensor in outputs]
 
     def _for_each(self, op, given):
@@ -262,6 +263,6 @@ def _shapes(op, given, count):
         return None
     ask = {"Rank": len, "Size": np.prod}.get(op.type, list)
     return [
-        batched_values.Uniform(count, tf.constant(ask(shape.as_list()), tensor.dtype, tensor.shape))
+        batched_values.Uniform(count, constants.constant(ask(shape.as_list()), tensor.dtype))
         for shape, tensor in zip(shapes, op.outputs)
     ]

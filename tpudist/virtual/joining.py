@@ -73,7 +73,8 @@ def _join(program, segment, outlines):
     functions.add_library(program.graph, graph)
     summed, record = sums.in_segment(segment, body), program.explanation.record
     made = joined_graph.JoinedGraph(program, graph, summed, record)
-    with graph.as_default(), program.extended.place():
+    # One device for all, in place of what the outer graph asks for each op.
+    with graph.as_default(), graph.device(None), graph.device(program.extended.real_device):
         for tensor in segment.inputs:
             graph.inputs += made.take(tensor, given[tensor])
         made.add(body, shared_effects.island(body, given))

@@ -28,6 +28,7 @@ class Merge(function_graphs.Trace):
       results: [(placeholder in the replica trace, [tensor of `graph`])], one
         tensor per replica or one for all.
       updated: the variables that are updated once for all replicas.
+      used_as_one: the variables that it uses, of which all replicas have the one value.
     """
 
     regroups = False
@@ -41,6 +42,7 @@ class Merge(function_graphs.Trace):
         self.inputs = []
         self.results = []
         self.updated = []
+        self.used_as_one = []
         self._sums = IdentityMap()
         self._given = IdentityMap()
 
@@ -52,7 +54,13 @@ class Merge(function_graphs.Trace):
             args, kwargs = self._give((args, kwargs))
             self.position = len(self._program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
+        self.used_as_one = list(filter(variables.is_stored_once, self._variables()))
         return self.hand_back(result)
+
+    def _variables(self):
+        handles = [functions.captured(outer) for outer, _ in functions.captures(self.graph)]
+        found = map(variables.of_handle, handles)
+        return [variable for variable in found if variable is not None]
 
     # Into the merge.
 

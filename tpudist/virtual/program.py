@@ -93,7 +93,9 @@ class Program(function_graphs.Trace):
         The function is then traced again, with one value per component.
         """
         return self.uniformity.has_changed() or not all(
-            variables.is_stored_once(variable) for made in self.merges for variable in made.updated
+            variables.is_stored_once(variable)
+            for made in self.merges
+            for variable in made.updated + made.used_as_one
         )
 
     def replica_id(self):

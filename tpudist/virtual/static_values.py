@@ -14,8 +14,8 @@ from tpudist.virtual import batched_values
 _LARGEST = 1024
 
 
-def folded(op, inputs):
-    """The values of the outputs of `op` if they are small integers that can be computed.
+def known(op, inputs):
+    """The values of the outputs of `op` if it is a small constant, or gives small integers.
 
     Args:
       op: an op of a trace, without an effect.
@@ -24,12 +24,22 @@ def folded(op, inputs):
     Returns:
       One array per output, or None.
     """
+    if op.type == "Const":
+        return _of_constant(op)
     if not inputs or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
         return None
     values = [functions.static_value(tensor) for tensor in inputs]
     if any(value is None or np.size(value) > _LARGEST for value in values):
         return None
     return made_ops.evaluated(op, values)
+
+
+def _of_constant(op):
+    (output,) = op.outputs
+    is_number = output.dtype.is_floating or output.dtype.is_integer or output.dtype.is_bool
+    if not is_number or op.control_inputs or output.shape.num_elements() > _LARGEST:
+        return None
+    return [functions.static_value(output)]
 
 
 def _is_small(tensor):

@@ -18,31 +18,43 @@ class Uniformity:
 
     def __init__(self, program):
         self._program = program
-        self._seen = 0
-        self._uniform = IdentityMap()
+        self._seen = {"arguments": 0, "captures": 0, "merges": 0, "ops": 0}
+        self._given = IdentityMap()
         self._read = IdentityMap()
+        self._uniform = IdentityMap()
+        self._claimed = IdentityMap()
 
     def holds(self, value):
         """Whether `value`, of the trace or from outside of it, is the same on every replica."""
         self._learn()
-        return all(map(self._is_uniform, distributed.flatten(reduce_once.of_tensors(value))))
+        leaves = distributed.flatten(reduce_once.of_tensors(value))
+        found = all(map(self._is_uniform, leaves))
+        if found:
+            self._claimed.update(IdentityMap.of(leaves))
+        return found
 
     def has_changed(self):
-        """Whether a variable was split after its value had counted as uniform."""
-        return not all(map(_is_one, self._read))
+        """Whether a variable was split after what is computed from it had counted as uniform."""
+        if all(map(_is_one, self._read)):
+            return False
+        now = Uniformity(self._program)
+        return not all(map(now.holds, self._claimed))
 
     def _is_uniform(self, leaf):
         return getattr(leaf, "graph", None) is not self._program.graph or leaf in self._uniform
 
     def _learn(self):
-        given = self._given()
-        ops = self._program.graph.get_operations()
-        for op in ops[self._seen :]:
+        self._note_given()
+        for op in self._unseen("ops", self._program.graph.get_operations()):
             follows = self._follows(op)
             for i, tensor in enumerate(op.outputs):
-                if given.get(tensor, follows[i % len(follows)]):
+                if self._given.get(tensor, follows[i % len(follows)]):
                     self._uniform[tensor] = True
-        self._seen = len(ops)
+
+    def _unseen(self, kind, found):
+        """What of a list, which only grows, was not there the last time."""
+        start, self._seen[kind] = self._seen[kind], len(found)
+        return found[start:]
 
     def _follows(self, op):
         """Whether the outputs of `op` are uniform: one answer for each, or one for all."""
@@ -51,20 +63,18 @@ class Uniformity:
             return uniform
         return [op.type != "Placeholder" and all(uniform) and graphs.only_reads(op)]
 
-    def _given(self):
-        """{placeholder of the trace: whether all replicas get the same}."""
+    def _note_given(self):
+        """Notes of each new placeholder of the trace whether all replicas get the same."""
         program = self._program
-        given = IdentityMap(
-            (held, all(tensor is tensors[0] for tensor in tensors))
-            for held, tensors in program.arguments
-        )
-        for external, held in functions.captures(program.graph):
-            given[held] = not functions.is_resource(external) or _is_one(external)
-            if given[held] and functions.is_resource(external):
+        for held, tensors in self._unseen("arguments", program.arguments):
+            self._given[held] = all(tensor is tensors[0] for tensor in tensors)
+        for external, held in self._unseen("captures", functions.captures(program.graph)):
+            self._given[held] = not functions.is_resource(external) or _is_one(external)
+            if self._given[held] and functions.is_resource(external):
                 self._read[external] = True
-        for merge in program.merges:
-            given.update((held, len(tensors) == 1) for held, tensors in merge.results)
-        return given
+        for made in program.merges[max(self._seen["merges"] - 1, 0) :]:  # the last may give more
+            self._given.update((held, len(tensors) == 1) for held, tensors in made.results)
+        self._seen["merges"] = len(program.merges)
 
 
 def are_equal(values):

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from tpudist.virtual import batched_values
+from tpudist.virtual import batched_values, constants
 from tpudist.virtual.batching_rules.node import RESHAPES, rule
 
 _REDUCTIONS = ("All", "Any", "ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "Sum")
@@ -19,7 +19,7 @@ def reduction(node):
     if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
         return [batched_values.Total(node.make(value.rows(), node.inputs[1].value)[0])]
     shifted = (axes + 1).reshape(node.input_shape(1))
-    return node.stacked(value.stacked(), tf.constant(shifted))
+    return node.stacked(value.stacked(), constants.constant(shifted, shifted.dtype))
 
 
 @rule(*RESHAPES)
@@ -27,18 +27,18 @@ def reshape(node):
     """The same values under another shape."""
     value = node.inputs[0]
     if isinstance(value, batched_values.Total):
-        return [batched_values.Total(tf.reshape(value.value, node.shape()))]
+        return [batched_values.Total(constants.reshape(value.value, node.shape()))]
     if node.is_uniform(0):
-        return [value.like([tf.reshape(value.value, node.shape())])]
+        return [value.like([constants.reshape(value.value, node.shape())])]
     held = value.tensors()[0]
     return (
-        node.found(tf.reshape(held, [node.count] + node.shape()))
+        node.found(constants.reshape(held, [node.count] + node.shape()))
         if (not node.shape())
         else [
             batched_values.Batch(
                 node.count,
                 node.shape(),
-                rows=tf.reshape(held, [node.count * node.shape()[0]] + node.shape()[1:]),
+                rows=constants.reshape(held, [node.count * node.shape()[0]] + node.shape()[1:]),
             )
         ]
     )
@@ -52,7 +52,7 @@ def transpose(node):
         return None
     return node.stacked(
         node.inputs[0].stacked(),
-        tf.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
+        constants.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
     )
 
 
@@ -62,7 +62,8 @@ def tile(node):
     times = node.constant(1)
     if times is None:
         return None
-    return node.stacked(node.inputs[0].stacked(), tf.constant([1] + list(times), times.dtype))
+    shifted = constants.constant([1] + list(times), times.dtype)
+    return node.stacked(node.inputs[0].stacked(), shifted)
 
 
 @rule("BroadcastTo")
@@ -84,7 +85,7 @@ def pad(node):
         return None
     return node.stacked(
         node.inputs[0].stacked(),
-        tf.constant([[0, 0]] + widths.tolist(), widths.dtype),
+        constants.constant([[0, 0]] + widths.tolist(), widths.dtype),
         *[value.value for value in node.inputs[2:]],
     )
 
@@ -161,7 +162,7 @@ def strided_slice_gradient(node):
         return None
     return node.found(
         tf.raw_ops.StridedSliceGrad(
-            shape=tf.constant([node.count] + shape.tolist(), shape.dtype),
+            shape=constants.constant([node.count] + shape.tolist(), shape.dtype),
             dy=node.inputs[4].stacked(),
             **_bounds(node.op, bounds),
         )
@@ -171,7 +172,7 @@ def strided_slice_gradient(node):
 def _bounds(op, bounds):
     """The arguments of the slice, with the whole axis of replicas put first."""
     made = {
-        name: tf.constant([first] + bound.tolist(), bound.dtype)
+        name: constants.constant([first] + bound.tolist(), bound.dtype)
         for name, first, bound in zip(("begin", "end", "strides"), (0, 0, 1), bounds)
     }
     for name, first in (
@@ -195,7 +196,7 @@ def slice_(node):
     return node.stacked(
         node.inputs[0].stacked(),
         tf.concat([tf.zeros([1], begin.dtype), begin], 0),
-        tf.constant(size, begin.dtype),
+        constants.constant(size, begin.dtype),
     )
 
 

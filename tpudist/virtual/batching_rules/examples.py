@@ -4,7 +4,7 @@ import string
 
 import tensorflow as tf
 
-from tpudist.virtual import batched_values
+from tpudist.virtual import batched_values, constants
 from tpudist.virtual.batching_rules.node import rule
 
 _ROWS = """AvgPool Conv2D Conv3D DepthwiseConv2dNative InTopKV2 MaxPool
@@ -62,7 +62,7 @@ def average_gradient(node):
 def _sizes(node):
     """Input 0, the shape of the output, for the rows of all replicas."""
     size, *others = node.shape()
-    return tf.constant([size * node.count] + others, node.op.inputs[0].dtype)
+    return constants.constant([size * node.count] + others, node.op.inputs[0].dtype)
 
 
 @rule("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")

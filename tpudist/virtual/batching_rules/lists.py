@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from tpudist.virtual import batched_values, tensor_lists
+from tpudist.virtual import batched_values, constants, tensor_lists
 from tpudist.virtual.batching_rules import elementwise
 from tpudist.virtual.batching_rules.node import rule
 
@@ -44,7 +44,7 @@ def _index(node, index):
 
 def _shape_of(node, index, shape):
     """Input `index`, the shape of an element, for all replicas."""
-    return tf.constant([node.count] + list(shape), node.op.inputs[index].dtype)
+    return constants.constant([node.count] + list(shape), node.op.inputs[index].dtype)
 
 
 @rule("TensorListSetItem")
@@ -96,7 +96,8 @@ def length(node):
 def element_shape(node):
     """The shape of one replica's elements."""
     output = node.op.outputs[0]
-    return [batched_values.Uniform(node.count, tf.constant(node.inputs[0].shape, output.dtype))]
+    shape = constants.constant(node.inputs[0].shape, output.dtype)
+    return [batched_values.Uniform(node.count, shape)]
 
 
 @rule("TensorListResize")

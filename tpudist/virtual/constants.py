@@ -1,0 +1,31 @@
+"""Constants of a graph under construction: one op for each value, however often it is needed."""
+
+import numpy as np
+import tensorflow as tf
+
+
+def constant(value, dtype=tf.int32):
+    """A constant in the current graph.
+
+    Args:
+      value: numbers, or an array of them.
+      dtype: their ``DType``.
+
+    Returns:
+      A tensor; the same one for the same value.
+    """
+    dtype = tf.as_dtype(dtype)
+    array = np.array(value, dtype.as_numpy_dtype)
+    graph = tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_tpudist_constants"):
+        graph._tpudist_constants = {}
+    key = (dtype, array.shape, array.tobytes())
+    if key not in graph._tpudist_constants:
+        with tf.control_dependencies(None):
+            graph._tpudist_constants[key] = tf.constant(array, dtype)
+    return graph._tpudist_constants[key]
+
+
+def reshape(tensor, shape):
+    """`tensor` under another shape, a list of ints."""
+    return tf.reshape(tensor, constant(shape))
