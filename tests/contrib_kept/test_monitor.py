@@ -16,7 +16,8 @@ def test_a_step_with_one_loss_adds_the_towers_gradients(monkeypatch):
     monkeypatch.setenv("TPUDIST_TPU", "virtual:4")
     contrib = drop_in("contrib").contrib
     rows = np.arange(1.0, 9.0, dtype=np.float32)
-    with tf.Graph().as_default(), tf1.Session() as session:
+    in_a_minute = tf1.ConfigProto(operation_timeout_in_ms=60000)
+    with tf.Graph().as_default(), tf1.Session(config=in_a_minute) as session:
         resolver = contrib.cluster_resolver.TPUClusterResolver("any")
         contrib.distribute.initialize_tpu_system(resolver)
         strategy = contrib.distribute.TPUStrategy(resolver)
@@ -37,6 +38,8 @@ def test_a_step_with_one_loss_adds_the_towers_gradients(monkeypatch):
         )
         monitor = contrib.distribute.Monitor(step, session)
         monitor.run_steps(2)
+        np.testing.assert_allclose(session.run(weight), 1 - 0.1 * rows.sum(), 1e-6)
+        monitor.run_steps()  # The data have ended.
         np.testing.assert_allclose(session.run(weight), 1 - 0.1 * rows.sum(), 1e-6)
 
 

@@ -44,6 +44,8 @@ OBJECTS = {
     "differ",
     ("virtual/inputs.py", "_fed_devices"): "which cores a host feeds; the native class derives it "
     "from devices that exist",
+    ("virtual/inputs.py", "_iterator"): "one iterator a host: the native one, of all its devices, "
+    "may wait for ever at the end of the data",
     ("virtual/iterators.py", "__class__"): "as in inputs.py",
     ("virtual/iterators.py", "_options"): "one iterator a host: the options that the native class "
     "gives each of its N iterators",

@@ -51,3 +51,36 @@ def iterated_in_a_graph():
         "; session.run(iterator.initializer); iterator.get_next(). For "
         "Keras, tf.compat.v1.enable_v2_behavior()",
     )
+
+
+class Shares:
+    """Replaces TensorFlow's iterator over the devices of a host.
+
+    Args:
+      iterator: a ``tf.data`` iterator over the replicas' shares.
+      count: number of replicas.
+    """
+
+    def __init__(self, iterator, count):
+        self.iterator = iterator
+        self._count = count
+
+    @property
+    def element_spec(self):
+        """The spec of one share."""
+        return self.iterator.element_spec
+
+    @property
+    def initializer(self):
+        """Op that (re)starts the iterator, in a TF 1 graph."""
+        return self.iterator.initializer
+
+    def get_next(self, device=None):
+        """The next share of each replica, or one share if a device is given."""
+        if device is not None:
+            return self.iterator.get_next()
+        return take(self.iterator.get_next, self._count)
+
+    def get_next_as_optional(self):
+        """The next share of each replica, as a list of optionals."""
+        return take(self.iterator.get_next_as_optional, self._count)

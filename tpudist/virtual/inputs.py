@@ -5,8 +5,10 @@ from tensorflow.python.distribute import values
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import nests, versions
+from tpudist.virtual import host_iterators
 
 if versions.HAS_INPUT_LIB:
+    from tensorflow.python.data.ops import multi_device_iterator_ops
     from tensorflow.python.distribute import input_lib, numpy_dataset
 
 if versions.ITERATORS_END_SLOWLY:
@@ -133,7 +135,24 @@ def make_input_fn_iterator(make, input_fn):
     """The iterator to use instead of the one that ``make(input_fn)`` makes."""
     if versions.ITERATORS_END_SLOWLY:
         return iterators.from_input_fn(make, input_fn)
-    return make(input_fn)
+    made = make(input_fn)
+    if versions.HAS_INPUT_LIB and not tf.executing_eagerly():
+        for host in made._iterators:
+            _read_in_turn(host)
+    return made
+
+
+def _read_in_turn(host):
+    """Lets the replicas of a host take from one iterator of its dataset.
+
+    TensorFlow's MultiDeviceIterator waits for ever now and then at the end of the data
+    (1.15, on a machine with much to do): for a share that a thread has ended without.
+    """
+    native = getattr(host, "_iterator", None)
+    if isinstance(native, multi_device_iterator_ops.MultiDeviceIterator):
+        with tf.device(host._worker):
+            made = tf.compat.v1.data.make_initializable_iterator(host._dataset)
+        host._iterator = host_iterators.Shares(made, len(host._devices))
 
 
 def _workers_by_label(extended, devices):

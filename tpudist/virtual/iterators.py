@@ -28,39 +28,6 @@ else:
     input_lib_v1 = input_lib
 
 
-class Shares:
-    """Replaces TensorFlow's iterator over the devices of a host.
-
-    Args:
-      iterator: a ``tf.data`` iterator over the replicas' shares.
-      count: number of replicas.
-    """
-
-    def __init__(self, iterator, count):
-        self.iterator = iterator
-        self._count = count
-
-    @property
-    def element_spec(self):
-        """The spec of one share."""
-        return self.iterator.element_spec
-
-    @property
-    def initializer(self):
-        """Op that (re)starts the iterator, in a TF 1 graph."""
-        return self.iterator.initializer
-
-    def get_next(self, device=None):
-        """The next share of each replica, or one share if a device is given."""
-        if device is not None:
-            return self.iterator.get_next()
-        return host_iterators.take(self.iterator.get_next, self._count)
-
-    def get_next_as_optional(self):
-        """The next share of each replica, as a list of optionals."""
-        return host_iterators.take(self.iterator.get_next_as_optional, self._count)
-
-
 def _become(cls, made):
     """`made`, which TensorFlow has just made, as an object of a subclass.
 
@@ -74,7 +41,7 @@ def _become(cls, made):
 def _share(iterator):
     """`iterator`, whose replicas now share the iterator of their host."""
     for host in iterator._iterators:
-        host._iterator = Shares(host._iterator, len(host._devices))
+        host._iterator = host_iterators.Shares(host._iterator, len(host._devices))
         host._options = None  # so that a list of shares is expected of it
     return _become(DistributedIterator, iterator)
 
@@ -209,7 +176,7 @@ class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
     def _make_iterator(self):
         make = iter if tf.executing_eagerly() else tf.compat.v1.data.make_initializable_iterator
         with tf.device(self._worker):
-            self._iterator = Shares(make(self._dataset), len(self._devices))
+            self._iterator = host_iterators.Shares(make(self._dataset), len(self._devices))
 
     def initialize(self):
         """The ops that (re)start it; in eager mode it is restarted at once."""
