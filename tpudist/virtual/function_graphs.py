@@ -101,8 +101,24 @@ def outside(kwargs):
         _lift(kwargs)
         yield
     else:
+        names = [name for name in kwargs.get("collections") or () if isinstance(name, str)]
+        inner = tf.compat.v1.get_default_graph()
         with trace.outside(kwargs):
             yield
+            outer = tf.compat.v1.get_default_graph()
+        _share(names, inner, outer)
+
+
+def _share(names, inner, outer):
+    """What a variable was put into outside is found in the traces too: a program asks there."""
+    for name in names:
+        found = outer.get_collection_ref(name)
+        graph = inner
+        while isinstance(graph, functions.FuncGraph) and graph is not outer:
+            held = graph.get_collection_ref(name)
+            if held is not found:
+                held += [each for each in found if not any(each is one for one in held)]
+            graph = graph.outer_graph
 
 
 def current():
