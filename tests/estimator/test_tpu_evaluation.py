@@ -98,3 +98,39 @@ def test_each_core_draws_its_own_numbers(trained):
     first = draw()
     assert len(first) == 48 == len(set(first))
     assert draw() == first
+
+
+class Seen(tf1.train.SessionRunHook):
+    """Notes what it is called for, and the global step of each run."""
+
+    def __init__(self):
+        self.found = []
+
+    def begin(self):
+        self.found.append("begin")
+
+    def before_run(self, run_context):
+        return tf1.train.SessionRunArgs(tf1.train.get_global_step())
+
+    def after_run(self, run_context, run_values):
+        self.found.append(int(run_values.results))
+
+    def end(self, session):
+        self.found.append("end")
+
+
+@pytest.mark.parametrize("use_tpu", [True, False])
+def test_hooks_of_evaluation_and_prediction(trained, use_tpu):
+    seen = {name: Seen() for name in ("evaluation_hooks", "prediction_hooks")}
+
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, mode, params)
+        return spec._replace(**{name: (hook,) for name, hook in seen.items()})
+
+    made = harness.estimator(trained.model_dir, model_fn, use_tpu=use_tpu)
+    made.evaluate(harness.input_fn, steps=4)
+    assert seen["prediction_hooks"].found == []
+    list(made.predict(harness.input_fn))
+    for hook in seen.values():
+        first, *runs, last = hook.found
+        assert (first, last) == ("begin", "end") and runs and set(runs) == {4}
