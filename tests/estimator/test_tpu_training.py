@@ -7,6 +7,7 @@ import tensorflow as tf
 from tests.dropin.harness import drop_in
 from tests.estimator import harness
 from tpudist import dropin, estimator, surfaces
+from tpudist.contrib.distribute import get_tower_context
 from tpudist.estimator import tpu
 from tpudist.tfcompat import estimators, versions
 
@@ -296,6 +297,19 @@ def test_scaffold_fn_and_training_hooks(tmp_path):
     start = harness.trained_by_numpy(4, 16)[:2]
     check(made, 4, start=start)
     assert len(hook.found) == 1
+
+
+def test_each_core_has_its_number(tmp_path):
+    hook = harness.Losses()
+
+    def model_fn(features, labels, mode, params):
+        number = get_tower_context().tower_id
+        spec = harness.model_fn(features, labels, mode, params)
+        return spec._replace(loss=spec.loss * 0 + tf.cast(number, tf.float32))
+
+    made = harness.estimator(tmp_path, model_fn)
+    made.train(harness.input_fn, max_steps=1, hooks=[hook])
+    assert hook.found == [np.mean(range(8))]
 
 
 @pytest.mark.slow
