@@ -1,52 +1,29 @@
 """The page in a real browser: Chromium, where one is found (.ci/run says which)."""
 
-import os
-import shutil
 import struct
-import subprocess
 import zlib
 
 import pytest
 
+from tests import browser
 from tests.compile import records
 from tpudist.compile import page
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 WIDTH, HEIGHT = 500, 700
 
 
-@pytest.fixture(scope="module")
-def browser():
-    found = os.environ.get("TPUDIST_TEST_BROWSER") or next(
-        filter(None, map(shutil.which, NAMES)), None
-    )
-    if found is None:
-        pytest.skip("no Chromium is installed: apt-get install chromium, or TPUDIST_TEST_BROWSER")
-    return found
-
-
 @pytest.fixture
-def opened(browser, tmp_path):
+def opened(tmp_path):
     """Opens a page: returns (its document, the rows of pixels of its picture)."""
 
     def show(text):
-        path = tmp_path / "report.html"
+        path, picture = tmp_path / "report.html", tmp_path / "page.png"
         path.write_text(text, "utf-8")
-        outputs = [
-            subprocess.run(
-                [
-                    *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
-                    *("--user-data-dir=%s" % tmp_path, "--window-size=%d,%d" % (WIDTH, HEIGHT)),
-                    *(option, path.as_uri()),
-                ],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                timeout=120,
-                check=True,
-            )
-            for option in ("--dump-dom", "--screenshot=%s" % (tmp_path / "page.png"))
+        document, _ = [
+            browser.run(tmp_path, (WIDTH, HEIGHT), option, path.as_uri())
+            for option in ("--dump-dom", "--screenshot=%s" % picture)
         ]
-        return outputs[0].stdout.decode("utf-8"), pixels((tmp_path / "page.png").read_bytes())
+        return document, pixels(picture.read_bytes())
 
     return show
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.contrib import harness
+from tpudist.contrib.cluster_resolver import TPUClusterResolver
 
 
 @pytest.fixture(params=harness.MODES)
@@ -32,3 +33,16 @@ def scope():
     distribution = harness.strategy_of(4)
     with distribution.scope():
         yield distribution
+
+
+@pytest.fixture
+def meant(monkeypatch):
+    """The environment asks for a virtual TPU."""
+    monkeypatch.setenv("TPUDIST_TPU", "virtual:8")
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """The script has found a real TPU."""
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    TPUClusterResolver("grpc://10.0.0.1:8470")

@@ -6,22 +6,8 @@ import tensorflow as tf
 
 from tests.contrib.harness import tf1
 from tpudist.contrib import tpu
-from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.dropin import finder
 from tpudist.errors import ArgumentError, ArgumentTypeError
-
-
-@pytest.fixture
-def meant(monkeypatch):
-    """The environment asks for a virtual TPU."""
-    monkeypatch.setenv("TPUDIST_TPU", "virtual:8")
-
-
-@pytest.fixture
-def real(monkeypatch):
-    """The script has found a real TPU."""
-    monkeypatch.delenv("TPUDIST_TPU", raising=False)
-    TPUClusterResolver("grpc://10.0.0.1:8470")
 
 
 @pytest.mark.parametrize("path", ["contrib.tpu", "contrib.tpu.python.tpu.tpu", "python.tpu.tpu"])

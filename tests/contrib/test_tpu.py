@@ -13,19 +13,6 @@ from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat.tpu import Topology
 
 
-@pytest.fixture
-def meant(monkeypatch):
-    """The environment asks for a virtual TPU."""
-    monkeypatch.setenv("TPUDIST_TPU", "virtual:8")
-
-
-@pytest.fixture
-def real(monkeypatch):
-    """The script has found a real TPU."""
-    monkeypatch.delenv("TPUDIST_TPU", raising=False)
-    TPUClusterResolver("grpc://10.0.0.1:8470")
-
-
 def test_initialize_after_a_virtual_tpu_was_found(graph, monkeypatch):
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
     TPUClusterResolver("virtual:4")
