@@ -10,7 +10,7 @@ import pytest
 from tests.migrate import harness
 from tests.migrate.harness import LEFT, OLD, USE, migrate
 from tpudist import cli
-from tpudist.migrate import progress
+from tpudist.migrate import file_runs, progress
 
 
 @pytest.mark.parametrize("mode, code", [([], 0), (["--diff"], 0), (["--check"], 1)])
@@ -182,6 +182,22 @@ def test_many_files_in_processes_are_the_same(tmp_path, capsys):
     for name in files:
         assert (tmp_path / "1" / name).read_text() == (tmp_path / "2" / name).read_text()
         assert "s.run(fn)" in (tmp_path / "2" / name).read_text()
+
+
+@pytest.mark.parametrize("bytes_of_few, is_used", [(10**6, False), (100, True)])
+def test_processes_are_for_large_trees(bytes_of_few, is_used, tmp_path, monkeypatch):
+    made, before = [], file_runs.concurrent.futures.ProcessPoolExecutor
+
+    def pool(*args, **options):
+        made.append(args)
+        return before(*args, **options)
+
+    monkeypatch.setattr(file_runs.concurrent.futures, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(file_runs.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(file_runs, "_FEW", bytes_of_few)
+    harness.put(tmp_path, {"m%d.py" % index: OLD + USE for index in range(3)})
+    assert migrate(tmp_path, "--to", "2.2") == 0
+    assert bool(made) == is_used
 
 
 def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):

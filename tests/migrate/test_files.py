@@ -9,7 +9,7 @@ import pytest
 
 from tests.migrate import harness
 from tpudist.migrate import file_runs
-from tpudist.resolution import codebase
+from tpudist.resolution import codebase, sources
 from tpudist.resolution import module as modules
 
 BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
@@ -41,6 +41,15 @@ def test_bytes_survive(tmp_path, newline, encoding, cookie):
         )
 
     assert migrate(tmp_path, raw(BEFORE, USE)).after == raw(AFTER, NEW)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 9), reason="libcst reads all files there")
+def test_windows_lines_are_read_by_the_quick_parser(tmp_path):
+    raw = (BEFORE + USE).replace("\n", "\r\n").encode()
+    text = sources.read("a.py", raw).text
+    assert text == BEFORE + USE and modules.Module("a.py", text).skeleton is not None
+    mixed = raw + b"x\n"
+    assert sources.read("a.py", mixed).text == mixed.decode()
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "  # c", "\n\t\n", "\n\x0c\n"])

@@ -107,15 +107,21 @@ class Engine:
             excerpt = None if whole else self._excerpt(path, source)
             if excerpt is not None:
                 source = source._replace(text=excerpt.text)
-            module = Module(path, source.text, exact)
+            parsed = None if exact else self._codebase.parsed(path, source.text, bool(excerpt))
+            module = parsed or Module(path, source.text, exact)
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
         try:
             with deep_stack(), self._codebase.shortened(self._short if excerpt else None):
+                self._codebase.asked.clear()
                 try:
                     text, done, left, others = self._steps(path, source, module, excerpt)
                 finally:
-                    self._codebase.put(path, None)
+                    beside = parsed is not None or self._codebase.asked - {path}
+                    again = beside and module.skeleton is not None
+                    self._codebase.put(path, module if again else None)
+                    if not again:
+                        module.release()
             left += original_lines.set_aside(path, source)
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
@@ -149,12 +155,12 @@ class Engine:
     def _steps(self, path, source, module, excerpt):
         """(the new text, uses rewritten, uses left, other names) after all steps."""
         text, done, left, others = source.text, [], [], []
-        limit = self._options.time_limit
+        first, limit = module, self._options.time_limit
         deadline = time.process_time() + limit if limit else None
         for steps in self.steps(source.text):
             if text != module.text:
                 module = Module(path, text, exact=module.skeleton is None)
-            self._codebase.put(path, module)
+            self._codebase.put(path, module, kept=first)
             place = original_lines.Places(path, source, text)
             whole = "" if text != source.text else "in part" if excerpt else "whole"
             plan, text = self._step(steps, path, module, deadline, excerpt, whole)

@@ -36,11 +36,11 @@ _MADE = re.compile(
 #: Words of which a file has one that the pattern is found in; to look for them takes no time.
 _IN_MADE = (b"Strategy", b"strategy", b"_context", b"tpudist")
 #: What is done with one, or with something that cannot be told; and where a resolver is asked for.
-_USED = re.compile(
-    rb"(?i)(?:strateg|distribution|replicator)\w*(?:\.|[\"', ]+)(?:%s)\b"
-    rb"|VariableAggregation|ReduceOp|\b(?:%s)\b|connect_to_host"
-    rb"|initialize(?:_tpu)?_system|DeviceAssignment"
-    % ("|".join(legacy_uses.COMMON).encode("ascii"), "|".join(sorted(_OWN)).encode("ascii"))
+_USED = re.compile(  # in lower case
+    rb"(?:strateg|distribution|replicator)\w*(?:\.|[\"', ]+)(?:%s)\b"
+    rb"|variableaggregation|reduceop|\b(?:%s)\b|connect_to_host"
+    rb"|initialize(?:_tpu)?_system|deviceassignment"
+    % ("|".join(legacy_uses.COMMON).encode("ascii"), "|".join(sorted(_OWN)).lower().encode("ascii"))
 )
 _IN_USED = [name.lower().encode("ascii") for name in sorted(_OWN)]
 _IN_USED += [b"strateg", b"distribution", b"replicator", b"variableaggregation", b"reduceop"]
@@ -77,7 +77,7 @@ def makes_strategies(raw: bytes) -> bool:
 def uses_strategies(raw: bytes) -> bool:
     """Whether a file has a name of strategies, on whatever it stands."""
     lower = raw.lower()
-    return any(word in lower for word in _IN_USED) and bool(_USED.search(raw))
+    return any(word in lower for word in _IN_USED) and bool(_USED.search(lower))
 
 
 def of(text: str) -> Excerpt | None:

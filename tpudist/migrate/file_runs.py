@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from typing import Any, Iterator
 
 
-_FEW = 8  # files that one process is quicker with
-_COLLECT = 100  # files after which a process frees what it can
+_FEW = 1000000  # bytes of files that one process is done with in a second
+_IN_TURN = 16  # files that stand beside each other and have one process
+_COLLECT = 1000  # files after which a process frees what it can
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _state: dict[str, Any] = {}
 
@@ -59,7 +60,7 @@ def _migrated(
     codebase: CodeBase, survey: Survey, options: argparse.Namespace
 ) -> Iterator[outcomes.Result]:
     jobs = min(options.jobs or os.cpu_count() or 1, len(survey.files))
-    if jobs < 2 or len(survey.files) < _FEW:
+    if jobs < 2 or not (options.jobs or _are_many(survey.files)):
         _start(codebase, survey, options)
         yield from progress.bar(map(_one, survey.files), len(survey.files))
         return
@@ -68,7 +69,22 @@ def _migrated(
     with concurrent.futures.ProcessPoolExecutor(
         jobs, initializer=_start_process, initargs=(codebase, survey, options)
     ) as pool:
-        yield from progress.bar(pool.map(_one, survey.files), len(survey.files))
+        together = max(1, min(_IN_TURN, len(survey.files) // (4 * jobs)))
+        found = pool.map(_one, survey.files, chunksize=together)
+        yield from progress.bar(found, len(survey.files))
+
+
+def _are_many(paths: list[str]) -> bool:
+    """Whether files have so many bytes that more than one process takes less time."""
+    total = 0
+    for path in paths:
+        try:
+            total += os.path.getsize(path)
+        except OSError:
+            continue
+        if total > _FEW:
+            return True
+    return False
 
 
 def _start_process(codebase: CodeBase, survey: Survey, options: argparse.Namespace) -> None:

@@ -94,7 +94,9 @@ def _add_limits(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--report", choices=("html", "json"), help="print a report of everything on standard output"
     )
-    verb.add_argument("--jobs", type=int, metavar="N", help="processes; by default one a CPU")
+    verb.add_argument(
+        "--jobs", type=int, metavar="N", help="processes; by default one a CPU if much is read"
+    )
     verb.add_argument(
         "--time-limit",
         type=float,

@@ -43,7 +43,7 @@ _WORDS = sorted(
     }
 )
 
-_KEPT = 2000000  # characters of parsed files, which are some 60 times as large in memory
+_KEPT = 700000  # characters of parsed files, which are some 100 times as large in memory
 _ANSWERS = 2000  # kept, of which files a word is in
 _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
@@ -79,6 +79,7 @@ class CodeBase:
     Attributes:
       files: the paths of all files.
       passed_over: what a user may miss among them, as of `source_files.find`.
+      asked: the paths of the parsed files that were asked for; who wants to know clears it.
     """
 
     def __init__(self, paths, exclude=(), contents=None):
@@ -95,7 +96,7 @@ class CodeBase:
             except OSError as error:
                 self.unreadable[path] = error
         self._modules, self._mentioning, self._having, self._assigned = {}, {}, {}, None
-        self._words, self.called = None, {}
+        self._words, self.called, self.asked = None, {}, set()
         self._paths = {os.path.abspath(path): path for path in self.bytes.paths}
         self._module_files, self._kept = {}, {}
         self._shorten, self._short = None, {}
@@ -127,6 +128,7 @@ class CodeBase:
         """The parsed file, or None if it cannot be parsed."""
         from tpudist.resolution.module import Module
 
+        self.asked.add(path)
         try:
             found = self._modules.pop(path)
         except KeyError:
@@ -146,10 +148,23 @@ class CodeBase:
         with open(path, "rb") as file:
             return file.read(_LARGEST)
 
-    def put(self, path, module):
-        """Has `module` answer as the parsed file `path`; None for the file itself again."""
+    def parsed(self, path, text, in_part=False):
+        """The parsed file, if it is there already and its text is `text`; None else."""
+        found = (self._short if in_part else self._modules).get(path)
+        if found is None or found.text != text or found.skeleton is None:
+            return None
+        return found
+
+    def put(self, path, module, kept=None):
+        """Has `module` answer as the parsed file `path`.
+
+        Args:
+          path: one of the code base's.
+          module: a `Module`; None for the file itself again.
+          kept: a `Module` of the file that is asked for again; others are let go.
+        """
         before = self._modules.pop(path, None)
-        if before is not None and before is not module:
+        if before is not None and before is not module and before is not kept:
             before.release()
         if module is not None:
             self._modules[path] = module

@@ -1,7 +1,7 @@
 """Python's own syntax trees of sources that are parsed again: the first ones are kept.
 
 The files of a code base are read once for what is known of all of them, and then one by
-one. A tree is some fifty times as large as its source, so that few are kept.
+one. A tree is some fifty times as large as its source, so that few are kept, and the last.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import warnings
 
 _KEPT = 500000  # characters of sources whose trees are kept
 _trees: dict[str, ast.Module] = {}
+_last: dict[str, ast.Module] = {}
 _size = [0]
 
 
@@ -24,7 +25,7 @@ def parse(text: str, keep: bool = False) -> ast.Module:
     Raises:
       SyntaxError, ValueError, RecursionError: as of ``ast.parse``.
     """
-    found = _trees.get(text)
+    found = _trees.get(text) or _last.get(text)
     if found is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -32,10 +33,14 @@ def parse(text: str, keep: bool = False) -> ast.Module:
         if keep and _size[0] + len(text) <= _KEPT:
             _trees[text] = found
             _size[0] += len(text)
+        else:
+            _last.clear()
+            _last[text] = found
     return found
 
 
 def forget() -> None:
     """Lets go of all trees."""
     _trees.clear()
+    _last.clear()
     _size[0] = 0

@@ -22,14 +22,16 @@ UNREADABLE = (
     cst.ParserSyntaxError,
 )
 
-Source = collections.namedtuple("Source", "text encoding bom notebook")
+Source = collections.namedtuple("Source", "text encoding bom notebook newline")
+Source.__new__.__defaults__ = ("",)
 Source.__doc__ = """A file's source.
 
 Fields:
-  text: the Python source, with the file's own newlines.
+  text: the Python source, with the file's own newlines if it has several kinds.
   encoding: how to write it.
   bom: the bytes before it.
   notebook: the `Notebook` that the text is of, else None.
+  newline: what ends all lines of the file, if that is not what ends those of the text.
 """
 
 _BOM = b"\xef\xbb\xbf"
@@ -55,7 +57,10 @@ def read(path, raw):
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
     bom = _BOM if raw.startswith(_BOM) else b""
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
-    return Source(raw[len(bom) :].decode(encoding), encoding, bom, None)
+    text, newline = raw[len(bom) :].decode(encoding), ""
+    if "\r" in text and text.count("\r\n") == text.count("\r") == text.count("\n"):
+        text, newline = text.replace("\r\n", "\n"), "\r\n"
+    return Source(text, encoding, bom, None, newline)
 
 
 def written(source, text):
@@ -64,6 +69,8 @@ def written(source, text):
     Raises:
       UnicodeEncodeError: a new name does not fit the file's encoding.
     """
+    if source.newline:
+        text = text.replace("\n", source.newline)
     if source.notebook is None:
         return source.bom + text.encode(source.encoding)
     return notebooks.written(source.notebook, text).encode("utf-8")
