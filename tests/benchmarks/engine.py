@@ -61,7 +61,8 @@ class Training:
                 self._model = self._built(kind(options))
             dataset = self._strategy.experimental_distribute_dataset(dataset)
         self._inputs = next(iter(dataset))
-        self._step = tf.function(self._train)
+        signature = list(dataset.element_spec) if options.get("unknown") else None
+        self._step = tf.function(self._train, input_signature=signature)
 
     def _built(self, model):
         if hasattr(model.optimizer, "build"):  # Keras 3 makes its slots lazily

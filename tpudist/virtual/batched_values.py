@@ -7,7 +7,8 @@ A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
   replica after replica: the same memory under two shapes;
 * `Total`: one tensor ``[b, ...]``, the sum over the replicas;
 * `Each`: N tensors;
-* `Lists`: one tensor list, whose elements are the stacked elements of N lists.
+* `Lists`: one tensor list, whose elements are the stacked elements of N lists;
+* `uneven_values.Uneven`: one tensor with the rows of all replicas, of unknown numbers.
 
 Conversions add ops to the current graph, once. A batched value without tensors is an
 outline, from which :meth:`held` makes placeholders.
@@ -18,12 +19,15 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs
-from tpudist.virtual import constants, reduce_once, tensor_lists
+from tpudist.virtual import constants, reduce_once, tensor_lists, uneven_values
 from tpudist.virtual.tensor_lists import NotJoined
 
 
 class Uniform:
     """The same `tensor` for each of `count` replicas."""
+
+    #: How many tensors hold it.
+    width = 1
 
     def __init__(self, count, tensor=None):
         self.value = tensor
@@ -69,6 +73,11 @@ class Each:
         self.count = count
         self._tensors = list(tensors)
 
+    @property
+    def width(self):
+        """How many tensors hold it."""
+        return self.count
+
     def tensors(self):
         """The tensors that hold this batched value."""
         return self._tensors
@@ -98,6 +107,9 @@ class Each:
 
 class Total:
     """The sum over all replicas, where only the sum is needed."""
+
+    #: How many tensors hold it.
+    width = 1
 
     def __init__(self, tensor=None):
         self.value = tensor
@@ -132,6 +144,9 @@ class Lists:
       dtype: the type of the elements.
       tensor: the list.
     """
+
+    #: How many tensors hold it.
+    width = 1
 
     def __init__(self, count, shape, dtype, tensor=None):
         self.count = count
@@ -170,6 +185,9 @@ class Batch:
       stacked: the tensor ``[count] + shape``; or
       parts: one tensor per replica, with `rows` if these are known.
     """
+
+    #: How many tensors hold it.
+    width = 1
 
     def __init__(self, count, shape, rows=None, stacked=None, parts=None):
         self.count = count
@@ -240,19 +258,23 @@ class Batch:
 
 def ops(batched):
     """The ops that compute a batched value, in whatever form it is asked for later."""
-    tensors = batched.sources() if isinstance(batched, Batch) else batched.tensors()
-    return [tensor.op for tensor in tensors]
+    return [tensor.op for tensor in getattr(batched, "sources", batched.tensors)()]
 
 
-def of_parts(tensors, tensor):
-    """The batched value of N tensors that stand for `tensor` of the trace."""
+def of_parts(tensors, tensor, sizes=None):
+    """The batched value of N tensors that stand for `tensor` of the trace.
+
+    `sizes` is the `uneven_values.Sizes` of their rows, if that is known.
+    """
     if all(part is tensors[0] for part in tensors):
         return Uniform(len(tensors), tensors[0])
-    if tensor.dtype in (tf.resource, tf.variant) or any(
+    if tensor.dtype in (tf.resource, tf.variant):
+        return Each(len(tensors), tensors)
+    if any(
         not part.shape.is_fully_defined() or part.shape.as_list() != tensors[0].shape.as_list()
         for part in tensors
     ):
-        return Each(len(tensors), tensors)
+        return uneven_values.of_parts(tensors, sizes) or Each(len(tensors), tensors)
     rows = graphs.divided(tensors)
     return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
 
@@ -275,7 +297,12 @@ def merged(one, other):
 
 
 def _fit(one, other):
-    return getattr(one, "shape", None) == getattr(other, "shape", None)
+    return _kind(one) == _kind(other)
+
+
+def _kind(batched):
+    """What values that are held in the same way have in common, besides their class."""
+    return getattr(batched, "fit", None) or getattr(batched, "shape", None)
 
 
 def is_like(one, other):

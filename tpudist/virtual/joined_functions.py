@@ -91,7 +91,7 @@ def _tensors(values):
 def _outputs(op, made, outlines):
     found, outputs = [], list(made.outputs)
     for outline, tensor in zip(outlines, op.outputs):
-        count = outline.count if isinstance(outline, batched_values.Each) else 1
+        count = outline.width
         for held in outputs[:count] if functions.is_resource(tensor) else ():
             functions.copy_handle_data(tensor, held)
         found.append(outline.like(outputs[:count]))

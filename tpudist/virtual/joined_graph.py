@@ -15,6 +15,8 @@ from tpudist.virtual import (
     segments,
     shared_effects,
     static_values,
+    symbolic_shapes,
+    uneven_values,
 )
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -133,8 +135,13 @@ class JoinedGraph:
         return self._by_rule(op, given)
 
     def _by_rule(self, op, given):
+        if any(isinstance(batched, batching_rules.UNEVEN) for batched in given):
+            node = batching_rules.Node(op, given, self.count, op.outputs[0] in self._summed)
+            found = batching_rules.of_unknown_sizes(node)
+            if found is not None:
+                return found
         if op.type not in batching_rules.RULES or any(
-            isinstance(batched, batched_values.Each)
+            isinstance(batched, (batched_values.Each, uneven_values.Uneven))
             or (isinstance(batched, batched_values.Lists) and op.type not in _ON_LISTS)
             for batched in given
         ):
@@ -163,7 +170,7 @@ class JoinedGraph:
             for replica in range(self.count):
                 made.append(self._copy(op, [], replica, made[-1:]))
         self._made[op] = made
-        return self._columns(op, made)
+        return self._columns(op, made, symbolic_shapes.of_output(op, given))
 
     def _copy(self, op, inputs, replica, before):
         """The op of one replica: a random op has a state of its own."""
@@ -184,11 +191,11 @@ class JoinedGraph:
         self._variants[replica].call(node)
         return {name: value for name, value in node.attr.items() if value != before[name]}
 
-    def _columns(self, op, made):
+    def _columns(self, op, made, sizes=None):
         """The batched values of the outputs of `op` when `made` are its copies."""
         columns = zip(*[copy.outputs for copy in made])
         return [
-            batched_values.of_parts(list(column), tensor)
+            batched_values.of_parts(list(column), tensor, sizes)
             for column, tensor in zip(columns, op.outputs)
         ]
 
@@ -244,6 +251,8 @@ def _reason(op, given):
         if any(functions.is_resource(tensor) for tensor in op.inputs):
             return "each replica has its own variable"
         return "its input is held per replica"
+    if any(isinstance(batched, uneven_values.Uneven) for batched in given):
+        return "replicas may have different numbers of rows"
     if op.type not in batching_rules.RULES:
         return "no batching rule"
     node = batching_rules.Node(op, given, 1, False)

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops
-from tpudist.virtual import batched_values
+from tpudist.virtual import batched_values, symbolic_shapes, uneven_values
 
 #: Larger constants are left to TensorFlow's optimiser.
 _LARGEST = 1024
@@ -64,6 +64,10 @@ def shapes(op, inputs):
         tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs
     ):
         return found
+    if any(isinstance(value, uneven_values.Uneven) for value in inputs) and all(
+        shape.rank and shape[1:].is_fully_defined() for shape in found
+    ):
+        return found
     with functions.FuncGraph("shapes").as_default():
         held = [_stand_in(tensor, batched) for tensor, batched in zip(op.inputs, inputs)]
         made = functions.copy_op(op, held)
@@ -71,6 +75,8 @@ def shapes(op, inputs):
 
 
 def _stand_in(tensor, batched):
+    if isinstance(batched, symbolic_shapes.Dims):
+        return symbolic_shapes.stand_in(batched, tensor.dtype)
     if isinstance(batched, batched_values.Uniform):
         value = functions.static_value(batched.value)
         if value is not None:

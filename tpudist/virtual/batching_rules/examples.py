@@ -7,13 +7,14 @@ import tensorflow as tf
 from tpudist.virtual import batched_values, constants
 from tpudist.virtual.batching_rules.node import rule
 
-_ROWS = """AvgPool Conv2D Conv3D DepthwiseConv2dNative InTopKV2 MaxPool
+#: Ops that take examples along their first axis.
+ROWS = """AvgPool Conv2D Conv3D DepthwiseConv2dNative InTopKV2 MaxPool
 MaxPoolGrad SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
 BiasAdd ResizeBilinear ResizeNearestNeighbor SpaceToDepth
 DepthToSpace""".split()
 
 #: How many inputs of these ops are examples; the others are parameters.
-_EXAMPLES = {
+EXAMPLES = {
     "BiasAdd": 1,
     "Conv2D": 1,
     "Conv3D": 1,
@@ -24,10 +25,10 @@ _EXAMPLES = {
 }
 
 
-@rule(*_ROWS)
+@rule(*ROWS)
 def row_by_row(node):
     """Ops that take examples along their first axis, and parameters."""
-    first = _EXAMPLES.get(node.op.type, len(node.inputs))
+    first = EXAMPLES.get(node.op.type, len(node.inputs))
     fixed = range(first, len(node.inputs))
     sizes = {node.input_shape(i)[0] for i in range(first)}
     if len(sizes) > 1 or not node.is_uniform(*fixed):

@@ -88,6 +88,11 @@ class Node:
         shape = self._given[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
+    @property
+    def shapes(self):
+        """The static shape of each output for one replica, as far as it is known."""
+        return self._made
+
     def is_known(self):
         """Whether all shapes around the op are known while tracing, or of no interest."""
         tensors = list(self.op.inputs) + list(self.op.outputs)

@@ -1,0 +1,185 @@
+"""Replicas whose numbers of rows only the run knows are joined, and may differ.
+
+The oracle is TensorFlow, run on each replica's share alone.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist.core import cluster
+from tpudist.tfcompat import distributed, versions
+from tpudist.v2_2.strategy import TPUStrategy
+
+if not versions.TRACE_ONCE:
+    pytest.skip(
+        "before 2.4 the replica function is traced once per replica", allow_module_level=True
+    )
+
+from tests.virtual.joining_cases import kernel
+from tests.virtual.unknown_cases import APART, CASES, SUMS, each_op, gradient
+from tpudist.virtual.batching_rules import elementwise
+
+CORES = 4
+SUM = tf.distribute.ReduceOp.SUM
+
+#: How many rows each replica has.
+SIZES = {"equal": (4, 4, 4, 4), "one": (1, 1, 1, 1), "last": (4, 4, 3, 1), "empty": (3, 4, 0, 1)}
+
+
+#: Cases of which TensorFlow's own kernels take no empty batch.
+NOT_EMPTY = ("convolutions", "reflected")
+
+
+@pytest.fixture(scope="module")
+def strategy():
+    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+
+
+def shares(sizes, width=6):
+    """Numbers from 0.1 to 0.9, others for each replica."""
+    random = np.random.RandomState(width)
+    return [random.uniform(0.1, 0.9, (n, width)).astype(np.float32) for n in sizes]
+
+
+def spec(width):
+    return tf.TensorSpec([None, width], tf.float32)
+
+
+def joined(strategy, fn, widths):
+    """What runs `fn` on the replicas' shares, whose sizes are unknown in the trace.
+
+    The function returned takes a list of arrays for each argument of `fn`, and returns for
+    each replica the list of its results.
+    """
+    signature = [[spec(width)] * CORES for width in widths]
+
+    @tf.function(input_signature=signature)
+    def step(*given):
+        args = tuple(distributed.per_replica(strategy.extended, list(each)) for each in given)
+        return strategy.run(fn, args=args)
+
+    def results(*columns):
+        found = step(*[list(map(tf.constant, column)) for column in columns])
+        parts = [strategy.experimental_local_results(leaf) for leaf in tf.nest.flatten(found)]
+        return [[part.numpy() for part in replica] for replica in zip(*parts)]
+
+    return results
+
+
+def check(strategy, fn, kinds=tuple(SIZES), widths=(6, 1)):
+    """Compares the replicas' results of `fn` with TensorFlow's on each share."""
+    together = joined(strategy, fn, widths)
+    alone = tf.function(fn, input_signature=[spec(width) for width in widths])
+    for kind in kinds:
+        columns = [shares(SIZES[kind], width) for width in widths]
+        found = together(*columns)
+        for replica, row in enumerate(zip(*columns)):
+            expected = tf.nest.flatten(alone(*map(tf.constant, row)))
+            for i, (got, wanted) in enumerate(zip(found[replica], expected)):
+                message = "%s, replica %d, result %d" % (kind, replica, i)
+                np.testing.assert_allclose(got, wanted.numpy(), 1e-4, 1e-5, err_msg=message)
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_each_replica_gets_its_own_rows(strategy, case):
+    kinds = [kind for kind in SIZES if kind != "empty" or case not in NOT_EMPTY]
+    check(strategy, CASES[case], kinds)
+    record = strategy.extended.explanations[-1].record
+    assert {found.op_type for found in record.apart} == set(APART.get(case, "").split())
+
+
+@pytest.mark.parametrize("case", sorted(SUMS))
+def test_a_sum_over_replicas_is_that_of_their_rows(strategy, case):
+    fn = SUMS[case]
+
+    def replica(x):
+        return tf.distribute.get_replica_context().all_reduce(SUM, fn(x))
+
+    together = joined(strategy, replica, [6])
+    for kind in ("equal", "last"):
+        values = shares(SIZES[kind])
+        expected = sum(tf.convert_to_tensor(fn(tf.constant(value))).numpy() for value in values)
+        for (found,) in together(values):
+            np.testing.assert_allclose(found, expected, 1e-4)
+    assert not strategy.extended.explanations[-1].record.apart
+
+
+@pytest.mark.parametrize(
+    "types", [elementwise.UNARY, elementwise.BROADCAST, elementwise.SAME_SHAPE], ids=len
+)
+def test_each_op_that_works_element_by_element(strategy, types):
+    check(strategy, lambda x: [each_op(op_type, x) for op_type in types], ["last"], [6])
+    assert not strategy.extended.explanations[-1].record.apart
+
+
+def test_one_row_for_all_is_broadcast_to_the_rows_of_another(strategy):
+    """Of two batches of unknown size one may have a single row where the other has more."""
+
+    def replica(x, y):
+        return [x * y] + gradient(lambda x, y: tf.reduce_sum((x - y) ** 2), x, y)
+
+    together = joined(strategy, replica, [6, 1])
+    for many, one in ([3, 1, 2, 4], [1, 1, 2, 1]), ([1, 1, 1, 1], [2, 5, 0, 1]):
+        columns = shares(many), shares(one, 1)
+        for found, (x, y) in zip(together(*columns), zip(*columns)):
+            for got, wanted in zip(found, replica(tf.constant(x), tf.constant(y))):
+                np.testing.assert_allclose(got, wanted.numpy(), 1e-5)
+
+
+@pytest.mark.parametrize(
+    "fn, sizes",
+    [
+        (lambda x, y: x * y, [3, 2, 2, 4]),
+        (lambda x, y: tf.concat([x, y], 1), [3, 2, 2, 4]),
+        (lambda x, y: tf.gather(x, tf.range(tf.shape(y)[0])), [3, 2, 2, 3]),
+    ],
+    ids=["product", "concatenation", "gather"],
+)
+def test_what_fails_for_one_replica_fails(strategy, fn, sizes):
+    together = joined(strategy, fn, [6, 1])
+    together(shares([2, 3, 2, 4]), shares([2, 3, 2, 4], 1))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        together(shares([2, 3, 2, 4]), shares(sizes, 1))
+
+
+def test_numbers_are_drawn_for_the_rows_of_each_replica(strategy):
+    together = joined(
+        strategy, lambda x: [tf.nn.dropout(x, 0.5), tf.random.uniform([tf.shape(x)[0]])], [6]
+    )
+    for (kept, drawn), x in zip(together(shares([3, 1, 0, 2])), shares([3, 1, 0, 2])):
+        np.testing.assert_allclose(kept * (kept - 2 * x), 0 * x, atol=1e-6)
+        assert drawn.shape == x.shape[:1]
+
+
+def test_the_last_batch_of_a_dataset_is_joined(strategy):
+    features, labels = np.random.RandomState(0).rand(22, 6).astype("f"), np.arange(22) % 3
+    dataset = tf.data.Dataset.from_tensor_slices((features, labels)).batch(8)
+
+    def train(initial, batches, run):
+        weights = initial()
+
+        def replica(x, y):
+            with tf.GradientTape() as tape:
+                losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, x @ weights)
+                loss = tf.reduce_sum(losses) / 8
+            (gradient,) = tape.gradient(loss, [weights])
+            context = tf.distribute.get_replica_context()
+            weights.assign_sub(context.all_reduce(SUM, gradient))
+
+        @tf.function
+        def epoch(batches):
+            for batch in batches:
+                run(replica, args=batch)
+
+        epoch(batches)
+        return weights.numpy()
+
+    def initial():
+        return tf.Variable(kernel(6, 3), aggregation=tf.VariableAggregation.MEAN)
+
+    with strategy.scope():
+        found = train(initial, strategy.experimental_distribute_dataset(dataset), strategy.run)
+    assert "MatMul" not in str(strategy.extended.explanations[-1])
+    plain = tf.distribute.get_strategy()
+    np.testing.assert_allclose(found, train(initial, dataset, plain.run), 1e-5)

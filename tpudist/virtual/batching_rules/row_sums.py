@@ -1,0 +1,250 @@
+"""Rules that sum over rows, or take some of them, where replicas have their own numbers of them."""
+
+import string
+
+import tensorflow as tf
+
+from tpudist.virtual import batched_values, constants, uneven_values
+from tpudist.virtual.batching_rules.uneven import by_row, is_inside, of_rows, rests, rule
+from tpudist.virtual.symbolic_shapes import Axes, Sizes, entries
+from tpudist.virtual.uneven_values import Uneven
+
+
+def _total(node, *inputs):
+    return [batched_values.Total(node.make(*inputs)[0])]
+
+
+@rule("Sum", "Mean")
+def reduction(node):
+    """A sum or mean over axes of a row, or over the rows of each replica."""
+    if isinstance(node.inputs[1], Axes):
+        return _reduced_to(node, node.inputs[1].target)
+    axes = node.constant(1)
+    if not isinstance(node.inputs[0], Uneven) or axes is None:
+        return None
+    if is_inside(node, axes):
+        return by_row(node)
+    if node.summed and node.op.type == "Sum":
+        return _total(node, node.inputs[0].rows(), node.inputs[1].value)
+    return _per_replica(node, axes)
+
+
+def _per_replica(node, axes):
+    value, dtype = node.inputs[0], node.op.outputs[0].dtype
+    if node.shape() is None or not dtype.is_floating:
+        return None
+    rank = len(value.shape)
+    inner = sorted({axis % rank for axis in axes.reshape([-1]).tolist()} - {0})
+    found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
+    if node.op.type == "Mean":
+        size = tf.TensorShape([value.shape[axis] for axis in inner]).num_elements()
+        taken = tf.cast(value.sizes.tensor() * size, dtype)
+        found /= tf.reshape(taken, [-1] + [1] * (len(found.shape) - 1))
+    return node.found(constants.reshape(found, [node.count] + node.shape()))
+
+
+def _by_owner(rows, value):
+    return tf.math.unsorted_segment_sum(rows, value.sizes.owners(), value.count)
+
+
+def _reduced_to(node, target):
+    """The sum that brings a gradient to the shape `target`; see `symbolic_shapes.Axes`."""
+    value = node.inputs[0]
+    if not isinstance(value, Uneven) or any(isinstance(n, Sizes) for n in target[1:]):
+        return None
+    missing = len(value.shape) - len(target)
+    padded = [1] * missing + target
+    if missing < 0 or any(n not in (1, m) for n, m in list(zip(padded, value.shape))[1:]):
+        return None
+    inner = [i for i, n in enumerate(padded) if i and n != value.shape[i]]
+    if isinstance(padded[0], Sizes):
+        return _to_rows(node, value, target, inner)
+    if padded[0] != 1:
+        return None
+    if node.summed:
+        found = tf.reduce_sum(value.rows(), [0] + inner)
+        return [batched_values.Total(tf.reshape(found, constants.constant(target)))]
+    found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
+    stacked = constants.reshape(found, [node.count] + target)
+    return [batched_values.Batch(node.count, target, stacked=stacked)]
+
+
+def _to_rows(node, value, target, inner):
+    sizes = target[0]
+    if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:
+        return None
+    rows = tf.reduce_sum(value.rows(), inner, keepdims=True) if inner else value.rows()
+    summed = Uneven(node.count, target[1:], value.sizes, rows=rows)
+    rows = uneven_values.gathered(summed, sizes)
+    return [Uneven(node.count, target[1:], sizes, rows=rows)]
+
+
+@rule("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
+def convolution_filter_gradient(node):
+    """The gradient of a convolution for its filter, a sum over examples."""
+    images, size, gradients = node.inputs
+    both = isinstance(images, Uneven) and isinstance(gradients, Uneven)
+    if not (both and node.summed and node.is_uniform(1)):
+        return None
+    given = uneven_values.equal(gradients, images.sizes)
+    return _total(node, images.rows(), size.value, given)
+
+
+@rule("BiasAddGrad")
+def bias_gradient(node):
+    """The gradient of a bias, a sum over examples."""
+    return _total(node, node.inputs[0].rows()) if node.summed else None
+
+
+@rule("MatMul")
+def product(node):
+    """A product of matrices: of examples and weights, or of their gradients."""
+    left, right = node.inputs
+    flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
+    if isinstance(left, Uneven) and node.is_uniform(1) and not flip[0]:
+        return by_row(node)
+    both = isinstance(left, Uneven) and isinstance(right, Uneven)
+    if both and node.summed and flip == [True, False]:
+        return _total(node, left.rows(), uneven_values.equal(right, left.sizes))
+    return None
+
+
+@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def products(node):
+    """Products of matrices: the rows are the first of the batch axes before them."""
+    if rests(node) is None:
+        return None
+    rank = len(rests(node)[0]) + 1
+    if node.is_uniform(1) and len(node.input_shape(1) or ()) == 2:
+        return _by_one_matrix(node)
+    for i, value in enumerate(node.inputs):
+        shape = value.shape if isinstance(value, Uneven) else node.input_shape(i)
+        if shape is None or len(shape) < 3 and isinstance(value, Uneven):
+            return None
+        if len(shape) == rank and not (isinstance(value, Uneven) or shape[0] == 1):
+            return None
+        if isinstance(value, Uneven) and len(shape) != rank:
+            return None
+    return by_row(node)
+
+
+def _by_one_matrix(node):
+    """One product of matrices; TensorFlow's kernel ends the process on some of these shapes."""
+    left, right = node.inputs
+    if node.op.get_attr("adj_x") or node.op.inputs[0].dtype != node.op.outputs[0].dtype:
+        return None
+    flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
+    found = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
+    rows = tf.reshape(found, constants.constant([-1] + rests(node)[0]))
+    return [Uneven(node.count, rests(node)[0], left.sizes, rows=rows)]
+
+
+@rule("Einsum")
+def einsum(node):
+    """Sums of products along named axes, of which the first is that of the rows."""
+    equation = node.op.get_attr("equation").decode().replace(" ", "")
+    terms, out = equation.split("->")
+    terms = terms.split(",")
+    held = [isinstance(value, Uneven) for value in node.inputs]
+    first = {term[0] for term, uneven in zip(terms, held) if uneven and term}
+    if len(first) != 1 or not first <= set(string.ascii_letters):
+        return None
+    (name,) = first
+    if any(term.count(name) != uneven for term, uneven in zip(terms, held)):
+        return None
+    if out.count(name) and out[0] == name:
+        return by_row(node)
+    if name in out or not (node.summed and all(held)):
+        return None
+    sizes = node.inputs[0].sizes
+    return _total(node, *[uneven_values.equal(value, sizes) for value in node.inputs])
+
+
+# Rows that are taken by their numbers.
+
+
+@rule("Where")
+def places(node):
+    """Where a condition holds: the first number of a place is that of the replica's row."""
+    value = node.inputs[0]
+    if node.op.inputs[0].dtype != tf.bool or not rests(node):
+        return None
+    if isinstance(value, Uneven):
+        owners, sizes = value.sizes.owners(), value.sizes.tensor()
+    elif isinstance(value, batched_values.Batch) and value.shape:
+        owners, sizes = None, tf.fill([node.count], value.shape[0])
+    else:
+        return None
+    (found,) = node.make(value.rows())
+    first = tf.cast(found[:, 0], tf.int32)
+    owners = first // value.shape[0] if owners is None else tf.gather(owners, first)
+    starts = tf.gather(tf.cumsum(sizes, exclusive=True), owners)
+    own = tf.concat([found[:, :1] - tf.cast(starts, found.dtype)[:, None], found[:, 1:]], 1)
+    ones = tf.ones_like(owners)
+    made = uneven_values.unknown(lambda: tf.math.unsorted_segment_sum(ones, owners, node.count))
+    return [Uneven(node.count, rests(node)[0], made, rows=own)]
+
+
+@rule("GatherV2", "ResourceGather")
+def gather(node):
+    """Rows of a table, of each replica's own rows, or elements of each row."""
+    table, taken = node.inputs[:2]
+    axis = node.constant(2) if len(node.inputs) > 2 else 0
+    if axis is None or node.op.get_attr("batch_dims") or rests(node) is None:
+        return None
+    if isinstance(table, Uneven) and node.is_uniform(1):
+        return by_row(node) if int(axis) % len(table.shape) else None
+    if int(axis) or not isinstance(taken, Uneven):
+        return None
+    if node.is_uniform(0):
+        return by_row(node)
+    rows = _own_rows(table)
+    if rows is None:
+        return None
+    rest = [each.value for each in node.inputs[2:]]
+    return of_rows(node, taken.sizes, rows, _shifted(taken, _own_sizes(table)), *rest)
+
+
+def _own_rows(value):
+    if isinstance(value, Uneven) or isinstance(value, batched_values.Batch) and value.shape:
+        return value.rows()
+    return None
+
+
+def _own_sizes(value):
+    if isinstance(value, Uneven):
+        return value.sizes.tensor()
+    return tf.fill([value.count], value.shape[0])
+
+
+def _shifted(taken, sizes, lowest=0):
+    """Numbers of each replica's rows as numbers of all rows; the replica must have them."""
+    rows, owners = taken.rows(), taken.sizes.owners()
+    beside = [-1] + [1] * (len(taken.shape) - 1)
+    ends = tf.reshape(tf.cast(tf.gather(sizes, owners), rows.dtype), beside)
+    starts = tf.gather(tf.cumsum(sizes, exclusive=True), owners)
+    fits = tf.reduce_all((rows >= lowest) & (rows < ends))
+    said = ["A replica has no such row:", rows, ends]
+    with tf.control_dependencies([tf.debugging.Assert(fits, said)]):
+        rows = tf.identity(rows)
+    return rows + tf.reshape(tf.cast(starts, rows.dtype), beside)
+
+
+@rule("UnsortedSegmentSum")
+def segment_sum(node):
+    """The gradient of a table or of rows that were taken."""
+    values, taken, size = node.inputs
+    if not isinstance(values, Uneven) or not isinstance(taken, Uneven) or len(taken.shape) != 1:
+        return None
+    given = uneven_values.equal(values, taken.sizes)
+    if node.summed and node.is_uniform(2):
+        return _total(node, given, taken.rows(), size.value)
+    number = entries(size)
+    if not number or rests(node) is None and node.shape() is None:
+        return None
+    known = not isinstance(number[0], Sizes)
+    sizes = tf.fill([node.count], number[0]) if known else number[0].tensor()
+    whole = tf.cast(tf.reduce_sum(sizes), node.op.inputs[2].dtype)
+    rows = taken.rows()
+    rows = tf.where(rows < 0, rows, _shifted(taken, sizes, rows.dtype.min))
+    return node.rows(given, rows, whole) if known else of_rows(node, number[0], given, rows, whole)
