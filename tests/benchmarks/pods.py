@@ -1,9 +1,11 @@
-"""An MLP on as many cores as a pod has, and on one plain device.
+"""An MLP on as many cores as a pod has, and on one plain device; the input of a pod's hosts.
 
     python -m tests.benchmarks.pods plain|virtual:CORES descent|by_hand STEPS
+    python -m tests.benchmarks.pods virtual:v3-2048 dataset|from_function STEPS
 
-prints, in JSON: CPU seconds of the first step and of a later one, and the peak of the
-process's resident memory in bytes. `by_hand` assigns in the replica function.
+print, in JSON: CPU seconds of the first step and of a later one, and the peak of the
+process's resident memory in bytes. `by_hand` assigns in the replica function. Of the hosts'
+input a step is one `next`, and the first has the distributing before it.
 """
 
 import collections
@@ -21,6 +23,11 @@ BOUNDS = [
     Bound("first", "first step, CPU time", 8),
     Bound("step", "step, CPU time", 1.25),
     Bound("peak", "peak of resident memory", 1.3),
+]
+INPUT_BOUNDS = [
+    Bound("first", "distributing, and the first `next`, CPU time", 5),
+    Bound("step", "a `next`, CPU time", 0.2),
+    Bound("peak", "peak of resident memory", 1.5),
 ]
 
 
@@ -50,6 +57,21 @@ def figures(figure, cores, repeats, steps):
                 cores,
             )
             made.append(figure(what, ratio, "", bound.at_most))
+    return made + _of_hosts(figure, "v3-%d" % cores, repeats, steps)
+
+
+def _of_hosts(figure, name, repeats, steps):
+    """A figure for each bound and kind of input pipeline, on the slice of that name."""
+    made = []
+    for pipeline, by_whom in (("dataset", "one dataset"), ("from_function", "a dataset a host")):
+        found = [
+            processes.answer("pods", "virtual:" + name, pipeline, steps) for _ in range(repeats)
+        ]
+        for bound in INPUT_BOUNDS:
+            measured = statistics.median(each[bound.key] for each in found)
+            unit, size = ("GiB", 2**30) if bound.key == "peak" else ("s", 1)
+            what = "%s: the hosts of %s, %s" % (bound.what, name, by_whom)
+            made.append(figure(what, measured / size, unit, bound.at_most))
     return made
 
 
@@ -128,5 +150,37 @@ def measure(engine, optimizer, steps):
     return {"first": first, "step": (time.process_time() - start) / steps, "peak": peak()}
 
 
+def measure_input(engine, pipeline, steps):
+    """See the module."""
+    import tensorflow as tf
+
+    from tests.benchmarks.engine import peak
+    from tpudist import v2_2
+
+    strategy = v2_2.TPUStrategy(v2_2.TPUClusterResolver(engine))
+    data = tf.random.normal([BATCH, WIDTH])
+    rows = tf.data.Dataset.from_tensor_slices
+
+    def of_host(context):
+        mine = data[context.input_pipeline_id :: context.num_input_pipelines]
+        size = context.get_per_replica_batch_size(BATCH)
+        return rows(mine).batch(size, drop_remainder=True).repeat()
+
+    start = time.process_time()
+    if pipeline == "dataset":
+        batches = rows(data).batch(BATCH, drop_remainder=True).repeat()
+        iterator = iter(strategy.experimental_distribute_dataset(batches))
+    else:
+        iterator = iter(strategy.experimental_distribute_datasets_from_function(of_host))
+    next(iterator)
+    first = time.process_time() - start
+    start = time.process_time()
+    for _ in range(steps):
+        next(iterator)
+    return {"first": first, "step": (time.process_time() - start) / steps, "peak": peak()}
+
+
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+    of_input = sys.argv[2] in ("dataset", "from_function")
+    answer = (measure_input if of_input else measure)(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    print(json.dumps(answer))

@@ -46,6 +46,10 @@ OBJECTS = {
     "from devices that exist",
     ("virtual/inputs.py", "_iterator"): "one iterator a host: the native one, of all its devices, "
     "may wait for ever at the end of the data",
+    ("virtual/global_batches.py", "_cloned_datasets"): "the native constructor makes a pipeline of "
+    "pieces; ours are cut from the batches of the user's own",
+    ("virtual/global_batches.py", "_iterators"): "the iterator over global batches itself, in "
+    "place of one that gives each replica its piece",
     ("virtual/iterators.py", "__class__"): "as in inputs.py",
     ("virtual/iterators.py", "_options"): "one iterator a host: the options that the native class "
     "gives each of its N iterators",

@@ -169,6 +169,10 @@ ITERATORS_END_SLOWLY = _since("2.5")
 #: ``tf.data.Options.autotune`` (2.7); before, ``experimental_optimization``.
 HAS_AUTOTUNE_OPTIONS = _since("2.7")
 
+#: A function casts values to the types of its signature, and takes those of a subtype
+#: (2.15, core/function/polymorphism/function_type.py).
+TYPE_SPECS_CAST = _since("2.15")
+
 #: ``tf.data.Dataset.element_spec`` exists (1.15).
 HAS_ELEMENT_SPEC = _since("1.15")
 

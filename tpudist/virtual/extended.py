@@ -105,8 +105,8 @@ class VirtualExtended(distributed.MirroredExtended):
         return inputs.workers(self, options)
 
     def _experimental_distribute_dataset(self, dataset, *options):
-        inputs.check_fetched(dataset, *options)
-        return inputs.distributed(self, super()._experimental_distribute_dataset(dataset, *options))
+        make = super()._experimental_distribute_dataset
+        return inputs.distribute(make, self, dataset, *options)
 
     def _distribute_datasets_from_function(self, dataset_fn, *options):
         dataset = super()._distribute_datasets_from_function(dataset_fn, *options)

@@ -5,14 +5,14 @@ from tensorflow.python.distribute import values
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import nests, versions
-from tpudist.virtual import host_iterators
+from tpudist.virtual import host_iterators, one_pipeline
 
 if versions.HAS_INPUT_LIB:
     from tensorflow.python.data.ops import multi_device_iterator_ops
     from tensorflow.python.distribute import input_lib, numpy_dataset
 
 if versions.ITERATORS_END_SLOWLY:
-    from tpudist.virtual import iterators
+    from tpudist.virtual import global_batches, iterators
 
 #: Whether TensorFlow's distributed datasets lack the ``element_spec`` of per-replica
 #: values: from 1.15 to 2.1 they have that of one replica's values, or none.
@@ -65,6 +65,14 @@ def workers(extended, options=None):
         count = extended._num_replicas_in_sync
     feeds = (extended._host,) * (extended._num_replicas_in_sync // count)
     return input_lib.InputWorkers([(extended._host, feeds)] * count)
+
+
+def distribute(make, extended, dataset, *options):
+    """The distributed dataset to use instead of the one that ``make(dataset, *options)`` makes."""
+    check_fetched(dataset, *options)
+    if one_pipeline.fits(extended, dataset, *options):
+        return global_batches.distribute(extended, dataset)
+    return distributed(extended, make(dataset, *options))
 
 
 def distributed(extended, dataset):

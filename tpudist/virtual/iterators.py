@@ -28,7 +28,7 @@ else:
     input_lib_v1 = input_lib
 
 
-def _become(cls, made):
+def become(cls, made):
     """`made`, which TensorFlow has just made, as an object of a subclass.
 
     The arguments of TensorFlow's constructors differ from release to release;
@@ -43,10 +43,10 @@ def _share(iterator):
     for host in iterator._iterators:
         host._iterator = host_iterators.Shares(host._iterator, len(host._devices))
         host._options = None  # so that a list of shares is expected of it
-    return _become(DistributedIterator, iterator)
+    return become(DistributedIterator, iterator)
 
 
-def _spec(native, value_class):
+def spec_of(native, value_class):
     """A subclass of a type spec, for values of another class.
 
     Args:
@@ -64,19 +64,19 @@ def _spec(native, value_class):
             return value_class()
 
         def _from_components(self, components):
-            return _become(value_class(), super()._from_components(components))
+            return become(value_class(), super()._from_components(components))
 
         def most_specific_compatible_type(self, other):
-            return _become(type(self), super().most_specific_compatible_type(other))
+            return become(type(self), super().most_specific_compatible_type(other))
 
         def _with_tensor_ranks_only(self):
-            return _become(type(self), super()._with_tensor_ranks_only())
+            return become(type(self), super()._with_tensor_ranks_only())
 
     return Spec
 
 
 class DistributedIteratorSpec(
-    _spec(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)
+    spec_of(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)
 ):
     """Its components are the iterators of the hosts."""
 
@@ -103,7 +103,7 @@ class DistributedIterator(input_lib.DistributedIterator):
 
     @property
     def _type_spec(self):
-        return _become(DistributedIteratorSpec, super()._type_spec)
+        return become(DistributedIteratorSpec, super()._type_spec)
 
 
 def _one_iterator_per_host(native, native_spec):
@@ -137,10 +137,10 @@ def _one_iterator_per_host(native, native_spec):
 
         @property
         def _type_spec(self):
-            return _become(spec, super()._type_spec)
+            return become(spec, super()._type_spec)
 
     Dataset.__name__ = native.__name__
-    spec = _spec(native_spec, lambda: Dataset)
+    spec = spec_of(native_spec, lambda: Dataset)
     return Dataset
 
 
@@ -187,7 +187,7 @@ class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
 
 
 @functools.lru_cache(None)
-def _as_it_is():
+def as_it_is():
     """Options with which TensorFlow iterates over a host's dataset as it is."""
     mode = tf.distribute.InputReplicationMode.PER_REPLICA
     return tf.distribute.InputOptions(
@@ -202,9 +202,9 @@ def distributed(dataset):
         if isinstance(dataset, input_lib.DistributedDataset)
         else (DistributedDatasetsFromFunction, "_datasets")
     )
-    dataset._options = _as_it_is()
+    dataset._options = as_it_is()
     setattr(dataset, hosts, host_iterators.untuned(getattr(dataset, hosts)))
-    return _become(made, dataset)
+    return become(made, dataset)
 
 
 def from_input_fn(make, input_fn):

@@ -13,7 +13,14 @@ import weakref
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import explanations, kept_in_python, lockstep, program, reduce_once
+from tpudist.virtual import (
+    explanations,
+    kept_in_python,
+    lockstep,
+    program,
+    reduce_once,
+    rows_of_replicas,
+)
 
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
 _wrappers = weakref.WeakKeyDictionary()
@@ -124,6 +131,8 @@ def _wrap(extended, fn):
 def _into_function(extended, leaf):
     """An argument as a function can take it: tensors in place of a number per replica."""
     if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
+        return leaf
+    if isinstance(leaf, rows_of_replicas.Rows):
         return leaf
     parts = distributed.components(leaf)
     if not all(isinstance(part, (bool, int, float)) for part in parts):

@@ -1,0 +1,131 @@
+"""A per-replica value whose parts are the rows of one tensor.
+
+A function that takes a batch of 2,048 replicas takes one tensor then, and not 2,048, each of
+which TensorFlow checks, converts and counts at every call. A function whose signature names
+TensorFlow's own type of per-replica values takes it too, as one tensor per replica.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+from tensorflow.python.distribute import values
+
+from tpudist.tfcompat import distributed, graphs, nests, versions
+
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Number of replicas from which on one tensor is worth a type of its own.
+SMALLEST = 64
+
+
+def divide(extended: Any, whole: Any) -> Any:
+    """The per-replica value of as many rows of the tensor `whole` for each replica."""
+    count = extended._num_replicas_in_sync
+    if graphs.is_eager(whole) and versions.TYPE_SPECS_CAST and count >= SMALLEST:
+        rows, *rest = whole.shape.as_list()
+        return Rows(RowsSpec(count, tf.TensorSpec([rows // count, *rest], whole.dtype)), whole)
+    return distributed.per_replica(extended, tf.split(whole, count))
+
+
+def returned(extended: Any, shape: list[int], whole: Any, parts: Any) -> Any:
+    """The per-replica value that a replica function returned which had taken one of `Rows`.
+
+    Args:
+      extended: the `VirtualExtended`.
+      shape: of one replica's part.
+      whole: the tensor of all parts' rows.
+      parts: one tensor per replica.
+    """
+    spec = RowsSpec(extended._num_replicas_in_sync, tf.TensorSpec(shape, whole.dtype))
+    return Rows(spec, whole, tuple(parts))
+
+
+class RowsSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  # type: ignore[misc]
+    """The type of such a value.
+
+    Args:
+      count: number of replicas.
+      spec: the ``tf.TensorSpec`` of one replica's rows.
+    """
+
+    __slots__ = ["_count", "_spec"]
+
+    def __init__(self, count: int, spec: Any) -> None:
+        self._count, self._spec = count, spec
+
+    value_type = property(lambda self: Rows)
+
+    @property
+    def _value_specs(self) -> tuple[Any, ...]:
+        return (self._spec,) * self._count
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether a function that takes `other`, TensorFlow's type too, takes such a value."""
+        if type(other) is values.PerReplicaSpec:
+            return bool(values.PerReplicaSpec(*self._value_specs).is_subtype_of(other))
+        return bool(super().is_subtype_of(other))
+
+    def _serialize(self) -> tuple[int, Any]:
+        return self._count, self._spec
+
+    @property
+    def _component_specs(self) -> list[Any]:
+        return [whole_spec(self)]
+
+    def _to_components(self, value: Any) -> list[Any]:
+        context = tf.distribute.get_replica_context()
+        if context is not None and context.num_replicas_in_sync > 1:
+            super()._to_components(value)  # TensorFlow refuses
+        return [value.whole]
+
+    def _from_components(self, components: Any) -> Any:
+        return Rows(self, components[0])
+
+
+def whole_spec(spec: Any) -> Any:
+    """The ``tf.TensorSpec`` of the rows of all replicas.
+
+    Args:
+      spec: TensorFlow's type of the per-replica value; if it does not know the number of a
+        replica's rows, that of all is unknown too.
+    """
+    parts = spec._value_specs
+    shape = parts[0].shape
+    if shape.rank is not None:
+        rows, *rest = shape.as_list()
+        shape = [None if rows is None else len(parts) * rows, *rest]
+    return tf.TensorSpec(shape, parts[0].dtype)
+
+
+class Rows(distributed.PerReplica):  # type: ignore[misc]
+    """TensorFlow's class, which holds one tensor.
+
+    Args:
+      spec: a `RowsSpec`.
+      whole: the tensor of the replicas' rows, one after the other.
+      parts: one tensor per replica, if they are known.
+    """
+
+    def __init__(self, spec: RowsSpec, whole: Any, parts: tuple[Any, ...] | None = None) -> None:
+        self._spec, self._parts = spec, parts
+        #: The rows of all replicas.
+        self.whole = whole
+        if parts is None and nests.is_tensor(whole) and not graphs.is_eager(whole):
+            self._parts = self._divide()  # in the graph that is being built now
+
+    @property
+    def _values(self) -> tuple[Any, ...]:
+        if self._parts is None:
+            with tf.init_scope(), tf.device(self.whole.device):
+                self._parts = self._divide()
+        return self._parts
+
+    def _divide(self) -> tuple[Any, ...]:
+        return tuple(tf.split(self.whole, self._spec._count))
+
+    @property
+    def _type_spec(self) -> RowsSpec:
+        return self._spec
