@@ -293,7 +293,7 @@ def migrate(sizes):
             "a tenth as many files, all legacy: tpudist migrate / tf_upgrade_v2",
             heavy["migrate"] / heavy["upgrade"],
             "",
-            None,
+            0.15,
         ),
     ]
 

@@ -184,7 +184,7 @@ def test_many_files_in_processes_are_the_same(tmp_path, capsys):
         assert "s.run(fn)" in (tmp_path / "2" / name).read_text()
 
 
-@pytest.mark.parametrize("bytes_of_few, is_used", [(10**6, False), (100, True)])
+@pytest.mark.parametrize("bytes_of_few, is_used", [(10**5, False), (100, True)])
 def test_processes_are_for_large_trees(bytes_of_few, is_used, tmp_path, monkeypatch):
     made, before = [], file_runs.concurrent.futures.ProcessPoolExecutor
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tracemalloc
 import weakref
 
@@ -35,7 +36,11 @@ def read(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("kept, parsed, left", [(0, 5, []), (10**6, 4, sorted(FILES))])
+#: What libcst reads, all files before Python 3.9, is kept only if another file has asked for it.
+KEPT = 4, sorted(FILES) if sys.version_info >= (3, 9) else ["made.py"]
+
+
+@pytest.mark.parametrize("kept, parsed, left", [(0, 5, []), (10**6, *KEPT)])
 def test_files_that_are_done_leave_nothing(tmp_path, monkeypatch, read, kept, parsed, left):
     harness.put(tmp_path, FILES)
     monkeypatch.setattr(codebase, "_KEPT", kept)
@@ -76,7 +81,7 @@ def test_memory_grows_by_little_with_the_number_of_files(tmp_path, monkeypatch):
     monkeypatch.setattr(contents, "_HELD", 0)
     monkeypatch.setattr(python_trees, "_KEPT", 0)
     few, many = grown(tmp_path / "few", 40), grown(tmp_path / "many", 240)
-    assert (many - few) / 200 < 5000  # bytes a file, of 10,000 that it has
+    assert (many - few) / 200 < 1500  # bytes a file, of 10,000 that it has
 
 
 def test_files_that_are_not_held_are_migrated_alike(tmp_path, monkeypatch):

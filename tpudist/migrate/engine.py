@@ -7,6 +7,7 @@ import libcst as cst
 from tpudist import surfaces
 from tpudist.migrate import (
     excerpts,
+    gone_imports,
     graph_mode,
     imports,
     legacy_uses,
@@ -193,7 +194,9 @@ class Engine:
             graph_mode.plan(plan, self._survey.wants_v1(path))
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             era = self._survey.eras.get(path, "") if steps == ("import",) else ""
-            imports.leave_gone(plan, moved if self.wanted(rules.IMPORTS) else None, era)
+            gone_imports.leave_contrib(plan, moved if self.wanted(rules.IMPORTS) else None, era)
+        if self.wanted("gone-names") and steps[-1] == "latest":
+            gone_imports.leave_names(plan, "gone-names")
         text = patches.applied(module, plan.edits) if plan.edits else module.text
         plan.evaluator.called.settle(plan.evaluator)
         plan.edits.clear()  # they know the plan, which knows them
@@ -272,7 +275,7 @@ class Engine:
         if not era:
             return None
         for kind, name, node, rule in legacy_uses.uses(plan, _gone_table(self._rules)):
-            if not imports.covered(name, era):
+            if not gone_imports.covered(name, era):
                 rule.apply(Use(plan, rule.name, kind, name, node))
         return relocation.Relocation(era, plain=True)
 

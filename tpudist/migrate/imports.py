@@ -1,11 +1,14 @@
 """The imports of a file after a step: which TensorFlow its ``tf`` is."""
 
+import ast
+
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.eras import walks
 from tpudist.migrate import edits, statements
 from tpudist.migrate import relocation as relocation_lib
-from tpudist.resolution import import_origins, tensorflow_names
+from tpudist.resolution import import_origins, python_trees, sources, tensorflow_names
 from tpudist.resolution.module import dotted_name
 
 _RULE = "imports"
@@ -73,7 +76,7 @@ def _plan_import(plan_, node, relocation):
         if alias.asname is None and _is_own_code(full):
             kept.append(alias)
             made += _beside_own_code(plan_, node, full, relocation)
-        elif _dropped(plan_, node, full, bound):
+        elif dropped(plan_, node, full, bound):
             made.append(None)
         elif alias.asname and full == _HIDDEN and relocation.plain:
             made.append(statement(relocation(full), bound))
@@ -133,7 +136,7 @@ def _plan_from(plan_, node, relocation):
         name = dotted_name(alias.name)
         bound = dotted_name(alias.asname.name) if alias.asname else name
         full = base + "." + name
-        if _dropped(plan_, node, full, bound):
+        if dropped(plan_, node, full, bound):
             made.append(None)
         elif not _moves(relocation, full):
             kept.append(alias)
@@ -171,7 +174,7 @@ def _moves(relocation, full):
     return tensorflow_names.below_tensorflow(full) is not None and relocation.moves(full)
 
 
-def _dropped(plan_, node, full, bound):
+def dropped(plan_, node, full, bound):
     """Whether an import of a module below contrib has no use left."""
     below = tensorflow_names.below_tensorflow(full)
     if not below or not below.startswith("contrib") or below in surfaces.NAMES["v2_0"]:
@@ -185,45 +188,6 @@ def _dropped(plan_, node, full, bound):
     return all(import_origins.first_name(use) in plan_.respelled for use in uses) and not _exported(
         plan_, bound
     )
-
-
-def covered(name, era):
-    """Whether the drop-in namespace of an era answers for a dotted name below ``tf``."""
-    names = set(surfaces.DROPINS[era])
-    if era == "contrib":
-        if surfaces.lead(name).kind != "gone":
-            return True
-        names.update(surfaces.MOVED, surfaces.LEADS, surfaces.WRITTEN)
-    return any(
-        key == name or key.startswith(name + ".") or name.startswith(key + ".") for key in names
-    )
-
-
-def leave_gone(plan_, relocation, era):
-    """Notes imports of contrib modules that stay, which no later TensorFlow has.
-
-    Args:
-      plan_: the `Plan`, with all edits.
-      relocation: the `Relocation` of the imports, None if they stay.
-      era: the era whose drop-in namespace the file uses afterwards; "" for none.
-    """
-    for node in plan_.module.nodes.imports:
-        for full, bound in import_origins.imported(node):
-            below = tensorflow_names.below_tensorflow(full) or ""
-            stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
-            moves = relocation is not None and relocation.moves_on(below)
-            if (
-                stays
-                and not moves
-                and not (era and covered(below, era))
-                and not _dropped(plan_, node, full, bound)
-            ):
-                plan_.leave(
-                    node,
-                    "gone-contrib",
-                    "import of %s: tf.contrib ended with TensorFlow 1.15" % full,
-                    surfaces.gone_text(below),
-                )
 
 
 def _whole_name(module, node):
@@ -249,7 +213,22 @@ def _exported(plan_, bound):
     """Whether another file of the code base may import the name from this one."""
     module, codebase = plan_.module, plan_.evaluator.codebase
     stem = module.path.replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
-    return any(path != module.path for path in codebase.mentioning(bound, "import", stem))
+    others = codebase.mentioning(bound, "import", stem)
+    return any(path != module.path and _takes(codebase, path, stem, bound) for path in others)
+
+
+def _takes(codebase, path, stem, bound):
+    """Whether a file may import a name from a module, or ask a module for it."""
+    try:
+        tree = python_trees.parse(sources.read(path, codebase.bytes[path]).text)
+    except sources.UNREADABLE:
+        return True
+    return any(
+        {alias.name for alias in node.names} & {bound, "*"}
+        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == stem
+        else isinstance(node, ast.Attribute) and node.attr == bound
+        for node in walks.nodes(tree)
+    )
 
 
 def _replace(plan_, node, kept, made):

@@ -30,6 +30,7 @@ COMMON = (
 )
 #: What the rule is asked about whose names are in no list of its own.
 CARRIED_ON = "contrib.+"
+_IN_STRING = "a member that is named in a string"
 _BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
 _OTHER = ("other",)
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
@@ -79,6 +80,21 @@ def uses(plan, table):
             if dotted is not None:
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
     _leave_strings(plan, owners, table)
+    _leave_definitions(plan, owners, table)
+
+
+def _leave_definitions(plan, owners, table):
+    """Leaves what a program's own strategy class defines: TensorFlow calls the new name."""
+    if plan.words is not None:
+        return
+    for node in plan.module.nodes.definitions:
+        name = node.name.value if type(node) is cst.FunctionDef else ""
+        if "strategy" not in owners.get(name, ()) or name in COMMON:
+            continue
+        owner = plan.module.parent(plan.module.parent(node))
+        if type(owner) is cst.ClassDef and members.is_strategy(plan.evaluator, plan.module, owner):
+            rule = table["strategy", name]
+            _leave_member(plan, node.name, rule, name, "a strategy of the program's own has it")
 
 
 def _dotted(plan, node, table):
@@ -207,6 +223,8 @@ def _kinds(plan, values, kinds, name):
 
 def _unresolved(plan, node, owner, name, values, kinds, table):
     """Notes a name that only strategies have, on something that cannot be told."""
+    if any(value[0] == "tf" and tensorflow_names.is_strategy_class(value[1]) for value in values):
+        return _leave_member(plan, node, table["strategy", name], name, "a member of the class")
     if values and ("unknown",) not in values:
         return plan.other(node, name, "it belongs to something else")
     if "strategy" not in kinds:
@@ -224,6 +242,12 @@ def _unresolved(plan, node, owner, name, values, kinds, table):
             or "see --list-rules, " + rule.name
         ),
     )
+
+
+def _leave_member(plan, node, rule, name, seen, kind="strategy"):
+    """Leaves a member where it is no attribute of a strategy, and says its new name."""
+    new = surfaces.MEMBERS[STEPS[rule.step]].get((kind, name))
+    Use(plan, rule.name, kind, name, node).leave(seen, new or "see --list-rules, " + rule.name)
 
 
 def _is_told(plan, node, owner, name):
@@ -258,14 +282,13 @@ def _leave_strings(plan, owners, table):
             values = plan.evaluator.values(module, owner)
             known = _kinds(plan, values, owners[name], name)
             for kind in sorted(known):
-                rule = table[kind, name]
-                Use(plan, rule.name, kind, name, node).leave(
-                    "a member that is named in a string",
-                    surfaces.MEMBERS[STEPS[rule.step]].get((kind, name))
-                    or "see --list-rules, " + rule.name,
-                )
+                _leave_member(plan, node, table[kind, name], name, _IN_STRING, kind)
             if not known:
                 _unresolved(plan, node, owner, name, values, owners[name], table)
+    for node, name in builtin_calls.members_asked_for(module):
+        rule = table.get(("strategy", name))
+        if rule is not None and name not in COMMON and era_names.eras_of_member(name, "strategy"):
+            _leave_member(plan, node, rule, name, _IN_STRING)
     for node in module.nodes.annotations:
         for dotted in plan.evaluator.annotated_names(module, node):
             if ("tf", dotted) in table:

@@ -19,6 +19,7 @@ _OWN_CODE = frozenset(
     ("_api", "autodiff", "compiler", "core", "dtensor", "examples", "include", "python")
     + ("security", "stream_executor", "tools", "tsl")
 )
+_OF_LITE = (["profiling"], ["testing"], ["toco"], ["tools"])
 #: Modules that ``compat.v1`` has as attributes only: no import goes below them since 2.16.
 _NOT_BELOW_V1 = ("keras.",)
 _V1 = "tensorflow.compat.v1."
@@ -107,7 +108,8 @@ class Relocation:
 
 def is_own_code(dotted):
     """Whether a dotted name below ``tensorflow`` is of its own code, no public name."""
-    return dotted.partition(".")[0] in _OWN_CODE
+    first, *rest = dotted.split(".")
+    return first in _OWN_CODE or "python" in rest or (first == "lite" and rest[:1] in _OF_LITE)
 
 
 def _compat(rest):

@@ -56,6 +56,19 @@ def _super(evaluator, module, call):
     return found or (_OTHER if owner is not None and not owner.bases else UNKNOWN)
 
 
+def members_asked_for(module):
+    """(node, name) of each member of something else that a call names in a string.
+
+    ``operator.methodcaller("name")``, ``attrgetter("a.name")``, ``mock.patch.object(x, "name")``.
+    """
+    for function, index in (("methodcaller", 0), ("attrgetter", 0), ("object", 1)):
+        for call in module.nodes.calls_by_name.get(function, ()):
+            node = call.args[index].value if len(call.args) > index else None
+            value = node.evaluated_value if type(node) is cst.SimpleString else None
+            if isinstance(value, str):
+                yield node, value.rpartition(".")[2]
+
+
 def named_member(call):
     """(what is asked, the member's name) of ``getattr(x, "name")`` and its kin; else None."""
     if len(call.args) < 2 or any(each.star or each.keyword for each in call.args[:2]):

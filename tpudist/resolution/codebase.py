@@ -176,19 +176,19 @@ class CodeBase:
         return self._kept[key]
 
     def mentioning(self, *words):
-        """Paths of the files that contain all the words."""
+        """Paths of the files in which all the words stand."""
         found = None
         for word in words:
             if word not in self._mentioning:
                 if len(self._mentioning) > _ANSWERS:
                     self._mentioning.clear()
-                self._mentioning[word] = self._with_part(word.encode("utf-8"))
+                self._mentioning[word] = self._having_word(word.encode("utf-8"))
             found = self._mentioning[word] if found is None else found & self._mentioning[word]
         return sorted(found or ())
 
-    def _with_part(self, raw):
+    def _having_word(self, raw):
         if contents_lib.is_word(raw):
-            return self.words().having(raw)
+            return self.words().files(raw)
         return {path for path, text in self.bytes.items() if raw in text}
 
     def words(self):

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import array
 import bisect
+import io
 import itertools
+import mmap
 import re
+import tempfile
+import zlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Iterable, Iterator
+    from typing import IO, Any, Iterable, Iterator
 
 _HELD = 4 << 20  # bytes
 _LONGEST = 100  # of a word; images in notebooks are longer ones
 _TOGETHER = 500  # files whose words are kept together, at most 65,536
 _WORD = re.compile(rb"\w+")
+_ESCAPED = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)")  # in the strings of a notebook
 
 
 class Contents:
@@ -74,7 +79,7 @@ class Contents:
 
 
 class Words:
-    """Which files have which words.
+    """Which files have which words, kept in a temporary file that nobody else sees.
 
     Args:
       contents: (path, bytes) of each file.
@@ -82,48 +87,81 @@ class Words:
 
     def __init__(self, contents: Iterable[tuple[str, bytes]]) -> None:
         self._parts: list[_Part] = []
+        made = _temporary()
         paths: list[str] = []
         words: dict[bytes, list[int]] = {}
         for path, raw in contents:
+            if path.endswith(".ipynb"):
+                raw = _ESCAPED.sub(b" ", raw)
             for word in set(_WORD.findall(raw)):
                 if len(word) <= _LONGEST:
                     words.setdefault(word, []).append(len(paths))
             paths.append(path)
             if len(paths) == _TOGETHER:
-                self._parts.append(_Part(paths, words))
+                self._parts.append(_Part(paths, words, made))
                 paths, words = [], {}
-        self._parts.append(_Part(paths, words))
+        self._parts.append(_Part(paths, words, made))
+        self._bytes = _mapped(made)
 
-    def having(self, part: bytes) -> set[str]:
-        """The files in which a word has a part that is of letters, digits and ``_``."""
-        return {path for each in self._parts for path in each.having(part)}
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__, _bytes=self._bytes[:])
 
     def files(self, word: bytes) -> set[str]:
-        """The files in which a word stands."""
-        return {path for each in self._parts for path in each.having(b"\n%s\n" % word)}
+        """The files in which a word stands; seldom one of another word that has its number."""
+        number = zlib.crc32(word)
+        with memoryview(self._bytes) as view:
+            return {path for part in self._parts for path in part.having(view, number)}
 
 
 class _Part:
-    """Some files and their words, in some 25 bytes a word and 2 a file that has it."""
+    """Some files, and where the numbers of their words stand: 10 bytes a word, 2 a file of it."""
 
-    def __init__(self, paths: list[str], words: dict[bytes, list[int]]) -> None:
+    def __init__(self, paths: list[str], words: dict[bytes, list[int]], made: IO[bytes]) -> None:
         self._paths = paths
-        self._every = b"\n" + b"".join(word + b"\n" for word in words)
-        starts = itertools.accumulate(len(word) + 1 for word in words)
-        self._starts = array.array("I", [0, *starts])  # of the line end before each word
-        ends = itertools.accumulate(map(len, words.values()))
-        self._ends = array.array("I", [0, *ends])
-        self._numbers = array.array("H", itertools.chain.from_iterable(words.values()))
+        every = sorted((zlib.crc32(word), files) for word, files in words.items())
+        ends = itertools.accumulate(len(files) for _, files in every)
+        self._words = _put(made, array.array("I", [word for word, _ in every]))
+        self._ends = _put(made, array.array("I", [0, *ends]))
+        numbers = itertools.chain.from_iterable(files for _, files in every)
+        self._files = _put(made, array.array("H", numbers))
 
-    def having(self, part: bytes) -> set[str]:
-        """The files that have a word which these bytes are in."""
-        every, found = self._every, set()
-        start = every.find(part)
-        while start >= 0:
-            word = bisect.bisect_right(self._starts, start) - 1
-            found.update(self._numbers[self._ends[word] : self._ends[word + 1]])
-            start = every.find(part, self._starts[word + 1])
-        return {self._paths[number] for number in found}
+    def having(self, view: memoryview, word: int) -> list[str]:
+        """The files that have a word of this number; `view` is of what was put."""
+        found: list[str] = []
+        with view[slice(*self._words)].cast("I") as words:
+            index = bisect.bisect_left(words, word)
+            while index < len(words) and words[index] == word:
+                with view[slice(*self._ends)].cast("I") as ends:
+                    first, last = ends[index : index + 2]
+                with view[slice(*self._files)].cast("H") as files:
+                    found += [self._paths[number] for number in files[first:last]]
+                index += 1
+        return found
+
+
+def _temporary() -> IO[bytes]:
+    """A file without a name; one in memory if there is no place for it."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError:
+        return io.BytesIO()
+
+
+def _put(made: IO[bytes], what: bytes | array.array[int]) -> tuple[int, int]:
+    """Writes to the end of a file; the (start, end) where it stands, in a place for numbers."""
+    start = made.tell()
+    end = start + made.write(what)
+    made.write(b"\0" * (-end % 8))
+    return start, end
+
+
+def _mapped(made: IO[bytes]) -> mmap.mmap | bytes:
+    """What was put into a file, which is read where it is."""
+    if isinstance(made, io.BytesIO):
+        return made.getvalue()
+    with made:
+        made.flush()
+        return mmap.mmap(made.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def is_word(raw: bytes) -> bool:

@@ -232,9 +232,8 @@ class Evaluator:
         return UNKNOWN
 
     def _annotated(self, module, statement):
-        if statement.value is not None:
-            return self.values(module, statement.value)
-        return self.of_annotation(module, statement.annotation)
+        found = NOTHING if statement.value is None else self.values(module, statement.value)
+        return found - UNKNOWN or self.of_annotation(module, statement.annotation)
 
     def of_annotation(self, module, annotation):
         """The values that a type annotation promises."""
@@ -243,6 +242,8 @@ class Evaluator:
             return self._promised(self._of_text(module, node))
         if isinstance(node, cst.Subscript) and last_word(node.value) == "Optional":
             node = node.slice[0].slice.value
+        if builtin_calls.builtin_name(module, node) == "object":
+            return UNKNOWN  # it promises nothing
         return self._promised(self.values(module, node))
 
     def _promised(self, classes):

@@ -23,6 +23,7 @@ from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.first_generation import FIRST_GENERATION
 from tpudist.surfaces.gone import GONE, LAST
+from tpudist.surfaces.gone_modules import GONE_MODULES, gone_module, instead_of_module
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.rows import Row
@@ -34,6 +35,7 @@ __all__ = [
     "EXPORTS",
     "FIRST_GENERATION",
     "GONE",
+    "GONE_MODULES",
     "HOMES",
     "LAST",
     "LEADS",
@@ -50,8 +52,10 @@ __all__ = [
     "Successor",
     "contrib_modules",
     "era_named",
+    "gone_module",
     "gone_prefix",
     "gone_text",
+    "instead_of_module",
     "lead",
     "leads_below",
     "members",

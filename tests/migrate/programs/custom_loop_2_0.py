@@ -7,7 +7,7 @@ tf.config.experimental_connect_to_host(resolver.master())
 tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.experimental.TPUStrategy(resolver)
 with strategy.scope():
-    weight = tf.Variable(1.0)
+    weight = tf.Variable(1.0, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
 data = tf.data.Dataset.from_tensor_slices(tf.range(1.0, 9.0)).batch(4, drop_remainder=True)
 
 

@@ -1,0 +1,85 @@
+"""Imports that stay and that no TensorFlow of today can do, which is told."""
+
+import libcst as cst
+
+from tpudist import surfaces
+from tpudist.migrate import imports
+from tpudist.resolution import import_origins, tensorflow_names
+from tpudist.resolution.module import dotted_name
+
+
+def covered(name, era):
+    """Whether the drop-in namespace of an era answers for a dotted name below ``tf``."""
+    names = set(surfaces.DROPINS[era])
+    if era == "contrib":
+        if surfaces.lead(name).kind != "gone":
+            return True
+        names.update(surfaces.MOVED, surfaces.LEADS, surfaces.WRITTEN)
+    return any(
+        key == name or key.startswith(name + ".") or name.startswith(key + ".") for key in names
+    )
+
+
+def leave_contrib(plan_, relocation, era):
+    """Notes imports of contrib modules that stay, which no later TensorFlow has.
+
+    Args:
+      plan_: the `Plan`, with all edits.
+      relocation: the `Relocation` of the imports, None if they stay.
+      era: the era whose drop-in namespace the file uses afterwards; "" for none.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, bound in _imported(node):
+            below = tensorflow_names.below_tensorflow(full) or ""
+            stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
+            moves = relocation is not None and relocation.moves_on(below)
+            if (
+                stays
+                and not moves
+                and not (era and covered(below, era))
+                and not (bound and imports.dropped(plan_, node, full, bound))
+            ):
+                plan_.leave(
+                    node,
+                    "gone-contrib",
+                    "import of %s: tf.contrib ended with TensorFlow 1.15" % full,
+                    surfaces.gone_text(below),
+                )
+
+
+def leave_names(plan_, rule):
+    """Notes imports of what is in no TensorFlow of today, each once.
+
+    Args:
+      plan_: the `Plan` of the step to latest.
+      rule: the rule's name.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, _ in _imported(node):
+            below = tensorflow_names.below_tensorflow(full) or ""
+            if plan_.ignores(node, rule) or below.partition(".")[0] == "contrib":
+                continue
+            name = surfaces.gone_prefix(below)
+            instead = surfaces.GONE[name] if name else ""
+            if name is None and full.partition(".")[0] == "tensorflow":
+                name = surfaces.gone_module(below)
+                instead = surfaces.instead_of_module(below)
+            if name and name not in plan_.told and not _is_tried(plan_.module, node):
+                plan_.told.add(name)
+                seen = "import of %s: not in every TensorFlow of today" % full
+                plan_.leave(node, rule, seen, instead)
+
+
+def _imported(node):
+    """As `import_origins.imported`; of ``from x import *``, x and no bound name."""
+    if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
+        if not node.relative:
+            yield dotted_name(node.module), ""
+    else:
+        yield from import_origins.imported(node)
+
+
+def _is_tried(module, node):
+    """Whether an import stands in a ``try`` that has an answer to its failing."""
+    around = module.around(node, cst.Try)
+    return around is not None and bool(around.handlers)
