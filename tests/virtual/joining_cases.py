@@ -235,8 +235,8 @@ def _lists(x):
     made = ops.TensorListSetItem(input_handle=made, index=1, item=x[0])
     made = ops.TensorListResize(input_handle=made, size=4)
     pushed = ops.EmptyTensorList(element_shape=shape, max_num_elements=-1, element_dtype=tf.float32)
-    pushed = ops.TensorListPushBack(input_handle=pushed, tensor=x[1])
-    pushed = ops.TensorListPushBack(input_handle=pushed, tensor=tf.ones([6]))
+    for element in (tf.ones([6]), x[1], x[2]):
+        pushed = ops.TensorListPushBack(input_handle=pushed, tensor=element)
     rest, last = ops.TensorListPopBack(
         input_handle=pushed, element_shape=shape, element_dtype=tf.float32
     )
@@ -245,6 +245,7 @@ def _lists(x):
         get(input_handle=rows, index=2),
         get(input_handle=made, index=1),
         last,
+        get(input_handle=rest, index=1),
         ops.TensorListLength(input_handle=rest) + ops.TensorListLength(input_handle=made),
         ops.TensorListElementShape(input_handle=rows, shape_type=tf.int32),
         tf.ensure_shape(

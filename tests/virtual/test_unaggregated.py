@@ -1,5 +1,7 @@
 """Updates with values that differ per replica: each copy of a variable gets its own."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -7,8 +9,9 @@ from tensorflow.python.keras.optimizer_v2 import adam, gradient_descent
 
 from tpudist.core import cluster
 from tpudist.errors import ContextError
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
+from tpudist.virtual import variables
 
 CORES = 3
 
@@ -148,3 +151,44 @@ def test_what_is_computed_from_a_sum_is_one_value(strategy, clipped, calls):
     np.testing.assert_allclose(run(strategy, fn, calls), expected, 1e-5)
     components = strategy.experimental_local_results(variable)
     assert all(part is components[0] for part in components)
+
+
+AGGREGATIONS = [tf.VariableAggregation.NONE, tf.VariableAggregation.SUM]
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph"])
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+@pytest.mark.parametrize("make", [distributed.per_replica, distributed.mirrored])
+@pytest.mark.parametrize("leaf", [float, tf.constant])
+def test_updates_across_replicas_with_numbers_and_tensors(mode, aggregation, make, leaf):
+    """TensorFlow's own tests make values of Python numbers, and mirrored ones that differ."""
+    graph = tf.Graph() if mode == "graph" else None
+    with contextlib.ExitStack() as stack:
+        if graph:
+            stack.enter_context(graph.as_default())
+        strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+        with strategy.scope():
+            variable = tf.Variable(0.0, aggregation=aggregation)
+        given = make(strategy.extended, [leaf(x) for x in (1.0, 2.0, 3.0)])
+        update = strategy.extended.update(variable, lambda v, x: v.assign(x), args=(given,))
+        found = list(strategy.experimental_local_results(variable))
+        if graph:
+            with tf.compat.v1.Session() as session:
+                session.run(tf.compat.v1.global_variables_initializer())
+                session.run(update)
+                found = session.run(found)
+    assert [float(x) for x in found] == [1.0, 2.0, 3.0]
+
+
+def test_an_update_with_one_value_leaves_a_variable_stored_once(strategy):
+    with strategy.scope():
+        variable = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+    reduced = strategy.extended.reduce_to(
+        tf.distribute.ReduceOp.SUM,
+        distributed.per_replica(strategy.extended, [tf.constant(x) for x in (1.0, 2.0, 3.0)]),
+        variable,
+    )
+    for value in (reduced, distributed.per_replica(strategy.extended, [6.0] * CORES)):
+        strategy.extended.update(variable, lambda v, x: v.assign(x), args=(value,))
+        assert parts(strategy, variable) == [6.0] * CORES
+        assert variables.is_stored_once(variable)

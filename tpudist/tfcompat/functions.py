@@ -16,7 +16,7 @@ from tensorflow.python.framework import auto_control_deps, func_graph, ops, tens
 from tensorflow.python.ops import variable_scope
 
 from tpudist.errors import TpudistError
-from tpudist.tfcompat import nests, versions
+from tpudist.tfcompat import made_ops, nests, versions
 
 if versions.AUTOGRAPH_HIDES_ERRORS:
     TpudistError.ag_pass_through = True
@@ -213,7 +213,7 @@ def copy_op(op, inputs, changed=None):
         if name not in ("_class", "_output_shapes")
     }
     attributes.update(changed or {})
-    return ops.get_default_graph().create_op(
+    made = ops.get_default_graph().create_op(
         op.type,
         list(inputs),
         [tensor.dtype for tensor in op.outputs],
@@ -221,6 +221,13 @@ def copy_op(op, inputs, changed=None):
         attrs=attributes,
         op_def=op.op_def,
     )
+    if any(_has_function(value) for value in attributes.values()):
+        made_ops.wait(made)
+    return made
+
+
+def _has_function(attribute):
+    return attribute.HasField("func") or bool(attribute.list.func)
 
 
 def is_stateful(op):
@@ -326,6 +333,8 @@ def call(function, inputs, like):
     """
     results = call_flat(function, list(inputs))
     results = list(results) if results is not None else []
+    if results and not isinstance(results[0], ops.EagerTensor):
+        made_ops.wait(results[0].op)
     for result, expected in zip(results, like):
         if expected.dtype in (tf.resource, tf.variant):
             copy_handle_data(expected, result)

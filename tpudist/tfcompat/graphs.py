@@ -12,7 +12,6 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import function_def_to_graph, kernels, ops
 from tensorflow.python.ops import (
     control_flow_ops,
-    gen_array_ops,
     gen_resource_variable_ops,
     resource_variable_ops,
     variable_scope,
@@ -128,14 +127,6 @@ def converted(fn):
 def is_eager(tensor):
     """Whether `tensor` is eager: it has a value and belongs to no graph."""
     return isinstance(tensor, ops.EagerTensor)
-
-
-def alias(tensor):
-    """Another object for the same tensor.
-
-    ``tf.identity`` gives back an eager tensor itself on 1.14 and 2.0.
-    """
-    return gen_array_ops.identity(tensor) if is_eager(tensor) else tf.identity(tensor)
 
 
 def unstacked(tensors):

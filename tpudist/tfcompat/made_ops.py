@@ -1,4 +1,4 @@
-"""Ops of a graph, executed at once or made again with other functions.
+"""Ops and tensors made again, with other functions or as they are; ops executed at once.
 
 Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
 semantics live here.
@@ -8,6 +8,7 @@ import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import ops
+from tensorflow.python.ops import gen_array_ops
 
 #: What a branch or loop keeps when its functions are replaced.
 _KEPT = ("Tcond", "parallel_iterations", "_lower_using_switch_merge")
@@ -36,13 +37,46 @@ def create_with_functions(op, first, tensors, like, types, made):
         function.add_to_graph(graph)
         attributes[name] = attr_value_pb2.AttrValue()
         attributes[name].func.name = function.name
-    return graph.create_op(
+    created = graph.create_op(
         op.type,
         list(first) + list(tensors),
         [value.dtype for value in like],
         name=op.type.lower(),
         attrs=attributes,
         op_def=op.op_def,
+    )
+    wait(created)
+    return created
+
+
+def alias(tensor):
+    """Another object for the same tensor.
+
+    ``tf.identity`` gives back an eager tensor itself on 1.14 and 2.0.
+    """
+    if not isinstance(tensor, ops.EagerTensor):
+        return tf.identity(tensor)
+    made = gen_array_ops.identity(tensor)
+    made._tpudist_alias_of = origin(tensor)
+    return made
+
+
+def origin(tensor):
+    """The eager tensor that `tensor` is an :func:`alias` of, or itself."""
+    return getattr(tensor, "_tpudist_alias_of", tensor)
+
+
+def wait(op):
+    """Lets `op`, which calls functions, wait for all current control dependencies.
+
+    TensorFlow leaves out those that the inputs of an op have, or are. That orders an op, but
+    not a call: TensorFlow puts the ops of the function in its place, and those that do not
+    need the inputs do not wait for them.
+    """
+    graph = ops.get_default_graph()
+    known = set(op.control_inputs)
+    op._add_control_inputs(
+        [each for each in graph._current_control_dependencies() if each not in known]
     )
 
 

@@ -44,6 +44,9 @@ class Part:
             made = map(batched_values.converted, self.outputs, outlines)
             self.tensors = self._graph.outputs = _tensors(made)
         tensor_lists.check_fed(self._graph)
+        self._graph.control_outputs = [  # a read too: what is done after the call waits for it
+            op for op in self._graph.get_operations() if functions.is_stateful(op)
+        ]
         return functions.make(self._graph, noinline=False)
 
 

@@ -257,8 +257,6 @@ def differs(value):
     given = trace.given(value) if isinstance(trace, Merge) else None
     if given is not None and not distributed.is_mirrored(value):
         return not trace.program.uniformity.holds(given)
-    if tf.executing_eagerly() and distributed.is_mirrored(value):
-        return False
     return not uniformity.are_equal(distributed.components(value))
 
 

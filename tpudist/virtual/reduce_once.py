@@ -5,7 +5,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import distributed, graphs, nests
+from tpudist.tfcompat import distributed, graphs, made_ops, nests
 from tpudist.virtual import collectives, function_graphs, lazy_values
 
 
@@ -103,11 +103,11 @@ def copies(value, count):
 def _alias(value):
     if isinstance(value, distributed.IndexedSlices):
         return distributed.IndexedSlices(
-            graphs.alias(value.values), graphs.alias(value.indices), value.dense_shape
+            made_ops.alias(value.values), made_ops.alias(value.indices), value.dense_shape
         )
     if isinstance(value, tf.Operation) or value is None:
         return value
-    return graphs.alias(value)
+    return made_ops.alias(value)
 
 
 def spread(extended, value, destinations):

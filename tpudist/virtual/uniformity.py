@@ -4,7 +4,10 @@ Uniform are constants, reads of a variable that is stored once, single values
 that a merge gave back, and everything computed from these without side effects.
 """
 
-from tpudist.tfcompat import distributed, functions, graphs
+import numpy as np
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions, graphs, made_ops
 from tpudist.virtual import reduce_once, variables
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -106,8 +109,8 @@ class _Pairs:
         return True
 
     def _correspond(self, left, right):
-        if graphs.is_eager(left) or graphs.is_eager(right):
-            return False
+        if not all(tf.is_tensor(each) and not graphs.is_eager(each) for each in (left, right)):
+            return _are_one(left, right)
         left, right = _source(left), _source(right)
         if left is right:
             return True
@@ -116,6 +119,13 @@ class _Pairs:
             return False
         self._pending += list(zip(one.inputs, other.inputs))
         return all(_is_one(handle) for handle in one.inputs if functions.is_resource(handle))
+
+
+def _are_one(left, right):
+    """Whether they are one eager tensor, or equal numbers of Python's."""
+    if tf.is_tensor(left) or tf.is_tensor(right):
+        return made_ops.origin(left) is made_ops.origin(right)
+    return bool(np.array_equal(left, right))
 
 
 def _source(tensor):
