@@ -1,20 +1,13 @@
 """A function for every batching rule, and sums of which only the total is wanted."""
 
 import functools
-import inspect
 
 import numpy as np
 import tensorflow as tf
 
+from tests.virtual import converted_cases
+from tests.virtual.converted_cases import raw
 from tpudist.virtual.batching_rules import elementwise
-
-
-def raw(op_type, *inputs, **attributes):
-    """The op itself, with its inputs in the order of its definition."""
-    make = getattr(tf.raw_ops, op_type)
-    names = list(inspect.signature(make).parameters)
-    return make(**dict(zip(names, inputs), **attributes))
-
 
 _BOOLEAN = ("LogicalAnd", "LogicalOr", "LogicalNot")
 _INTEGER = ("BitwiseAnd", "BitwiseOr", "Invert", "Mod", "TruncateDiv")
@@ -112,7 +105,27 @@ def _convolved(convolve, shape, x):
     return y, tape.gradient(loss, x)
 
 
+@functools.lru_cache()
+def _table():
+    """Numbers of some keys."""
+    with tf.init_scope():
+        keys, values = tf.constant([0, 1, 2, 4]), tf.constant([0.5, 0.25, 3.0, -1.0])
+        initializer = tf.lookup.KeyValueTensorInitializer(keys, values)
+        return tf.lookup.StaticHashTable(initializer, 7.0)
+
+
+def looked_up(keys):
+    """What a table has for keys, some of which it has not."""
+    return _table().lookup(keys)
+
+
 CASES = {
+    "LookupTableFindV2": lambda x: [
+        looked_up(labels(x)) * 2,
+        looked_up(labels(x)[0]),
+        looked_up(tf.cast(x * 6, tf.int32)),
+        tf.cast(_table().size(), tf.float32) * x,
+    ],
     "AvgPool": functools.partial(_pooled, tf.nn.avg_pool2d),
     "MaxPool": functools.partial(_pooled, tf.nn.max_pool2d),
     "Conv2D": functools.partial(_convolved, tf.nn.conv2d, (2, 2, 3, 5)),
@@ -261,6 +274,7 @@ def _lists(x):
 
 
 CASES["Lists"] = _lists
+CASES.update(converted_cases.CASES)
 CASES.update((op_type, functools.partial(_unary, op_type)) for op_type in elementwise.UNARY)
 CASES.update((op_type, functools.partial(_binary, op_type)) for op_type in elementwise.BROADCAST)
 CASES.update((op_type, functools.partial(_same, op_type)) for op_type in elementwise.SAME_SHAPE)

@@ -181,3 +181,22 @@ def test_a_control_dependency_holds_through_what_only_passes_on(strategy, throug
     least = dict(zip(IDS, [1.0, 3.0, 6.0, 10.0]))
     assert sorted(replica_id for replica_id, _ in seen) == IDS
     assert all(value >= least[replica_id] for replica_id, value in seen)
+
+
+def test_a_table_is_asked_in_turn_where_replicas_insert(strategy):
+    """Each replica sees what those before it have inserted."""
+    table = tf.lookup.experimental.DenseHashTable(
+        tf.int64, tf.float32, default_value=-1.0, empty_key=-1, deleted_key=-2
+    )
+    table.insert(tf.constant([0, 1], tf.int64), tf.constant([5.0, 6.0]))
+    seven = tf.constant([7], tf.int64)
+
+    def inserts():
+        before = table.lookup(seven)[0]
+        table.insert(seven, tf.reshape(number(), [1]))
+        return before
+
+    assert run(strategy, inserts) == [-1.0, 0.0, 1.0, 2.0]
+    assert run(strategy, inserts) == [3.0, 0.0, 1.0, 2.0]
+    found = run(strategy, lambda: table.lookup(tf.cast(tf.reshape(number(), [1]), tf.int64))[0])
+    assert found == [5.0, 6.0, -1.0, -1.0]

@@ -184,6 +184,8 @@ CASES = {
         tf.gather(x, tf.range(count(x))[::-1]),
         tf.gather(x, tf.where(x[:, 1] > 0.4)[:, 0]),
         tf.gather(x, tf.range(count(x) // 2)),
+        joining_cases.looked_up(labels(x)),
+        joining_cases.looked_up(tf.cast(x * 6, tf.int32)) + x,
         tf.one_hot(labels(x), 6),
         tf.one_hot(labels(x), 6, axis=0),
         tf.math.unsorted_segment_sum(x, labels(x) - 1, 6),

@@ -206,7 +206,13 @@ def definition(graph, name):
 
 
 #: Ops that ask a resource for its value, and change nothing.
-READS = ("ReadVariableOp", "ResourceGather", "VariableShape")
+READS = (
+    "LookupTableFindV2",
+    "LookupTableSizeV2",
+    "ReadVariableOp",
+    "ResourceGather",
+    "VariableShape",
+)
 
 
 def flow_of(op):

@@ -125,6 +125,18 @@ def gather(node):
     return [batched_values.Batch(node.count, node.shape(), **{kind: made})]
 
 
+@rule("LookupTableFindV2")
+def look_up(node):
+    """What a table has for keys, each by itself."""
+    if not (node.is_uniform(0, 2) and node.is_batch(1)) or node.input_shape(1) is None:
+        return None
+    (made,) = node.make(node.inputs[0].value, node.inputs[1].tensors()[0], node.inputs[2].value)
+    first = [node.count * n for n in node.input_shape(1)[:1]] or [node.count]
+    made.set_shape(first + node.shape()[len(node.input_shape(1)[:1]) :])
+    kind = "rows" if node.input_shape(1) else "stacked"
+    return [batched_values.Batch(node.count, node.shape(), **{kind: made})]
+
+
 @rule("OneHot")
 def one_hot(node):
     """One-hot vectors along the last axis."""

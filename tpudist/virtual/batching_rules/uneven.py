@@ -112,6 +112,17 @@ def row_by_row(node):
     return by_row(node)
 
 
+@rule("LookupTableFindV2")
+def look_up(node):
+    """What a table has for keys, each by itself."""
+    rest, (table, keys, default) = rests(node), node.inputs
+    if not node.is_uniform(0, 2) or not _all_uneven(node, 1) or rest is None:
+        return None
+    (found,) = of_rows(node, keys.sizes, table.value, keys.rows(), default.value)
+    found.rows().set_shape([None] + rest[0])
+    return [found]
+
+
 @rule("Softmax", "LogSoftmax", "TopKV2")
 def last_axis(node):
     """Ops along the last axis."""

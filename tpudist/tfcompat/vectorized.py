@@ -1,0 +1,54 @@
+"""TensorFlow's own converters for ``tf.vectorized_map``: one op for many copies of it.
+
+Like :mod:`tpudist.tfcompat.functions`, this hides what TensorFlow keeps private; no
+semantics live here.
+"""
+
+import tensorflow as tf
+from tensorflow.python.ops.parallel_for.pfor import (
+    WrappedTensor,
+    _pfor_converter_registry,
+    _PforInput,
+    wrap,
+)
+
+
+class _Loop:
+    """As much of a parallel loop as the converters of single ops ask for."""
+
+    all_indices_partitioned = False
+    pfor_config = None
+
+    def __init__(self, count):
+        self._count = count
+        self.loop_len_vector = tf.constant([count])
+
+    @property
+    def all_indices(self):
+        """The numbers of the copies."""
+        return tf.range(self._count)
+
+
+def converted(op, count, inputs):
+    """The outputs of `count` copies of an op without an effect.
+
+    Args:
+      op: an op of any graph.
+      count: number of copies.
+      inputs: (tensor of the current graph, whether it is stacked) for each input: of a
+        stacked one each copy takes what stands at its place along the first axis.
+
+    Returns:
+      A list of such pairs, one for each output; None if there is no converter or it
+      does not cover the op.
+    """
+    converter = _pfor_converter_registry.get(op.type)
+    if converter is None:
+        return None
+    given = [wrap(tensor, is_stacked) for tensor, is_stacked in inputs]
+    try:
+        found = converter(_PforInput(_Loop(count), op, given))
+    except Exception:  # pylint: disable=broad-except
+        return None  # however it says what it does not cover
+    found = [found] if isinstance(found, WrappedTensor) else list(found)
+    return [(each.t, each.is_stacked) for each in found]
