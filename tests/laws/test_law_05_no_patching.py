@@ -63,6 +63,8 @@ OBJECTS = {
     "has its own thread, and Keras makes variables in the outer graph",
     ("virtual/keras_loops.py", "_distribution_strategy_stack"): "likewise",
     ("virtual/variables.py", "_assumed_equal"): "our variable: a graph relies on one value",
+    ("tfcompat/distributed.py", "_handle_name"): "copies of an eager variable have names of their "
+    "own and share one resource name, for which TensorFlow keeps one kernel",
     ("virtual/variables.py", "_distributed_container"): "the copies know the variable that they "
     "are of, as TensorFlow's do",
     ("virtual/variables.py", "_tpudist_variable"): "a trace captures a handle, and must find the "

@@ -89,6 +89,11 @@ def _distributed(cls, extended, components):
     return cls(tuple(components))
 
 
+def rename(variable, name):
+    """Gives an eager variable another name than its resource has."""
+    variable._handle_name = name
+
+
 def components(value):
     """The per-replica components of a distributed value, else ``(value,)``."""
     if not is_distributed(value):

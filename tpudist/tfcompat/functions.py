@@ -195,7 +195,8 @@ def static_value(tensor):
 
 def placeholder_like(tensor, shape=None):
     """A placeholder in the current graph for values like `tensor`."""
-    made = tf.compat.v1.placeholder(tensor.dtype, tensor.shape if shape is None else shape)
+    shape = tensor.shape if shape is None else tf.TensorShape(shape)
+    made = made_ops.placeholder(tensor.dtype, shape)
     if tensor.dtype in (tf.resource, tf.variant):
         copy_handle_data(tensor, made)
     return made
@@ -213,14 +214,9 @@ def copy_op(op, inputs, changed=None):
         if name not in ("_class", "_output_shapes")
     }
     attributes.update(changed or {})
-    made = ops.get_default_graph().create_op(
-        op.type,
-        list(inputs),
-        [tensor.dtype for tensor in op.outputs],
-        name=op.name.split("/")[-1].lstrip("_") or op.type,
-        attrs=attributes,
-        op_def=op.op_def,
-    )
+    dtypes = [tensor.dtype for tensor in op.outputs]
+    name = op.name.split("/")[-1].lstrip("_") or op.type
+    made = made_ops.add(op.type, list(inputs), dtypes, name, attributes, op.op_def)
     if any(_has_function(value) for value in attributes.values()):
         made_ops.wait(made)
     return made

@@ -4,14 +4,64 @@ Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases;
 semantics live here.
 """
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_array_ops
 
+from tpudist.tfcompat import versions
+
 #: What a branch or loop keeps when its functions are replaced.
 _KEPT = ("Tcond", "parallel_iterations", "_lower_using_switch_merge")
+
+
+#: {DType: the attribute of that type}
+_types = {}
+
+
+def add(op_type, inputs, dtypes, name, attributes, op_def=None):
+    """Adds an op to the current graph: no argument is converted, no default filled in.
+
+    Args:
+      op_type: its type.
+      inputs: its inputs, a list of tensors.
+      dtypes: the types of its outputs.
+      name: its name, which the graph makes unique.
+      attributes: {name: ``AttrValue``}.
+      op_def: the ``OpDef`` of its type, if it is at hand.
+    """
+    graph = ops.get_default_graph()
+    create = graph._create_op_internal if versions.CREATES_OPS_UNWRAPPED else graph.create_op
+    return create(op_type, inputs, dtypes, name=name, attrs=attributes, op_def=op_def)
+
+
+def type_attribute(dtype):
+    """The attribute that holds a ``DType``."""
+    if dtype not in _types:
+        _types[dtype] = attr_value_pb2.AttrValue(type=dtype.as_datatype_enum)
+    return _types[dtype]
+
+
+def placeholder(dtype, shape):
+    """A placeholder in the current graph.
+
+    Args:
+      dtype: a ``DType``.
+      shape: a ``TensorShape``.
+    """
+    attributes = {
+        "dtype": type_attribute(dtype),
+        "shape": attr_value_pb2.AttrValue(shape=shape.as_proto()),
+    }
+    return add("Placeholder", [], [dtype], "Placeholder", attributes).outputs[0]
+
+
+def reshape(tensor, shape):
+    """`tensor` under another shape, an integer tensor, in the current graph."""
+    attributes = {"T": type_attribute(tensor.dtype), "Tshape": type_attribute(shape.dtype)}
+    return add("Reshape", [tensor, shape], [tensor.dtype], "Reshape", attributes).outputs[0]
 
 
 def create_with_functions(op, first, tensors, like, types, made):
@@ -37,13 +87,13 @@ def create_with_functions(op, first, tensors, like, types, made):
         function.add_to_graph(graph)
         attributes[name] = attr_value_pb2.AttrValue()
         attributes[name].func.name = function.name
-    created = graph.create_op(
+    created = add(
         op.type,
         list(first) + list(tensors),
         [value.dtype for value in like],
-        name=op.type.lower(),
-        attrs=attributes,
-        op_def=op.op_def,
+        op.type.lower(),
+        attributes,
+        op.op_def,
     )
     wait(created)
     return created
@@ -80,6 +130,13 @@ def wait(op):
     )
 
 
+#: {(op type, attributes, values): outputs} of :func:`evaluated`: gradients ask the same often.
+_evaluated = {}
+
+#: At most so many of them are kept.
+_KEPT_VALUES = 4096
+
+
 def evaluated(op, values):
     """The outputs of an op without an effect, executed at once.
 
@@ -91,14 +148,24 @@ def evaluated(op, values):
       A list of arrays, or None if the op has other attributes.
     """
     attributes = []
+    node = op.node_def
     for name in [attr.name for attr in op.op_def.attr]:
-        kind = op.node_def.attr[name].WhichOneof("value")
+        kind = node.attr[name].WhichOneof("value")
         if kind not in ("type", "i", "b", "f", "s"):
             return None
-        value = op.get_attr(name)
-        attributes += [name, value.as_datatype_enum if kind == "type" else value]
+        attributes += [name, getattr(node.attr[name], kind)]
+    arrays = [np.asarray(v, t.dtype.as_numpy_dtype) for v, t in zip(values, op.inputs)]
+    key = (op.type, tuple(attributes), tuple((a.dtype, a.shape, a.tobytes()) for a in arrays))
+    if key not in _evaluated:
+        if len(_evaluated) >= _KEPT_VALUES:
+            _evaluated.clear()
+        _evaluated[key] = _execute(op, arrays, attributes)
+    return _evaluated[key]
+
+
+def _execute(op, arrays, attributes):
     with context.eager_mode(), context.device("CPU:0"):
-        held = [tf.constant(value, tensor.dtype) for value, tensor in zip(values, op.inputs)]
+        held = [tf.constant(array, tensor.dtype) for array, tensor in zip(arrays, op.inputs)]
         found = execute.execute(
             op.type.encode(), len(op.outputs), held, tuple(attributes), context.context()
         )

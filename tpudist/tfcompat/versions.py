@@ -52,6 +52,10 @@ KERAS_OPTIMIZERS_ARE_NEW = _since("2.11")
 #: ``import keras`` is the package that ``tf.keras`` is (2.6 release notes).
 KERAS_IS_A_PACKAGE = _since("2.6")
 
+#: A function graph creates ops by ``_create_op_internal``, which ``create_op`` wraps since then
+#: (func_graph.py of 2.1).
+CREATES_OPS_UNWRAPPED = _since("2.1")
+
 #: Distributed values find a component by its device and refuse duplicate
 #: devices (until 2.1; in 2.2 they became plain tuples).
 BY_DEVICE = not _since("2.2")

@@ -2,7 +2,7 @@
 
 A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
 
-* `Uniform`: one tensor ``[b, ...]``, the same for every replica;
+* `Uniform`: one tensor ``[b, ...]``, the same for every replica (`Constant`: known numbers);
 * `Batch`: one tensor ``[N * b, ...]`` (its rows) or ``[N, b, ...]`` (stacked),
   replica after replica: the same memory under two shapes;
 * `Total`: one tensor ``[b, ...]``, the sum over the replicas;
@@ -21,49 +21,7 @@ import tensorflow as tf
 from tpudist.tfcompat import functions, graphs
 from tpudist.virtual import constants, reduce_once, tensor_lists, uneven_values
 from tpudist.virtual.tensor_lists import NotJoined
-
-
-class Uniform:
-    """The same `tensor` for each of `count` replicas."""
-
-    #: How many tensors hold it.
-    width = 1
-
-    def __init__(self, count, tensor=None):
-        self.value = tensor
-        self.count = count
-
-    def tensors(self):
-        """The tensors that hold this batched value."""
-        return [self.value]
-
-    def like(self, tensors):
-        """The same batched value, held by other tensors."""
-        return Uniform(self.count, *tensors)
-
-    def held(self, tensor):
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(tensor)])
-
-    def static_shape(self, tensor):
-        """The static shape of one replica's value of `tensor`, of the trace."""
-        return self.value.shape
-
-    def each(self):
-        """One tensor per replica."""
-        return [self.value] * self.count
-
-    def rows(self):
-        """The value repeated along its first axis, like the rows of a `Batch`."""
-        return tf.concat(self.each(), 0)
-
-    def stacked(self):
-        """The value repeated along a new first axis, like a stacked `Batch`."""
-        return tf.stack(self.each())
-
-    def total(self, leaf=""):
-        """The sum over the replicas; `leaf` is its name in errors."""
-        return self.value * tf.cast(self.count, self.value.dtype)
+from tpudist.virtual.uniform_values import Constant, Uniform  # noqa: F401 (one name for all)
 
 
 class Each:
@@ -97,6 +55,10 @@ class Each:
     def each(self):
         """One tensor per replica."""
         return self._tensors
+
+    def rows(self):
+        """The replicas' values one after the other along their first axis."""
+        return tf.concat(self._tensors, 0)
 
     def total(self, leaf=""):
         """The sum over the replicas; `leaf` is its name in errors."""
@@ -183,17 +145,17 @@ class Batch:
       shape: the shape of one replica's value, a list of ints.
       rows: the tensor ``[count * shape[0]] + shape[1:]``; or
       stacked: the tensor ``[count] + shape``; or
+      flat: a tensor of the same numbers under another shape; or
       parts: one tensor per replica, with `rows` if these are known.
     """
 
     #: How many tensors hold it.
     width = 1
 
-    def __init__(self, count, shape, rows=None, stacked=None, parts=None):
+    def __init__(self, count, shape, rows=None, stacked=None, parts=None, flat=None):
         self.count = count
         self.shape = list(shape)
-        self._rows = rows
-        self._stacked = stacked
+        self._forms = {"rows": rows, "stacked": stacked, "flat": flat}
         self._parts = parts
 
     def static_shape(self, tensor):
@@ -202,22 +164,23 @@ class Batch:
 
     def rows(self):
         """The replicas' values one after the other along their first axis."""
-        if self._rows is None:
-            if self._stacked is None:
-                self._rows = tf.concat(self._parts, 0)
-            else:
-                rows = [self.count * self.shape[0]] + self.shape[1:]
-                self._rows = constants.reshape(self._stacked, rows)
-        return self._rows
+        return self._in_form("rows", [self.count * n for n in self.shape[:1]] + self.shape[1:])
 
     def stacked(self):
         """The replicas' values along a new first axis."""
-        if self._stacked is None:
-            if self._rows is None and self._parts is not None and (not self.shape):
-                self._stacked = tf.stack(self._parts)
-            else:
-                self._stacked = constants.reshape(self.rows(), [self.count] + self.shape)
-        return self._stacked
+        return self._in_form("stacked", [self.count] + self.shape)
+
+    def flat(self):
+        """The values under the shape that is at hand; None if they are in parts."""
+        return next((held for held in self._forms.values() if held is not None), None)
+
+    def _in_form(self, form, shape):
+        if self.flat() is None:
+            made = tf.stack(self._parts) if form == "stacked" else tf.concat(self._parts, 0)
+            self._forms[form] = made
+        if self._forms[form] is None:
+            self._forms[form] = constants.reshape(self.flat(), shape)
+        return self._forms[form]
 
     def aligned(self, rank):
         """`stacked()` with axes of size 1 after the first, so that `rank` axes follow it."""
@@ -226,13 +189,24 @@ class Batch:
             return self.stacked()
         return constants.reshape(self.stacked(), [self.count] + [1] * missing + self.shape)
 
+    def form(self):
+        """The form that is at hand; if none is, "stacked" for vectors, "rows" for examples."""
+        for form in ("rows", "stacked"):
+            if self._forms[form] is not None:
+                return form
+        return "rows" if len(self.shape) > 1 else "stacked"
+
+    def held_as(self, form):
+        """The tensor of that form."""
+        return self.rows() if form == "rows" else self.stacked()
+
     def tensors(self):
         """The tensors that hold this batched value."""
         return [self.rows() if self.shape else self.stacked()]
 
     def sources(self):
         """The tensors of which every form of it is made."""
-        held = self._stacked if self._rows is None else self._rows
+        held = self.flat()
         return self._parts if held is None else [held]
 
     def like(self, tensors):
@@ -287,7 +261,7 @@ def merged(one, other):
     """
     if isinstance(one, Uniform):
         return other
-    if isinstance(other, Uniform) or type(one) is type(other) and _fit(one, other):
+    if isinstance(other, Uniform) or is_like(one, other):
         return one
     if isinstance(one, Total) or isinstance(other, Total):
         return one if isinstance(one, Total) else other
@@ -307,7 +281,11 @@ def _kind(batched):
 
 def is_like(one, other):
     """Whether two batched values hold a tensor in the same way."""
-    return type(one) is type(other) and _fit(one, other)
+    return _class(one) is _class(other) and _fit(one, other)
+
+
+def _class(value):
+    return Uniform if isinstance(value, Uniform) else type(value)
 
 
 def converted(batched, outline):

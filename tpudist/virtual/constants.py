@@ -3,6 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
+from tpudist.tfcompat import made_ops
+
 
 def constant(value, dtype=tf.int32):
     """A constant in the current graph.
@@ -27,5 +29,7 @@ def constant(value, dtype=tf.int32):
 
 
 def reshape(tensor, shape):
-    """`tensor` under another shape, a list of ints."""
-    return tf.reshape(tensor, constant(shape))
+    """`tensor` under another shape, a list of ints; itself if it has that shape."""
+    if tensor.shape.is_fully_defined() and tensor.shape.as_list() == list(shape):
+        return tensor
+    return made_ops.reshape(tensor, constant(shape))

@@ -7,7 +7,6 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import (
     batched_values,
     batching_rules,
-    constants,
     explanations,
     joined_control_flow,
     nested,
@@ -120,11 +119,12 @@ class JoinedGraph:
                 return found, None
         uniform = all(isinstance(batched, batched_values.Uniform) for batched in given)
         if uniform and (not functions.is_stateful(op) or graphs.only_reads(op)):
-            return self._once(op, [batched.value for batched in given]), None
+            return self._once(op, given), None
         if functions.is_stateful(op) and not graphs.only_reads(op):
             return None, _effect(op, given)
         try:
-            return self._joined(op, given), _reason(op, given)
+            found = self._joined(op, given)
+            return found, None if found else _reason(op, given)
         except batched_values.NotJoined as error:
             return None, str(error)
 
@@ -151,15 +151,15 @@ class JoinedGraph:
             return None
         return batching_rules.RULES[op.type](node)
 
-    def _once(self, op, inputs):
-        folded = None if functions.is_stateful(op) else static_values.known(op, inputs)
-        if folded is None:
-            made = functions.copy_op(op, inputs)
-            self._made[op] = [made]
-            outputs = made.outputs
-        else:
-            outputs = [constants.constant(v, t.dtype) for v, t in zip(folded, op.outputs)]
-        return [batched_values.Uniform(self.count, tensor) for tensor in outputs]
+    def _once(self, op, given):
+        folded = None if functions.is_stateful(op) else static_values.known(op, given)
+        if folded is not None:
+            return [
+                batched_values.Constant(self.count, v, t.dtype) for v, t in zip(folded, op.outputs)
+            ]
+        made = functions.copy_op(op, [batched.value for batched in given])
+        self._made[op] = [made]
+        return [batched_values.Uniform(self.count, tensor) for tensor in made.outputs]
 
     def _for_each(self, op, given):
         """One op per replica; stateful ones run one after the other."""
@@ -272,6 +272,6 @@ def _shapes(op, given, count):
         return None
     ask = {"Rank": len, "Size": np.prod}.get(op.type, list)
     return [
-        batched_values.Uniform(count, constants.constant(ask(shape.as_list()), tensor.dtype))
+        batched_values.Constant(count, ask(shape.as_list()), tensor.dtype)
         for shape, tensor in zip(shapes, op.outputs)
     ]

@@ -64,6 +64,12 @@ def per_replica(extended: Any, parts: Parts) -> Any:
     return PerReplica(parts)
 
 
+def unmade(value: Any) -> Parts | None:
+    """The `Parts` of a distributed value that makes them when they are asked for, or None."""
+    parts = value._values if isinstance(value, PerReplica) else None
+    return parts if isinstance(parts, Parts) else None
+
+
 def first(value: Any) -> Any:
     """The first part of a distributed value; it makes no other part."""
     if isinstance(value, PerReplica):

@@ -24,7 +24,8 @@ class Merge(function_graphs.Trace):
     Attributes:
       position: number of ops in the replica trace when the merge happened.
       inputs: [(placeholder in `graph`, source, replica id)]: the tensor of the
-        replica trace that it stands for; replica id "sum" is the sum over replicas.
+        replica trace that it stands for; replica id "sum" is the sum over replicas,
+        "rows" are all replicas' values one after the other along the first axis.
       results: [(placeholder in the replica trace, [tensor of `graph`])], one
         tensor per replica or one for all.
       updated: the variables that are updated once for all replicas.
@@ -76,7 +77,10 @@ class Merge(function_graphs.Trace):
 
         def make(replica_id):
             with self.graph.as_default():
-                return distributed.pack(inside, [self._input(t, replica_id) for t in flat])
+                made = distributed.pack(inside, [self._input(t, replica_id) for t in flat])
+            if not replica_id:  # TensorFlow 2.4 wraps the parts anew
+                self._given[distributed.flatten(made)[0]] = inside
+            return made
 
         count = self._program.num_replicas
         parts = lazy_values.Parts(count, make, is_uniform)
@@ -106,25 +110,44 @@ class Merge(function_graphs.Trace):
         with tf.control_dependencies(None), contextlib.ExitStack() as stack:
             if replica_id == "sum":
                 stack.enter_context(collectives.named("AllReduce"))
-            held = functions.placeholder_like(tensor)
+            shape = self._rows(tensor) if replica_id == "rows" else None
+            held = functions.placeholder_like(tensor, shape)
         self.inputs.append((held, tensor, replica_id))
         return held
+
+    def _rows(self, tensor):
+        """The shape of the values of all replicas, one after the other."""
+        if not tensor.shape.dims:
+            return None
+        size, *others = tensor.shape.as_list()
+        return [size and size * self._program.num_replicas] + others
 
     def reduced(self, reduce_op, value):
         """`value` reduced outside of the merge; None if it is no tensor given to it.
 
         Outside, each replica's value is added as the replica finishes, and the
-        merge function gets one sum instead of N values.
+        merge function gets one sum instead of N values. The sum of slices of a table
+        are all replicas' slices, which are one tensor where replicas are joined.
         """
         source = self.given(value)
-        if not isinstance(source, tf.Tensor) or not self._is_inside(source):
+        if isinstance(source, distributed.IndexedSlices):
+            total = self._all_slices(source)
+        elif not isinstance(source, tf.Tensor) or not self._is_inside(source):
             return None
-        if source not in self._sums:
-            self._sums[source] = self._input(source, "sum")
-        total = self._sums[source]
+        else:
+            if source not in self._sums:
+                self._sums[source] = self._input(source, "sum")
+            total = self._sums[source]
         if reduce_op == tf.distribute.ReduceOp.MEAN:
             return distributed.divide(total, self._program.num_replicas)
         return total
+
+    def _all_slices(self, source):
+        held = [self._input(each, "rows") for each in (source.values, source.indices)]
+        with collectives.named("AllReduce"):
+            held = [tf.identity(each) for each in held]
+        shape = source.dense_shape
+        return distributed.IndexedSlices(*held, None if shape is None else self._input(shape, 0))
 
     def given(self, value):
         """What the replica trace passed to the merge as `value`, or None."""
@@ -166,6 +189,11 @@ class Merge(function_graphs.Trace):
         columns = list(zip(*[distributed.flatten(part) for part in parts]))
         return distributed.pack(parts[0], [self._result(c) for c in columns])
 
+    def _is_own(self, tensor):
+        """Whether `tensor` is a value of this merge, and no reference to one."""
+        is_value = tensor.dtype == tensor.dtype.base_dtype
+        return is_value and getattr(tensor, "graph", None) is self.graph
+
     def _result(self, tensors):
         if all(getattr(t, "graph", None) is not self.graph for t in tensors):
             if len(IdentityMap.of(tensors)) == 1:
@@ -173,7 +201,7 @@ class Merge(function_graphs.Trace):
         if all(t is tensors[0] for t in tensors):
             tensors = tensors[:1]
         with self.graph.as_default():
-            tensors = [tf.identity(t) for t in tensors]
+            tensors = [t if self._is_own(t) else tf.identity(t) for t in tensors]
         with tf.control_dependencies(None):
             held = functions.placeholder_like(tensors[0])
         self.results.append((held, tensors))
@@ -261,8 +289,9 @@ def differs(value):
 
 
 def _key(value):
-    """Identifies a distributed value by its first tensor: TensorFlow 2.4 wraps it anew."""
-    return distributed.flatten(lazy_values.first(value))[0]
+    """Identifies a distributed value: by the parts that are not made yet, or its first tensor."""
+    parts = lazy_values.unmade(value)
+    return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
 
 
 def combine(reduce_op, value):

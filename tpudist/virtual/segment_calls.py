@@ -166,6 +166,8 @@ class _Emission:
 
     def _source(self, source, replica):
         batched = self._batched(source)
+        if replica == "rows":
+            return batched.rows()
         if replica != "sum":
             return batched.each()[replica]
         key = segments.origin(source)

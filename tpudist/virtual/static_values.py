@@ -14,21 +14,21 @@ from tpudist.virtual import batched_values, symbolic_shapes, uneven_values
 _LARGEST = 1024
 
 
-def known(op, inputs):
+def known(op, given):
     """The values of the outputs of `op` if it is a small constant, or gives small integers.
 
     Args:
       op: an op of a trace, without an effect.
-      inputs: tensors of the current graph, in place of its inputs.
+      given: the batched value of each input, all uniform.
 
     Returns:
       One array per output, or None.
     """
     if op.type == "Const":
         return _of_constant(op)
-    if not inputs or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
+    if not given or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
         return None
-    values = [functions.static_value(tensor) for tensor in inputs]
+    values = [batched.constant() for batched in given]
     if any(value is None or np.size(value) > _LARGEST for value in values):
         return None
     return made_ops.evaluated(op, values)
@@ -78,7 +78,7 @@ def _stand_in(tensor, batched):
     if isinstance(batched, symbolic_shapes.Dims):
         return symbolic_shapes.stand_in(batched, tensor.dtype)
     if isinstance(batched, batched_values.Uniform):
-        value = functions.static_value(batched.value)
+        value = batched.constant()
         if value is not None:
             return tf.constant(value, tensor.dtype)
     return tf.compat.v1.placeholder(tensor.dtype, batched.static_shape(tensor))

@@ -31,20 +31,20 @@ class Dims(batched_values.Batch):
 
     def stacked(self):
         """The numbers of all replicas along a new first axis."""
-        if self._stacked is None:
+        if self._forms["stacked"] is None:
             columns = [self._column(entry) for entry in self.entries]
             made = columns[0] if self.scalar else tf.stack(columns, 1)
-            self._stacked = tf.cast(made, self.dtype)
-        return self._stacked
+            self._forms["stacked"] = tf.cast(made, self.dtype)
+        return self._forms["stacked"]
 
     def _column(self, entry):
         return entry.tensor() if isinstance(entry, Sizes) else tf.fill([self.count], entry)
 
     def rows(self):
         """The replicas' numbers one after the other."""
-        if self._rows is None:
-            self._rows = tf.reshape(self.stacked(), [-1])
-        return self._rows
+        if self._forms["rows"] is None:
+            self._forms["rows"] = tf.reshape(self.stacked(), [-1])
+        return self._forms["rows"]
 
     def each(self):
         """One tensor per replica, of which TensorFlow sees the numbers that are known."""

@@ -162,8 +162,8 @@ def split(variable):
     count = len(distributed.components(variable))
     traced = extended.replicas.ops() if extended.replicas else []
     with function_graphs.outside({}), extended.place():
-        make = _makers_of_siblings().get(first, functools.partial(_copy_of, first))
-        rest = [make(i) for i in range(1, count)]
+        make = _makers_of_siblings().get(first)
+        rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
     variable._values = (first,) + tuple(rest)
     for part in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
@@ -173,18 +173,31 @@ def split(variable):
         extended.replicas.tell_apart(traced, [part.handle for part in variable._values])
 
 
-def _copy_of(variable, replica_id):
-    """A variable of the value that `variable` has now."""
+def _copies_of(variable, count):
+    """The other variables of `count` replicas, of the value that `variable` has now."""
     with tf.init_scope():
-        initial = variable.read_value() if tf.executing_eagerly() else variable.initial_value
-        made = distributed.ResourceVariable(
-            tf.identity(initial),
-            trainable=variable.trainable,
-            aggregation=NONE,
-            name=_replica_name(variable, replica_id),
-        )
-        _leave_collections([made])
+        if tf.executing_eagerly():
+            return _eager_copies(variable, count, variable.read_value())
+        made = [
+            _copy(variable, tf.identity(variable.initial_value), _replica_name(variable, i))
+            for i in range(1, count)
+        ]
+        _leave_collections(made)
     return made
+
+
+def _eager_copies(variable, count, value):
+    """Copies are made under one name: TensorFlow keeps a kernel for each name of a handle."""
+    name = variable.name.split(":")[0] + "/"
+    made = [_copy(variable, value, name) for _ in range(1, count)]
+    for i, copy in enumerate(made, 1):
+        distributed.rename(copy, _replica_name(variable, i)[:-1] + ":0")
+    return made
+
+
+def _copy(variable, value, name):
+    trainable = variable.trainable
+    return distributed.ResourceVariable(value, trainable=trainable, aggregation=NONE, name=name)
 
 
 def _replica_name(variable, replica_id):

@@ -30,18 +30,9 @@ def reshape(node):
         return [batched_values.Total(constants.reshape(value.value, node.shape()))]
     if node.is_uniform(0):
         return [value.like([constants.reshape(value.value, node.shape())])]
-    held = value.tensors()[0]
-    return (
-        node.found(constants.reshape(held, [node.count] + node.shape()))
-        if (not node.shape())
-        else [
-            batched_values.Batch(
-                node.count,
-                node.shape(),
-                rows=constants.reshape(held, [node.count * node.shape()[0]] + node.shape()[1:]),
-            )
-        ]
-    )
+    held = value.flat()
+    held = value.held_as(value.form()) if held is None else held
+    return [batched_values.Batch(node.count, node.shape(), flat=held)]
 
 
 @rule("Transpose")

@@ -38,9 +38,12 @@ def passed(node):
 @rule(*UNARY)
 def unary(node):
     """Element by element, on one input."""
-    if isinstance(node.inputs[0], batched_values.Total):
+    value = node.inputs[0]
+    if isinstance(value, batched_values.Total):
         return _totals(node)
-    return [node.inputs[0].like(node.make(*node.inputs[0].tensors()))]
+    if not isinstance(value, batched_values.Batch):
+        return [value.like(node.make(*value.tensors()))]
+    return node.formed(value.form(), value.held_as(value.form()))
 
 
 @rule(*BROADCAST)
@@ -49,14 +52,17 @@ def broadcast(node):
     if any(isinstance(value, batched_values.Total) for value in node.inputs):
         return _totals(node)
     rank = len(node.shape())
-    if rank and all(_joins_rows(node, i) for i in range(len(node.inputs))):
-        return node.rows(
-            *[
-                value.value if isinstance(value, batched_values.Uniform) else value.rows()
-                for value in node.inputs
-            ]
-        )
     shapes = [node.input_shape(i) for i in range(len(node.inputs))]
+    if rank and all(_joins_rows(node, i) for i in range(len(node.inputs))):
+        alike = all(shape == shapes[0] for shape in shapes)
+        form = _form_at_hand(node) if alike or rank < BROADCAST_RANK else "rows"
+        return node.formed(
+            form,
+            *[
+                value.value if isinstance(value, batched_values.Uniform) else value.held_as(form)
+                for value in node.inputs
+            ],
+        )
     if rank >= BROADCAST_RANK and any(shape != shapes[0] for shape in shapes):
         return None
     return node.stacked(
@@ -65,6 +71,14 @@ def broadcast(node):
             for value in node.inputs
         ]
     )
+
+
+def _form_at_hand(node):
+    """The form that all batches of the inputs have already; else what others of its rank want."""
+    forms = {value.form() for value in node.inputs if isinstance(value, batched_values.Batch)}
+    if len(forms) == 1:
+        return forms.pop()
+    return "rows" if len(node.shape()) > 1 else "stacked"
 
 
 def _joins_rows(node, index):
@@ -80,9 +94,10 @@ def same_shape(node):
     """Element by element, on inputs of one shape."""
     if any(isinstance(value, batched_values.Total) for value in node.inputs):
         return _totals(node)
-    if not node.shape():
-        return node.stacked(*[value.stacked() for value in node.inputs])
-    return node.rows(*[value.rows() for value in node.inputs])
+    form = _form_at_hand(node)
+    return node.formed(
+        form, *[value.rows() if form == "rows" else value.stacked() for value in node.inputs]
+    )
 
 
 def _totals(node):

@@ -107,10 +107,8 @@ class Node:
 
     def constant(self, index):
         """The value of an input if it is known while tracing, or None."""
-        value = functions.static_value(self.op.inputs[index])
-        if value is None and self.is_uniform(index):
-            value = functions.static_value(self.inputs[index].value)
-        return value
+        value = self.inputs[index].constant() if self.is_uniform(index) else None
+        return functions.static_value(self.op.inputs[index]) if value is None else value
 
     def is_batch(self, *indices):
         """Whether these inputs are batches: one tensor with a value per replica."""
@@ -134,6 +132,11 @@ class Node:
     def stacked(self, *inputs):
         """Adds the op on stacked values; the batched value of its output."""
         return self.found(self.make(*inputs)[0])
+
+    def formed(self, form, *inputs):
+        """Adds the op on rows or stacked values; the batched value of its output."""
+        (made,) = self.make(*inputs)
+        return [batched_values.Batch(self.count, self.shape(), **{form: made})]
 
     def found(self, tensor):
         """The batched value of output 0, from the stacked `tensor`."""

@@ -1,0 +1,135 @@
+"""What a first step costs: ops that are made, counted; and that they compute the same."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist.core import cluster
+from tpudist.tfcompat import versions
+from tpudist.v2_2.strategy import TPUStrategy
+
+SUM = tf.distribute.ReduceOp.SUM
+
+pytestmark = pytest.mark.skipif(
+    not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
+)
+
+
+def make(cores):
+    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % cores))
+
+
+def traced(strategy, fn, values):
+    """The function of a step in which each replica calls `fn` with its value; its argument."""
+    given = strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant(values[context.replica_id_in_sync_group])
+    )
+    step = tf.function(lambda x: strategy.run(fn, args=(x,)))
+    return step.get_concrete_function(given), given
+
+
+def results(strategy, function, given):
+    return [part.numpy() for part in strategy.experimental_local_results(function(given))]
+
+
+def called(function):
+    """The definitions of the functions that a step calls."""
+    return list(function.graph.as_graph_def().library.function)
+
+
+def types(function):
+    """The op types of what all replicas do at once."""
+    return [
+        node.op
+        for each in called(function)
+        if "replicas_segment" in each.signature.name
+        for node in each.node_def
+    ]
+
+
+def slices_of_a_table(cores):
+    strategy = make(cores)
+    with strategy.scope():
+        table = tf.Variable(tf.zeros([5, 2]))
+
+    def replica(ids):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(table, ids) * 3.0)
+        gradient = tape.gradient(loss, table)
+        assert isinstance(gradient, tf.IndexedSlices)
+        total = tf.distribute.get_replica_context().all_reduce(SUM, gradient)
+        return tf.convert_to_tensor(total)
+
+    ids = np.random.RandomState(0).randint(5, size=(cores, 3)).astype(np.int32)
+    function, given = traced(strategy, replica, ids)
+    expected = np.repeat(3.0 * np.bincount(ids.reshape([-1]), minlength=5)[:, None], 2, 1)
+    for found in results(strategy, function, given):
+        np.testing.assert_array_equal(found, expected)
+    return sum(len(each.node_def) + len(each.signature.input_arg) for each in called(function))
+
+
+def test_slices_of_a_table_meet_as_one_tensor():
+    """The functions of a step do not grow with the number of replicas."""
+    assert slices_of_a_table(2) == slices_of_a_table(8)
+
+
+def test_values_keep_the_shape_that_is_at_hand():
+    """Moments: the rows are reshaped once, and what is made of them never."""
+
+    def replica(x):
+        difference = tf.square(x - tf.reduce_mean(x, 0, keepdims=True))
+        return tf.reduce_mean(tf.reshape(tf.reshape(difference, [2, 2, 3]), [4, 3]), 0)
+
+    values = np.random.RandomState(0).uniform(0.1, 0.9, (4, 4, 3)).astype(np.float32)
+    strategy = make(4)
+    function, given = traced(strategy, replica, values)
+    assert types(function).count("Reshape") == 2  # of the rows, and of what leaves
+    for found, own in zip(results(strategy, function, given), values):
+        np.testing.assert_allclose(found, own.var(0), rtol=1e-5)
+
+
+def test_a_constant_that_no_op_takes_is_not_made():
+    """Of the axes, shapes and bounds those that rules change are made once, changed."""
+
+    def replica(x):
+        return tf.transpose(tf.tile(x, [1, 2]), [1, 0])[1:]
+
+    values = np.arange(24, dtype=np.float32).reshape([4, 2, 3])
+    strategy = make(4)
+    function, given = traced(strategy, replica, values)
+    segment = next(each for each in called(function) if "replicas_segment" in each.signature.name)
+    taken = {name.split(":")[0] for node in segment.node_def for name in node.input}
+    made = {node.name for node in segment.node_def if node.op == "Const"}
+    assert made and made <= taken
+    for found, own in zip(results(strategy, function, given), values):
+        np.testing.assert_array_equal(found, np.tile(own, [1, 2]).T[1:])
+
+
+def test_a_number_of_each_replica_is_reshaped():
+    """It is held by one tensor per replica, as no rule knows what it is computed from."""
+
+    def replica(x):
+        chosen = tf.reduce_sum(tf.boolean_mask(x, x > 2.0))
+        return tf.reshape(chosen, [1, 1]) + tf.reshape(x, [1, -1])
+
+    values = np.random.RandomState(0).uniform(0.0, 4.0, (4, 6)).astype(np.float32)
+    strategy = make(4)
+    for found, own in zip(results(strategy, *traced(strategy, replica, values)), values):
+        np.testing.assert_allclose(found, own[own > 2.0].sum() + own[None], rtol=1e-6)
+
+
+def test_the_copies_of_a_split_variable_have_names_and_values_of_their_own():
+    strategy = make(4)
+    with strategy.scope():
+        variable = tf.Variable(1.0, name="average", trainable=False)
+
+    def replica(x):
+        return variable.assign_add(x)
+
+    values = np.arange(4, dtype=np.float32)
+    function, given = traced(strategy, replica, values)
+    function(given)
+    parts = strategy.experimental_local_results(variable)
+    names = ["average:0"] + ["average/replica_%d:0" % i for i in range(1, 4)]
+    assert [part.name for part in parts] == names
+    assert [float(part) for part in parts] == [1.0, 2.0, 3.0, 4.0]
