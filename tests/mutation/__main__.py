@@ -1,8 +1,9 @@
 """Breaks each batching rule, each merge and each update path in turn; tests must notice.
 
-    python -m tests.mutation [rules] [paths]
+    python -m tests.mutation [rules] [sizes] [paths] [OP_TYPE ...]
 
-prints what nobody noticed, and killed / total; exits with 1 if anything survived.
+breaks all, or the rules of the named op types; prints what nobody noticed, and killed /
+total; exits with 1 if anything survived.
 """
 
 import contextlib
@@ -14,15 +15,17 @@ import warnings
 def main(argv):
     """Returns 0 if every mutant is noticed."""
     from tests import v2_behavior  # noqa: F401 (it switches)
-    from tests.mutation import paths, rules
+    from tests.mutation import paths, rules, unknown_sizes
 
     warnings.simplefilter("ignore")
-    kinds, survived, total = argv or ["rules", "paths"], [], 0
-    if "rules" in kinds:
-        known = rules.Rules()
-        for mutant in known.mutants():
+    only = [name for name in argv if name not in ("rules", "sizes", "paths")]
+    kinds = [name for name in argv if name not in only] or ["rules", "sizes", "paths"]
+    survived, total = [], 0
+    for kind, module in (("rules", rules.Rules), ("sizes", unknown_sizes.UnknownSizes)):
+        known = module(only) if kind in kinds else None
+        for mutant in known.mutants() if known else ():
             total += 1
-            if mutant.how not in rules.WAYS or not known.is_noticed(mutant):
+            if mutant.how == "never reached" or not known.is_noticed(mutant):
                 survived.append("%s: %s" % mutant)
                 print("survived:", survived[-1], flush=True)
     if "paths" in kinds:

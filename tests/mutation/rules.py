@@ -73,7 +73,8 @@ CONSTANT = ("OnesLike", "ZerosLike")
 class Rules:
     """The cases of tests/virtual/joining_cases.py, and what each needs."""
 
-    def __init__(self):
+    def __init__(self, only=()):
+        self._only = set(only)
         self._strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
         self._values = test_joining.shares(4, 6)
         self._cases = dict(joining_cases.CASES)
@@ -110,6 +111,7 @@ class Rules:
         return [
             Mutant(op_type, how)
             for op_type in sorted(set(batching_rules.RULES).difference(CONSTANT))
+            if not self._only or op_type in self._only
             for how in sorted(self._kinds[op_type]) or ["never reached"]
         ]
 

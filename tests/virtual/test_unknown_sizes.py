@@ -127,6 +127,18 @@ def test_one_row_for_all_is_broadcast_to_the_rows_of_another(strategy):
                 np.testing.assert_allclose(got, wanted.numpy(), 1e-5)
 
 
+def test_one_matrix_for_all_is_broadcast_to_the_matrices_of_another(strategy):
+    """The axes before matrices are broadcast too."""
+
+    def products(x, y):
+        return tf.matmul(tf.reshape(x, [-1, 2, 3]), tf.reshape(y, [-1, 3, 1]))
+
+    columns = shares([3, 1, 2, 4]), shares([1, 1, 2, 1], 3)
+    found = joined(strategy, products, [6, 3])(*columns)
+    for (got,), (x, y) in zip(found, zip(*columns)):
+        np.testing.assert_allclose(got, products(tf.constant(x), tf.constant(y)).numpy(), 1e-5)
+
+
 @pytest.mark.parametrize(
     "fn, sizes",
     [

@@ -20,6 +20,10 @@ from tpudist.virtual import reduce_once
 Key = collections.namedtuple("Key", "origins factor")
 
 
+#: Where numbers of rows are computed: a GPU has no kernels for some of it.
+_NUMBERS = "/device:CPU:0"
+
+
 class Sizes:
     """How many rows each replica has.
 
@@ -36,14 +40,16 @@ class Sizes:
     def tensor(self):
         """int32 ``[N]``."""
         if self._tensor is None:
-            self._tensor = self._make()
+            with tf.device(_NUMBERS):
+                self._tensor = self._make()
         return self._tensor
 
     def owners(self):
         """int32: the replica of each row."""
         if self._owners is None:
-            ends = tf.cumsum(self.tensor())
-            self._owners = tf.searchsorted(ends, tf.range(ends[-1]), side="right")
+            with tf.device(_NUMBERS):
+                ends = tf.cumsum(self.tensor())
+                self._owners = tf.searchsorted(ends, tf.range(ends[-1]), side="right")
         return self._owners
 
     def total(self):
@@ -57,6 +63,12 @@ class Sizes:
         factor = fractions.Fraction(factor)
         key = Key(self.key.origins, self.key.factor * factor)
         return Sizes(key, lambda: self.tensor() * factor.numerator // factor.denominator)
+
+
+def starts(sizes):
+    """int32 ``[N]``: which of all rows is the first of each replica."""
+    with tf.device(_NUMBERS):
+        return tf.cumsum(sizes, exclusive=True)
 
 
 def ratio(one, other):
@@ -216,9 +228,9 @@ def gathered(value, sizes):
 
 def _sources(own, wanted, owners):
     """For each row of `wanted` rows the one of `own` rows that it repeats."""
-    place = tf.range(tf.reduce_sum(wanted)) - tf.gather(tf.cumsum(wanted, exclusive=True), owners)
+    place = tf.range(tf.reduce_sum(wanted)) - tf.gather(starts(wanted), owners)
     place = tf.where(tf.equal(tf.gather(own, owners), 1), tf.zeros_like(place), place)
-    return tf.gather(tf.cumsum(own, exclusive=True), owners) + place
+    return tf.gather(starts(own), owners) + place
 
 
 def equal(value, sizes):

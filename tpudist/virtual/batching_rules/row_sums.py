@@ -31,7 +31,7 @@ def reduction(node):
 
 def _per_replica(node, axes):
     value, dtype = node.inputs[0], node.op.outputs[0].dtype
-    if node.shape() is None or not dtype.is_floating:
+    if node.shape() is None or dtype not in (tf.float32, tf.float64):
         return None
     rank = len(value.shape)
     inner = sorted({axis % rank for axis in axes.reshape([-1]).tolist()} - {0})
@@ -64,6 +64,8 @@ def _reduced_to(node, target):
     if node.summed:
         found = tf.reduce_sum(value.rows(), [0] + inner)
         return [batched_values.Total(tf.reshape(found, constants.constant(target)))]
+    if node.op.outputs[0].dtype not in (tf.float32, tf.float64):
+        return None
     found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
     stacked = constants.reshape(found, [node.count] + target)
     return [batched_values.Batch(node.count, target, stacked=stacked)]
@@ -117,6 +119,8 @@ def products(node):
     rank = len(rests(node)[0]) + 1
     if node.is_uniform(1) and len(node.input_shape(1) or ()) == 2:
         return _by_one_matrix(node)
+    if len({value.sizes.key for value in node.inputs if isinstance(value, Uneven)}) > 1:
+        return None
     for i, value in enumerate(node.inputs):
         shape = value.shape if isinstance(value, Uneven) else node.input_shape(i)
         if shape is None or len(shape) < 3 and isinstance(value, Uneven):
@@ -178,7 +182,7 @@ def places(node):
     (found,) = node.make(value.rows())
     first = tf.cast(found[:, 0], tf.int32)
     owners = first // value.shape[0] if owners is None else tf.gather(owners, first)
-    starts = tf.gather(tf.cumsum(sizes, exclusive=True), owners)
+    starts = tf.gather(uneven_values.starts(sizes), owners)
     own = tf.concat([found[:, :1] - tf.cast(starts, found.dtype)[:, None], found[:, 1:]], 1)
     ones = tf.ones_like(owners)
     made = uneven_values.unknown(lambda: tf.math.unsorted_segment_sum(ones, owners, node.count))
@@ -222,7 +226,7 @@ def _shifted(taken, sizes, lowest=0):
     rows, owners = taken.rows(), taken.sizes.owners()
     beside = [-1] + [1] * (len(taken.shape) - 1)
     ends = tf.reshape(tf.cast(tf.gather(sizes, owners), rows.dtype), beside)
-    starts = tf.gather(tf.cumsum(sizes, exclusive=True), owners)
+    starts = tf.gather(uneven_values.starts(sizes), owners)
     fits = tf.reduce_all((rows >= lowest) & (rows < ends))
     said = ["A replica has no such row:", rows, ends]
     with tf.control_dependencies([tf.debugging.Assert(fits, said)]):

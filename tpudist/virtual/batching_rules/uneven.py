@@ -339,7 +339,7 @@ def numbers(node):
     if start is None or start or step is None or step != 1 or not isinstance(found[0], Sizes):
         return None
     sizes = found[0]
-    starts = tf.gather(tf.cumsum(sizes.tensor(), exclusive=True), sizes.owners())
+    starts = tf.gather(uneven_values.starts(sizes.tensor()), sizes.owners())
     return _made(node, tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype), sizes)
 
 

@@ -8,8 +8,8 @@ from tpudist.virtual.uneven_values import Uneven
 #: The batched values that these rules are for.
 UNEVEN = (Axes, Dims, Uneven)
 
-_OF_SHAPES = {op_type: uneven.RULES[op_type] for op_type in uneven.OF_SHAPES}
-_OF_VALUES = {op_type: dims.RULES[op_type] for op_type in ("Shape", "ShapeN", "Size")}
+#: Ops that ask for the shape of a value.
+_OF_VALUES = ("Shape", "ShapeN", "Size")
 
 
 def of_unknown_sizes(node):
@@ -22,13 +22,10 @@ def of_unknown_sizes(node):
             return None
         if isinstance(value, batched_values.Lists):
             return None
+    first, second, others = dims.RULES, uneven.RULES, uneven.OF_SHAPES
     if any(isinstance(value, (Axes, Uneven)) for value in node.inputs):
-        rules = [uneven.RULES, _OF_VALUES]
-    else:
-        rules = [dims.RULES, _OF_SHAPES]
-    for known in rules:
-        rule = known.get(node.op.type)
-        found = rule and rule(node)
-        if found is not None:
-            return found
-    return None
+        first, second, others = uneven.RULES, dims.RULES, _OF_VALUES
+    found = first[node.op.type](node) if node.op.type in first else None
+    if found is None and node.op.type in others:
+        found = second[node.op.type](node)
+    return found
