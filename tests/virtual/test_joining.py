@@ -95,6 +95,7 @@ def test_a_sum_over_replicas_is_that_of_their_values(strategy, joined, case):
     assert [was for was, _ in joined] == [True], "not joined"
 
 
+@pytest.mark.slow
 def test_every_rule_has_a_case(strategy, joined):
     for name, fn in CASES.items():
         if name not in converted_cases.CASES:

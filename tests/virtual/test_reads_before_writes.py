@@ -12,7 +12,7 @@ from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 
-CORES, TIMES = 2, 10
+CORES, TIMES = 2, 6
 
 pytestmark = pytest.mark.skipif(
     not versions.TF2, reason="branches and loops of functions are ops of TensorFlow 2"

@@ -5,9 +5,8 @@ that a merge gave back, and everything computed from these without side effects.
 """
 
 import numpy as np
-import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, made_ops
+from tpudist.tfcompat import distributed, functions, graphs, made_ops, nests
 from tpudist.virtual import reduce_once, variables
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -109,7 +108,7 @@ class _Pairs:
         return True
 
     def _correspond(self, left, right):
-        if not all(tf.is_tensor(each) and not graphs.is_eager(each) for each in (left, right)):
+        if not all(nests.is_tensor(each) and not graphs.is_eager(each) for each in (left, right)):
             return _are_one(left, right)
         left, right = _source(left), _source(right)
         if left is right:
@@ -123,7 +122,7 @@ class _Pairs:
 
 def _are_one(left, right):
     """Whether they are one eager tensor, or equal numbers of Python's."""
-    if tf.is_tensor(left) or tf.is_tensor(right):
+    if nests.is_tensor(left) or nests.is_tensor(right):
         return made_ops.origin(left) is made_ops.origin(right)
     return bool(np.array_equal(left, right))
 
