@@ -248,7 +248,7 @@ def _lists(x):
     made = ops.TensorListSetItem(input_handle=made, index=1, item=x[0])
     made = ops.TensorListResize(input_handle=made, size=4)
     pushed = ops.EmptyTensorList(element_shape=shape, max_num_elements=-1, element_dtype=tf.float32)
-    for element in (tf.ones([6]), x[1], x[2]):
+    for element in (x[1], x[2], tf.ones([6])):
         pushed = ops.TensorListPushBack(input_handle=pushed, tensor=element)
     rest, last = ops.TensorListPopBack(
         input_handle=pushed, element_shape=shape, element_dtype=tf.float32
@@ -258,7 +258,7 @@ def _lists(x):
         get(input_handle=rows, index=2),
         get(input_handle=made, index=1),
         last,
-        get(input_handle=rest, index=1),
+        get(input_handle=rest, index=0),
         ops.TensorListLength(input_handle=rest) + ops.TensorListLength(input_handle=made),
         ops.TensorListElementShape(input_handle=rows, shape_type=tf.int32),
         tf.ensure_shape(
