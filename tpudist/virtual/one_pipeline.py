@@ -26,7 +26,7 @@ def fits(extended, dataset, options=None):
       dataset: what is to be distributed.
       options: ``tf.distribute.InputOptions`` or None.
     """
-    if not versions.ITERATORS_END_SLOWLY or extended._num_replicas_in_sync == 1:
+    if not versions.LOOPS_ASK_THE_ITERATOR or extended._num_replicas_in_sync == 1:
         return False
     if options is not None and options.experimental_replication_mode.name == "PER_REPLICA":
         return False
