@@ -11,6 +11,7 @@ from tpudist.migrate import (
     graph_mode,
     imports,
     legacy_uses,
+    named_in_strings,
     original_lines,
     outcomes,
     patches,
@@ -227,6 +228,7 @@ class Engine:
                 rule.apply(Use(plan, rule.name, kind, name, node))
                 if told == len(plan.rewritten) + len(plan.left):
                     plan.other(node, name, "it means the same, or changes with its import")
+            named_in_strings.leave(plan, table)
 
     def _relocation(self, plan, path):
         """How the imports of a file move in a step."""

@@ -12,7 +12,7 @@ import libcst as cst
 from tpudist import surfaces
 from tpudist.eras import names as era_names
 from tpudist.migrate.use import STEPS, Use
-from tpudist.resolution import builtin_calls, members, syntax_trees, tensorflow_names
+from tpudist.resolution import members, syntax_trees, tensorflow_names
 from tpudist.resolution.import_origins import first_name, first_word
 from tpudist.resolution.module import dotted_name, last_word
 
@@ -30,15 +30,16 @@ COMMON = (
 )
 #: What the rule is asked about whose names are in no list of its own.
 CARRIED_ON = "contrib.+"
-_IN_STRING = "a member that is named in a string"
-_BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
+#: Names that settings and others have as well, beside strategies.
+_OF_OTHERS = (*COMMON, "steps_per_run", "num_hosts", "num_replicas")
 _OTHER = ("other",)
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
 
 
 @functools.lru_cache(maxsize=None)
-def _names_of(keys):
+def names_of(keys):
+    """({member: the kinds that have it}, {last words of names below ``tf``}) of some keys."""
     found = {}
     for kind, name in keys:
         if kind != "tf":
@@ -57,7 +58,7 @@ def uses(plan, table):
       (kind, name, node, Rule) of each use.
     """
     module = plan.module
-    owners, last = _names_of(frozenset(table))
+    owners, last = names_of(frozenset(table))
     every = ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
     taken = set()
@@ -79,7 +80,6 @@ def uses(plan, table):
             dotted = _dotted(plan, node, table)
             if dotted is not None:
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
-    _leave_strings(plan, owners, table)
     _leave_definitions(plan, owners, table)
 
 
@@ -94,7 +94,7 @@ def _leave_definitions(plan, owners, table):
         owner = plan.module.parent(plan.module.parent(node))
         if type(owner) is cst.ClassDef and members.is_strategy(plan.evaluator, plan.module, owner):
             rule = table["strategy", name]
-            _leave_member(plan, node.name, rule, name, "a strategy of the program's own has it")
+            leave_member(plan, node.name, rule, name, "a strategy of the program's own has it")
 
 
 def _dotted(plan, node, table):
@@ -118,6 +118,13 @@ def _tensorflow_use(plan, node, dotted, table, taken):
         _take(node, taken)
         if not _is_inner(plan, node, table):
             yield "tf", dotted, node, table[_every(dotted, table)]
+    elif dotted == "contrib" and ("tf", "contrib.*") in table and _is_whole(plan, node):
+        yield "tf", dotted, node, table["tf", "contrib.*"]
+
+
+def _is_whole(plan, node):
+    """Whether nothing is asked of a name: it is assigned, passed on or returned."""
+    return type(node) is cst.Attribute and type(plan.module.parent(node)) is not cst.Attribute
 
 
 def _every(dotted, table):
@@ -193,9 +200,9 @@ def _is_inner(plan, node, table):
 
 def _member_use(plan, node, kinds, table):
     values = plan.evaluator.values(plan.module, node.value)
-    known = _kinds(plan, values, kinds, node.attr.value)
+    known = kinds_of(plan, values, kinds, node.attr.value)
     if not known:
-        _unresolved(plan, node, node.value, node.attr.value, values, kinds, table)
+        leave_unresolved(plan, node, node.value, node.attr.value, values, kinds, table)
         return
     for kind in sorted(known):
         rule = table[kind, node.attr.value]
@@ -211,7 +218,7 @@ def _member_use(plan, node, kinds, table):
             plan.other(node, node.attr.value, "no contrib strategy divided its loss")
 
 
-def _kinds(plan, values, kinds, name):
+def kinds_of(plan, values, kinds, name):
     """The kinds, of some, that an object with these values may be."""
     known = {value[1] for value in values if value[0] == "is"} & kinds
     if "strategy" in kinds and any(
@@ -221,17 +228,17 @@ def _kinds(plan, values, kinds, name):
     return known
 
 
-def _unresolved(plan, node, owner, name, values, kinds, table):
+def leave_unresolved(plan, node, owner, name, values, kinds, table):
     """Notes a name that only strategies have, on something that cannot be told."""
     if any(value[0] == "tf" and tensorflow_names.is_strategy_class(value[1]) for value in values):
-        return _leave_member(plan, node, table["strategy", name], name, "a member of the class")
+        return leave_member(plan, node, table["strategy", name], name, "a member of the class")
     if values and ("unknown",) not in values:
         return plan.other(node, name, "it belongs to something else")
     if "strategy" not in kinds:
         return plan.other(node, name, "nothing that has it reaches this place")
     if isinstance(plan.module.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del)):
         return plan.other(node, name, "it is assigned to")
-    if not _is_told(plan, node, owner, name):
+    if not (_is_of_strategies(plan, name) or _is_told(plan, node, owner, name)):
         return plan.other(node, name, "many objects have such a name, and this is not called so")
     rule = table["strategy", name]
     Use(plan, rule.name, "strategy", name, node).leave(
@@ -244,10 +251,15 @@ def _unresolved(plan, node, owner, name, values, kinds, table):
     )
 
 
-def _leave_member(plan, node, rule, name, seen, kind="strategy"):
+def leave_member(plan, node, rule, name, seen, kind="strategy"):
     """Leaves a member where it is no attribute of a strategy, and says its new name."""
     new = surfaces.MEMBERS[STEPS[rule.step]].get((kind, name))
     Use(plan, rule.name, kind, name, node).leave(seen, new or "see --list-rules, " + rule.name)
+
+
+def _is_of_strategies(plan, name):
+    """Whether a program has strategies, and a member a name that hardly anything else in it has."""
+    return plan.module.path in plan.survey.strategic and name not in _OF_OTHERS
 
 
 def _is_told(plan, node, owner, name):
@@ -268,33 +280,6 @@ def _aggregates(plan, node):
         for argument in call.args
         for dotted in plan.evaluator.tensorflow_names(plan.module, argument.value)
     )
-
-
-def _leave_strings(plan, owners, table):
-    """Leaves ``getattr(x, "name")`` and its kin, and legacy names in annotations of strings."""
-    module = plan.module
-    for function in _BY_NAME:
-        for call in module.nodes.calls_by_name.get(function, ()):
-            named = builtin_calls.named_member(call)
-            if named is None or named[1] not in owners:
-                continue
-            (owner, name), node = named, call.args[1].value
-            values = plan.evaluator.values(module, owner)
-            known = _kinds(plan, values, owners[name], name)
-            for kind in sorted(known):
-                _leave_member(plan, node, table[kind, name], name, _IN_STRING, kind)
-            if not known:
-                _unresolved(plan, node, owner, name, values, owners[name], table)
-    for node, name in builtin_calls.members_asked_for(module):
-        rule = table.get(("strategy", name))
-        if rule is not None and name not in COMMON and era_names.eras_of_member(name, "strategy"):
-            _leave_member(plan, node, rule, name, _IN_STRING)
-    for node in module.nodes.annotations:
-        for dotted in plan.evaluator.annotated_names(module, node):
-            if ("tf", dotted) in table:
-                Use(plan, table["tf", dotted].name, "tf", dotted, node).leave(
-                    "a name in a string", "the annotation without quotes, or its new name"
-                )
 
 
 def dotted_names(plan):

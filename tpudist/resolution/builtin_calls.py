@@ -79,6 +79,25 @@ def named_member(call):
     return owner, str(name.evaluated_value)
 
 
+def asks_for_a_member(call):
+    """Whether a call is ``getattr(x, name)`` of a name that is no literal."""
+    return len(call.args) > 1 and not any(each.star or each.keyword for each in call.args[:2])
+
+
+def owner_of_members(node):
+    """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else."""
+    if type(node) is cst.Attribute and node.attr.value == "__dict__":
+        return node.value
+    is_vars = type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "vars"
+    return node.args[0].value if is_vars and len(node.args) == 1 else None
+
+
+def index_of(node):
+    """What stands in the brackets of a Subscript; None if it is no single index."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    return index.value if isinstance(index, cst.Index) else None
+
+
 def _attribute(evaluator, module, arguments):
     named = named_member(cst.Call(cst.Name("getattr"), arguments))
     if named is None:

@@ -166,7 +166,17 @@ def _own(evaluator, module, owner, name, bound):
                 found.add(("function", module, target, bound and "staticmethod" not in decorators))
         else:
             found |= evaluator.target(module, target)
+    if any(value[0] == "object" and _is_descriptor(evaluator, *value[1:]) for value in found):
+        found |= _UNKNOWN
     return found if defined else None
+
+
+def _is_descriptor(evaluator, module, class_node):
+    """Whether an attribute that is an instance of a class is what that makes of it."""
+    return any(
+        "__get__" in _assignments(where, owner)
+        for (where, owner), _ in _lineage(evaluator, module, class_node)
+    )
 
 
 def own_names(module, owner):

@@ -139,6 +139,7 @@ class Nodes:
         self.attributes, self.calls, self.imports, self.names = [], [], [], []
         self.calls_by_name, self.passed_by_name = {}, {}
         self.returns, self.annotations, self.stored = {}, [], {}
+        self.subscripts = []
         self.parents, self.definitions = {}, []
         self._walk(tree)
 
@@ -151,6 +152,7 @@ class Nodes:
             cst.Annotation: self._take_annotation, cst.Call: self._take_call,
             cst.Return: self._take_return, cst.Yield: self._take_return,
             cst.ClassDef: self.definitions.append, cst.FunctionDef: self.definitions.append,
+            cst.Subscript: self.subscripts.append,
         }  # fmt: skip
         leaves, todo = syntax_trees.LEAVES, [tree]
         while todo:

@@ -1,0 +1,105 @@
+"""Legacy names that a program asks for by a string, or by one that only the run knows."""
+
+import libcst as cst
+
+from tpudist.eras import names as era_names
+from tpudist.migrate.legacy_uses import COMMON, kinds_of, leave_member, leave_unresolved, names_of
+from tpudist.migrate.use import Use
+from tpudist.resolution import builtin_calls
+
+_IN_STRING = "a member that is named in a string"
+_BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
+
+
+def leave(plan, table):
+    """Leaves ``getattr(x, "name")`` and its kin, and legacy names in annotations of strings.
+
+    Args:
+      plan: the `Plan`.
+      table: {(kind, name): Rule}.
+    """
+    module = plan.module
+    owners, _ = names_of(frozenset(table))
+    for node, owner, name in _asked(module):
+        if name is None:
+            _leave_unseen(plan, node, owner, table)
+        elif name in owners:
+            values = plan.evaluator.values(module, owner)
+            known = kinds_of(plan, values, owners[name], name)
+            for kind in sorted(known):
+                leave_member(plan, node, table[kind, name], name, _IN_STRING, kind)
+            if not known:
+                leave_unresolved(plan, node, owner, name, values, owners[name], table)
+        elif ("tf", "contrib.*") in table:
+            _leave_contrib(plan, node, owner, name, table["tf", "contrib.*"])
+    for node, name in builtin_calls.members_asked_for(module):
+        rule = table.get(("strategy", name))
+        if rule is not None and name not in COMMON and era_names.eras_of_member(name, "strategy"):
+            leave_member(plan, node, rule, name, _IN_STRING)
+    _leave_annotations(plan, table)
+
+
+def _asked(module):
+    """(node of the name, what is asked, the name) of ``getattr(x, "name")``, ``vars(x)["name"]``.
+
+    The name is None where it is no literal.
+    """
+    for function in _BY_NAME:
+        for call in module.nodes.calls_by_name.get(function, ()):
+            named = builtin_calls.named_member(call)
+            if named is not None:
+                yield (call.args[1].value, *named)
+            elif builtin_calls.asks_for_a_member(call):
+                yield call, call.args[0].value, None
+    for node in module.nodes.subscripts:
+        owner, index = builtin_calls.owner_of_members(node.value), builtin_calls.index_of(node)
+        if owner is not None and index is not None:
+            is_text = type(index) is cst.SimpleString
+            yield index, owner, str(index.evaluated_value) if is_text else None
+
+
+def _leave_unseen(plan, node, owner, table):
+    """Leaves ``getattr(strategy, name)``: which member it is cannot be seen."""
+    for value in plan.evaluator.values(plan.module, owner):
+        rule = None
+        if value == ("is", "strategy") and plan.steps[-1] == plan.target:
+            rule = next((rule for (kind, _), rule in table.items() if kind == "strategy"), None)
+            seen = "member of a strategy"
+        elif value[0] == "tf" and _may_be_gone(plan, value[1]):
+            rule = table.get(("tf", "contrib.*"))
+            seen = "name of " + ".".join(filter(None, ("tf", value[1])))
+        if rule is not None:
+            Use(plan, rule.name, "", "", node).leave(
+                "it cannot be seen which %s it is" % seen, "the names that it takes, as code"
+            )
+
+
+def _may_be_gone(plan, dotted):
+    """Whether a name that is asked of one below ``tf`` may be of contrib."""
+    is_v1 = not dotted and plan.survey.wants_v1(plan.module.path)
+    return is_v1 or dotted.partition(".")[0] == "contrib"
+
+
+def _leave_contrib(plan, node, owner, name, rule):
+    """Leaves ``getattr(tf.contrib, "name")``, of which nothing is asked that a rule rewrites."""
+    call = plan.module.parent(plan.module.parent(node))
+    if type(call) is cst.Call and (
+        call.func.value != "getattr" or type(plan.module.parent(call)) is cst.Attribute
+    ):
+        return  # it asks whether there is one, or is a part of a longer name
+    for dotted in plan.evaluator.tensorflow_names(plan.module, owner):
+        full = (dotted + "." + name).lstrip(".")
+        if full.partition(".")[0] == "contrib":
+            Use(plan, rule.name, "tf", full, node).leave(
+                "tf.contrib ended with TensorFlow 1.15", "the name as code, which is rewritten"
+            )
+
+
+def _leave_annotations(plan, table):
+    """Leaves legacy names in types that are strings."""
+    for node in plan.module.nodes.annotations:
+        for dotted in plan.evaluator.annotated_names(plan.module, node):
+            if ("tf", dotted) in table:
+                Use(plan, table["tf", dotted].name, "tf", dotted, node).leave(
+                    "a name in a string", "the annotation without quotes, or its new name"
+                )
