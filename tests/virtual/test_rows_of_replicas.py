@@ -41,8 +41,7 @@ def test_each_replica_has_its_part(strategy):
     np.testing.assert_array_equal(parts(strategy, batch), EXPECTED)
     assert len(batch.values) == CORES
     assert isinstance(batch, tf.distribute.DistributedValues)
-    (single,) = {type(leaf) for leaf in tf.nest.flatten(batch, expand_composites=True)}
-    assert issubclass(single, tf.Tensor)
+    assert len(tf.nest.flatten(batch, expand_composites=True)) == CORES
 
 
 def test_a_signature_takes_it(strategy):
@@ -79,10 +78,102 @@ def test_a_loop_and_a_branch_may_replace_it(strategy):
     np.testing.assert_array_equal(parts(strategy, again), EXPECTED * 16)
 
 
-def test_a_function_takes_both_kinds(strategy):
-    made = strategy.experimental_distribute_values_from_function(
-        lambda context: tf.constant(EXPECTED[context.replica_id_in_sync_group], tf.float32)
+def others(strategy, change=lambda row: row):
+    """A per-replica value of one tensor for each replica."""
+    return strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant(change(EXPECTED[context.replica_id_in_sync_group]), tf.float32)
     )
+
+
+def ids_of_replicas():
+    number = tf.distribute.get_replica_context().replica_id_in_sync_group
+    return tf.fill([2], tf.cast(number, tf.float32))
+
+
+BRANCHES = {
+    "of another function": lambda strategy, batch, other: other,
+    "of replicas that take nothing": lambda strategy, batch, other: strategy.run(ids_of_replicas),
+    "of another shape": lambda strategy, batch, other: strategy.run(lambda x: x[:1], (batch,)),
+    "of unknown sizes": lambda strategy, batch, other: strategy.run(
+        lambda x: tf.boolean_mask(x, x > 2), (batch,)
+    ),
+}
+OF_BRANCHES = {
+    "of another function": -EXPECTED,
+    "of replicas that take nothing": np.stack([np.arange(CORES)] * 2, 1),
+    "of another shape": EXPECTED[:, :1],
+    "of unknown sizes": [row[row > 2] for row in EXPECTED],
+}
+
+
+@pytest.mark.parametrize("case", BRANCHES)
+def test_a_branch_gives_it_and_the_other_another_value(strategy, case):
+    @tf.function
+    def by_cond(batch, other, flag):
+        return tf.cond(flag, lambda: (batch,), lambda: (BRANCHES[case](strategy, batch, other),))
+
+    @tf.function
+    def by_if(batch, other, flag):
+        found = {"rows": batch}
+        if not flag:
+            found = {"rows": BRANCHES[case](strategy, batch, other)}
+        return (found["rows"],)
+
+    batch, other = next(iter(distribute(strategy))), others(strategy, np.negative)
+    for choose in (by_cond, by_if):
+        np.testing.assert_array_equal(
+            parts(strategy, choose(batch, other, tf.constant(True))[0]), EXPECTED
+        )
+        found = strategy.experimental_local_results(choose(batch, other, tf.constant(False))[0])
+        for expected, part in zip(OF_BRANCHES[case], found):
+            np.testing.assert_array_equal(part, expected)
+
+
+def test_a_loop_swaps_it_with_another_value(strategy):
+    @tf.function
+    def swapped(batch, other):
+        for _ in tf.range(3):
+            batch, other = other, batch
+        return tf.while_loop(
+            lambda i, *unused: i < 2, lambda i, a, b: (i + 1, b, a), (0, batch, other)
+        )
+
+    _, first, second = swapped(next(iter(distribute(strategy))), others(strategy, np.negative))
+    np.testing.assert_array_equal(parts(strategy, first), -EXPECTED)
+    np.testing.assert_array_equal(parts(strategy, second), EXPECTED)
+
+
+def test_its_type_is_that_of_other_values(strategy):
+    dataset, other = distribute(strategy), others(strategy)
+    batch = next(iter(dataset))
+    tf.nest.assert_same_structure(batch, other, expand_composites=True)
+    assert dataset.element_spec.is_compatible_with(batch)
+    for like in (batch, other):
+        spec = tf.nest.map_structure(tf.type_spec_from_value, like)
+        assert spec == dataset.element_spec
+        total = tf.function(lambda x: strategy.reduce("SUM", x, axis=None), input_signature=[spec])
+        np.testing.assert_array_equal(total(batch), EXPECTED.sum(0))
+        np.testing.assert_array_equal(total(other), EXPECTED.sum(0))
+
+
+def test_a_function_takes_it_twice_and_gives_it_to_another(strategy):
+    doubled = tf.function(lambda x: strategy.run(lambda y: y * 2, (x,)))
+
+    @tf.function
+    def step(one, other, factor, again):
+        summed = strategy.run(lambda a, b, c: a + factor * b - c, (one, other, again))
+        return one, doubled(doubled(summed))
+
+    batch = next(iter(distribute(strategy)))
+    same, found = step(batch, batch, tf.constant(3.0), others(strategy))
+    np.testing.assert_array_equal(parts(strategy, same), EXPECTED)
+    np.testing.assert_array_equal(parts(strategy, found), EXPECTED * 12)
+    inputs = step.get_concrete_function(batch, batch, tf.constant(3.0), others(strategy)).inputs
+    assert len(inputs) == (3 if versions.TYPE_SPECS_CAST else 2 * CORES + 1) + CORES
+
+
+def test_a_function_takes_both_kinds(strategy):
+    made = others(strategy)
 
     @tf.function
     def total(batch):

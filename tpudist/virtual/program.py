@@ -56,7 +56,6 @@ class Program(function_graphs.Trace):
     Attributes:
       extended: the `VirtualExtended`.
       arguments: [(placeholder in `graph`, [N tensors of `outer`])].
-      takes_rows: whether an argument is a `rows_of_replicas.Rows`.
       merges: the `merge.Merge` objects in program order.
       deliveries: [(nest, receive)]: values that leave the function without
         being returned; see :mod:`delivery`.
@@ -70,7 +69,6 @@ class Program(function_graphs.Trace):
         self.explanation = explanation
         self.extended = extended
         self.arguments = []
-        self.takes_rows = False
         self.merges = []
         self.deliveries = []
         self.numbers = {}

@@ -2,7 +2,8 @@
 
 A function that takes a batch of 2,048 replicas takes one tensor then, and not 2,048, each of
 which TensorFlow checks, converts and counts at every call. A function whose signature names
-TensorFlow's own type of per-replica values takes it too, as one tensor per replica.
+TensorFlow's own type of per-replica values takes it too, as one tensor per replica; and that
+type it has wherever it meets other values: branches, loops and nests see N tensors.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import tensorflow as tf
 from tensorflow.python.distribute import values
 
 from tpudist.tfcompat import distributed, graphs, nests, versions
+
+if versions.TYPE_SPECS_CAST:
+    from tensorflow.python.eager.polymorphic_function import transform
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,21 +34,8 @@ def divide(extended: Any, whole: Any) -> Any:
     return distributed.per_replica(extended, tf.split(whole, count))
 
 
-def returned(extended: Any, shape: list[int], whole: Any, parts: Any) -> Any:
-    """The per-replica value that a replica function returned which had taken one of `Rows`.
-
-    Args:
-      extended: the `VirtualExtended`.
-      shape: of one replica's part.
-      whole: the tensor of all parts' rows.
-      parts: one tensor per replica.
-    """
-    spec = RowsSpec(extended._num_replicas_in_sync, tf.TensorSpec(shape, whole.dtype))
-    return Rows(spec, whole, tuple(parts))
-
-
 class RowsSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  # type: ignore[misc]
-    """The type of such a value.
+    """The type of such a value as a function's argument.
 
     Args:
       count: number of replicas.
@@ -82,6 +73,8 @@ class RowsSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  
         return [value.whole]
 
     def _from_components(self, components: Any) -> Any:
+        if _take_whole not in transform.FUNC_GRAPH_TRANSFORMS:
+            transform.FUNC_GRAPH_TRANSFORMS.append(_take_whole)
         return Rows(self, components[0])
 
 
@@ -100,20 +93,33 @@ def whole_spec(spec: Any) -> Any:
     return tf.TensorSpec(shape, parts[0].dtype)
 
 
+def _take_whole(graph: Any) -> None:
+    """Gives a function's graph the tensor of all rows as an input, in place of its parts.
+
+    TensorFlow finds the inputs of a function that it has traced in the function's arguments.
+    """
+    if any(tensor.op.type == "Split" for tensor in graph.inputs):
+        inputs: list[Any] = []
+        for tensor in graph.inputs:
+            whole = tensor.op.inputs[1] if tensor.op.type == "Split" else tensor
+            if not inputs or inputs[-1] is not whole:
+                inputs.append(whole)
+        graph.inputs = inputs
+
+
 class Rows(distributed.PerReplica):  # type: ignore[misc]
     """TensorFlow's class, which holds one tensor.
 
     Args:
       spec: a `RowsSpec`.
       whole: the tensor of the replicas' rows, one after the other.
-      parts: one tensor per replica, if they are known.
     """
 
-    def __init__(self, spec: RowsSpec, whole: Any, parts: tuple[Any, ...] | None = None) -> None:
-        self._spec, self._parts = spec, parts
+    def __init__(self, spec: RowsSpec, whole: Any) -> None:
+        self._spec, self._parts = spec, None
         #: The rows of all replicas.
         self.whole = whole
-        if parts is None and nests.is_tensor(whole) and not graphs.is_eager(whole):
+        if nests.is_tensor(whole) and not graphs.is_eager(whole):
             self._parts = self._divide()  # in the graph that is being built now
 
     @property
@@ -127,5 +133,9 @@ class Rows(distributed.PerReplica):  # type: ignore[misc]
         return tuple(tf.split(self.whole, self._spec._count))
 
     @property
-    def _type_spec(self) -> RowsSpec:
-        return self._spec
+    def _type_spec(self) -> Any:
+        return values.PerReplicaSpec(*self._spec._value_specs)
+
+    def __tf_tracing_type__(self, context: Any) -> Any:
+        spec = self._spec if graphs.is_eager(self.whole) else self._type_spec
+        return spec.__tf_tracing_type__(context)

@@ -5,14 +5,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, nests
-from tpudist.virtual import (
-    batched_values,
-    joining,
-    reduce_once,
-    rows_of_replicas,
-    segments,
-    variables,
-)
+from tpudist.virtual import batched_values, joining, reduce_once, segments, variables
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -188,11 +181,6 @@ class _Emission:
         flat = distributed.flatten(leaf)
         if not any(self._is_inside(t) for t in flat):
             return leaf
-        whole = self._program.takes_rows and nests.is_tensor(leaf) and self._batched(leaf)
-        if isinstance(whole, batched_values.Batch) and whole.shape:
-            return rows_of_replicas.returned(
-                self._program.extended, whole.shape, whole.rows(), whole.each()
-            )
         columns = [
             self._batched(t).each() if self._is_inside(t) else [t] * self._count for t in flat
         ]

@@ -5,7 +5,6 @@ import tensorflow as tf
 
 from tpudist.errors import PerReplicaError
 from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual import rows_of_replicas
 
 
 def enter(program, structure):
@@ -28,7 +27,6 @@ def enter(program, structure):
 def _enter_leaf(program, leaf):
     if not distributed.is_distributed(leaf) or distributed.is_variable(leaf):
         return leaf
-    program.takes_rows = program.takes_rows or isinstance(leaf, rows_of_replicas.Rows)
     return _stack(program, _components(leaf, program.num_replicas))
 
 
