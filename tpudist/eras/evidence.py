@@ -81,6 +81,7 @@ class _Bindings:
     def __init__(self, nodes):
         self.tensorflow = {}
         self.strategies = set()
+        self.starred = []
         for node in nodes:
             kind = type(node)
             if kind is ast.Import:
@@ -89,6 +90,19 @@ class _Bindings:
                 self._import_from(node)
             elif kind is ast.Assign:
                 self._assign(node)
+        if "*" in self.tensorflow:
+            self._star(nodes, self.tensorflow.pop("*"))
+
+    def _star(self, nodes, full):
+        """Takes names that nothing in the file binds for those of ``from tensorflow import *``."""
+        loaded = [node for node in nodes if type(node) is ast.Name]
+        bound = {node.id for node in loaded if not isinstance(node.ctx, ast.Load)}
+        bound |= {getattr(node, "name", getattr(node, "arg", None)) for node in nodes}
+        start = full.rpartition("*")[0]
+        for node in loaded:
+            if node.id not in bound and node.id not in self.tensorflow:
+                self.starred.append((start + node.id, node.lineno))
+        self.tensorflow.update((dotted.rpartition(".")[2], dotted) for dotted, _ in self.starred)
 
     def _import(self, node):
         for alias in node.names:
@@ -129,6 +143,8 @@ class _Uses:
 
     def take(self):
         """Goes through the nodes."""
+        for dotted, line in self._bindings.starred:
+            self._name(dotted, line)
         inner = set()  # of names that were taken as a whole
         for node in self._nodes:
             method = _TAKEN.get(type(node))
@@ -237,7 +253,7 @@ def _below_tensorflow(full):
     """The dotted name below ``tf`` that a full name means, or None."""
     parts = full.split(".")
     if parts[0] == "tensorflow":
-        return ".".join(parts[1:])
+        return ".".join(parts[2:] if parts[1:2] == ["google"] else parts[1:])
     if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
         return ".".join(parts[3:]) if parts[2] == "tensorflow" else None
     return None

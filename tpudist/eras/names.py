@@ -6,7 +6,7 @@ import re
 from tpudist import surfaces
 
 _STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
-_COMPAT = re.compile(r"^(compat\.v[12](\.|$))+")
+_COMPAT = re.compile(r"^(google(\.|$))?(compat\.v[12](\.|$))*")
 _OWN = {era: set(surfaces.members(era, carried=False)) for era in surfaces.ERAS}
 _BESIDE = {
     era: {row.name for row in surfaces.rows_of(era) if not row.name.startswith("TPUStrategy.")}
@@ -66,7 +66,7 @@ def is_called_like_a_strategy(receiver):
 
 
 def without_compat(dotted):
-    """`dotted` without a leading ``compat.v1`` or ``compat.v2``."""
+    """`dotted` without a leading ``compat.v1`` or ``compat.v2``, or Google's own ``google``."""
     return _COMPAT.sub("", dotted)
 
 

@@ -6,6 +6,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import (
+    code_in_strings,
     excerpts,
     gone_imports,
     graph_mode,
@@ -67,6 +68,8 @@ class Engine:
         self._codebase, self._survey, self._whole = codebase, survey, whole
         self._options = options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
+        imports_ = rules.IMPORTS if self.wanted(rules.IMPORTS) else None
+        self._in_strings = code_in_strings.Rules.on_the_way(self._rules, self._wanted(), imports_)
 
     def wanted(self, name):
         """Whether ``--only`` and ``--skip`` let a rule run."""
@@ -79,18 +82,24 @@ class Engine:
         The step to 2.2 renames one method: it is taken together with the one before. So
         is the one to latest, in a file where nothing that they write is changed by it.
         """
-        if self._options.level == "import" or self._options.to == "contrib":
+        wanted = self._wanted()
+        if not wanted:
             return [("import",)]
-        every = list(STEPS)
-        wanted = [
-            step
-            for step in every[: every.index(self._options.to) + 1]
-            if self._options.origin in _ORIGINS[step]
-        ]
         if not any(word in text for word in _LATEST):
             return [tuple(wanted)]
         together = tuple(step for step in wanted if step != "latest")
         return [each for each in (together, ("latest",)) if set(each) & set(wanted)]
+
+    def _wanted(self):
+        """All steps, in order; none to swap imports only."""
+        if self._options.level == "import" or self._options.to == "contrib":
+            return []
+        every = list(STEPS)
+        return [
+            step
+            for step in every[: every.index(self._options.to) + 1]
+            if self._options.origin in _ORIGINS[step]
+        ]
 
     def migrate(self, path, whole=False, exact=False):
         """What becomes of a file.
@@ -125,6 +134,7 @@ class Engine:
                     if not again:
                         module.release()
             left += original_lines.set_aside(path, source)
+            left += self._told_in_strings(path, whole_source, left)
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
         except patches.MismatchError:
@@ -138,6 +148,14 @@ class Engine:
         after = raw if text == source.text else sources.written(whole_source, text)
         found = (sorted(done), _unique(left), "", era, _unique(others))
         return outcomes.Result(path, raw, after, *found)
+
+    def _told_in_strings(self, path, source, left):
+        """The legacy names in strings and comments that are not told yet."""
+        place = original_lines.Places(path, source, source.text)
+        found = code_in_strings.told(source.text, self._in_strings) if self._wanted() else ()
+        told = {(use.path, use.line, use.column) for use in left}
+        uses = [place.use(*each) for each in found]
+        return [use for use in uses if (use.path, use.line, use.column) not in told]
 
     def _excerpt(self, path, source):
         """What there is to read of a file, None for all."""

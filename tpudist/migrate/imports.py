@@ -35,6 +35,7 @@ def plan(plan_, relocation):
     for node in plan_.module.nodes.imports:
         if plan_.ignores(node, _RULE):
             continue
+        _leave_googles(plan_, node, relocation)
         if isinstance(node, cst.Import):
             _plan_import(plan_, node, relocation)
         elif not node.relative and not isinstance(node.names, cst.ImportStar):
@@ -45,6 +46,20 @@ def plan(plan_, relocation):
         _plan_root(plan_)
     if plan_.packages:
         _plan_packages(plan_)
+
+
+def _leave_googles(plan_, node, relocation):
+    """Leaves an import of what TensorFlow has at Google alone."""
+    for full, bound in import_origins.imported(node):
+        if relocation_lib.is_googles(full) and (
+            bound == "tensorflow" or not _moves(relocation, full)
+        ):
+            plan_.leave(
+                node,
+                _RULE,
+                "import of %s: no TensorFlow outside of Google has it" % full,
+                "import tensorflow.compat.v1 as tf",
+            )
 
 
 def _plan_packages(plan_):

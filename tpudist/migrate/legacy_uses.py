@@ -31,7 +31,7 @@ COMMON = (
 #: What the rule is asked about whose names are in no list of its own.
 CARRIED_ON = "contrib.+"
 #: Names that settings and others have as well, beside strategies.
-_OF_OTHERS = (*COMMON, "steps_per_run", "num_hosts", "num_replicas")
+OF_OTHERS = (*COMMON, "steps_per_run", "num_hosts", "num_replicas")
 _OTHER = ("other",)
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
@@ -259,7 +259,7 @@ def leave_member(plan, node, rule, name, seen, kind="strategy"):
 
 def _is_of_strategies(plan, name):
     """Whether a program has strategies, and a member a name that hardly anything else in it has."""
-    return plan.module.path in plan.survey.strategic and name not in _OF_OTHERS
+    return plan.module.path in plan.survey.strategic and name not in OF_OTHERS
 
 
 def _is_told(plan, node, owner, name):

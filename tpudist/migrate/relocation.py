@@ -82,6 +82,10 @@ class Relocation:
 
     def _split(self, full):
         parts = full.split(".")
+        if is_googles(full):
+            if parts[2:] and not tensorflow_names.may_be_starred(parts[2]):
+                return None, ""  # Google's own
+            parts = [parts[0], *parts[2:]]
         if parts[0] == "tensorflow" and self.plain:
             return self._home, ".".join(parts[1:])
         if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
@@ -104,6 +108,11 @@ class Relocation:
     def moves(self, full):
         """Whether an imported name moves."""
         return self(full) != full
+
+
+def is_googles(full):
+    """Whether an imported name is below ``tensorflow.google``, which Google's own has alone."""
+    return full.split(".")[:2] == ["tensorflow", "google"]
 
 
 def is_own_code(dotted):

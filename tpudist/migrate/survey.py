@@ -190,7 +190,8 @@ class Survey:
                 if not other or other == path:
                     continue
                 theirs = _modules(self._read_once(codebase, other).imports)
-                if {name for name, _ in names} & theirs:
+                asked = {name for name, _ in names}
+                if theirs & asked or theirs and "*" in asked:
                     found.setdefault(other, set()).add("contrib" if path in self._contrib else era)
         return found
 

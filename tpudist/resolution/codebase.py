@@ -40,6 +40,11 @@ _WORDS = sorted(
         "Strategy",
         "get_strategy",
         "experimental_run_steps_on_iterator",
+        "from tensorflow import *",
+        '("tensorflow")',
+        "('tensorflow')",
+        '["tensorflow"]',
+        "['tensorflow']",
     }
 )
 

@@ -30,12 +30,14 @@ from tpudist.resolution import (
     marks,
     members,
     parameters,
+    tensorflow_names,
 )
 from tpudist.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
 from tpudist.resolution.module import last_word
 
 OTHER = frozenset([("other",)])
 
+_WORDS = re.compile(r"[A-Za-z_][\w.]*\w|[A-Za-z_]")
 _DOTTED = re.compile(r"(?:Optional\[|typing\.Optional\[)?([A-Za-z_][\w.]*)\]?$")
 
 
@@ -143,6 +145,8 @@ class Evaluator:
         for path in imported_values.star_imports(self, module):
             other = self.codebase.module(path)
             found |= self.global_values(other, name) if other else UNKNOWN
+        if tensorflow_names.may_be_starred(name) and imported_values.has_star_of_tensorflow(module):
+            found |= {("tf", name)}
         return found or UNKNOWN
 
     # Expressions.
@@ -258,14 +262,20 @@ class Evaluator:
 
     def annotated_names(self, module, string):
         """The dotted names below ``tf`` that an annotation in a string may be, sorted."""
-        return sorted(value[1] for value in self._of_text(module, string) if value[0] == "tf")
+        return sorted(
+            value[1]
+            for dotted in _WORDS.findall(str(string.evaluated_value))
+            for value in self._of_words(module, string, dotted)
+            if value[0] == "tf"
+        )
 
     def _of_text(self, module, string):
         """The values of a dotted name that is written as a string."""
         dotted = _DOTTED.match(str(string.evaluated_value))
-        if dotted is None:
-            return UNKNOWN
-        first, *rest = dotted.group(1).split(".")
+        return UNKNOWN if dotted is None else self._of_words(module, string, dotted.group(1))
+
+    def _of_words(self, module, string, dotted):
+        first, *rest = dotted.split(".")
         found = self._named(module, module.scope(string), first)
         for name in rest:
             found = {each for value in found for each in members.attribute(self, value, name)}

@@ -59,10 +59,24 @@ def is_v1_name(plan_, module, node, seen=()):
     if not isinstance(name, cst.Name) or (module.path, name.value) in seen:
         return False
     seen += ((module.path, name.value),)
+    if not module.scope(name)[name.value]:
+        return any(_starred_from_v1(plan_, module, name.value, seen))
     return any(
         _comes_from_v1(plan_, module, assignment, seen)
         for assignment in module.scope(name)[name.value]
     )
+
+
+def _starred_from_v1(plan_, module, name, seen):
+    """Yields whether a name is one of ``tf.compat.v1``, of each ``from own import *``."""
+    for node in module.nodes.imports:
+        if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
+            base = dotted_name(node.module) if node.module else ""
+            codebase = plan_.evaluator.codebase
+            path = codebase.find_module(base, len(node.relative), module.path)
+            other = codebase.module(path) if path and path != module.path else None
+            for each in other.global_scope()[name] if other else ():
+                yield plan_.survey.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
 
 
 def _comes_from_v1(plan_, module, assignment, seen):

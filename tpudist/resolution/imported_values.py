@@ -93,6 +93,17 @@ def star_imports(evaluator, module):
                 yield path
 
 
+def has_star_of_tensorflow(module):
+    """Whether a module has ``from tensorflow import *``."""
+    return any(
+        isinstance(node, cst.ImportFrom)
+        and isinstance(node.names, cst.ImportStar)
+        and not node.relative
+        and tensorflow_names.below_tensorflow(dotted_name(node.module)) == ""
+        for node in module.nodes.imports
+    )
+
+
 def _find(evaluator, module, full, level):
     """The path of a module: in the code base, or outside if it may matter; or None."""
     codebase = evaluator.codebase

@@ -81,6 +81,19 @@ DESCRIPTIONS = {
 }
 
 
+#: What names of the table and of TensorFlow 1 begin with.
+_FIRST = {"contrib", "compat"}.union(
+    name.partition(".")[0]
+    for every in (surfaces.FIRST_GENERATION, *surfaces.NAMES.values())
+    for name in every
+)
+
+
+def may_be_starred(name):
+    """Whether a name that nothing binds may be one of ``from tensorflow import *``."""
+    return name in _FIRST
+
+
 def below_tensorflow(full):
     """The dotted name below ``tf`` that a full name means.
 

@@ -1,0 +1,267 @@
+"""Legacy names in strings and comments that are code, or that name a module or a member of one.
+
+``importlib.import_module("tensorflow.contrib.slim")``, ``mock.patch("a.tf.contrib.slim.conv2d")``,
+``exec``'s code, the examples of a docstring and the types of ``# type:`` are no names to Python's
+parser. They are told, never rewritten.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tpudist import surfaces
+from tpudist.eras import evidence, names, walks
+from tpudist.migrate.legacy_uses import OF_OTHERS
+from tpudist.resolution import marks, python_trees
+
+if TYPE_CHECKING:
+    from typing import Iterator, Mapping, Sequence
+
+    from tpudist.migrate.rules import Rule
+
+#: Without one of these a text has no such string.
+_WORTH = re.compile(
+    r"""["'][\w.]*\b(?:tf|tensorflow)\.\w|["']tensorflow["']|\bpatch\s*\(|>>> |#\s*type:"""
+    r"""|\b(?:exec|eval|compile)\s*\(|["'][^"'\n]*\bimport tensorflow"""
+    r"""|(?:\"\"\"|''')\\?\n\s*(?:import|from) """
+)
+_DOTTED = re.compile(r"^(?:[\w.]*\.)?(?:tf|tensorflow)\.((?:compat\.v1\.)?[\w.%{}()-]+)$")
+_IN_TYPE = re.compile(r"\b(?:tf|tensorflow)\.([\w.]+)")
+_TYPE = re.compile(r"#\s*type:\s*(?!ignore\b)(.+)$")
+_CODE = ("exec", "eval", "compile", "timeit", "Timer")
+_IMPORTS = "import tensorflow\nimport tensorflow as tf\n"
+#: What gives a module whose name it is told.
+_GIVES = ("import_module", "__import__", "importorskip")
+_IN_STRING = "a name in a string"
+
+
+class Rules(NamedTuple):
+    """Which names are told.
+
+    Args:
+      names: {dotted name below ``tf``: the name of its rule}.
+      members: the same, of a strategy's.
+      every: the rule of all else in contrib, None if it is not told.
+      first: the rule of other names of TensorFlow 1, None if they are not told.
+    """
+
+    names: Mapping[str, str]
+    members: Mapping[str, str]
+    every: str | None
+    first: str | None
+
+    @classmethod
+    def on_the_way(cls, wanted: Sequence[Rule], steps: Sequence[str], first: str | None) -> Rules:
+        """The names that some rules change or tell in some steps.
+
+        Args:
+          wanted: the rules.
+          steps: keys of `tpudist.migrate.use.STEPS`.
+          first: the rule of names that TensorFlow 1 alone has, if it is wanted.
+        """
+        keys = {key: rule.name for rule in wanted[::-1] if rule.step in steps for key in rule.uses}
+        members = {name: rule for (kind, name), rule in keys.items() if kind == "strategy"}
+        return cls(
+            {name: rule for (kind, name), rule in keys.items() if kind == "tf"},
+            {name: rule for name, rule in members.items() if name not in OF_OTHERS},
+            keys.get(("tf", "contrib.*")),
+            first if "2.0" in steps else None,
+        )
+
+    def of(self, dotted: str) -> str | None:
+        """The rule of a dotted name below ``tf``; None if it is no legacy name."""
+        plain = names.without_compat(dotted)
+        if plain in self.names or plain.partition(".")[0] == "contrib":
+            return self.names.get(plain, self.every)
+        return self.first if names.is_first_generation(dotted) else None
+
+
+def told(text: str, rules: Rules) -> list[tuple[int, int, str, str, str]]:
+    """The legacy names in the strings and comments of a file.
+
+    Args:
+      text: its source.
+      rules: which names are told.
+
+    Returns:
+      A list of (line, column, rule, what was seen, what to do), in order.
+    """
+    if not _WORTH.search(text):
+        return []
+    try:
+        found = list(_of_tree(python_trees.parse(text), rules)) + list(_of_types(text, rules))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    marked = marks.Marks(text)
+    return sorted({each for each in found if not marked.ignored(each[0], each[2])})
+
+
+def _of_tree(tree: ast.Module, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
+    every = walks.nodes(tree)
+    for node in every:
+        kind: Any = type(node)
+        value = None if kind is ast.Call else _text(node)
+        if value:
+            yield from _of_string(node, value, rules)
+        elif kind is ast.Call:
+            yield from _of_call(node, rules)
+    yield from _of_modules(every, rules)
+
+
+def _of_string(node: Any, value: str, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
+    place = _place(node, value)
+    dotted = _DOTTED.match(value)
+    if dotted is not None and not value.startswith("tf."):
+        below = dotted.group(1).strip(".")
+        rule = rules.of(below)
+        if rule is not None and (
+            below.startswith("contrib")
+            or (value.startswith("tensorflow.") and names.is_first_generation(below))
+        ):
+            yield (*place, rule, '"%s": %s' % (value, _IN_STRING), _instead(below))
+    elif ">>> " in value:
+        yield from _of_examples(node, value, rules)
+    elif "import tensorflow" in value:
+        yield from _of_code(place, value, rules)
+
+
+def _of_call(node: ast.Call, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
+    first = _text(node.args[0]) if node.args else None
+    if not first:
+        return
+    function = _word(node.func)
+    place = _place(node.args[0], first)
+    is_code = function in _CODE and (function != "compile" or isinstance(node.func, ast.Name))
+    if is_code and "import tensorflow" not in first:
+        yield from _of_code(place, first, rules)
+    if function == "patch":
+        member = first.rpartition(".")[2]
+        if member in rules.members and names.eras_of_member(member, "strategy"):
+            seen = '"%s": %s' % (first, _IN_STRING)
+            yield (*place, rules.members[member], seen, _new_member(member, rules))
+
+
+def _of_code(
+    place: tuple[int, int], code: str, rules: Rules
+) -> Iterator[tuple[int, int, str, str, str]]:
+    """The legacy names of code in a string, each once."""
+    try:
+        tree = ast.parse(_IMPORTS + textwrap.dedent(code))
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    below = [each.name[3:] for each in evidence.collect(tree, "") if each.name.startswith("tf.")]
+    found = [("tf." + dotted, rules.of(dotted), _instead(dotted)) for dotted in below]
+    for node in walks.nodes(tree):
+        if isinstance(node, ast.Attribute) and node.attr in rules.members:
+            new = _new_member(node.attr, rules)
+            found.append((_written(node), rules.members[node.attr], new))
+    for seen, rule, instead in dict.fromkeys(found):
+        if rule is not None:
+            yield (*place, rule, "%s: code in a string" % seen, instead)
+
+
+def _of_examples(node: Any, value: str, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
+    """The legacy names of the examples of a docstring."""
+    try:
+        examples = doctest.DocTestParser().get_examples(value)
+    except ValueError:
+        return  # doctest does not run it either
+    for example in examples:
+        for line, _, rule, seen, instead in _of_code((0, 1), example.source, rules):
+            seen = seen.replace("code in a string", "an example in a docstring")
+            yield _place(node, value)[0] + example.lineno + line, 1, rule, seen, instead
+
+
+def _of_types(text: str, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
+    """The legacy names of ``# type:`` comments."""
+    if "# type:" not in text and "#type:" not in text:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        comment = _TYPE.search(line)
+        for name in _IN_TYPE.findall(comment.group(1)) if comment else ():
+            rule = rules.of(name)
+            if rule is not None and rule != rules.first:
+                seen = "tf.%s: a type in a comment" % name
+                yield number, line.index("#") + 1, rule, seen, _instead(name)
+
+
+def _of_modules(every: list[ast.AST], rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
+    """Modules that a string has imported, and whose names are those of TensorFlow 1."""
+    given: dict[str, Any] = {}
+    for node in every:
+        if isinstance(node, ast.Assign) and _gives_tensorflow(node.value):
+            given.update({_written(target): node.value for target in node.targets})
+    if not given:
+        return
+    for node in every:
+        if isinstance(node, ast.Attribute):
+            first = next((each for each in given if _written(node).startswith(each + ".")), None)
+            name = "" if first is None else _written(node)[len(first or "") + 1 :]
+            if rules.first and name and names.is_first_generation(name):
+                seen = "%s: tensorflow, imported by a string, has it in compat.v1" % _written(node)
+                yield (
+                    node.lineno, node.col_offset + 1, rules.first, seen,
+                    "import tensorflow.compat.v1 as %s" % (first or "").rpartition(".")[2],
+                )  # fmt: skip
+
+
+def _gives_tensorflow(node: Any) -> bool:
+    """Whether an expression is the module of that name, by a string."""
+    if isinstance(node, ast.Call) and node.args and _word(node.func) in _GIVES:
+        return _text(node.args[0]) == "tensorflow"
+    if isinstance(node, ast.Subscript) and _written(node.value) == "sys.modules":
+        index = (
+            node.slice
+            if isinstance(node.slice, ast.Constant)
+            else getattr(node.slice, "value", None)
+        )
+        return _text(index) == "tensorflow"
+    return False
+
+
+def _new_member(name: str, rules: Rules) -> str:
+    """What to type instead of a strategy's member."""
+    new = (surfaces.MEMBERS[era].get(("strategy", name)) for era in ("v2_0", "v2_2", "latest"))
+    return next(filter(None, new), "see --list-rules, " + rules.members[name])
+
+
+def _instead(below: str) -> str:
+    """What to type instead of a dotted name below ``tf``."""
+    plain = names.without_compat(below).strip(".")
+    for era in ("v2_0", "v2_2", "latest"):
+        if plain in surfaces.NAMES[era]:
+            return "tensorflow." + surfaces.NAMES[era][plain]
+    if plain.partition(".")[0] != "contrib":
+        return "tensorflow.compat.v1." + plain
+    new = surfaces.successor(plain)
+    return new.target if new is not None else surfaces.gone_text(plain)
+
+
+def _place(node: Any, value: str) -> tuple[int, int]:
+    """(line, column) where a string begins, both from 1; Python 3.7 says where it ends."""
+    above = value.count("\n") if sys.version_info < (3, 8) and node.col_offset < 0 else 0
+    return node.lineno - above, max(node.col_offset, 0) + 1
+
+
+def _text(node: Any) -> str | None:
+    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+    value = getattr(node, "s", value) if type(node).__name__ == "Str" else value
+    return value if isinstance(value, str) else None
+
+
+def _word(node: Any) -> str:
+    return getattr(node, "attr", None) or getattr(node, "id", None) or ""
+
+
+def _written(node: Any) -> str:
+    """ "a.b.c" of a Name or Attribute; ".b.c" if it begins with anything else."""
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    return ".".join([getattr(node, "id", "")] + words[::-1])
