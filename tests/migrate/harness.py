@@ -1,8 +1,10 @@
 """Migrating text, and the corpus of cases under ``cases/``."""
 
+import ast
 import collections
 import os
 import re
+import sys
 
 import pytest
 
@@ -79,8 +81,24 @@ def lines(name):
     return (
         before,
         after,
-        [_line(each) for each in body.splitlines() if each.strip() and not each.startswith("##")],
+        [
+            line
+            for each in body.splitlines()
+            if each.strip() and not each.startswith("##")
+            for line in [_line(each)]
+            if _is_read(line.before)
+        ],
     )
+
+
+def _is_read(*texts):
+    """Whether the Python that runs reads a case: ``:=`` came with 3.8, ``match`` with 3.10."""
+    if sys.version_info >= (3, 10):
+        return True  # it has to
+    try:
+        return bool([ast.parse(text) for text in texts])
+    except SyntaxError:
+        return False
 
 
 def _line(text):
@@ -102,7 +120,12 @@ def programs(name):
     """
     with open(os.path.join(CASES, name + ".txt"), encoding="utf-8") as file:
         parts = re.split(r"^== (.*)\n", file.read(), flags=re.M)[1:]
-    return [_case(head, body) for head, body in zip(parts[::2], parts[1::2])]
+    cases = [_case(head, body) for head, body in zip(parts[::2], parts[1::2])]
+    return [
+        case
+        for case in cases
+        if _is_read(*[texts[0] for path, texts in case.files.items() if path.endswith(".py")])
+    ]
 
 
 def _case(head, body):

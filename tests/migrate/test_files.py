@@ -110,9 +110,9 @@ def test_refused_files_are_named_and_untouched(tmp_path, raw, words):
 @pytest.mark.parametrize(
     "text",
     [
-        "if (n := 3) > 2:\n    pass\n",
-        "print(f'{x!r:>{w}} {y=}')\n",
-        "def f(a, /, b): pass\n",
+        "if (n := 3) > 2:\n    pass\n" if sys.version_info >= (3, 8) else "x = 1\n",
+        "print(f'{x!r:>{w}} {y=}')\n" if sys.version_info >= (3, 8) else "x = 1\n",
+        "def f(a, /, b): pass\n" if sys.version_info >= (3, 8) else "x = 1\n",
         "async def f():\n    async with a as b:\n        await c\n",
         "x: int = 1\n",
         "try:\n    pass\nexcept* ValueError:\n    pass\n"
@@ -178,6 +178,24 @@ def test_other_peoples_folders_are_not_read(tmp_path):
     files["venv/pyvenv.cfg"] = ""
     harness.put(tmp_path, files)
     assert list(harness.results(tmp_path, "2.2")) == ["mine/a.py"]
+
+
+#: Statements that libcst reads, of the Python that is the first to read them.
+NEWER = {
+    (3, 8): "if (x := 1): pass\n",
+    (3, 10): "match x:\n    case 1: pass\n",
+    (3, 12): "f'{a['b']}'\n",
+}
+
+
+@pytest.mark.skipif(
+    sys.version_info >= max(NEWER), reason="there is no newer one that libcst reads"
+)
+def test_a_file_of_a_newer_python_is_refused(tmp_path):
+    newer = NEWER[min(each for each in NEWER if each > sys.version_info)]
+    found = migrate(tmp_path, ("import tensorflow as tf\ntf.Session()\n" + newer).encode())
+    assert "Python %d.%d does not read it" % sys.version_info[:2] in found.refused
+    assert found.refused.startswith("3:") and found.before == found.after
 
 
 def test_a_read_only_file_is_refused_and_untouched(tmp_path):

@@ -1,5 +1,6 @@
 """One file through the steps of a migration."""
 
+import sys
 import time
 
 import libcst as cst
@@ -20,7 +21,7 @@ from tpudist.migrate import (
     rules,
 )
 from tpudist.migrate.use import STEPS, Plan, Use
-from tpudist.resolution import sources, tensorflow_names
+from tpudist.resolution import python_trees, sources, tensorflow_names
 from tpudist.resolution.evaluate import Evaluator
 from tpudist.resolution.fixed_point import TimeLimitError, deep_stack
 from tpudist.resolution.module import Module
@@ -120,6 +121,8 @@ class Engine:
                 source = source._replace(text=excerpt.text)
             parsed = None if exact else self._codebase.parsed(path, source.text, bool(excerpt))
             module = parsed or Module(path, source.text, exact)
+            if module.skeleton is None:
+                python_trees.parse(source.text)  # whose trees say of which era it is
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
         try:
@@ -306,6 +309,13 @@ def refusal(error):
         what = error.message.partition(": expected one of")[0]
         text = "%d:%d: not Python 3 (%s)" % (error.raw_line, error.raw_column + 1, what)
         return text + "; if it is Python 2, run 2to3 -w on it first"
+    if isinstance(error, SyntaxError):
+        text = "%s:%s: Python %d.%d does not read it" % (
+            error.lineno,
+            error.offset,
+            *sys.version_info[:2],
+        )
+        return "%s (%s); run tpudist migrate with a newer Python" % (text, error.msg)
     if isinstance(error, RecursionError):
         return "its expressions are nested too deeply to be read; write them on several lines"
     return "%s: %s" % (type(error).__name__, error)
