@@ -72,6 +72,8 @@ OBJECTS = {
     ("virtual/variables.py", "_tpudist_made_at"): "a report names the line that made a variable, "
     "and knows its handle",
     ("tfcompat/made_ops.py", "_tpudist_alias_of"): "our copy of an eager tensor is that tensor",
+    ("virtual/batching_rules/row_sums.py", "_tpudist_places"): "where conditions hold, in a graph "
+    "of ours, for as long as it is built; nobody else looks there",
     ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
     "as it lives",
     ("virtual/variables.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "

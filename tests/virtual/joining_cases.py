@@ -212,6 +212,14 @@ CASES = {
         tf.stack([x, tf.ones([4, 6])], -1),
         tf.stack([tf.reduce_sum(x), tf.constant(1.0)]),
     ],
+    "Where": lambda x: [
+        tf.where(x > 0.5),
+        tf.where(x[0] > 0.5),
+        tf.boolean_mask(x, x[:, 0] > 0.5),
+        tf.boolean_mask(x, x > 0.5),
+        tf.reduce_sum(tf.boolean_mask(x, x[:, 1] > 0.5) * tf.boolean_mask(-x, x[:, 1] > 0.5)),
+        tf.gradients(tf.boolean_mask(x, x[:, 0] > 0.5) ** 2, x)[0],
+    ],
     "Gather": lambda x: [tf.gather(kernel(6, 2), labels(x)), tf.gather(kernel(6, 2), labels(x)[0])],
     "OneHot": lambda x: [
         tf.one_hot(labels(x), 6),

@@ -197,7 +197,7 @@ def _checked(x):
 
 @pytest.mark.parametrize(
     "fn, kept_apart",
-    [(_matmul_gradient, ()), (_masked, {"Where"}), (_checked, {"If", "Assert"})],
+    [(_matmul_gradient, ()), (_masked, ()), (_checked, {"If", "Assert"})],
     ids=["gradient of a product", "boolean_mask", "assert"],
 )
 def test_what_cannot_be_joined_steps_aside(strategy, monkeypatch, fn, kept_apart):
@@ -210,6 +210,18 @@ def test_what_cannot_be_joined_steps_aside(strategy, monkeypatch, fn, kept_apart
     check(strategy, fn, shares(4, 6))
     assert "MatMul" not in seen and "BatchMatMulV2" not in seen
     assert bool(seen & set(kept_apart)) == bool(kept_apart)
+
+
+def test_a_row_that_only_another_replica_has_is_refused(strategy):
+    def after(x):
+        return tf.gather(x, tf.where(x > 0.5)[:, 0] + 1)
+
+    values = np.zeros([CORES, 3], np.float32)
+    values[1, 1] = 1.0
+    check(strategy, after, values)
+    values[1, 2] = 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(strategy, after, values)
 
 
 def test_effects_of_a_step_that_is_joined_happen_replica_by_replica(strategy, joined):

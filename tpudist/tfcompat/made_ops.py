@@ -64,6 +64,15 @@ def reshape(tensor, shape):
     return add("Reshape", [tensor, shape], [tensor.dtype], "Reshape", attributes).outputs[0]
 
 
+def upper_bound(ends, numbers):
+    """For each of `numbers`, int32, how many of `ends`, sorted, are not above it.
+
+    ``tf.searchsorted`` of vectors, which would make an op for every size it asks for.
+    """
+    ends, numbers = tf.expand_dims(ends, 0), tf.expand_dims(numbers, 0)
+    return tf.squeeze(gen_array_ops.upper_bound(ends, numbers), [0])
+
+
 def create_with_functions(op, first, tensors, like, types, made):
     """A branch or loop like `op` in the current graph, with other functions.
 

@@ -135,7 +135,8 @@ class JoinedGraph:
         return self._by_rule(op, given)
 
     def _by_rule(self, op, given):
-        if any(isinstance(batched, batching_rules.UNEVEN) for batched in given):
+        uneven = any(isinstance(batched, batching_rules.UNEVEN) for batched in given)
+        if uneven or op.type in batching_rules.SELECTING:
             node = batching_rules.Node(op, given, self.count, op.outputs[0] in self._summed)
             found = batching_rules.of_unknown_sizes(node)
             if found is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Number of replicas from which on one tensor is worth a type of its own.
-SMALLEST = 64
+SMALLEST = 32
 
 
 def divide(extended: Any, whole: Any) -> Any:

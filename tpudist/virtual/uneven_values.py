@@ -12,7 +12,7 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions
+from tpudist.tfcompat import functions, made_ops
 from tpudist.virtual import reduce_once
 
 #: What is known of numbers of rows: `factor` x those of `origins`, objects that stand for
@@ -30,12 +30,14 @@ class Sizes:
     Args:
       key: the `Key`; of equal keys the numbers are equal.
       make: returns the int32 tensor ``[N]`` of them; called once, in the graph of the value.
+      owners: int32: the replica of each row, if it is at hand.
     """
 
-    def __init__(self, key, make):
+    def __init__(self, key, make, owners=None):
         self.key = key
         self._make = make
-        self._tensor = self._owners = None
+        self._owners = owners
+        self._tensor = self._total = None
 
     def tensor(self):
         """int32 ``[N]``."""
@@ -49,12 +51,15 @@ class Sizes:
         if self._owners is None:
             with tf.device(_NUMBERS):
                 ends = tf.cumsum(self.tensor())
-                self._owners = tf.searchsorted(ends, tf.range(ends[-1]), side="right")
+                self._owners = made_ops.upper_bound(ends, tf.range(self.total()))
         return self._owners
 
     def total(self):
         """The number of rows of all replicas, an int32."""
-        return tf.reduce_sum(self.tensor())
+        if self._total is None:
+            with tf.device(_NUMBERS):
+                self._total = tf.reduce_sum(self.tensor())
+        return self._total
 
     def times(self, factor):
         """The sizes of what has `factor`, a fraction, times as many rows."""
@@ -76,9 +81,9 @@ def ratio(one, other):
     return fractions.Fraction(one, other)
 
 
-def unknown(make):
-    """The `Sizes` of rows of which nothing is known; `make` as there."""
-    return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make)
+def unknown(make, owners=None):
+    """The `Sizes` of rows of which nothing is known; `make` and `owners` as there."""
+    return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make, owners)
 
 
 class Uneven:
@@ -158,7 +163,7 @@ def of_parts(tensors, sizes=None):
     rest = [shape.as_list()[1:] for shape in shapes]
     if None in rest[0] or any(other != rest[0] for other in rest):
         return None
-    sizes = sizes or unknown(lambda: tf.stack([tf.shape(part)[0] for part in tensors]))
+    sizes = sizes or unknown(lambda: tf.stack(tf.shape_n(tensors))[:, 0])
     return Uneven(len(tensors), rest[0], sizes, parts=list(tensors))
 
 

@@ -10,7 +10,7 @@ tests/virtual/joining_cases.py.
 from tpudist.virtual.batching_rules import axes, converted, elementwise, examples, lists, row_sums  # noqa: F401 (they register)
 from tpudist.virtual.batching_rules.elementwise import TOTAL
 from tpudist.virtual.batching_rules.node import LINEAR, LISTS, PASSES, RESHAPES, RULES, Node
-from tpudist.virtual.batching_rules.unknown_sizes import UNEVEN, of_unknown_sizes
+from tpudist.virtual.batching_rules.unknown_sizes import SELECTING, UNEVEN, of_unknown_sizes
 
 __all__ = [
     "LINEAR",
@@ -18,6 +18,7 @@ __all__ = [
     "PASSES",
     "RESHAPES",
     "RULES",
+    "SELECTING",
     "TOTAL",
     "UNEVEN",
     "Node",

@@ -4,8 +4,9 @@ import string
 
 import tensorflow as tf
 
-from tpudist.virtual import batched_values, constants, uneven_values
+from tpudist.virtual import batched_values, constants, segments, uneven_values
 from tpudist.virtual.batching_rules.uneven import by_row, is_inside, of_rows, rests, rule
+from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.symbolic_shapes import Axes, Sizes, entries
 from tpudist.virtual.uneven_values import Uneven
 
@@ -173,20 +174,39 @@ def places(node):
     value = node.inputs[0]
     if node.op.inputs[0].dtype != tf.bool or not rests(node):
         return None
-    if isinstance(value, Uneven):
-        owners, sizes = value.sizes.owners(), value.sizes.tensor()
-    elif isinstance(value, batched_values.Batch) and value.shape:
-        owners, sizes = None, tf.fill([node.count], value.shape[0])
-    else:
+    if isinstance(value, batched_values.Batch):
+        return _places_of_batch(node, value) if value.shape else None
+    if not isinstance(value, Uneven):
         return None
+    owners, sizes = value.sizes.owners(), value.sizes.tensor()
     (found,) = node.make(value.rows())
-    first = tf.cast(found[:, 0], tf.int32)
-    owners = first // value.shape[0] if owners is None else tf.gather(owners, first)
+    owners = tf.gather(owners, tf.cast(found[:, 0], tf.int32))
     starts = tf.gather(uneven_values.starts(sizes), owners)
     own = tf.concat([found[:, :1] - tf.cast(starts, found.dtype)[:, None], found[:, 1:]], 1)
     ones = tf.ones_like(owners)
-    made = uneven_values.unknown(lambda: tf.math.unsorted_segment_sum(ones, owners, node.count))
+    made = uneven_values.unknown(
+        lambda: tf.math.unsorted_segment_sum(ones, owners, node.count), owners
+    )
     return [Uneven(node.count, rests(node)[0], made, rows=own)]
+
+
+def _places_of_batch(node, value):
+    """The same of one condition is made once, so that replicas' numbers of rows are known equal."""
+    held, graph = value.stacked(), tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_tpudist_places"):
+        graph._tpudist_places = IdentityMap()
+    is_free = not segments.controls_of(node.op)
+    if not is_free or held not in graph._tpudist_places:
+        (found,) = node.make(held)
+        sizes = uneven_values.unknown(
+            lambda: tf.reduce_sum(tf.cast(held, tf.int32), list(range(1, len(held.shape)))),
+            tf.cast(found[:, 0], tf.int32),
+        )
+        made = Uneven(node.count, rests(node)[0], sizes, rows=found[:, 1:])
+        if not is_free:
+            return [made]
+        graph._tpudist_places[held] = made
+    return [graph._tpudist_places[held]]
 
 
 @rule("GatherV2", "ResourceGather")
@@ -206,7 +226,8 @@ def gather(node):
     if rows is None:
         return None
     rest = [each.value for each in node.inputs[2:]]
-    return of_rows(node, taken.sizes, rows, _shifted(taken, _own_sizes(table)), *rest)
+    size = table.sizes if isinstance(table, Uneven) else table.shape[0]
+    return of_rows(node, taken.sizes, rows, _shifted(taken, size), *rest)
 
 
 def _own_rows(value):
@@ -215,23 +236,30 @@ def _own_rows(value):
     return None
 
 
-def _own_sizes(value):
-    if isinstance(value, Uneven):
-        return value.sizes.tensor()
-    return tf.fill([value.count], value.shape[0])
+def _shifted(taken, size, negative=False):
+    """Numbers of each replica's rows as numbers of all rows; the replica must have them.
 
-
-def _shifted(taken, sizes, lowest=0):
-    """Numbers of each replica's rows as numbers of all rows; the replica must have them."""
+    `size` is how many it has: an int, or a `Sizes`. `negative` numbers may be allowed.
+    """
     rows, owners = taken.rows(), taken.sizes.owners()
-    beside = [-1] + [1] * (len(taken.shape) - 1)
-    ends = tf.reshape(tf.cast(tf.gather(sizes, owners), rows.dtype), beside)
-    starts = tf.gather(uneven_values.starts(sizes), owners)
-    fits = tf.reduce_all((rows >= lowest) & (rows < ends))
-    said = ["A replica has no such row:", rows, ends]
-    with tf.control_dependencies([tf.debugging.Assert(fits, said)]):
+    if isinstance(size, Sizes):
+        ends = _beside(taken, tf.gather(size.tensor(), owners))
+        starts = tf.gather(uneven_values.starts(size.tensor()), owners)
+    else:
+        ends, starts = constants.constant(size), owners * constants.constant(size)
+    fits = rows < tf.cast(ends, rows.dtype)
+    fits = fits if negative else fits & (rows >= 0)
+    # TensorFlow makes a branch for an assertion that shows other than int32.
+    said = ["A replica has no such row:", tf.cast(rows, tf.int32), ends]
+    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), said)]):
         rows = tf.identity(rows)
-    return rows + tf.reshape(tf.cast(starts, rows.dtype), beside)
+    return rows + tf.cast(_beside(taken, starts), rows.dtype)
+
+
+def _beside(taken, numbers):
+    """One number for each row, with axes as those of `taken`."""
+    rank = len(taken.shape)
+    return tf.reshape(numbers, [-1] + [1] * (rank - 1)) if rank > 1 else numbers
 
 
 @rule("UnsortedSegmentSum")
@@ -247,8 +275,9 @@ def segment_sum(node):
     if not number or rests(node) is None and node.shape() is None:
         return None
     known = not isinstance(number[0], Sizes)
-    sizes = tf.fill([node.count], number[0]) if known else number[0].tensor()
-    whole = tf.cast(tf.reduce_sum(sizes), node.op.inputs[2].dtype)
+    dtype = node.op.inputs[2].dtype
+    whole = constants.constant(node.count * number[0], dtype) if known else number[0].total()
+    whole = tf.cast(whole, dtype)
     rows = taken.rows()
-    rows = tf.where(rows < 0, rows, _shifted(taken, sizes, rows.dtype.min))
+    rows = tf.where(rows < 0, rows, _shifted(taken, number[0], negative=True))
     return node.rows(given, rows, whole) if known else of_rows(node, number[0], given, rows, whole)

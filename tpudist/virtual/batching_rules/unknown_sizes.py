@@ -8,6 +8,9 @@ from tpudist.virtual.uneven_values import Uneven
 #: The batched values that these rules are for.
 UNEVEN = (Axes, Dims, Uneven)
 
+#: Ops whose output has a number of rows that only the run knows, whatever they are given.
+SELECTING = ("Where",)
+
 #: Ops that ask for the shape of a value.
 _OF_VALUES = ("Shape", "ShapeN", "Size")
 
@@ -15,7 +18,7 @@ _OF_VALUES = ("Shape", "ShapeN", "Size")
 def of_unknown_sizes(node):
     """The batched values of the outputs of the op of a `Node`, or None.
 
-    Some of its inputs are held as `UNEVEN` says.
+    Some of its inputs are held as `UNEVEN` says, or its type is one of `SELECTING`.
     """
     for value in node.inputs:
         if isinstance(value, batched_values.Each) and not isinstance(value, Axes):
@@ -23,7 +26,8 @@ def of_unknown_sizes(node):
         if isinstance(value, batched_values.Lists):
             return None
     first, second, others = dims.RULES, uneven.RULES, uneven.OF_SHAPES
-    if any(isinstance(value, (Axes, Uneven)) for value in node.inputs):
+    rows = any(isinstance(value, (Axes, Uneven)) for value in node.inputs)
+    if rows or node.op.type in SELECTING:
         first, second, others = uneven.RULES, dims.RULES, _OF_VALUES
     found = first[node.op.type](node) if node.op.type in first else None
     if found is None and node.op.type in others:
