@@ -1,11 +1,13 @@
 """An MLP on as many cores as a pod has, and on one plain device; the input of a pod's hosts.
 
-    python -m tests.benchmarks.pods plain|virtual:CORES descent|by_hand STEPS
-    python -m tests.benchmarks.pods virtual:v3-2048 dataset|from_function STEPS
+    python -m tests.benchmarks.pods plain|virtual:CORES descent|by_hand|of_hosts STEPS
+    python -m tests.benchmarks.pods plain|virtual:v3-2048 dataset|from_function|sharded STEPS
 
 print, in JSON: CPU seconds of the first step and of a later one, and the peak of the
-process's resident memory in bytes. `by_hand` assigns in the replica function. Of the hosts'
-input a step is one `next`, and the first has the distributing before it.
+process's resident memory in bytes. `by_hand` assigns in the replica function; `of_hosts` takes
+a batch at every step, of a dataset that each host makes. Of the hosts' input a step is one
+`next`, and the first has the distributing before it. `sharded` hosts read all elements and
+keep one of 256, which `plain` does with plain iterators over the same 256 datasets.
 """
 
 import collections
@@ -24,6 +26,12 @@ BOUNDS = [
     Bound("step", "step, CPU time", 1.25),
     Bound("peak", "peak of resident memory", 1.3),
 ]
+#: How the weights are trained, and on whose batches.
+KINDS = {
+    "descent": "an optimizer of Keras",
+    "by_hand": "assigned in the replicas",
+    "of_hosts": "a batch a step of a dataset a host",
+}
 INPUT_BOUNDS = [
     Bound("first", "distributing, and the first `next`, CPU time", 5),
     Bound("step", "a `next`, CPU time", 0.2),
@@ -41,23 +49,27 @@ def figures(figure, cores, repeats, steps):
       steps: steps after the first.
     """
     made = []
-    for optimizer in ("descent", "by_hand"):
-        found = collections.defaultdict(list)
-        for _ in range(repeats):
-            for engine in ("plain", "virtual:%d" % cores):
-                found[engine].append(processes.answer("pods", engine, optimizer, steps))
-        plain, virtual = found.values()
+    name = "v3-%d" % cores
+    for kind, by_what in KINDS.items():
+        slice_name = name if kind == "of_hosts" else cores
+        ratios = _ratios("virtual:%s" % slice_name, kind, repeats, steps)
         for bound in BOUNDS:
-            ratio = statistics.median(
-                many[bound.key] / one[bound.key] for one, many in zip(plain, virtual)
-            )
-            what = "%s of an MLP, %s: %d virtual cores / one plain device" % (
-                bound.what,
-                "assigned in the replicas" if optimizer == "by_hand" else "an optimizer of Keras",
-                cores,
-            )
-            made.append(figure(what, ratio, "", bound.at_most))
-    return made + _of_hosts(figure, "v3-%d" % cores, repeats, steps)
+            what = "%s of an MLP, %s: %d virtual cores / one plain device"
+            at_most = None if kind == "of_hosts" else bound.at_most
+            made.append(figure(what % (bound.what, by_what, cores), ratios[bound.key], "", at_most))
+    what = "a `next`, CPU time: the hosts of %s that `.shard` / plain iterators of their datasets"
+    ratio = _ratios("virtual:" + name, "sharded", repeats, steps)["step"]
+    return [*made, *_of_hosts(figure, name, repeats, steps), figure(what % name, ratio, "", 1.1)]
+
+
+def _ratios(engine, kind, repeats, steps):
+    """Each key's figure of the engine over the plain one's, the median of runs in turn."""
+    found = collections.defaultdict(list)
+    for _ in range(repeats):
+        one, many = (processes.answer("pods", each, kind, steps) for each in ("plain", engine))
+        for bound in BOUNDS:
+            found[bound.key].append(many[bound.key] / one[bound.key])
+    return {key: statistics.median(each) for key, each in found.items()}
 
 
 def _of_hosts(figure, name, repeats, steps):
@@ -80,21 +92,25 @@ class Training:
 
     Args:
       strategy: the strategy, or None.
-      by_hand: whether the replicas assign the weights themselves.
+      kind: one of `KINDS`.
     """
 
-    def __init__(self, strategy, by_hand):
+    def __init__(self, strategy, kind):
         import tensorflow as tf
 
-        self._strategy, self._by_hand = strategy, by_hand
+        self._strategy, self._by_hand = strategy, kind == "by_hand"
         data = tf.data.Dataset.from_tensors(tf.random.normal([BATCH, WIDTH])).repeat()
         if strategy is None:
             self._variables()
         else:
             with strategy.scope():
                 self._variables()
-            data = strategy.experimental_distribute_dataset(data)
-        self._batch = next(iter(data))
+            if kind == "of_hosts":
+                data = strategy.experimental_distribute_datasets_from_function(_of_host())
+            else:
+                data = strategy.experimental_distribute_dataset(data)
+        self._batches = iter(data)
+        self._next = (lambda: next(self._batches)) if kind == "of_hosts" else next(self._batches)
         self._step = tf.function(self._train)
 
     def _variables(self):
@@ -108,8 +124,8 @@ class Training:
             self._optimizer.build(self._weights)
 
     def step(self):
-        """Trains on the batch; the loss."""
-        return float(self._step(self._batch))
+        """Trains on a batch; the loss."""
+        return float(self._step(self._next() if callable(self._next) else self._next))
 
     def _train(self, batch):
         if self._strategy is None:
@@ -138,9 +154,14 @@ class Training:
 def measure(engine, optimizer, steps):
     """See the module."""
     from tests.benchmarks.engine import make_strategy, peak
+    from tpudist import v2_2
 
     name, _, cores = engine.partition(":")
-    training = Training(make_strategy(name, int(cores or 1)), optimizer == "by_hand")
+    if optimizer == "of_hosts" and cores:
+        strategy = v2_2.TPUStrategy(v2_2.TPUClusterResolver(engine))
+    else:
+        strategy = make_strategy(name, int(cores or 1))
+    training = Training(strategy, optimizer)
     start = time.process_time()
     training.step()
     first = time.process_time() - start
@@ -157,30 +178,55 @@ def measure_input(engine, pipeline, steps):
     from tests.benchmarks.engine import peak
     from tpudist import v2_2
 
-    strategy = v2_2.TPUStrategy(v2_2.TPUClusterResolver(engine))
-    data = tf.random.normal([BATCH, WIDTH])
-    rows = tf.data.Dataset.from_tensor_slices
-
-    def of_host(context):
-        mine = data[context.input_pipeline_id :: context.num_input_pipelines]
-        size = context.get_per_replica_batch_size(BATCH)
-        return rows(mine).batch(size, drop_remainder=True).repeat()
-
     start = time.process_time()
-    if pipeline == "dataset":
-        batches = rows(data).batch(BATCH, drop_remainder=True).repeat()
-        iterator = iter(strategy.experimental_distribute_dataset(batches))
+    if engine == "plain":
+        take = _of_plain_hosts(_of_host(sharded=True))
     else:
-        iterator = iter(strategy.experimental_distribute_datasets_from_function(of_host))
-    next(iterator)
+        strategy = v2_2.TPUStrategy(v2_2.TPUClusterResolver(engine))
+        if pipeline == "dataset":
+            rows = tf.data.Dataset.from_tensor_slices(tf.random.normal([BATCH, WIDTH]))
+            batches = rows.batch(BATCH, drop_remainder=True).repeat()
+            made = strategy.experimental_distribute_dataset(batches)
+        else:
+            of_host = _of_host(pipeline == "sharded")
+            made = strategy.experimental_distribute_datasets_from_function(of_host)
+        take = iter(made).__next__
+    take()
     first = time.process_time() - start
     start = time.process_time()
     for _ in range(steps):
-        next(iterator)
+        take()
     return {"first": first, "step": (time.process_time() - start) / steps, "peak": peak()}
 
 
+def _of_host(sharded=False):
+    """Makes a host's dataset: of its own elements, or of what it keeps of all."""
+    import tensorflow as tf
+
+    data = tf.random.normal([BATCH, WIDTH])
+
+    def of_host(context):
+        index, count = context.input_pipeline_id, context.num_input_pipelines
+        rows = tf.data.Dataset.from_tensor_slices(data if sharded else data[index::count])
+        rows = rows.shard(count, index) if sharded else rows
+        size = context.get_per_replica_batch_size(BATCH)
+        return rows.batch(size, drop_remainder=True).repeat()
+
+    return of_host
+
+
+def _of_plain_hosts(of_host):
+    """Takes what the replicas of 256 hosts take, from plain iterators that tune nothing."""
+    import tensorflow as tf
+
+    options = tf.data.Options()
+    options.autotune.enabled = False  # an iterator's thread may take a minute to end
+    contexts = [tf.distribute.InputContext(256, i, 2048) for i in range(256)]
+    hosts = [iter(of_host(context).with_options(options)) for context in contexts]
+    return lambda: [next(host) for host in hosts for _ in range(8)]
+
+
 if __name__ == "__main__":
-    of_input = sys.argv[2] in ("dataset", "from_function")
+    of_input = sys.argv[2] not in KINDS
     answer = (measure_input if of_input else measure)(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     print(json.dumps(answer))

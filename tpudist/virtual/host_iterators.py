@@ -63,7 +63,7 @@ class Shares:
 
     def __init__(self, iterator, count):
         self.iterator = iterator
-        self._count = count
+        self.count = count
 
     @property
     def element_spec(self):
@@ -79,8 +79,18 @@ class Shares:
         """The next share of each replica, or one share if a device is given."""
         if device is not None:
             return self.iterator.get_next()
-        return take(self.iterator.get_next, self._count)
+        return take(self.iterator.get_next, self.count)
 
     def get_next_as_optional(self):
         """The next share of each replica, as a list of optionals."""
-        return take(self.iterator.get_next_as_optional, self._count)
+        return take(self.iterator.get_next_as_optional, self.count)
+
+    def until_the_end(self):
+        """The next share of each replica until the data ends, and the error that tells its end."""
+        shares = []
+        try:
+            while len(shares) < self.count:
+                shares.append(self.iterator.get_next())
+        except tf.errors.OutOfRangeError as error:
+            return shares, error
+        return shares, None

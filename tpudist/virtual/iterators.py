@@ -20,7 +20,7 @@ import tensorflow as tf
 from tensorflow.python.distribute import input_lib
 
 from tpudist.tfcompat import functions, versions
-from tpudist.virtual import host_iterators
+from tpudist.virtual import eager_shares, host_iterators
 
 if versions.INPUT_LIB_V1_HAS_MODULE:
     from tensorflow.python.distribute.v1 import input_lib as input_lib_v1
@@ -100,6 +100,18 @@ class DistributedIteratorSpec(
 
 class DistributedIterator(input_lib.DistributedIterator):
     """Takes the next share of every replica."""
+
+    def get_next(self, name=None):
+        """The next share of each replica.
+
+        Context: cross-replica; eager or ``tf.function``.
+
+        Raises:
+          ValueError: in replica context.
+          OutOfRangeError: no replica has a share left.
+        """
+        batch = eager_shares.next_batch(self)
+        return super().get_next(name) if batch is None else batch
 
     @property
     def _type_spec(self):

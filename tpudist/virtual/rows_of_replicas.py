@@ -25,10 +25,26 @@ if TYPE_CHECKING:
 SMALLEST = 32
 
 
+def are_worth_it(extended: Any) -> bool:
+    """Whether there are so many replicas that a batch of theirs is held as one tensor."""
+    return versions.TYPE_SPECS_CAST and extended._num_replicas_in_sync >= SMALLEST
+
+
+def holds(extended: Any, spec: Any) -> bool:
+    """Whether batches are held so of which `spec`, a nest, describes each replica's part."""
+    return are_worth_it(extended) and all(map(_has_rows, nests.flatten(spec)))
+
+
+def _has_rows(spec: Any) -> bool:
+    if type(spec) is not tf.TensorSpec or not spec.shape.rank:
+        return False
+    return spec.shape.is_fully_defined() and spec.dtype not in (tf.resource, tf.variant)
+
+
 def divide(extended: Any, whole: Any) -> Any:
     """The per-replica value of as many rows of the tensor `whole` for each replica."""
     count = extended._num_replicas_in_sync
-    if graphs.is_eager(whole) and versions.TYPE_SPECS_CAST and count >= SMALLEST:
+    if graphs.is_eager(whole) and are_worth_it(extended):
         rows, *rest = whole.shape.as_list()
         return Rows(RowsSpec(count, tf.TensorSpec([rows // count, *rest], whole.dtype)), whole)
     return distributed.per_replica(extended, tf.split(whole, count))
