@@ -2,9 +2,9 @@
 
 They are used for ops of which each was compared with one op per replica, on every kind of
 inputs that its case has (tests/virtual/converted_cases.py). Left out are those that give
-other values (``Roll`` along several axes, ``FusedBatchNormV3`` for inference), do not check
-what a single op checks (``UnsortedSegment*``, ``SparseSegment*``: numbers of segments) or
-loop over the replicas (random ops).
+other values (``Roll`` along several axes), do not check what a single op checks
+(``UnsortedSegment*``, ``SparseSegment*``: numbers of segments), loop over the replicas (random
+ops), or whose op has a rule here.
 """
 
 import tensorflow as tf
