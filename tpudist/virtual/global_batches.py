@@ -12,8 +12,8 @@ import tensorflow as tf
 from tensorflow.python.data.experimental.ops import cardinality
 from tensorflow.python.distribute import input_lib
 
-from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual import host_iterators, iterators, rows_of_replicas
+from tpudist.tfcompat import distributed, nests
+from tpudist.virtual import iterators, rows_of_replicas
 
 
 def distribute(extended, dataset):
@@ -139,9 +139,7 @@ class DistributedIterator(_takes_global_batches(input_lib.DistributedIterator)):
         return iterators.become(DistributedIteratorSpec, super()._type_spec)
 
 
-class DistributedDatasetSpec(
-    iterators.spec_of(input_lib.DistributedDatasetSpec, lambda: DistributedDataset)
-):
+class _DatasetSpec(input_lib.DistributedDatasetSpec):
     """Its component is the dataset of global batches."""
 
     __slots__ = ()
@@ -164,32 +162,17 @@ class DistributedDatasetSpec(
         return made
 
 
-class DistributedDataset(input_lib.DistributedDataset):
-    """A distributed dataset with one iterator."""
+def _one_iterator(iterator):
+    iterator._iterators = [host._iterator for host in iterator._iterators]
+    return iterators.become(DistributedIterator, iterator)
 
-    def __iter__(self):
-        """Iterates over per-replica values.
 
-        Context: eager or ``tf.function``.
-
-        Raises:
-          ContextError: (a RuntimeError) in a graph.
-        """
-        if functions.in_graph() and not functions.in_function():
-            raise host_iterators.iterated_in_a_graph()
-        made = super().__iter__()
-        made._iterators = [host._iterator for host in made._iterators]
-        return iterators.become(DistributedIterator, made)
-
-    def make_initializable_iterator(self, shared_name=None):
-        """A `SessionIterator`; `shared_name` is unused."""
-        return SessionIterator(self)
-
-    _make_initializable_iterator = make_initializable_iterator
-
-    @property
-    def _type_spec(self):
-        return iterators.become(DistributedDatasetSpec, super()._type_spec)
+DistributedDataset = iterators.dataset_class(
+    input_lib.DistributedDataset,
+    _DatasetSpec,
+    _one_iterator,
+    lambda dataset: SessionIterator(dataset),
+)
 
 
 class SessionIterator(_takes_global_batches(iterators.SessionIterator)):

@@ -118,16 +118,18 @@ class DistributedIterator(input_lib.DistributedIterator):
         return become(DistributedIteratorSpec, super()._type_spec)
 
 
-def _one_iterator_per_host(native, native_spec):
-    """A subclass of a class of distributed datasets.
+def dataset_class(native, native_spec, ours, in_sessions):
+    """A subclass of a class of distributed datasets, with iterators of ours.
 
     Args:
       native: TensorFlow's class.
-      native_spec: the class of its type spec.
+      native_spec: the class of its type spec, TensorFlow's or a subclass.
+      ours: makes an iterator of ours of one of TensorFlow's.
+      in_sessions: makes a dataset's iterator that a Session initialises.
     """
 
     class Dataset(native):
-        """A distributed dataset with one iterator per host."""
+        """A distributed dataset with iterators of ours."""
 
         def __iter__(self):
             """Iterates over per-replica values.
@@ -139,11 +141,11 @@ def _one_iterator_per_host(native, native_spec):
             """
             if functions.in_graph() and not functions.in_function():
                 raise host_iterators.iterated_in_a_graph()
-            return _share(super().__iter__())
+            return ours(super().__iter__())
 
         def make_initializable_iterator(self, shared_name=None):
-            """A `SessionIterator`; `shared_name` is unused."""
-            return SessionIterator(self)
+            """An iterator that a Session initialises; `shared_name` is unused."""
+            return in_sessions(self)
 
         _make_initializable_iterator = make_initializable_iterator
 
@@ -154,6 +156,10 @@ def _one_iterator_per_host(native, native_spec):
     Dataset.__name__ = native.__name__
     spec = spec_of(native_spec, lambda: Dataset)
     return Dataset
+
+
+def _one_iterator_per_host(native, native_spec):
+    return dataset_class(native, native_spec, _share, lambda dataset: SessionIterator(dataset))
 
 
 DistributedDataset = _one_iterator_per_host(
