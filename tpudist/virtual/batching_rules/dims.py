@@ -8,21 +8,13 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual import batched_values, constants, symbolic_shapes
-from tpudist.virtual.batching_rules.node import PASSES
+from tpudist.virtual.batching_rules.node import PASSES, rules_of
 from tpudist.virtual.symbolic_shapes import Axes, Dims, Sizes, entries
 
 #: {op type: rule for inputs of which some are `Uneven` or `Dims`}
 RULES = {}
 
-
-def rule(*types):
-    """Makes the decorated function the rule of these op types."""
-
-    def register(function):
-        RULES.update((op_type, function) for op_type in types)
-        return function
-
-    return register
+rule = rules_of(RULES)
 
 
 def _dims(node, found, index=0, scalar=False):

@@ -50,14 +50,20 @@ LISTS = tuple(
 BROADCAST_RANK = 5
 
 
-def rule(*types):
-    """Makes the decorated function the rule of these op types."""
+def rules_of(registry):
+    """A decorator with op types, which makes a function their rule in `registry`."""
 
-    def register(function):
-        RULES.update((op_type, function) for op_type in types)
-        return function
+    def rule(*types):
+        def register(function):
+            registry.update((op_type, function) for op_type in types)
+            return function
 
-    return register
+        return register
+
+    return rule
+
+
+rule = rules_of(RULES)
 
 
 class Node:

@@ -9,22 +9,14 @@ import tensorflow as tf
 
 from tpudist.virtual import batched_values, constants, symbolic_shapes, uneven_values
 from tpudist.virtual.batching_rules import elementwise, examples
-from tpudist.virtual.batching_rules.node import PASSES
+from tpudist.virtual.batching_rules.node import PASSES, rules_of
 from tpudist.virtual.symbolic_shapes import Sizes, entries
 from tpudist.virtual.uneven_values import Uneven
 
 #: {op type: rule for inputs of which some are `Uneven`, or for a shape that is `Dims`}
 RULES = {}
 
-
-def rule(*types):
-    """Makes the decorated function the rule of these op types."""
-
-    def register(function):
-        RULES.update((op_type, function) for op_type in types)
-        return function
-
-    return register
+rule = rules_of(RULES)
 
 
 def rests(node):
