@@ -9,6 +9,9 @@ from tests.virtual import joining_cases
 from tests.virtual.joining_cases import kernel, raw, w
 from tpudist.virtual.batching_rules import elementwise
 
+#: A variable that is not a strategy's.
+_TABLE = tf.Variable(kernel(6, 2))
+
 
 def images(x):
     return tf.reshape(x, [-1, 1, 2, 3])
@@ -72,6 +75,21 @@ CASES = {
         tf.concat([tf.shape(x)[:1], [2]], 0),
         tf.slice(tf.shape(x), [0], [1]),
         tf.size(x) // 6,
+    ],
+    "shapes passed on": lambda x, y: [
+        raw("Identity", tf.shape(x)),
+        raw("PreventGradient", tf.shape(x)),
+        raw("Snapshot", tf.shape(x)),
+        raw("StopGradient", tf.shape(x)),
+        tf.cast(tf.shape(x), tf.int64),
+        tf.expand_dims(count(x), 0),
+        tf.reshape(count(x), [1]),
+        tf.squeeze(tf.shape(x)[:1]),
+        count(x) // 1,
+        tf.dynamic_stitch([[1], [0]], [tf.shape(x)[:1], [5]]),
+    ],
+    "passed on": lambda x, y: [
+        raw(each, x) for each in ("Identity", "PreventGradient", "Snapshot", "StopGradient")
     ],
     "shapes asked of": lambda x, y: [
         tf.zeros([count(x), 2]) + x[:, :2],
@@ -184,6 +202,7 @@ CASES = {
         tf.gather(x, tf.range(count(x))[::-1]),
         tf.gather(x, tf.where(x[:, 1] > 0.4)[:, 0]),
         tf.gather(x, tf.range(count(x) // 2)),
+        tf.gather(_TABLE, labels(x)),
         joining_cases.looked_up(labels(x)),
         joining_cases.looked_up(tf.cast(x * 6, tf.int32)) + x,
         tf.one_hot(labels(x), 6),
@@ -200,6 +219,7 @@ CASES = {
         raw("BatchMatMul", images(x), images(x), adj_y=True),
         raw("BatchMatMulV2", tf.tile(images(x), [1, 2, 1, 1]), kernel(3, 4)),
         raw("BatchMatMulV2", kernel(1, 2, 5, 2), images(x)),
+        raw("BatchMatMulV3", images(x), kernel(1, 1, 3, 4), Tout=tf.float32),
         tf.einsum("bijc,ck->bijk", images(x), kernel(3, 4)),
         tf.einsum("bijc,bkjc->bik", images(x), images(x)),
         tf.einsum("bi,bj->ij", x, x),
@@ -216,11 +236,15 @@ CASES = {
         gradient(lambda x, v: tf.reduce_sum(tf.nn.bias_add(x, v) ** 2), x, w(x)),
         gradient(lambda x: tf.reduce_sum(tf.nn.relu(tf.nn.tanh(x) - 0.5)), x),
         tf.compat.v1.image.resize_bilinear(images(x), [4, 4]),
+        tf.compat.v1.image.resize_nearest_neighbor(images(x), [4, 4]),
+        tf.nn.space_to_depth(tf.reshape(x, [-1, 2, 1, 3])[:, :, :1] + tf.zeros([2, 2, 3]), 2),
+        tf.nn.depth_to_space(tf.tile(images(x), [1, 1, 1, 4]), 2),
         raw("InTopKV2", x, labels(y), 2),
     ],
     "convolutions": lambda x, y: [
         _trained(tf.nn.conv2d, (1, 2, 3, 5), x),
         _trained(tf.nn.depthwise_conv2d, (1, 2, 3, 2), x),
+        tf.nn.conv3d(images(x)[:, None], kernel(1, 1, 2, 3, 4), [1, 1, 1, 1, 1], "SAME"),
         gradient(lambda x: tf.reduce_sum(tf.nn.avg_pool2d(images(x), 2, 1, "SAME") ** 2), x),
         gradient(lambda x: tf.reduce_sum(tf.nn.max_pool2d(images(x), 2, 1, "SAME") ** 2), x),
     ],
@@ -270,4 +294,4 @@ def each_op(op_type, x):
         return [raw(op_type, *(condition + [x, w(x)])), raw(op_type, *(condition + [x, x[:, :1]]))]
     if op_type == "AddN":
         return tf.add_n([x, x])
-    return raw(op_type, x, 2 * x)
+    return raw(op_type, x, x * x)
