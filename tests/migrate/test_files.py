@@ -108,6 +108,21 @@ def test_refused_files_are_named_and_untouched(tmp_path, raw, words):
 
 
 @pytest.mark.parametrize(
+    "text, line",
+    [
+        ("\nprint 'x'\ny = 1\n", 3),
+        ("exec 'x'\ny = 1\n", 2),
+        ("\n\nraise E, 'x'\ny = 1\n", 4),
+        ("if x:\n    y = 1\n  z = 2\n", 4),
+        ("try:\n    pass\nexcept A, e:\n    pass\n", 4),
+    ],
+)
+def test_a_refused_file_is_said_where(tmp_path, text, line):
+    found = migrate(tmp_path, ("import experimental_run_v2\n" + text).encode())
+    assert found.refused.startswith("%d:" % line), found.refused
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "if (n := 3) > 2:\n    pass\n" if sys.version_info >= (3, 8) else "x = 1\n",

@@ -1,9 +1,6 @@
 """One file through the steps of a migration."""
 
-import sys
 import time
-
-import libcst as cst
 
 from tpudist import surfaces
 from tpudist.migrate import (
@@ -17,6 +14,7 @@ from tpudist.migrate import (
     original_lines,
     outcomes,
     patches,
+    refusals,
     relocation,
     rules,
 )
@@ -114,6 +112,7 @@ class Engine:
           A `Result`; the file itself is not touched.
         """
         raw, era = self._codebase.bytes[path], self._survey.eras.get(path, "")
+        source = None
         try:
             whole_source = source = sources.read(path, raw)
             excerpt = None if whole else self._excerpt(path, source)
@@ -124,7 +123,7 @@ class Engine:
             if module.skeleton is None:
                 python_trees.parse(source.text)  # whose trees say of which era it is
         except sources.UNREADABLE as error:
-            return outcomes.Result(path, raw, raw, [], [], refusal(error), era)
+            return outcomes.Result(path, raw, raw, [], [], refusals.reason(error, source), era)
         try:
             with deep_stack(), self._codebase.shortened(self._short if excerpt else None):
                 self._codebase.asked.clear()
@@ -301,24 +300,6 @@ class Engine:
             if not gone_imports.covered(name, era):
                 rule.apply(Use(plan, rule.name, kind, name, node))
         return relocation.Relocation(era, plain=True)
-
-
-def refusal(error):
-    """Why a file is refused, in the words of the error and what to do."""
-    if isinstance(error, cst.ParserSyntaxError):
-        what = error.message.partition(": expected one of")[0]
-        text = "%d:%d: not Python 3 (%s)" % (error.raw_line, error.raw_column + 1, what)
-        return text + "; if it is Python 2, run 2to3 -w on it first"
-    if isinstance(error, SyntaxError):
-        text = "%s:%s: Python %d.%d does not read it" % (
-            error.lineno,
-            error.offset,
-            *sys.version_info[:2],
-        )
-        return "%s (%s); run tpudist migrate with a newer Python" % (text, error.msg)
-    if isinstance(error, RecursionError):
-        return "its expressions are nested too deeply to be read; write them on several lines"
-    return "%s: %s" % (type(error).__name__, error)
 
 
 def _unique(uses):

@@ -81,6 +81,8 @@ class Survey:
         self.plain_v1 = {path for path, found in self._facts.items() if found.first} - self._v1
         self._v1 |= self.plain_v1
         self.starts = self._starts(codebase)
+        disabled = {p for p in codebase.candidates if b"disable_v2_behavior(" in codebase.bytes[p]}
+        self._v2_graph = self._graph - program_files.together(codebase, self.starts | disabled)
         self.strategic = program_files.together(
             codebase,
             [p for p in codebase.candidates if excerpts.makes_strategies(codebase.bytes[p])],
@@ -103,6 +105,10 @@ class Survey:
     def builds_graph(self, path):
         """Whether a file is of a program that uses a Session or makes a Graph."""
         return path in self._graph
+
+    def keeps_v2(self, path):
+        """Whether a file is of a program that builds graphs and has TensorFlow 2's behavior."""
+        return path in self._v2_graph
 
     def sums_losses(self, path):
         """Whether a file is of a program that asks for losses that are no means."""

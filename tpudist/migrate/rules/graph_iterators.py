@@ -12,7 +12,10 @@ NOTE = (
     "#make_input_fn_iterator"
 )
 NEW = "make_input_fn_iterator"
-USES = [("function_dataset", "make_initializable_iterator")]
+USES = [
+    ("function_dataset", "make_initializable_iterator"),
+    ("dataset", "make_initializable_iterator"),
+]
 
 
 def apply(use):
@@ -21,6 +24,8 @@ def apply(use):
     Args:
       use: the `Use`.
     """
+    if use.kind == "dataset":
+        return leave_v2(use)
     made = _made(use)
     if made is None:
         return use.leave(
@@ -31,6 +36,15 @@ def apply(use):
     if made.func.attr.value != "distribute_dataset":  # that one has a rule, which looks here
         use.plan.replace(made, lambda call: call.with_changes(func=use.renamed(NEW, call.func)))
     return use.rewrite(use.call, lambda call: call.func.value, NEW)
+
+
+def leave_v2(use):
+    """Leaves an iterator of a program whose distributed datasets are those of TensorFlow 2."""
+    if use.plan.survey.keeps_v2(use.module.path):
+        use.leave(
+            "no distributed dataset has an initializable one with TensorFlow 2's behavior",
+            "tf.compat.v1.disable_v2_behavior() where the program starts",
+        )
 
 
 def _made(use):

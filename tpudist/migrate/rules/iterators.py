@@ -11,6 +11,7 @@ its ``initializer``; elsewhere ``iter(dataset)``.
 import libcst as cst
 
 from tpudist.migrate import edits
+from tpudist.migrate.rules import graph_iterators
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/models/issues/7252"
@@ -50,6 +51,8 @@ def apply(use):
     in_graph = use.plan.survey.builds_graph(use.module.path)
     if use.name == "make_input_fn_iterator" and in_graph and use.is_v1():
         return None  # tf.compat.v1 has kept it
+    if in_graph:
+        graph_iterators.leave_v2(use)
     if len(use.call.args) != 1:
         return use.leave("it has more than one argument", "strategy.%s(...)" % _METHODS[use.name])
     return use.rewrite(use.call, lambda call: _iterator(use, call), _METHODS[use.name])
