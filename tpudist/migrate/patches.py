@@ -195,7 +195,8 @@ class _Patches:
             return None
         around = tree.body[-1]
         edited = self._edited[id(node)]
-        new = tree.visit(self._apply(node, around, edited, tree)).code
+        made = tree.visit(self._apply(node, around, edited, tree))
+        new = made.code if made.body or made.header or made.footer else ""
         return (start, end, new[len(before) :]) if new.startswith(before) else None
 
     def _apply(self, node, tree, inner, *above):
