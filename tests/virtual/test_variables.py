@@ -136,3 +136,22 @@ def test_a_variable_cannot_start_from_what_only_the_function_knows(strategy, why
 
     with pytest.raises(ContextError, match="starts from .* Instead: .*scope"):
         tf.function(lambda x: strategy.experimental_run_v2(fn, args=(x,)))(tf.constant(1.0))
+
+
+@may_differ
+def test_one_core_is_given_its_own_value(strategy):
+    variable = make(strategy)
+
+    @tf.function
+    def call():
+        def fn():
+            number = tf.distribute.get_replica_context().replica_id_in_sync_group
+            variable.assign(tf.where(tf.equal(number, 1), 5.0, variable))
+
+        strategy.experimental_run_v2(fn)
+
+    call()
+    parts = strategy.experimental_local_results(variable)
+    assert [part.numpy() for part in parts] == [1.0, 5.0, 1.0, 1.0]
+    parts[2].assign(7.0)
+    assert [part.numpy() for part in parts] == [1.0, 5.0, 7.0, 1.0]
