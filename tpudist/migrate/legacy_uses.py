@@ -258,8 +258,11 @@ def leave_member(plan, node, rule, name, seen, kind="strategy"):
 
 
 def _is_of_strategies(plan, name):
-    """Whether a program has strategies, and a member a name that hardly anything else in it has."""
-    return plan.module.path in plan.survey.strategic and name not in OF_OTHERS
+    """Whether a member has a name that hardly anything else has, where there are strategies.
+
+    What an import means may not be known, so that one file's are every file's.
+    """
+    return name not in OF_OTHERS and (name.count("_") > 1 or bool(plan.survey.strategic))
 
 
 def _is_told(plan, node, owner, name):
