@@ -115,6 +115,10 @@ def test_every_rule_has_a_case(strategy, joined):
     assert rules - set().union(*[types for _, types in joined]) == set()
 
 
+def _products(x):
+    return x[:, None] * (x[None, :] + 1.0)
+
+
 @pytest.mark.parametrize(
     "fn",
     [
@@ -122,13 +126,14 @@ def test_every_rule_has_a_case(strategy, joined):
         lambda x: tf.linalg.svd(x, compute_uv=False),
         lambda x: tf.roll(x, [1, 2], [0, -1]),
         lambda x: tf.sort(tf.unique(tf.floor(x[0] * 4))[0]),
+        lambda x: tf.sort(_products(tf.unique(tf.floor(x[0] * 4))[0]), 0),
         lambda x: tf.cond(x[0, 0] > 0.5, lambda: x * 2, lambda: x - 1),
         lambda x: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, x))[1],
         lambda x: tf.nn.relu(
             tf.compat.v1.nn.fused_batch_norm(images(x), tf.ones([3]), tf.zeros([3]))[0]
         ),
     ],
-    ids=["filter", "svd", "roll", "unique", "cond", "while", "norm"],
+    ids=["filter", "svd", "roll", "unique", "two sizes", "cond", "while", "norm"],
 )
 def test_an_op_without_a_rule_is_done_for_each(strategy, joined, fn):
     check(strategy, fn, shares(4, 6))
