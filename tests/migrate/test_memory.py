@@ -1,5 +1,6 @@
 """What was read of a file is let go when it is done, and few files are kept in memory."""
 
+import argparse
 import gc
 import os
 import sys
@@ -82,6 +83,31 @@ def test_memory_grows_by_little_with_the_number_of_files(tmp_path, monkeypatch):
     monkeypatch.setattr(python_trees, "_KEPT", 0)
     few, many = grown(tmp_path / "few", 40), grown(tmp_path / "many", 240)
     assert (many - few) / 200 < 1500  # bytes a file, of 10,000 that it has
+
+
+def spooled(folder, count):
+    """(bytes in memory, the `Spool`) once `count` files of 10 KB, which change, were migrated."""
+    text = harness.OLD + harness.USE + "# %s\n" % ("x" * 60) * 160
+    harness.put(folder, {"file%03d.py" % n: text for n in range(count)})
+    chosen = dict(harness.options("2.2")._asdict(), paths=[str(folder)], exclude=[], jobs=1)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        found = file_runs.results(argparse.Namespace(**chosen))[0]
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0], found
+    finally:
+        tracemalloc.stop()
+
+
+def test_files_that_change_are_kept_on_disk(tmp_path):
+    spooled(tmp_path / "first", 2)  # what a process keeps of its first run
+    few, _ = spooled(tmp_path / "few", 10)
+    many, found = spooled(tmp_path / "many", 70)
+    assert (many - few) / 60 < 1000  # bytes a file, of 20,000 that it is and becomes
+    for _ in range(2):
+        names = [os.path.basename(each.path) for each in found if each.before != each.after]
+        assert names == ["file%03d.py" % n for n in range(70)] and len(found) == 70
 
 
 def test_files_that_are_not_held_are_migrated_alike(tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ _OTHER = frozenset(
     """arg asname attr conversion ctx id is_async kind kwd_attrs level module n name
     names op ops rest s simple str type_comment type_ignores""".split()
 )
+IMPORTS = (ast.Import, ast.ImportFrom)
 _LEAVES = frozenset("Bytes Constant Ellipsis NameConstant Num Str".split())
 _parts: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 
@@ -39,6 +40,14 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
             else:
                 todo.append(part)
     return found
+
+
+def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:
+    """(module, level, [(name, as)]) of an import statement; module is None without ``from``."""
+    names = [(alias.name, alias.asname) for alias in node.names]
+    if isinstance(node, ast.Import):
+        return None, 0, names
+    return node.module or "", node.level, names
 
 
 def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:

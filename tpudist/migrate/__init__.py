@@ -77,7 +77,7 @@ def _check(options: argparse.Namespace, known: Sequence[str]) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from tpudist.migrate import console, file_runs, outcomes, report
+    from tpudist.migrate import console, file_runs, outcomes, report, spool
 
     results, looked, passed_over = file_runs.results(options)
     if not looked:
@@ -88,12 +88,13 @@ def _run(options: argparse.Namespace) -> int:
         )
     if options.write:
         console.warn_of_changes(options.paths)
-        results = [file_runs.write(result) for result in results]
+        results = spool.Spool(map(file_runs.write, results))
     if options.diff:
         for result in results:
             sys.stdout.write(console.diff(result))
     page = sys.stderr if options.report or options.diff else sys.stdout
-    print(console.summary(results, looked, options, passed_over), file=page)
+    for line in console.lines(results, looked, options, passed_over):
+        print(line, file=page)
     if options.report:
         print(report.FORMS[options.report](results, looked, options))
     return outcomes.exit_code(results, options.check)

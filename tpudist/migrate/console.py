@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Iterable, Sequence
+    from typing import Iterable, Iterator, Sequence
 
     from tpudist.migrate.outcomes import Result, Use
     from tpudist.migrate.rules import Rule
@@ -40,7 +40,7 @@ def diff(result: Result) -> str:
 
 
 def summary(
-    results: Sequence[Result],
+    results: Iterable[Result],
     looked: int,
     options: argparse.Namespace,
     passed_over: Sequence[str] = (),
@@ -56,29 +56,32 @@ def summary(
     Returns:
       Lines, one a use that is left or file that is refused, and totals.
     """
-    lines = []
+    return "\n".join(lines(results, looked, options, passed_over))
+
+
+def lines(
+    results: Iterable[Result],
+    looked: int,
+    options: argparse.Namespace,
+    passed_over: Sequence[str] = (),
+) -> Iterator[str]:
+    """As `summary`, line by line."""
     for result in results:
         if result.refused:
-            lines.append("%s: refused: %s" % (result.path, result.refused))
-        lines += [left(use) for use in result.left]
-    changed = [result for result in results if result.before != result.after]
-    for result in changed:
-        lines.append(
-            "%s: %s: %s"
-            % (
-                result.path,
-                "rewritten" if options.write else "would be rewritten",
-                _counts(result.rewritten),
-            )
-        )
+            yield "%s: refused: %s" % (result.path, result.refused)
+        yield from map(left, result.left)
+    verb = "rewritten" if options.write else "would be rewritten"
+    for result in results:
+        if result.before != result.after:
+            yield "%s: %s: %s" % (result.path, verb, _counts(result.rewritten))
     if passed_over:
-        lines.append("Not read, name them to have them read: " + ", ".join(passed_over))
-    lines.append(_totals(results, changed, looked))
-    if not any(result.left or result.refused for result in results):
-        lines.append("Nothing left.")
-    if changed and not options.write:
-        lines.append("Nothing was written: --write does, --diff shows.")
-    return "\n".join(lines)
+        yield "Not read, name them to have them read: " + ", ".join(passed_over)
+    found = _Totals(results)
+    yield found.line(looked)
+    if not found.left and not found.refused:
+        yield "Nothing left."
+    if found.changed and not options.write:
+        yield "Nothing was written: --write does, --diff shows."
 
 
 def warn_of_changes(paths: Sequence[str]) -> None:
@@ -121,16 +124,19 @@ def _counts(uses: Iterable[Use]) -> str:
     return ", ".join("%s %d" % pair for pair in sorted(counted.items()))
 
 
-def _totals(results: Sequence[Result], changed: Sequence[Result], looked: int) -> str:
-    return (
-        "%d files, %d of them with legacy names: %d change, "
-        "%d uses rewritten, %d left, %d files refused"
-        % (
-            looked,
-            sum(1 for result in results if result.era),
-            len(changed),
-            sum(len(result.rewritten) for result in results),
-            sum(len(result.left) for result in results),
-            sum(1 for result in results if result.refused),
+class _Totals:
+    def __init__(self, results: Iterable[Result]) -> None:
+        self.eras = self.changed = self.rewritten = self.left = self.refused = 0
+        for result in results:
+            self.eras += bool(result.era)
+            self.changed += result.before != result.after
+            self.rewritten += len(result.rewritten)
+            self.left += len(result.left)
+            self.refused += bool(result.refused)
+
+    def line(self, looked: int) -> str:
+        return (
+            "%d files, %d of them with legacy names: %d change, "
+            "%d uses rewritten, %d left, %d files refused"
+            % (looked, self.eras, self.changed, self.rewritten, self.left, self.refused)
         )
-    )

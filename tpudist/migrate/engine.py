@@ -163,15 +163,22 @@ class Engine:
         """What there is to read of a file, None for all."""
         if self._whole or source.notebook is not None or path in self._survey.strategic:
             return None
-        if excerpts.uses_strategies(self._codebase.bytes[path]):
-            return None
+        if path not in self._survey.excerpts:
+            if excerpts.uses_strategies(self._codebase.bytes[path]):
+                return None
+        return self._excerpt_of(path, source)
+
+    def _excerpt_of(self, path, source):
+        known = self._survey.excerpts.get(path)
+        if known is not None and known.size == len(source.text):
+            return excerpts.made(source.text, known)
         return excerpts.of(source.text)
 
     def _short(self, path, source):
         """The text to read of a file that one which is read in part imports."""
         if source.notebook is not None or path in self._survey.strategic:
             return source.text
-        excerpt = excerpts.of(source.text)
+        excerpt = self._excerpt_of(path, source)
         return source.text if excerpt is None else excerpt.text
 
     def _steps(self, path, source, module, excerpt):

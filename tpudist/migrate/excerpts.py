@@ -7,6 +7,7 @@ read as a string of as many lines, and put back afterwards.
 
 from __future__ import annotations
 
+import array
 import ast
 import re
 import sys
@@ -35,16 +36,23 @@ _MADE = re.compile(
 )
 #: Words of which a file has one that the pattern is found in; to look for them takes no time.
 _IN_MADE = (b"Strategy", b"strategy", b"_context", b"tpudist")
-#: What is done with one, or with something that cannot be told; and where a resolver is asked for.
-_USED = re.compile(  # in lower case
-    rb"(?:strateg|distribution|replicator)\w*(?:\.|[\"', ]+)(?:%s)\b"
-    rb"|variableaggregation|reduceop|\b(?:%s)\b|connect_to_host"
-    rb"|initialize(?:_tpu)?_system|deviceassignment"
-    % ("|".join(legacy_uses.COMMON).encode("ascii"), "|".join(sorted(_OWN)).lower().encode("ascii"))
-)
-_IN_USED = [name.lower().encode("ascii") for name in sorted(_OWN)]
-_IN_USED += [b"strateg", b"distribution", b"replicator", b"variableaggregation", b"reduceop"]
-_IN_USED += [b"connect_to_host", b"initialize", b"deviceassignment"]
+_COMMON = "|".join(legacy_uses.COMMON).encode("ascii")
+#: What is done with one, or with something that cannot be told, and where a resolver is asked
+#: for: words in lower case, one of which it begins with, and a pattern. One that begins with a
+#: word is found many times as fast.
+_USED: list[tuple[bytes, bytes]] = [
+    *(
+        (word, word + rb"\w*(?:\.|[\"', ]+)(?:%s)\b" % _COMMON)
+        for word in (b"strateg", b"distribution", b"replicator")
+    ),
+    *((word, b"") for word in (b"variableaggregation", b"reduceop", b"connect_to_host")),
+    (b"deviceassignment", b""),
+    (b"initialize", rb"initialize(?:_tpu)?_system"),
+    *(
+        (name, rb"%s\b(?<!\w%s)" % (name, name))
+        for name in (word.lower().encode("ascii") for word in sorted(_OWN))
+    ),
+]
 #: Last words of names below ``tf`` that a rule asks for; of contrib's, that word.
 _ASKED = frozenset(
     name.rpartition(".")[2]
@@ -77,7 +85,24 @@ def makes_strategies(raw: bytes) -> bool:
 def uses_strategies(raw: bytes) -> bool:
     """Whether a file has a name of strategies, on whatever it stands."""
     lower = raw.lower()
-    return any(word in lower for word in _IN_USED) and bool(_USED.search(lower))
+    return any(
+        word in lower and (not pattern or re.search(pattern, lower) is not None)
+        for word, pattern in _USED
+    )
+
+
+class Parts(NamedTuple):
+    """Which part of a file there is to read.
+
+    Args:
+      unread: the first and the last line of each definition that does not matter.
+      words: as of `Excerpt`.
+      size: characters that the file has.
+    """
+
+    unread: array.array[int]
+    words: frozenset[str]
+    size: int
 
 
 def of(text: str) -> Excerpt | None:
@@ -89,22 +114,42 @@ def of(text: str) -> Excerpt | None:
     Returns:
       An Excerpt of as many lines, None if it has to be read whole.
     """
-    lines = text.splitlines(True)
-    if sys.version_info < (3, 8):
-        return None  # ast does not say where a definition ends
-    if len(lines) != text.count("\n") + (not text.endswith("\n")) or "tpudist:" in text:
-        return None  # Python counts other lines
+    if not _is_readable(text):
+        return None
     try:
         tree = python_trees.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    kept, words = _matter(tree)
+    found = _parts_of(text, walks.nodes(tree))
+    return None if found is None else made(text, found)
+
+
+def parts(text: str, nodes: list[ast.AST]) -> Parts | None:
+    """As `of`, of all nodes of a file, as of `walks.nodes`: for `made`."""
+    return _parts_of(text, nodes) if _is_readable(text) else None
+
+
+def made(text: str, found: Parts) -> Excerpt:
+    """The excerpt of a source of which the parts are known."""
+    lines, put = text.splitlines(True), []
+    for index in range(0, len(found.unread), 2):
+        _put_string(lines, *found.unread[index : index + 2], put)
+    return Excerpt("".join(lines), put, found.words)
+
+
+def _is_readable(text: str) -> bool:
+    if sys.version_info < (3, 8):
+        return False  # ast does not say where a definition ends
+    count = len(text.splitlines())  # Python counts other lines, perhaps
+    return count == text.count("\n") + (not text.endswith("\n")) and "tpudist:" not in text
+
+
+def _parts_of(text: str, nodes: list[Any]) -> Parts | None:
+    kept, words = _matter(nodes)
     if words.isdisjoint(["tf", "tensorflow"]):
         return None  # what it takes for TensorFlow is not imported here
-    parts: list[str] = []
-    for node in _unread(tree.body[1:], kept):
-        _put_string(lines, *_lines(node), parts)
-    return Excerpt("".join(lines), parts, words)
+    unread = [line for node in _unread(nodes[0].body[1:], kept) for line in _lines(node)]
+    return Parts(array.array("I", unread), words, len(text))
 
 
 def restored(excerpt: Excerpt, text: str) -> str | None:
@@ -145,10 +190,10 @@ def _put_string(lines: list[str], first: int, last: int, parts: list[str]) -> No
     lines[first - 1 : last] = new
 
 
-def _matter(tree: ast.Module) -> tuple[set[int], frozenset[str]]:
+def _matter(nodes: list[ast.AST]) -> tuple[set[int], frozenset[str]]:
     """(the lines with something that a rule may ask for, the names of `Excerpt.words`)."""
     kinds: dict[type, list[Any]] = {}
-    for node in walks.nodes(tree):
+    for node in nodes:
         kinds.setdefault(type(node), []).append(node)
     imports = kinds.get(ast.Import, []) + kinds.get(ast.ImportFrom, [])
     roots, words = _imported(imports)

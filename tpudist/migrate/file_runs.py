@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import concurrent.futures
 import gc
 import os
@@ -10,7 +11,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from tpudist import files
-from tpudist.migrate import outcomes, progress
+from tpudist.migrate import outcomes, progress, spool
 from tpudist.migrate.engine import Engine
 from tpudist.migrate.survey import Survey
 from tpudist.resolution import python_trees
@@ -26,16 +27,17 @@ _IN_TURN = 16  # files that stand beside each other and have one process
 _COLLECT = 1000  # files after which a process frees what it can
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _state: dict[str, Any] = {}
+atexit.register(gc.freeze)  # a last look through all objects is a tenth of a short run
 
 
-def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, list[str]]:
-    """Migrates everything, in memory.
+def results(options: argparse.Namespace) -> tuple[spool.Spool, int, list[str]]:
+    """Migrates everything; nothing is written to the files.
 
     Args:
       options: see `tpudist.migrate.options`.
 
     Returns:
-      (a list of Result of the files that matter, how many files there are, what
+      (a `Spool` of Results of the files that matter, how many files there are, what
       was passed over that a user may miss).
     """
     was_enabled = gc.isenabled()
@@ -47,8 +49,10 @@ def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, li
             outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
             for path, error in sorted(codebase.unreadable.items())
         ]
-        found = list(_migrated(codebase, survey, options))
-        return refused + found, len(codebase.files), codebase.passed_over
+        found = spool.Spool(refused)
+        for result in _migrated(codebase, survey, options):
+            found.append(result)
+        return found, len(codebase.files), codebase.passed_over
     finally:
         _state.clear()
         python_trees.forget()

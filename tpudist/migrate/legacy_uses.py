@@ -99,6 +99,8 @@ def _leave_definitions(plan, owners, table):
 
 def _dotted(plan, node, table):
     """The dotted name below ``tf`` that a node is; None, and what cannot be told is noted."""
+    if not plan.survey.carriers.may_hold(plan.module.path, node):
+        return None
     values = plan.evaluator.values(plan.module, node)
     if len(values) == 1:
         (value,) = values

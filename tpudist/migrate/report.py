@@ -12,7 +12,7 @@ from tpudist.migrate import console
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Sequence
+    from typing import Any, Iterable, Sequence
 
     from tpudist.migrate.outcomes import Result, Use
 
@@ -47,7 +47,7 @@ summary { cursor: pointer; overflow-wrap: anywhere; }
 """
 
 
-def as_json(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
+def as_json(results: Iterable[Result], looked: int, options: argparse.Namespace) -> str:
     """Everything, as a JSON object: ``files`` (those that matter), and totals."""
     return json.dumps(
         {
@@ -75,14 +75,14 @@ def _fields(use: Use) -> dict[str, Any]:
     return {name: value for name, value in use._asdict().items() if name != "path"}
 
 
-def as_html(results: Sequence[Result], looked: int, options: argparse.Namespace) -> str:
+def as_html(results: Iterable[Result], looked: int, options: argparse.Namespace) -> str:
     """One page without scripts: totals, uses by era, what is left, files with their diff."""
     title = "tpudist migrate, %s" % ("to " + options.to if options.to else "imports")
     parts = [_cards(results, looked), _eras(results), _left(results), _files(results)]
     return html_page.whole(title, parts, style=_STYLE)
 
 
-def _cards(results: Sequence[Result], looked: int) -> str:
+def _cards(results: Iterable[Result], looked: int) -> str:
     numbers = [
         (looked, "files"),
         (sum(1 for each in results if each.era), "with legacy names"),
@@ -96,7 +96,7 @@ def _cards(results: Sequence[Result], looked: int) -> str:
     )
 
 
-def _eras(results: Sequence[Result]) -> str:
+def _eras(results: Iterable[Result]) -> str:
     rewritten: dict[str, int] = collections.Counter()
     left: dict[str, int] = collections.Counter()
     for result in results:
@@ -118,7 +118,7 @@ def _eras(results: Sequence[Result]) -> str:
     return "<h2>Uses by era</h2><table><tr><th>era<th>rewritten<th>left<th></tr>%s</table>" % rows
 
 
-def _left(results: Sequence[Result]) -> str:
+def _left(results: Iterable[Result]) -> str:
     uses = [use for result in results for use in result.left]
     refused = [result for result in results if result.refused]
     if not uses and not refused:
@@ -139,15 +139,16 @@ def _left(results: Sequence[Result]) -> str:
     )
 
 
-def _files(results: Sequence[Result]) -> str:
+def _files(results: Iterable[Result]) -> str:
     parts = ["<h2>Files</h2>"]
+    are_few = sum(1 for _ in results) < 20
     for result in results:
         changes = console.diff(result)
         parts.append(
             "<details%s><summary><code>%s</code> %s, %d rewritten, %d left</summary>%s"
             "</details>"
             % (
-                " open" if changes and len(results) < 20 else "",
+                " open" if changes and are_few else "",
                 safe(result.path),
                 safe(result.era or "no era"),
                 len(result.rewritten),

@@ -1,13 +1,12 @@
 """What is known of a code base before its files are rewritten one by one."""
 
-import ast
 import collections
 import os
 import re
 
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
-from tpudist.migrate import excerpts, graph_mode, program_files
+from tpudist.migrate import carriers, excerpts, graph_mode, program_files
 from tpudist.resolution import python_trees, sources
 
 _TPU_CONTRIB = re.compile(
@@ -33,8 +32,8 @@ _ASKED = {
 _Facts = collections.namedtuple("_Facts", "says imports contrib tensorflow_1 first mode stated")
 _NOTHING = _Facts(frozenset(), (), False, False, False, False, False)
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
+_EXCERPTS = 1000  # files of which it is kept what there is to read
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
-_IMPORTS = (ast.Import, ast.ImportFrom)
 _TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
 
 
@@ -56,12 +55,16 @@ class Survey:
       strategic: the files of programs with a strategy, or something that may be one.
       strategy_classes: the classes that TPU strategies have after a migration to
         latest, dotted names below ``tf``: they are three in TensorFlow 2.
+      excerpts: {path: `excerpts.Parts`} of some files that may be read in part.
+      carriers: the `Carriers` of TensorFlow's names.
     """
 
     def __init__(self, codebase, origin="auto"):
-        self._facts, self.eras = {}, {}
+        self._facts, self.eras, self.excerpts = {}, {}, {}
+        self.carriers = carriers.Carriers()
         for path in codebase.candidates:
             self._read(codebase, path)
+        self.carriers.settle(codebase)
         self._contrib = {path for path, found in self._facts.items() if found.contrib}
         reached = self._reached(codebase)
         self.companions = {path for path in reached - self._contrib if self._of(path).tensorflow_1}
@@ -155,10 +158,18 @@ class Survey:
             nodes = walks.nodes(python_trees.parse(text, keep=True))
             found = evidence.evidence_of(nodes, path)
         except sources.UNREADABLE:
-            return
+            return self.carriers.take_unread(codebase, path)
+        imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
+        raw = codebase.bytes[path]
+        if len(self.excerpts) < _EXCERPTS and not path.endswith(".ipynb"):
+            if not excerpts.makes_strategies(raw) and not excerpts.uses_strategies(raw):
+                found_parts = excerpts.parts(text, nodes)
+                if found_parts is not None:
+                    self.excerpts[path] = found_parts
+        self.carriers.take(codebase, path, text, nodes, imports)
         self._facts[path] = _Facts(
             frozenset(each for each, pattern in _ASKED.items() if _has(text, *pattern)),
-            [_import(node) for node in nodes if type(node) in _IMPORTS],
+            imports,
             _tells_contrib(found),
             _names_tensorflow_1(found),
             any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found),
@@ -232,14 +243,6 @@ def _tells_contrib(found):
     stated = [each for each in found if each.kind == evidence.STATED]
     own = [each for each in found if each.kind == evidence.SURFACE]
     return any(each.eras == ("contrib",) for each in stated or own)
-
-
-def _import(node):
-    """(module, level, [(name, as)]) of an import statement; module is None without ``from``."""
-    names = [(alias.name, alias.asname) for alias in node.names]
-    if isinstance(node, ast.Import):
-        return None, 0, names
-    return node.module or "", node.level, names
 
 
 def _has(text, pattern, *words):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _HELD = 4 << 20  # bytes
 _LONGEST = 100  # of a word; images in notebooks are longer ones
 _TOGETHER = 500  # files whose words are kept together, at most 65,536
+_AT_ONCE = 50  # words that are looked up before what was read is let go
+_LARGE = 1 << 20  # bytes of the file for which that is worth it
+_LET_GO = getattr(mmap, "MADV_DONTNEED", None)  # Python 3.8, where there is such a thing
 _WORD = re.compile(rb"\w+")
 _ESCAPED = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)")  # in the strings of a notebook
 
@@ -102,6 +105,7 @@ class Words:
                 paths, words = [], {}
         self._parts.append(_Part(paths, words, made))
         self._bytes = _mapped(made)
+        self._size, self._asked = len(self._bytes), 0
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(self.__dict__, _bytes=self._bytes[:])
@@ -110,7 +114,16 @@ class Words:
         """The files in which a word stands; seldom one of another word that has its number."""
         number = zlib.crc32(word)
         with memoryview(self._bytes) as view:
-            return {path for part in self._parts for path in part.having(view, number)}
+            found = {path for part in self._parts for path in part.having(view, number)}
+        self._asked += 1
+        if self._asked % _AT_ONCE == 0 and _LET_GO is not None and self._size > _LARGE:
+            self._let_go()
+        return found
+
+    def _let_go(self) -> None:
+        """Has what was read of the file count as this process's memory no longer."""
+        if isinstance(self._bytes, mmap.mmap):
+            self._bytes.madvise(_LET_GO)
 
 
 class _Part:

@@ -18,10 +18,10 @@ _HAND_ON = frozenset(
 )
 #: Packages that are known to make no strategies; they are not read.
 _NO_STRATEGIES = frozenset(
-    """PIL absl cv2 google gym h5py jax keras librosa matplotlib mock nltk numpy pandas psutil
-    pytest requests scipy sentencepiece six sklearn soundfile tensorboard tensorflow_datasets
-    tf_keras torch
-    tensorflow_hub tensorflow_metadata tensorflow_probability tensorflow_text tqdm yaml""".split()
+    """PIL absl cv2 google gym h5py jax keras librosa matplotlib mock nltk numpy pandas
+    psutil pytest requests scipy sentencepiece setuptools six sklearn soundfile tensorboard
+    tensorflow_datasets tf_keras tf_slim torch tensorflow_hub tensorflow_metadata
+    tensorflow_probability tensorflow_text tqdm yaml""".split()
 )
 #: Python's own modules, where Python does not list them (before 3.10).
 _PYTHON = frozenset(
@@ -108,7 +108,7 @@ def _find(evaluator, module, full, level):
     """The path of a module: in the code base, or outside if it may matter; or None."""
     codebase = evaluator.codebase
     path = codebase.find_module(full, level, module.path)
-    if path is None and (level or not _is_known(full)):
+    if path is None and (level or not is_known(full)):
         path = codebase.find_outside(full, level, module.path)
     return path
 
@@ -122,7 +122,7 @@ def _module(evaluator, module, full, level):
     return frozenset([("module", other)]) if other else UNKNOWN
 
 
-def _is_known(full):
+def is_known(full):
     """Whether a package is one of those that are not read."""
     first = full.split(".")[0]
     return (
@@ -136,7 +136,7 @@ def _is_known(full):
 
 def not_read(full):
     """The values of a module that no file was found of, or none that is worth reading."""
-    return _OTHER if _is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
+    return _OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
 
 
 def _alias_of(node, assignment):

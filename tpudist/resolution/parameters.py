@@ -99,14 +99,7 @@ def _arguments(evaluator, module, function, owner, index, param):
 def _callers(evaluator, module, names, meant):
     """The modules that may call a function of a module: they mention both."""
     codebase, name = evaluator.codebase, names[0]
-    stem = os.path.splitext(os.path.basename(module.path))[0]
-    if stem == "__init__":
-        stem = os.path.basename(os.path.dirname(os.path.abspath(module.path)))
-    paths = (
-        set(codebase.mentioning(name, stem))
-        | set(codebase.reexporting(module.path, name))
-        | {module.path}
-    )
+    paths = _mentioning(codebase, name, module.path)
     for path in sorted(paths):
         if path != module.path and evaluator.called.is_other(path, names, meant):
             continue
@@ -115,6 +108,18 @@ def _callers(evaluator, module, names, meant):
         found = module if path == module.path else codebase.module(path)
         if found is not None:
             yield found
+
+
+def _mentioning(codebase, name, home):
+    stem = os.path.splitext(os.path.basename(home))[0]
+    if stem == "__init__":
+        stem = os.path.basename(os.path.dirname(os.path.abspath(home)))
+    return set(codebase.mentioning(name, stem)) | set(codebase.reexporting(home, name)) | {home}
+
+
+def may_call(codebase, path, name, home):
+    """Whether a file may call what is named so in the file `home`."""
+    return path in _mentioning(codebase, name, home)
 
 
 def _is(evaluator, module, node, function, owner):

@@ -1,0 +1,267 @@
+"""The words of a code base that may stand for TensorFlow, or for a name of it that a rule asks for.
+
+``config.size`` was followed to every call that hands on a config, only to learn that it is no
+``tf.contrib.size``. It cannot be one where no such name of TensorFlow is kept in a variable, an
+attribute or a parameter called ``config`` or ``size``; mostly they are called where they stand.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from tpudist.eras import walks
+from tpudist.migrate import handed_on
+from tpudist.migrate.handed_on import ROOTS
+from tpudist.resolution import outside, parameters, python_trees, sources, tensorflow_names
+
+if TYPE_CHECKING:
+    import ast
+    from typing import Collection, Iterable, Iterator, Sequence
+
+    from tpudist.resolution.codebase import CodeBase
+
+    #: (module, level, [(name, as)]) of an import statement; module is None without ``from``.
+    Import = tuple["str | None", int, Sequence[tuple[str, "str | None"]]]
+
+_ABOVE = "|".join(re.escape(name) for name in sorted(handed_on.ABOVE) if name).encode("ascii")
+#: What a file has that hands on TensorFlow itself, or imports what is right above a rule's names;
+#: a pattern that begins with a word is found many times as fast.
+_HANDING = [
+    rb"tf\b(?!\s*\.)(?<!\wtf)(?<!import tensorflow as tf)",
+    rb"tensorflow\b(?! as tf\b|\s*\.)(?<!\wtensorflow)",
+    rb"tensorflow\.(?:compat\.v[12]|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
+]
+#: Strings and comments. What is in braces may be read.
+_TEXTS = (
+    rb"""(?s)\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|\"(?:[^\"\\\n]|\\.)*\"|"""
+    rb"""'(?:[^'\\\n]|\\.)*'|#[^\n]*"""
+)
+_STAR = re.compile(rb"import\s*\*")
+#: A class; a function, its parameters, and whether they end early.
+_DEFINED = rb"\b(?:class\s+%s\b|def\s+%s\s*\(([^()]*)(\()?)"
+_WORD = re.compile(r"\w+")
+_MOST = 3  # times the number of candidates: files that are read again
+
+
+class Carriers:
+    """Which words may stand for a name of TensorFlow that a rule asks for.
+
+    Attributes:
+      unknown: whether they may be any.
+    """
+
+    def __init__(self) -> None:
+        self.unknown = False
+        self._everywhere: set[str] = set(ROOTS)
+        self._inside: dict[str, set[str]] = {}
+        self._shared: dict[str, set[str]] = {}
+        self._called: set[tuple[str, int, str]] = set()
+        self._outside = outside.Outside()
+        self._left = 0
+
+    def take(
+        self,
+        codebase: CodeBase,
+        path: str,
+        text: str,
+        nodes: list[ast.AST],
+        imports: Sequence[Import],
+    ) -> None:
+        """Notes what a file hands on.
+
+        Args:
+          codebase: the `CodeBase`.
+          path: the file.
+          text: its source.
+          nodes: all its nodes, as of `tpudist.eras.walks.nodes`.
+          imports: its import statements.
+        """
+        self._outside.look(codebase, path, imports)
+        self.unknown = self.unknown or _has_star(imports)
+        bound = _bound(imports)
+        self._add(path, set(bound) - set(ROOTS))
+        if handed_on.may_hand_on(text, bound):
+            self._note(path, handed_on.found(nodes, bound, ()))
+
+    def take_unread(self, codebase: CodeBase, path: str) -> None:
+        """Notes a file that Python cannot parse: it is newer than this Python, or it is none."""
+        try:
+            cst.parse_module(sources.read(path, codebase.bytes[path]).text)
+        except (OSError,) + sources.UNREADABLE:
+            return  # nobody follows anything to it
+        self.unknown = True
+
+    def settle(self, codebase: CodeBase) -> None:
+        """Follows what files hand on to each other, once all candidates were taken."""
+        known = set(codebase.candidates)
+        for path in codebase.files if known else ():
+            if path not in known and path not in codebase.unreadable:
+                raw = codebase.bytes.get(path, b"")
+                self._outside.look(codebase, path, outside.imports(raw))
+                if (b"tf" in raw or b"tensorflow" in raw) and _hands_on(
+                    raw, path.endswith(".ipynb")
+                ):
+                    self._read(codebase, path)
+        self.unknown = self.unknown or self._outside.has_tensorflow(codebase)
+        self._left = 100 + _MOST * len(known)
+        done: set[tuple[Any, ...]] = set()
+        while not self.unknown:
+            new: set[tuple[Any, ...]] = {(word,) for word in self._everywhere - set(ROOTS)}
+            new |= {(word, _stem(path)) for path, words in self._shared.items() for word in words}
+            new |= self._called
+            new -= done
+            if not new:
+                break
+            done |= new
+            again: dict[str, set[str]] = {}
+            for word, *where in sorted(new, key=repr):
+                if len(where) == 2:
+                    self._to_parameters(codebase, word, *where)
+                else:
+                    for path in self._following(codebase, word, *where):
+                        again.setdefault(path, set()).add(word)
+            for path, words in sorted(again.items()):
+                self._read(codebase, path, words)
+
+    def _add(self, path: str, words: set[str]) -> None:
+        """Has words that other files may import stand for TensorFlow's names in a file."""
+        if words:
+            self._inside.setdefault(path, set()).update(words)
+            self._shared.setdefault(path, set()).update(words)
+
+    def may_hold(self, path: str, node: cst.CSTNode) -> bool:
+        """Whether a Name or Attribute may be a name of TensorFlow that a rule asks for."""
+        return self.unknown or self._is_one(self._inside.get(path, frozenset()), node)
+
+    def _is_one(self, inside: Any, node: Any) -> bool:
+        every = self._everywhere
+        while True:
+            kind = type(node)
+            if kind is cst.Name:
+                return node.value in every or node.value in inside
+            if kind is cst.Attribute:
+                if node.attr.value in every or node.attr.value in inside:
+                    return True
+                node = node.value
+            elif kind is cst.Subscript:
+                node = node.value
+            elif kind is cst.Call:
+                if type(node.func) is cst.Name and node.func.value in handed_on.GIVING_BACK:
+                    return True
+                node = node.func
+            else:
+                return kind is not cst.SimpleString
+
+    def _note(self, path: str, handed: handed_on.Handed) -> None:
+        self.unknown = self.unknown or handed.unknown
+        self._everywhere |= handed.anywhere
+        self._called |= {(word, index, path) for word, index in handed.called}
+        self._add(path, handed.shared)
+        if handed.names:
+            self._inside.setdefault(path, set()).update(handed.names)
+
+    def _following(self, codebase: CodeBase, word: str, stem: str | None = None) -> Iterator[str]:
+        """Files that may hand on what a word stands for; of files of a name, if that is given."""
+        paths = codebase.mentioning(word)
+        if stem is not None:
+            near = codebase.mentioning(stem, "import")
+            stars = [path for path in near if _STAR.search(codebase.bytes[path])]
+            paths = sorted(set(paths) & set(near) | set(stars))
+        for path in paths:
+            if stem is None or word not in self._inside.get(path, ()):
+                if stem is not None:
+                    self._add(path, {word})
+                yield path
+
+    def _read(self, codebase: CodeBase, path: str, words: Collection[str] = ()) -> None:
+        """Notes what a file hands on, of some words more."""
+        self._left -= 1
+        self.unknown = self.unknown or bool(words) and self._left < 0
+        if self.unknown:
+            return
+        try:
+            text = sources.read(path, codebase.bytes[path]).text
+            if words and not any(handed_on.may_be_handed_on(text, word) for word in words):
+                return
+            nodes = walks.nodes(python_trees.parse(text))
+        except (OSError,) + sources.UNREADABLE:
+            return self.take_unread(codebase, path)
+        imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
+        self._add(
+            path,
+            {alias for *_, names in imports for name, alias in names if name in words and alias},
+        )
+        self.unknown = self.unknown or _has_star(imports)
+        bound = _bound(imports)
+        self._add(path, set(bound) - set(ROOTS))
+        hot = self._everywhere.union(self._inside.get(path, ())) - set(ROOTS)
+        self._note(path, handed_on.found(nodes, bound, hot))
+
+    def _to_parameters(self, codebase: CodeBase, name: str, index: int, caller: str) -> None:
+        """Has what a file gives functions of a name, in a place, stand in that parameter."""
+        for path in codebase.mentioning(name):
+            raw, text = re.escape(name.encode("utf-8")), codebase.bytes[path]
+            found = list(re.finditer(_DEFINED % (raw, raw), text))
+            if found and parameters.may_call(codebase, caller, name, path):
+                if any(match.group(1) is None for match in found):
+                    found += re.finditer(_DEFINED % (b"__init__", b"__init__"), text)
+                for match in found:
+                    self._give(text, match, index)
+
+    def _give(self, text: bytes, match: re.Match[bytes], index: int) -> None:
+        every, more = match.groups()
+        if every is None:
+            return
+        each = [_WORD.search(one) for one in every.decode("utf-8", "replace").split(",")]
+        words = [one.group() for one in each if one]
+        is_method = text[: match.start()].endswith((b" ", b"\t"))
+        is_named = is_method and words[:1] == ["self"]
+        last = index + 1 + is_method
+        if re.search(rb"[\[{'\"]", every):  # with commas in it, perhaps
+            last = len(words)
+        self._everywhere.update(words[index + is_named : last])
+        self.unknown = self.unknown or bool(more) and len(words) < last + 1
+
+
+def _hands_on(raw: bytes, is_notebook: bool) -> bool:
+    if not any(re.search(pattern, raw) for pattern in _HANDING):
+        return False
+    if is_notebook:
+        return True
+    without = re.sub(_TEXTS, lambda text: text.group() if b"{" in text.group() else b"", raw)
+    return any(re.search(pattern, without) for pattern in _HANDING)
+
+
+def _has_star(imports: Iterable[Import]) -> bool:
+    """Whether a file has ``from tensorflow import *``: then every word may be one of its names."""
+    return any(
+        ("*", None) in names and tensorflow_names.below_tensorflow(module or "") == ""
+        for module, _, names in imports
+    )
+
+
+def _bound(imports: Iterable[Import]) -> dict[str, set[str]]:
+    """{word: names below ``tf`` that it is imported as}, of those that a rule asks for."""
+    found: dict[str, set[str]] = {root: {""} for root in ROOTS}
+    for module, level, names in imports:
+        for name, bound in names:
+            full = name if module is None else "%s.%s" % (module, name)
+            below = None if level else tensorflow_names.below_tensorflow(full)
+            if module is None and not bound:
+                full = bound = name.partition(".")[0]
+                below = tensorflow_names.below_tensorflow(full)
+            if below is None and not level and full.partition(".")[0] == "tpudist" or name in ROOTS:
+                below = below or ""
+            if below is not None and handed_on.is_asked_for(below):
+                found.setdefault(bound or name, set()).add(below)
+    return found
+
+
+def _stem(path: str) -> str:
+    """The last word of the name that a file is imported by."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) if stem == "__init__" else stem

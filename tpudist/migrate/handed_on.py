@@ -1,0 +1,269 @@
+"""Where a file hands on names of TensorFlow that a rule asks for: to variables, parameters, ...
+
+A name that is called where it stands goes nowhere. What is told here is of words, and never
+too little: each way by which `tpudist.resolution.evaluate` follows a value is one here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tpudist.eras.names import without_compat
+from tpudist.migrate import rules
+from tpudist.resolution import tensorflow_names
+
+if TYPE_CHECKING:
+    from typing import Iterable, Iterator, Mapping
+
+    #: {word: dotted names below ``tf`` that it is imported as}
+    Bound = Mapping[str, set[str]]
+
+#: What TensorFlow is called, wherever it comes from.
+ROOTS = ("tf", "tensorflow")
+_ASKED = frozenset(name for rule in rules.load() for kind, name in rule.uses if kind == "tf")
+#: The names above those, "" for TensorFlow itself.
+ABOVE = frozenset(
+    ".".join(name.split(".")[:end]) for name in _ASKED for end in range(name.count(".") + 1)
+)
+_NOT_CALLED = r"%s\b(?<!\w%s)(?<!import %s)(?<!\bas %s)(?<!from %s)((?:\s*\.\s*\w+)*)(?!\w|\s*[.(])"
+GIVING_BACK = frozenset("getattr next iter reversed tuple sorted enumerate zip".split())
+_READING = frozenset(["values", "items"])
+_CALLBACKS = frozenset(name for _, name in tensorflow_names.CALLBACKS)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NAMED = getattr(ast, "NamedExpr", ast.Assign)  # Python 3.8
+
+
+class Handed(NamedTuple):
+    """Where names of TensorFlow go in a file, by words.
+
+    Args:
+      names: its variables and parameters.
+      shared: those that other files may import.
+      anywhere: attributes, keywords and functions that return one.
+      called: functions that get one without a keyword, and in which place.
+      unknown: whether one goes where no word tells.
+    """
+
+    names: set[str]
+    shared: set[str]
+    anywhere: set[str]
+    called: set[tuple[str, int]]
+    unknown: bool
+
+
+def is_asked_for(dotted: str) -> bool:
+    """Whether a rule asks for a name below ``tf``, or one that may be below it."""
+    dotted = without_compat(dotted)
+    first = dotted.partition(".")[0]
+    return dotted in ABOVE or dotted in _ASKED or first in ("contrib", "compat")
+
+
+def may_hand_on(text: str, bound: Bound) -> bool:
+    """Whether a name that a rule asks for stands in a file without being called.
+
+    Args:
+      text: the file's source.
+      bound: the words that it knows TensorFlow's names by.
+    """
+    for word, names in bound.items():
+        pattern = _NOT_CALLED % ((re.escape(word),) * 5)
+        for match in re.finditer(pattern, text):
+            rest = re.sub(r"\s", "", match.group(1))
+            if any(is_asked_for((name + rest).strip(".")) for name in names):
+                return True
+    return False
+
+
+def may_be_handed_on(text: str, word: str) -> bool:
+    """Whether a word that may stand for any name, or a function that returns one, goes on."""
+    name = re.escape(word)
+    pattern = r"%s\b(?<!\w%s)(?:\s*\(|\s+as\b|(?:\s*\.\s*\w+)*(?!\w|\s*[.(]))" % (name, name)
+    return any(
+        each.group().endswith("as") or not text.endswith(("import ", "from "), 0, each.start())
+        for each in re.finditer(pattern, text)
+    )
+
+
+def found(nodes: Iterable[ast.AST], bound: Bound, hot: Iterable[str]) -> Handed:
+    """Where names that a rule asks for go in a file.
+
+    Args:
+      nodes: all its nodes, as of `tpudist.eras.walks.nodes`.
+      bound: the words that it knows TensorFlow's names by.
+      hot: other words that may stand for one.
+    """
+    return _Finder(list(nodes), bound, set(hot)).found()
+
+
+class _Finder:
+    def __init__(self, nodes: list[Any], bound: Bound, hot: set[str]) -> None:
+        self._nodes, self._bound, self._hot = nodes, bound, hot
+        self._handed = Handed(set(), set(), set(), set(), False)
+        self._returned: set[int] = set()
+        self._unknown = False
+        self._in_classes = {
+            id(each) for node in nodes if type(node) is ast.ClassDef for each in _own(node.body)
+        }
+        self._at_top = {id(each) for each in _own(nodes[0].body)}
+        self._global = {name for node in nodes if type(node) is ast.Global for name in node.names}
+
+    def found(self) -> Handed:
+        size = -1
+        while len(self._hot) > size:
+            size = len(self._hot)
+            for node in self._nodes:
+                method = _METHODS.get(type(node))
+                if method is not None:
+                    method(self, node)
+        return self._handed._replace(unknown=self._unknown)
+
+    # Where it goes.
+
+    def _assign(self, node: Any) -> None:
+        if node.value is not None and self._is_hot(node.value):
+            targets = node.targets if type(node) is ast.Assign else [node.target]
+            self._put(targets, node)
+
+    def _loop(self, node: Any) -> None:
+        if self._is_hot(node.iter):
+            self._put([node.target], node)
+
+    def _put(self, targets: Iterable[ast.AST], statement: ast.AST) -> None:
+        is_whole = type(statement) not in (ast.Assign, ast.For, ast.AnnAssign, ast.AugAssign)
+        for node in [each for target in targets for each in ast.walk(target)]:
+            if type(node) is ast.Attribute:
+                self._everywhere(node.attr)
+            elif type(node) is ast.Name:
+                self._name(node.id, is_whole or id(statement) in self._at_top)
+                if id(statement) in self._in_classes:
+                    self._everywhere(node.id)
+
+    def _name(self, word: str, is_shared: bool) -> None:
+        self._handed.names.add(word)
+        if is_shared or word in self._global:
+            self._handed.shared.add(word)
+        self._hot.add(word)
+
+    def _everywhere(self, word: str) -> None:
+        self._handed.anywhere.add(word)
+        self._hot.add(word)
+
+    def _call(self, node: Any) -> None:
+        function = node.func
+        word = getattr(function, "attr", None) or getattr(function, "id", None) or ""
+        if not word or self._is_tensorflow(function):
+            named = [each for each in node.keywords if not word and self._is_hot(each.value)]
+            for each in named:
+                self._everywhere(each.arg or "")
+            return
+        for each in node.keywords:
+            if self._is_hot(each.value):
+                self._everywhere(each.arg or "")
+                self._unknown = self._unknown or word in _CALLBACKS
+        for index, each in enumerate(node.args):
+            if self._is_hot(each):
+                self._unknown = self._unknown or word in _CALLBACKS
+                if word == "append" and type(function) is ast.Attribute:
+                    self._put([function.value], node)
+                elif word not in GIVING_BACK:
+                    self._handed.called.add((word, index))
+
+    def _is_tensorflow(self, node: Any) -> bool:
+        while type(node) is ast.Attribute:
+            node = node.value
+        return type(node) is ast.Name and node.id in self._bound and node.id not in self._hot
+
+    def _function(self, node: Any) -> None:
+        every = getattr(node.args, "posonlyargs", []) + node.args.args
+        pairs = list(zip(every[::-1], node.args.defaults[::-1]))
+        pairs += zip(node.args.kwonlyargs, node.args.kw_defaults)
+        for parameter, default in pairs:
+            if default is not None and self._is_hot(default):
+                self._name(parameter.arg, False)
+        if type(node) is ast.Lambda and self._is_hot(node.body):
+            self._unknown = True
+
+    def _return(self, node: Any) -> None:
+        if node.value is None or id(node) in self._returned or not self._is_hot(node.value):
+            return
+        self._returned.add(id(node))
+        for function in self._nodes:
+            if type(function) in _FUNCTIONS and any(each is node for each in ast.walk(function)):
+                self._everywhere(function.name)
+
+    # What it is.
+
+    def _is_hot(self, node: Any) -> bool:
+        """Whether a name that a rule asks for may come out of an expression."""
+        method = _FLOWING.get(type(node))
+        return method is not None and method(self, node)
+
+    def _any(self, *nodes: Any) -> bool:
+        return any(self._is_hot(each) for each in nodes if each is not None)
+
+    def _chain(self, node: Any) -> bool:
+        words = []
+        while type(node) is ast.Attribute:
+            words.append(node.attr)
+            node = node.value
+        words.reverse()
+        if type(node) is ast.Name:
+            if node.id in self._hot:
+                return True
+            if node.id in self._bound:  # what is below TensorFlow is known
+                names = [".".join([name, *words]).strip(".") for name in self._bound[node.id]]
+                return any(map(is_asked_for, names))
+            if any(
+                word in ROOTS and is_asked_for(".".join(words[index + 1 :]))
+                for index, word in enumerate(words)
+            ):
+                return True
+        if not self._hot.isdisjoint(words):
+            return True
+        return type(node) is not ast.Name and self._is_hot(node)
+
+    def _result(self, node: Any) -> bool:
+        function = node.func
+        word = getattr(function, "attr", None) or getattr(function, "id", None) or ""
+        if word in self._hot:
+            return True
+        if type(function) is ast.Name and word in GIVING_BACK:
+            return self._any(*node.args)
+        return word in _READING and self._is_hot(function.value)
+
+
+def _own(body: Iterable[Any]) -> Iterator[ast.AST]:
+    """The statements of a class that stand in none of its methods."""
+    for node in body:
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers"):
+            if type(node) not in (*_FUNCTIONS, ast.ClassDef):
+                yield from _own(getattr(node, part, ()))
+
+
+_METHODS: dict[Any, Any] = {
+    ast.Assign: _Finder._assign, ast.AnnAssign: _Finder._assign, ast.AugAssign: _Finder._assign,
+    _NAMED: _Finder._assign, ast.For: _Finder._loop, ast.AsyncFor: _Finder._loop,
+    ast.comprehension: _Finder._loop, ast.Call: _Finder._call, ast.Return: _Finder._return,
+    ast.FunctionDef: _Finder._function, ast.AsyncFunctionDef: _Finder._function,
+    ast.Lambda: _Finder._function,
+}  # fmt: skip
+_FLOWING: dict[Any, Any] = {
+    ast.Name: _Finder._chain, ast.Attribute: _Finder._chain, ast.Call: _Finder._result,
+    ast.IfExp: lambda finder, node: finder._any(node.body, node.orelse),
+    ast.BoolOp: lambda finder, node: finder._any(*node.values),
+    ast.Starred: lambda finder, node: finder._is_hot(node.value),
+    ast.Subscript: lambda finder, node: finder._is_hot(node.value),
+    ast.List: lambda finder, node: finder._any(*node.elts),
+    ast.Tuple: lambda finder, node: finder._any(*node.elts),
+    ast.Set: lambda finder, node: finder._any(*node.elts),
+    ast.Dict: lambda finder, node: finder._any(*node.values),
+    ast.ListComp: lambda finder, node: finder._is_hot(node.elt),
+    ast.SetComp: lambda finder, node: finder._is_hot(node.elt),
+    ast.GeneratorExp: lambda finder, node: finder._is_hot(node.elt),
+    ast.DictComp: lambda finder, node: finder._is_hot(node.value),
+}  # fmt: skip
+if _NAMED is not ast.Assign:
+    _FLOWING[_NAMED] = lambda finder, node: finder._is_hot(node.value)
