@@ -47,6 +47,9 @@ def run(strategy, fn, noisy=False):
     return [part.numpy() for part in strategy.experimental_local_results(found)]
 
 
+assigns_without_aggregation = pytest.mark.skipif(
+    not versions.TRACE_ONCE, reason="before 2.3 TensorFlow refuses it; 2.3 is traced as before"
+)
 joined_or_not = pytest.mark.parametrize("noisy", [False, True], ids=["joined", "apart"])
 
 
@@ -98,6 +101,48 @@ def test_one_addition_per_replica_may_be_joined(strategy, noisy):
 
     assert run(strategy, fn, noisy) == IDS
     assert shared.numpy() == 6.0
+
+
+@assigns_without_aggregation
+@pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
+@joined_or_not
+def test_an_assignment_of_one_value_is_no_meeting(strategy, noisy, again):
+    """Without aggregation TensorFlow's replicas assign each for itself."""
+    shared = tf.Variable(1.0)
+    with strategy.scope():
+        own = [tf.Variable(0.0) for _ in range(1 + again)]
+
+    def fn():
+        found = shared.read_value()
+        for each in own:
+            each.assign(-3.0)
+            tf.cond(number() >= 0.0, lambda: shared.assign_add(number() + 1), shared.read_value)
+        return found + own[0].read_value()
+
+    assert run(strategy, fn, noisy) == [
+        1.0 + sum(i + 1 for i in range(replica)) * (1 + again) - 3.0 for replica in range(CORES)
+    ]
+    for each in own:
+        assert [part.numpy() for part in strategy.experimental_local_results(each)] == [-3] * CORES
+
+
+@assigns_without_aggregation
+@joined_or_not
+def test_an_assignment_of_one_value_after_a_meeting(strategy, noisy):
+    """What comes before a merge of TensorFlow's is done by all replicas before it."""
+    shared = tf.Variable(1.0)
+    with strategy.scope():
+        own = tf.Variable(0.0)
+
+    def fn():
+        found = shared.read_value()
+        total = context().all_reduce(tf.distribute.ReduceOp.SUM, number())
+        own.assign(-3.0)
+        shared.assign_add(total)
+        return found
+
+    assert run(strategy, fn, noisy) == [1.0] * CORES
+    assert shared.numpy() == 1.0 + CORES * sum(IDS)
 
 
 @joined_or_not

@@ -30,6 +30,8 @@ class Merge(function_graphs.Trace):
         tensor per replica or one for all.
       updated: the variables that are updated once for all replicas.
       used_as_one: the variables that it uses, of which all replicas have the one value.
+      assigned: the variable for whose assignment alone the replicas meet; where
+        TensorFlow's meet too, None.
     """
 
     regroups = False
@@ -44,6 +46,7 @@ class Merge(function_graphs.Trace):
         self.results = []
         self.updated = []
         self.used_as_one = []
+        self.assigned = None
         self._sums = IdentityMap()
         self._given = IdentityMap()
 

@@ -19,6 +19,7 @@ from tpudist.virtual import (
     merge,
     replica_seeds,
     segment_calls,
+    shared_order,
     trace_arguments,
     uniformity,
     variables,
@@ -42,6 +43,8 @@ def run(extended, fn, args, kwargs):
     while True:
         program = Program(extended, explanation)
         results = program.trace(functions.convert(fn), args, kwargs)
+        for variable in shared_order.variables_between(program):
+            variables.split(variable)
         if not program.is_outdated():
             program.numbers = replica_seeds.number(program)
             results = segment_calls.emit(program, results)

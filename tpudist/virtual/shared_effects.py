@@ -6,6 +6,8 @@ it does, then the second. A single effect of a segment is done once per replica 
 between several, so is every op that lies on a way from one to another.
 """
 
+import functools
+
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import batched_values, ordering, segments
 
@@ -26,7 +28,7 @@ def island(body, held):
     Returns:
       A set of ops; empty if no order among replicas can be observed.
     """
-    used = [(op, _uses(op, held)) for op in body]
+    used = [(op, uses(op, functools.partial(_is_shared, held))) for op in body]
     changed = {id(root) for _, uses in used for root, changes in uses if changes}
     shared = [op for op, uses in used if any(id(root) in changed for root, _ in uses)]
     if len(shared) < 2:
@@ -42,11 +44,16 @@ def root(tensor):
 
 
 #: Stands for whatever has no handle: the console, a file, Python.
-_WORLD = object()
+WORLD = object()
 
 
-def _uses(op, held):
-    """[(resource, whether it is changed)]: what `op` uses and replicas share."""
+def uses(op, is_shared):
+    """[(resource, whether it is changed)]: what `op` uses and replicas share.
+
+    Args:
+      op: an op of the trace.
+      is_shared: tells of the handle of a resource whether replicas share it.
+    """
     if not functions.is_stateful(op) or random_seeds.is_random(op):
         if not any(functions.is_resource(tensor) for tensor in op.inputs):
             return []
@@ -54,16 +61,20 @@ def _uses(op, held):
         return []
     changes = affects(op)
     handles = [root(tensor) for tensor in segments.inputs_of(op) if functions.is_resource(tensor)]
-    shared = [handle for handle in handles if _is_shared(handle, held)]
-    found = [(handle, changes) for handle in shared]
+    found = [(handle, changes) for handle in handles if is_shared(handle)]
     if _affects_the_world(op):
-        found.append((_WORLD, True))
+        found.append((WORLD, True))
     return found
 
 
 def affects(op):
     """Whether `op`, or what it calls, changes something besides the state of a random op."""
     return any(True for _ in _effects(op))
+
+
+def is_more_than_told(op):
+    """Whether an effect of `op` is another one than to write summaries, which no op reads."""
+    return any(not each.type.endswith("Summary") for each in _effects(op))
 
 
 def _affects_the_world(op):
@@ -89,7 +100,7 @@ def _effects(op):
                 yield from _effects(inner)
 
 
-def _is_shared(handle, held):
+def _is_shared(held, handle):
     return isinstance(held.get(handle), (batched_values.Uniform, type(None)))
 
 

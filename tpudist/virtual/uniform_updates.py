@@ -45,6 +45,7 @@ def update(
         variable._update_cross_replica(update_fn, value, **kwargs)
 
     trace.merge(merge_fn, (value,), {})
+    trace.merges[-1].assigned = variable
     done = tf.no_op()
     if not kwargs.get("read_value", True):
         return True, done
