@@ -82,9 +82,9 @@ def _join(program, segment, outlines):
         graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
             tf.constant(0)
         ]
-    handed = passed(graph)
-    if handed is not None:
-        return Joined(handed, segment.inputs, outputs)
+    passed = _passed(graph)
+    if passed is not None:
+        return Joined(passed, segment.inputs, outputs)
     tensor_lists.check_fed(graph)
     must_run = [op for must in segment.must_run for op in made.copies(must)]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
@@ -92,12 +92,8 @@ def _join(program, segment, outlines):
     return Joined(functions.make(graph, noinline=False), segment.inputs, outputs)
 
 
-def passed(graph):
-    """For each output of a graph that computes nothing the position of its input, or None.
-
-    Args:
-      graph: a FuncGraph whose ``inputs`` and ``outputs`` are set.
-    """
+def _passed(graph):
+    """For each output of a graph that computes nothing the position of its input, or None."""
     if not all(op.type in ("Placeholder", "NoOp") for op in graph.get_operations()):
         return None
     positions = IdentityMap((held, i) for i, held in enumerate(graph.inputs))

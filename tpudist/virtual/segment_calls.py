@@ -141,29 +141,21 @@ class _Emission:
         graph.inputs = [held for held, _, _ in used]
         graph.inputs += [held for _, held in functions.captures(graph)]
         graph.outputs = [t for _, tensors in merge.results for t in tensors]
+        graph.control_outputs = merge.must_run
+        if not graph.outputs:
+            with graph.as_default():
+                graph.outputs = [tf.constant(0)]
         given = [self._source(source, replica) for _, source, replica in used]
         given += [
             self._batched(outer).each()[0] if self._is_inside(outer) else outer
             for outer, _ in functions.captures(graph)
         ]
-        handed = joining.passed(graph)
-        if handed is not None and all(position < len(used) for position in handed):
-            found = [given[position] for position in handed]
-        else:
-            found = self._call_graph(graph, given, merge.must_run)
-        for held, tensors in merge.results:
-            parts, found = found[: len(tensors)], found[len(tensors) :]
-            self._known[held] = batched_values.of_parts(parts * (self._count // len(parts)), held)
-
-    def _call_graph(self, graph, given, must_run):
-        graph.control_outputs = must_run
-        if not graph.outputs:
-            with graph.as_default():
-                graph.outputs = [tf.constant(0)]
         with tf.control_dependencies(self._last):
             found = functions.call(functions.make(graph, noinline=False), given, graph.outputs)
         self._last = [found[0].op]
-        return found
+        for held, tensors in merge.results:
+            parts, found = found[: len(tensors)], found[len(tensors) :]
+            self._known[held] = batched_values.of_parts(parts * (self._count // len(parts)), held)
 
     def _source(self, source, replica):
         batched = self._batched(source)
