@@ -1,8 +1,11 @@
 """Datasets that each host makes for itself, iterated over outside of functions."""
 
+import inspect
+
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.distribute import input_lib
 
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
@@ -154,9 +157,10 @@ def test_an_error_of_a_dataset_is_told_and_passed_over():
 def test_replicas_cannot_ask():
     strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:v3-64"))
     iterator, _ = iterate(strategy, "even")
-    with pytest.raises(ValueError, match="next\\(iterator\\)"):
-        strategy.run(tf.function(lambda: iterator.get_next()))
-    with tf.distribute.OneDeviceStrategy("/cpu:0").scope(), pytest.raises(RuntimeError):
-        iterator.get_next()
+    if "should be called from outside" in inspect.getsource(input_lib):  # from 2.6 on
+        with pytest.raises(ValueError, match="next\\(iterator\\)"):
+            strategy.run(tf.function(lambda: iterator.get_next()))
+        with tf.distribute.OneDeviceStrategy("/cpu:0").scope(), pytest.raises(RuntimeError):
+            iterator.get_next()
     with strategy.scope():
         next(iterator)
