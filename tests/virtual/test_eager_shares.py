@@ -5,7 +5,6 @@ import inspect
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.python.distribute import input_lib
 
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
@@ -155,6 +154,8 @@ def test_an_error_of_a_dataset_is_told_and_passed_over():
 
 
 def test_replicas_cannot_ask():
+    from tensorflow.python.distribute import input_lib  # 1.13 has no such module
+
     strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:v3-64"))
     iterator, _ = iterate(strategy, "even")
     if "should be called from outside" in inspect.getsource(input_lib):  # from 2.6 on
