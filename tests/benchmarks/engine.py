@@ -10,6 +10,7 @@ trace), ``steps N``. Each answer is a line ``@`` and a JSON object: ``seconds`` 
 building and training have added so far.
 """
 
+import gc
 import json
 import resource
 import sys
@@ -102,6 +103,7 @@ def peak():
 def main(options):
     """Answers commands until standard input ends."""
     training = Training(json.loads(options))
+    gc.collect()  # else one of the engines' first steps, by chance, has a whole collection
     print("@" + json.dumps({}), flush=True)
     for line in sys.stdin:
         word, _, count = line.strip().partition(" ")
