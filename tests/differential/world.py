@@ -160,6 +160,9 @@ class World:
         def loop():
             total = tf.constant(0.0)
             for _ in tf.range(2):
+                # Random ops wait for nothing (LEGACY_RANDOM_OPS of auto_control_deps.py):
+                # those of two iterations would change places, on either engine.
+                tf.autograph.experimental.set_loop_options(parallel_iterations=1)
                 _, doubled = once()
                 total += tf.clip_by_value(doubled, -LIMIT, LIMIT)
             return total
