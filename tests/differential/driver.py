@@ -47,13 +47,14 @@ class Comparison:
         )
         self.compared += 1
         self.ended[repr(expected.error)[:80]] += 1
-        found = engines.difference(expected, actual)
+        found = engines.difference_in_steps(expected, actual)
         if found is None:
-            return
-        reason = differences.excuse(expected, actual)
-        if reason:
-            self.excused[reason] += 1
-            return
+            found = engines.difference_in_ends(expected, actual)
+            reason = found and differences.excuse(expected, actual)
+            if reason:
+                self.excused[reason] += 1
+            if reason or found is None:
+                return
         raise Disagreement("%s\n%s\nprogram: %r" % (found, _traces(expected, actual), program))
 
 

@@ -138,11 +138,16 @@ def _evaluate(value, session=None):
     return tf.nest.pack_sequence_as(value, found)
 
 
-def difference(expected, actual):
-    """Where two outcomes differ, in words; None if they are equal."""
+def difference_in_steps(expected, actual):
+    """The first step, of those that both did, that differs, in words; None if none does."""
     for i, (left, right) in enumerate(zip(expected.seen, actual.seen)):
         if left[0] != right[0] or not _equal(left[1], right[1]):
             return "step %d: %s on MirroredStrategy, %s on the virtual TPU" % (i, left, right)
+    return None
+
+
+def difference_in_ends(expected, actual):
+    """How two outcomes end differently, in words; None if they end alike."""
     if kind(expected.error) != kind(actual.error):
         return "ended by %r on MirroredStrategy, %r on the virtual TPU" % (
             expected.error,
