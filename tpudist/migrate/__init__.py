@@ -6,6 +6,7 @@ is imported. To change: a rule of :mod:`tpudist.migrate.rules`, one a file.
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,16 @@ def run(options: argparse.Namespace) -> int:
       MigrateError: libcst is missing, the options do not fit together, or there
         are no files.
     """
+    was_enabled = gc.isenabled()
+    gc.disable()  # trees are many small objects: a quarter of the time went there
+    try:
+        return _checked(options)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _checked(options: argparse.Namespace) -> int:
     try:
         import libcst
 

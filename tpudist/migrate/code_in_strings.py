@@ -8,7 +8,6 @@ parser. They are told, never rewritten.
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 import sys
 import textwrap
@@ -20,16 +19,26 @@ from tpudist.migrate.legacy_uses import OF_OTHERS
 from tpudist.resolution import marks, python_trees
 
 if TYPE_CHECKING:
-    from typing import Iterator, Mapping, Sequence
+    from typing import Collection, Iterator, Mapping, Sequence
 
     from tpudist.migrate.rules import Rule
 
-#: Without one of these a text has no such string.
-_WORTH = re.compile(
-    r"""["'][\w.]*\b(?:tf|tensorflow)\.\w|["']tensorflow["']|\bpatch\s*\(|>>> |#\s*type:"""
-    r"""|\b(?:exec|eval|compile)\s*\(|["'][^"'\n]*\bimport tensorflow"""
-    r"""|(?:\"\"\"|''')\\?\n\s*(?:import|from) """
-)
+#: Without one of these a text has no such string; what begins with a word is found fast.
+_WORTH = [
+    re.compile(pattern)
+    for pattern in (
+        r"""["'][\w.]*\b(?:tf|tensorflow)\.[\w"']""",
+        r"""["']tensorflow["']""",
+        r"patch(?<!\wpatch)\s*\(",
+        r">>> |#\s*type:",
+        r"""["'][^"'\n]*\bimport tensorflow""",
+        *(
+            r"""%s(?<!\w%s)\s*\((?:[\s(\\]|#.*\n)*\w{0,2}["']""" % (word, word)
+            for word in ("exec", "eval", "compile", "timeit", "Timer")
+        ),
+    )
+]
+_IMPORT = re.compile("import tensorflow")
 _DOTTED = re.compile(r"^(?:[\w.]*\.)?(?:tf|tensorflow)\.((?:compat\.v1\.)?[\w.%{}()-]+)$")
 _IN_TYPE = re.compile(r"\b(?:tf|tensorflow)\.([\w.]+)")
 _TYPE = re.compile(r"#\s*type:\s*(?!ignore\b)(.+)$")
@@ -81,17 +90,20 @@ class Rules(NamedTuple):
         return self.first if names.is_first_generation(dotted) else None
 
 
-def told(text: str, rules: Rules) -> list[tuple[int, int, str, str, str]]:
+def told(
+    text: str, rules: Rules, imports: Collection[int] = ()
+) -> list[tuple[int, int, str, str, str]]:
     """The legacy names in the strings and comments of a file.
 
     Args:
       text: its source.
       rules: which names are told.
+      imports: lines on which its import statements begin.
 
     Returns:
       A list of (line, column, rule, what was seen, what to do), in order.
     """
-    if not _WORTH.search(text):
+    if not any(each.search(text) for each in _WORTH) and not _imports_in_string(text, imports):
         return []
     try:
         found = list(_of_tree(python_trees.parse(text), rules)) + list(_of_types(text, rules))
@@ -99,6 +111,13 @@ def told(text: str, rules: Rules) -> list[tuple[int, int, str, str, str]]:
         return []
     marked = marks.Marks(text)
     return sorted({each for each in found if not marked.ignored(each[0], each[2])})
+
+
+def _imports_in_string(text: str, imports: Collection[int]) -> bool:
+    """Whether what imports TensorFlow may be no statement of the file."""
+    return any(
+        text.count("\n", 0, match.start()) + 1 not in imports for match in _IMPORT.finditer(text)
+    )
 
 
 def _of_tree(tree: ast.Module, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
@@ -167,6 +186,8 @@ def _of_code(
 
 def _of_examples(node: Any, value: str, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
     """The legacy names of the examples of a docstring."""
+    import doctest  # a fiftieth of the start
+
     try:
         examples = doctest.DocTestParser().get_examples(value)
     except ValueError:

@@ -136,7 +136,7 @@ class Engine:
                     if not again:
                         module.release()
             left += original_lines.set_aside(path, source)
-            left += self._told_in_strings(path, whole_source, left)
+            left += self._told_in_strings(path, whole_source, left, module.import_lines())
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
         except patches.MismatchError:
@@ -151,10 +151,11 @@ class Engine:
         found = (sorted(done), _unique(left), "", era, _unique(others))
         return outcomes.Result(path, raw, after, *found)
 
-    def _told_in_strings(self, path, source, left):
+    def _told_in_strings(self, path, source, left, imports):
         """The legacy names in strings and comments that are not told yet."""
         place = original_lines.Places(path, source, source.text)
-        found = code_in_strings.told(source.text, self._in_strings) if self._wanted() else ()
+        rules_ = self._in_strings
+        found = code_in_strings.told(source.text, rules_, imports) if self._wanted() else ()
         told = {(use.path, use.line, use.column) for use in left}
         uses = [place.use(*each) for each in found]
         return [use for use in uses if (use.path, use.line, use.column) not in told]

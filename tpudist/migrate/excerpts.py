@@ -17,7 +17,7 @@ from tpudist import surfaces
 from tpudist.eras import walks
 from tpudist.eras.names import without_compat
 from tpudist.migrate import legacy_uses, rules
-from tpudist.resolution import python_trees
+from tpudist.resolution import contents, python_trees
 
 if TYPE_CHECKING:
     from typing import Iterable, Iterator
@@ -53,6 +53,8 @@ _USED: list[tuple[bytes, bytes]] = [
         for name in (word.lower().encode("ascii") for word in sorted(_OWN))
     ),
 ]
+_PATTERNS = dict(_USED)
+_GROUPS = contents.grouped(_PATTERNS)
 #: Last words of names below ``tf`` that a rule asks for; of contrib's, that word.
 _ASKED = frozenset(
     name.rpartition(".")[2]
@@ -86,8 +88,10 @@ def uses_strategies(raw: bytes) -> bool:
     """Whether a file has a name of strategies, on whatever it stands."""
     lower = raw.lower()
     return any(
-        word in lower and (not pattern or re.search(pattern, lower) is not None)
-        for word, pattern in _USED
+        word in lower and re.search(_PATTERNS[word], lower) is not None
+        for part, words in _GROUPS.items()
+        if part in lower
+        for word in words
     )
 
 

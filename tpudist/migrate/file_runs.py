@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import concurrent.futures
 import gc
 import os
 import stat
@@ -40,8 +39,6 @@ def results(options: argparse.Namespace) -> tuple[spool.Spool, int, list[str]]:
       (a `Spool` of Results of the files that matter, how many files there are, what
       was passed over that a user may miss).
     """
-    was_enabled = gc.isenabled()
-    gc.disable()  # trees are many small objects: a quarter of the time went there
     try:
         codebase = CodeBase(options.paths, options.exclude)
         survey = Survey(codebase, options.origin)
@@ -56,8 +53,6 @@ def results(options: argparse.Namespace) -> tuple[spool.Spool, int, list[str]]:
     finally:
         _state.clear()
         python_trees.forget()
-        if was_enabled:
-            gc.enable()
 
 
 def _migrated(
@@ -70,6 +65,8 @@ def _migrated(
         return
     if survey.eras:
         codebase.words()  # once, not in each process
+    import concurrent.futures
+
     with concurrent.futures.ProcessPoolExecutor(
         jobs, initializer=_start_process, initargs=(codebase, survey, options)
     ) as pool:

@@ -52,8 +52,12 @@ _KEPT = 700000  # characters of parsed files, which are some 100 times as large 
 _ANSWERS = 2000  # kept, of which files a word is in
 _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
-_ASSIGNED = re.compile(rb"(?<!\bself)(?<!\bcls)\.(\w+)[ \t]*=[^=]")
-_RAW = [word.encode("ascii") for word in _WORDS]
+_ASSIGNED = re.compile(rb"\.(?<!\bself\.)(?<!\bcls\.)(\w+)[ \t]*=[^=]")
+_RAW = contents_lib.grouped(
+    word.encode("ascii")
+    for word in _WORDS
+    if not any(other in word for other in _WORDS if other != word)
+)
 #: Names below ``tf``: a pattern that begins with a word is found many times as fast.
 _NAMES = [
     re.compile(rb"tf\.(?<!\wtf\.)(\w[\w.]*)"),
@@ -66,7 +70,9 @@ def may_matter(raw):
 
     What has none is never parsed.
     """
-    return any(word in raw for word in _RAW) or any(
+    return any(
+        word in raw for part, words in _RAW.items() if part in raw for word in words
+    ) or any(
         names.is_first_generation(dotted.decode("utf-8", "replace"))
         for name in _NAMES
         for dotted in set(name.findall(raw))

@@ -88,6 +88,11 @@ class Module:
             self._places = places.places(self)
         return self._places.place(node)
 
+    def import_lines(self):
+        """The lines on which import statements begin; none if libcst has read it."""
+        places_ = [self.skeleton.place(node) for node in self.nodes.imports if self.skeleton]
+        return {place[0] for place in places_}
+
     def code(self, node):
         """The source of a node."""
         if self._places is None:
