@@ -2,8 +2,10 @@
 
 import time
 
+import pytest
+
 from tests.migrate import harness
-from tpudist.migrate import outcomes
+from tpudist.migrate import code_in_strings, outcomes
 
 TEXT = """from tpudist.v2_0 import tensorflow as tf
 strategy = tf.distribute.get_strategy()
@@ -42,3 +44,27 @@ def test_a_file_that_takes_too_long_is_left_and_named(tmp_path):
     assert found.after == TEXT.encode() and not found.rewritten
     assert [(use.rule, use.line) for use in found.left] == [("time-limit", 1)]
     assert outcomes.exit_code([found], check=False) == 1
+
+
+HEAD = '"""What it does: it trains."""\n\nimport os\nimport tensorflow as tf\n'
+CODE = "# of its own\nimport tensorflow as tf\ntf.Session()\n"
+
+
+@pytest.mark.parametrize(
+    "text, looked",
+    [
+        ("model.compile(loss)\nx = sess.run(y.eval(z))\nkernel.dispatch(a)\n", 0),
+        ('PROGRAM = """\n%s"""\n' % CODE, 1),
+        ('if True:\n    exec(  # now\n        (r"tf.Session()"))\n', 1),
+        ('import timeit\ntimeit.timeit("tf.Session()")\n', 1),
+    ],
+)
+def test_strings_are_looked_through_where_one_may_be_code(tmp_path, monkeypatch, text, looked):
+    found, through = [], code_in_strings._of_tree
+    monkeypatch.setattr(
+        code_in_strings, "_of_tree", lambda *args: found.append(args) or through(*args)
+    )
+    harness.put(tmp_path, {"a.py": HEAD + "tf.Session()\n" + text})
+    result = harness.results(tmp_path, "latest")["a.py"]
+    assert len(found) == looked
+    assert len([use for use in result.left if "code in a string" in use.seen]) == looked

@@ -284,7 +284,7 @@ def _asks_what_there_is(node):
     return type(node) in (ast.Name, ast.Attribute) and _is_version(_last_word(node))
 
 
-@functools.lru_cache(maxsize=20000)
+@functools.lru_cache(maxsize=2000)
 def _is_version(word):
     return bool(_VERSION.search(word))
 

@@ -14,7 +14,7 @@ _BESIDE = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=2000)
 def eras_of_name(dotted):
     """The eras that a dotted name below ``tf`` tells.
 
@@ -30,13 +30,13 @@ def eras_of_name(dotted):
     return tuple(era for era in surfaces.ERAS if _known(plain, _BESIDE[era]))
 
 
-@functools.lru_cache(maxsize=20000)
+@functools.lru_cache(maxsize=2000)
 def is_first_generation(dotted):
     """Whether a dotted name below ``tf`` is one that only TensorFlow 1 has."""
     return _known(dotted, surfaces.FIRST_GENERATION)
 
 
-@functools.lru_cache(maxsize=20000)
+@functools.lru_cache(maxsize=2000)
 def eras_of_member(name, receiver):
     """The eras that an attribute of some object tells.
 

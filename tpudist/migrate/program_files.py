@@ -30,7 +30,9 @@ def together(codebase, paths):
 
 
 def _edges(codebase):
-    return {path: set(_imported(codebase, path, raw)) for path, raw in codebase.bytes.items()}
+    """{path: the files it imports} of those that import any."""
+    found = ((path, set(_imported(codebase, path, raw))) for path, raw in codebase.bytes.items())
+    return {path: others for path, others in found if others}
 
 
 def _closure(paths, edges):

@@ -70,9 +70,7 @@ def may_matter(raw):
 
     What has none is never parsed.
     """
-    return any(
-        word in raw for part, words in _RAW.items() if part in raw for word in words
-    ) or any(
+    return any(word in raw for part, words in _RAW.items() if part in raw for word in words) or any(
         names.is_first_generation(dotted.decode("utf-8", "replace"))
         for name in _NAMES
         for dotted in set(name.findall(raw))
@@ -108,7 +106,7 @@ class CodeBase:
                 self.unreadable[path] = error
         self._modules, self._mentioning, self._having, self._assigned = {}, {}, {}, None
         self._words, self.called, self.asked = None, {}, set()
-        self._paths = {os.path.abspath(path): path for path in self.bytes.paths}
+        self._paths = _by_whole_path(self.bytes.paths)
         self._module_files, self._kept = {}, {}
         self._shorten, self._short = None, {}
 
@@ -267,6 +265,12 @@ class CodeBase:
                 paths += _installed(dotted)
             self._module_files[key] = next(filter(os.path.isfile, paths), None)
         return self._module_files[key]
+
+
+def _by_whole_path(paths):
+    """{absolute path: path}; of those that are absolute each is one string."""
+    pairs = ((os.path.abspath(path), path) for path in paths)
+    return {path if path == whole else whole: path for whole, path in pairs}
 
 
 def _drop(modules):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HELD = 4 << 20  # bytes
 _LONGEST = 100  # of a word; images in notebooks are longer ones
-_TOGETHER = 500  # files whose words are kept together, at most 65,536
+_TOGETHER = 250  # files whose words are kept together, at most 65,536
 _AT_ONCE = 50  # words that are looked up before what was read is let go
 _LARGE = 1 << 20  # bytes of the file for which that is worth it
 _LET_GO = getattr(mmap, "MADV_DONTNEED", None)  # Python 3.8, where there is such a thing

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import warnings
 
-_KEPT = 500000  # characters of sources whose trees are kept
+_KEPT = 400000  # characters of sources whose trees are kept
 _trees: dict[str, ast.Module] = {}
 _last: dict[str, ast.Module] = {}
 _size = [0]
