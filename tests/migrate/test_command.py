@@ -1,5 +1,6 @@
 """``tpudist migrate`` as it is typed: options, exit codes, what is printed."""
 
+import concurrent.futures
 import io
 import json
 import os
@@ -186,13 +187,13 @@ def test_many_files_in_processes_are_the_same(tmp_path, capsys):
 
 @pytest.mark.parametrize("bytes_of_few, is_used", [(10**5, False), (100, True)])
 def test_processes_are_for_large_trees(bytes_of_few, is_used, tmp_path, monkeypatch):
-    made, before = [], file_runs.concurrent.futures.ProcessPoolExecutor
+    made, before = [], concurrent.futures.ProcessPoolExecutor
 
     def pool(*args, **options):
         made.append(args)
         return before(*args, **options)
 
-    monkeypatch.setattr(file_runs.concurrent.futures, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", pool)
     monkeypatch.setattr(file_runs.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(file_runs, "_FEW", bytes_of_few)
     harness.put(tmp_path, {"m%d.py" % index: OLD + USE for index in range(3)})
