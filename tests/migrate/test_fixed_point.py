@@ -65,14 +65,20 @@ def test_what_never_settles_is_unknown():
     assert ("unknown",) in solver.solve("a", lambda: (solver.solve("a", None), [(next(turns),)])[1])
 
 
-def test_what_is_nested_too_deeply_is_unknown_and_not_kept():
-    solver = fixed_point.FixedPoint()
+def test_what_is_nested_deeply_is_computed_from_within():
+    size = 1000
+    equations = {key: ("", [key + 1]) for key in range(size)}
+    equations[size] = ("a", [])
+    found, count = solved(equations)
+    assert all(values == {"a"} for values in found.values()) and count <= 3 * size
 
-    def ask(key):
-        return solver.solve(key, lambda: ask(key + 1) if key < 1000 else [("end",)])
 
-    assert ask(0) == {("unknown",)}
-    assert ask(900) == {("end",)}
+@pytest.mark.parametrize("size", [500, 1000, 4000])
+def test_what_depends_on_itself_too_deeply_is_unknown_once(size):
+    equations = {key: ("a" * (key == 0), [(key + 1) % size, key // 2]) for key in range(size)}
+    found, count = solved(equations)
+    assert all(values & {"a", ("unknown",)} for values in found.values())
+    assert count <= 60 * size
 
 
 def test_after_the_deadline_it_stops():

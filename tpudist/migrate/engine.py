@@ -129,6 +129,7 @@ class Engine:
                 self._codebase.asked.clear()
                 try:
                     text, done, left, others = self._steps(path, source, module, excerpt)
+                    same = text == source.text or module.written_back == source.text
                 finally:
                     beside = parsed is not None or self._codebase.asked - {path}
                     again = beside and module.skeleton is not None
@@ -141,7 +142,7 @@ class Engine:
             return outcomes.late(path, raw, self._options.time_limit, era)
         except patches.MismatchError:
             return self.migrate(path, whole, exact=True)
-        if text != source.text and module.written_back != source.text:
+        if not same:
             return outcomes.Result(path, raw, raw, [], [], _NOT_WRITTEN_BACK, era)
         if excerpt is not None and excerpt.parts and text != source.text:
             text = excerpts.restored(excerpt, text)

@@ -95,7 +95,7 @@ def _plan_import(plan_, node, relocation):
             made.append(None)
         elif alias.asname and full == _HIDDEN and relocation.plain:
             made.append(statement(relocation(full), bound))
-        elif not _moves(relocation, full):
+        elif not (_moves(relocation, full) or start == "tensorflow" and relocation.moves(start)):
             kept.append(alias)
         elif alias.asname is None and full.startswith("tpudist"):
             kept.append(alias)

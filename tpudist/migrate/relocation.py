@@ -56,8 +56,10 @@ class Relocation:
             return new
         if is_own_code(new):
             return self._own_code(new)
+        if self._has_none(new) and not is_googles(full):
+            return full
         if not compat and self._v1:
-            compat = "" if new.partition(".")[0] == "contrib" else "compat.v1"
+            compat = "compat.v1"
         if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
             new = inner
         if compat == "compat.v1" and home == "tensorflow" and new.startswith(_NOT_BELOW_V1):
@@ -65,6 +67,10 @@ class Relocation:
         if home == "tensorflow" and not compat and new.startswith("distribute."):
             compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
         return ".".join(part for part in (home, compat, new) if part)
+
+    def _has_none(self, dotted):
+        """Whether neither a later TensorFlow nor the era's drop-in has a dotted name."""
+        return dotted.partition(".")[0] == "contrib" and self._home != _HOMES["contrib"]
 
     def _carried_on(self, inner):
         """What a name or module of contrib is imported as; the same if there is no import."""

@@ -111,6 +111,10 @@ def _elements(evaluator, module, node):
         return evaluator.values(module, node.elt)
     if not isinstance(node, _SEQUENCES):
         return frozenset([("other",)])  # the keys of a dict
+    return evaluator.once("elements", node, _in_sequence, evaluator, module, node)
+
+
+def _in_sequence(evaluator, module, node):
     found = set()
     for each in node.elements:
         inside = isinstance(each, cst.StarredElement)

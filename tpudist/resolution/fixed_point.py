@@ -2,7 +2,9 @@
 
 ``ds = ds.map(f)`` defines the values of a name by themselves. What depends on
 itself is computed again, all of it together, until nothing changes: a handful
-of rounds, so that the time is linear in the number of definitions.
+of rounds, so that the time is linear in the number of definitions. Where they are
+nested too deeply, the inner ones are computed first, a few times; then what is left
+of them counts as unknown.
 """
 
 import contextlib
@@ -14,6 +16,7 @@ UNKNOWN = frozenset([("unknown",)])
 
 _ROUNDS = 12  # then the values count as unknown
 _DEPTH = 400  # definitions within each other
+_TIMES = 8  # that inner ones are computed first
 _STACK = 12000  # Python frames that those need
 _OFTEN = 256  # definitions between two looks at the clock
 
@@ -52,7 +55,7 @@ class FixedPoint:
         """Nothing is open: the stack, and what is not yet certain of the keys on it."""
         self._open, self._lows, self._changed = {}, [], []
         self._inner, self._inner_order, self._guesses, self._looked = {}, [], {}, set()
-        self._too_deep, self._visits = False, 0
+        self._cut, self._visits, self._final = None, 0, False
 
     def solve(self, key, compute, *arguments):
         """The set of a key.
@@ -78,7 +81,7 @@ class FixedPoint:
             self._depends_on(self._inner[key])
             return self._guesses[key]
         if len(self._lows) >= _DEPTH:
-            self._too_deep = True
+            self._cut = self._cut or (key, compute, arguments)
             self._depends_on(1)
             return UNKNOWN
         self._look_at_clock()
@@ -89,12 +92,38 @@ class FixedPoint:
                 return self.solve(key, compute, *arguments)
         try:
             value = self._solve(key, compute, arguments)
+            if self._cut is not None:
+                return self._from_within([(key, compute, arguments)])
         except BaseException:
             self._start()
             raise
         self._guesses.clear()
         self._looked.clear()
-        self._too_deep, self._visits = False, 0
+        self._visits = 0
+        return value
+
+    def _from_within(self, todo):
+        """The set of the first key, which is nested too deeply; inner ones are computed first.
+
+        Args:
+          todo: [what `_solve` is given], of the key that was just solved.
+        """
+        final = False  # whether what is still nested too deeply counts as unknown
+        while todo:
+            key, cut = todo[-1][0], self._cut
+            value = self.known[key]
+            self._start()
+            if cut is None or final:
+                todo.pop()
+            else:
+                del self.known[key]
+                final = len(todo) == _TIMES or any(each[0] == cut[0] for each in todo)
+                todo.append(cut)
+            while todo and todo[-1][0] in self.known:
+                value = self.known[todo.pop()[0]]
+            if todo:
+                self._final = final
+                self._solve(*todo[-1])
         return value
 
     def _look_at_clock(self):
@@ -154,7 +183,7 @@ class FixedPoint:
             return value
         self.known[key] = value
         for each in self._inner_order[first:]:
-            if not self._too_deep:
+            if self._cut is None or self._final:
                 self.known[each] = self._guesses[each]
             del self._inner[each]
         del self._inner_order[first:]

@@ -97,10 +97,14 @@ def _returned(evaluator, module, function):
             "cache",
         ):
             return _UNKNOWN
-    for node in module.nodes.returns.get(function, ()):
-        if node is not None:
-            found |= evaluator.values(module, node)
-    return frozenset(found) or _OTHER
+    returned = [node for node in module.nodes.returns.get(function, ()) if not _is_none(node)]
+    for node in returned:
+        found |= evaluator.values(module, node)
+    return frozenset(found) if returned else _OTHER
+
+
+def _is_none(node):
+    return node is None or type(node) is cst.Name and node.value == "None"
 
 
 def is_strategy(evaluator, module, class_node):
