@@ -2,6 +2,7 @@
 
 The public name of the strategies of ``tf.compat.v1`` is still the one of 1.13.
 It takes the same function, and its iterator has ``initializer`` and ``get_next``.
+With TensorFlow 2's behavior no distributed dataset has them: ``make_dataset_iterator`` has.
 """
 
 import libcst as cst
@@ -12,6 +13,7 @@ NOTE = (
     "#make_input_fn_iterator"
 )
 NEW = "make_input_fn_iterator"
+_OF_DATASET = "make_dataset_iterator"
 USES = [
     ("function_dataset", "make_initializable_iterator"),
     ("dataset", "make_initializable_iterator"),
@@ -24,9 +26,9 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if use.kind == "dataset":
-        return leave_v2(use)
     made = _made(use)
+    if use.kind == "dataset":
+        return _of_dataset(use, made) if keeps_v2(use) else None
     if made is None:
         return use.leave(
             "no dataset from a function has it in graphs of 2.x",
@@ -38,9 +40,22 @@ def apply(use):
     return use.rewrite(use.call, lambda call: call.func.value, NEW)
 
 
+def keeps_v2(use):
+    """Whether the program builds graphs with TensorFlow 2's behavior."""
+    return use.plan.survey.keeps_v2(use.module.path)
+
+
+def _of_dataset(use, made):
+    """Makes the iterator where the dataset was made, if that is seen."""
+    if made is None or made.func.attr.value != "experimental_distribute_dataset":
+        return leave_v2(use)
+    use.plan.replace(made, lambda call: call.with_changes(func=use.renamed(_OF_DATASET, call.func)))
+    return use.rewrite(use.call, lambda call: call.func.value, _OF_DATASET)
+
+
 def leave_v2(use):
     """Leaves an iterator of a program whose distributed datasets are those of TensorFlow 2."""
-    if use.plan.survey.keeps_v2(use.module.path):
+    if keeps_v2(use):
         use.leave(
             "no distributed dataset has an initializable one with TensorFlow 2's behavior",
             "tf.compat.v1.disable_v2_behavior() where the program starts",

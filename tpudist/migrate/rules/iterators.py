@@ -49,8 +49,9 @@ def apply(use):
     if use.name == "initialize":
         return _initialize(use)
     in_graph = use.plan.survey.builds_graph(use.module.path)
-    if use.name == "make_input_fn_iterator" and in_graph and use.is_v1():
-        return None  # tf.compat.v1 has kept it
+    kept = use.name == "make_input_fn_iterator" or graph_iterators.keeps_v2(use)
+    if in_graph and kept and use.is_v1():
+        return None  # tf.compat.v1 has it, and there it needs no behavior of TensorFlow 1
     if in_graph:
         graph_iterators.leave_v2(use)
     if len(use.call.args) != 1:
