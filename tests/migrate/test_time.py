@@ -39,6 +39,20 @@ def test_many_reassignments_take_no_time(tmp_path):
     assert len(found.rewritten) == 2
 
 
+def chain(count):
+    """A file of one long ``elif`` chain."""
+    lines = ["import tensorflow as tf", "def make(name):", "    if name:"]
+    for index in range(count):
+        lines += ["        return tf.contrib.distribute.TPUStrategy(r)", "    elif name == %d:" % index]
+    return "\n".join(lines + ["        return None", ""])
+
+
+@pytest.mark.parametrize("count", [50, 400, 3000])
+def test_a_long_chain_is_read_or_refused(count, tmp_path):
+    found = migrate(tmp_path, chain(count))
+    assert len(found.rewritten) == count + 1 or "too deeply" in found.refused
+
+
 def test_a_file_that_takes_too_long_is_left_and_named(tmp_path):
     found = migrate(tmp_path, TEXT, time_limit=1e-9)
     assert found.after == TEXT.encode() and not found.rewritten

@@ -69,6 +69,8 @@ def result(evaluator, value):
     kind = value[0]
     if kind == "tf":
         found = tensorflow_names.result_of(value[1])
+        if not found and value[1].startswith("python."):
+            return _UNKNOWN  # the table has few names of TensorFlow's own code
         return frozenset([("is", found)]) if found else _OTHER
     if kind == "method":
         found = tensorflow_names.method_result(value[1], value[2])
