@@ -56,8 +56,7 @@ def row(folder: str, repository: str, revision: str, to: str) -> str:
 
 def rows() -> dict[str, str]:
     """{"repository | revision | to": line} of the page."""
-    text = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    lines = [line for line in text.splitlines() if re.match(r"\| \S+/\S+", line)]
+    lines = [line for line in _parts()[0].splitlines() if re.match(r"\| \S+/\S+", line)]
     return {_key(line): line for line in lines}
 
 
