@@ -21,9 +21,9 @@ def saved_by(cores, folder):
         assert not session.run(has_value)
         session.run(variable.initializer)
         assert session.run(has_value)
+        part = strategy.experimental_local_results(variable)[0]
         with strategy.scope():
-            part = strategy.experimental_local_results(variable)[0]
-            change = part.assign([2.0, 3.0, 4.0])
+            change = variable.assign([2.0, 3.0, 4.0])
         session.run(change)
         path = saver.save(session, str(folder / "model"))
         session.run(variable.initializer)

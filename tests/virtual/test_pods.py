@@ -41,7 +41,7 @@ def traced(cores):
     step = tf.function(lambda x: strategy.reduce("MEAN", strategy.run(fn, (x,)), axis=None))
     graph = step.get_concrete_function(batch).graph.as_graph_def()
     nodes = len(graph.node) + sum(len(function.node_def) for function in graph.library.function)
-    return nodes, len({id(part) for part in strategy.experimental_local_results(weights[0])})
+    return nodes, len({id(part) for part in distributed.components(weights[0])})
 
 
 def test_a_step_grows_with_the_cores_at_most():

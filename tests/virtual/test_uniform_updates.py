@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tpudist.core import cluster
 from tpudist.errors import ContextError
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 
 CORES = 4
@@ -40,7 +40,7 @@ def parts(strategy, value):
 
 
 def is_one(strategy, variable):
-    return len({id(part) for part in strategy.experimental_local_results(variable)}) == 1
+    return len({id(part) for part in distributed.components(variable)}) == 1
 
 
 def run(strategy, fn, *args):

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from tpudist.core import cluster
 from tpudist.errors import ContextError
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import distributed, versions
 from tpudist.v2_0.strategy import TPUStrategy
 
 NONE = tf.VariableAggregation.NONE
@@ -27,7 +27,7 @@ def strategy():
 
 def stored(strategy, variable):
     """How many different variables hold the values of all replicas."""
-    return len({id(part) for part in strategy.experimental_local_results(variable)})
+    return len({id(part) for part in distributed.components(variable)})
 
 
 def make(strategy, **kwargs):

@@ -6,7 +6,7 @@ Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
 from tpudist.core import contexts
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual import delivery
+from tpudist.virtual import components, delivery
 
 #: The reduction that keeps the first replica's value.
 FIRST = "FIRST"
@@ -65,7 +65,7 @@ def unwrap(strategy, value):
     if isinstance(value, Mapped):
         return value.get()
     if distributed.is_distributed(value):
-        return list(distributed.components(value))
+        return list(components.of(value))
     if any(distributed.is_distributed(leaf) for leaf in nests.flatten(value)):
         return delivery.spread(strategy, value)
     return value if isinstance(value, list) else [value]

@@ -44,6 +44,22 @@ def components(value):
     return tuple(value._index.values())
 
 
+def set_components(value, components):
+    """Gives a distributed value other components, in the order of the replicas."""
+    if versions.DEVICE_MAP:
+        value._values = tuple(components)
+    else:
+        value._index = dict(zip(value._index, components))
+
+
+def position(value, device):
+    """The replica id of a device's component."""
+    device = device_util.canonicalize(device)
+    if versions.DEVICE_MAP:
+        return value._device_map.replica_for_device(device)
+    return list(value._index).index(device)
+
+
 def select_mirrored(extended, replica_id, structure):
     """Replica `replica_id`'s component of every mirrored value."""
     device = extended.worker_devices[replica_id]

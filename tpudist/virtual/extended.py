@@ -16,6 +16,7 @@ from tpudist.errors import ShardingError
 from tpudist.tfcompat import distributed, nests, tpu
 from tpudist.virtual import (
     collectives,
+    components,
     device_loop,
     explanations,
     inputs,
@@ -31,7 +32,7 @@ _OTHER_TASK = re.compile(r"/task:[1-9]")
 _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-class VirtualExtended(distributed.MirroredExtended):
+class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
     """Replicas of one virtual slice.
 
     Args:
@@ -239,7 +240,7 @@ class VirtualExtended(distributed.MirroredExtended):
     def _create_variable(self, next_creator, *args, **kwargs):
         # One handle for all replicas is for cores that are devices.
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
-        return variables.create(self, next_creator, kwargs)
+        return variables.create(self, next_creator, kwargs, components.Mirrored)
 
     # Cross-replica context.
 

@@ -23,6 +23,22 @@ _SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject
 class OneValue:
     """A mirrored variable whose components may all be the same stored variable."""
 
+    #: Whether a graph relies on it; see `variables.assume_equal`.
+    _assumed_equal: Any = False
+
+    #: {replica id: what stands for its component} of those in use; see `components`.
+    _components: Any = None
+
+    #: Whether an op that initializes it was asked for.
+    _initializer_made = False
+
+    @property
+    def initializer(self) -> Any:
+        """The op that gives every component its first value."""
+        inherited: Any = super()
+        self._initializer_made = True
+        return inherited.initializer
+
     def is_initialized(self, name: str | None = None) -> Any:
         """Whether every component has a value, a bool tensor."""
         inherited: Any = super()
@@ -32,7 +48,9 @@ class OneValue:
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         inherited: Any = super()
         found: dict[str, Any] = inherited._gather_saveables_for_checkpoint()
-        if tf.executing_eagerly() or _only_part(self) is None:
+        if tf.executing_eagerly():
+            return {k: functools.partial(_restoring_each_once, self, found[k]) for k in found}
+        if _only_part(self) is None:
             return found
         return {key: functools.partial(_Saveable, self) for key in found}
 
@@ -72,6 +90,26 @@ class _Saveable(_SaveableObject):
         if restored_shapes is not None:
             value = tf.reshape(value, restored_shapes[0])
         return self._part.assign(value, read_value=False)
+
+
+def _restoring_each_once(variable: Any, make: Any, name: str | None = None) -> Any:
+    """TensorFlow's saveable of `variable`; it restores each stored variable once."""
+    saveable = make() if name is None else make(name=name)
+
+    def restore(restored_tensors: Any, restored_shapes: Any = None) -> Any:
+        stored = {id(part): part for part in distributed.components(variable)}
+        (value,) = restored_tensors
+        return tf.group(*[part.assign(value, read_value=False) for part in stored.values()])
+
+    saveable.restore = restore
+    return saveable
+
+
+def point_components(variable: Any) -> None:
+    """Gives what stands for a component of a variable that was split the copy it is now."""
+    parts = distributed.components(variable)
+    for i, component in (variable._components or {}).items():
+        object.__setattr__(component, "__dict__", parts[i].__dict__)
 
 
 def _only_part(variable: Any) -> Any:

@@ -68,8 +68,6 @@ def link(variable):
 class StoredOnce(one_value.OneValue, other_strategies.FoundByCore, distributed.MirroredVariable):
     """A mirrored variable whose components are the same stored variable."""
 
-    _assumed_equal = False
-
     @property
     def handle(self):
         """The resource of the current replica's component."""
@@ -135,11 +133,21 @@ def assume_equal(variable, for_good=False):
       for_good: rules out a split even by replicas that are being traced one by
         one, whose ops could still be told apart.
     """
-    if not isinstance(variable, StoredOnce) or not is_stored_once(variable):
+    if not may_split(variable):
         return
     replicas = None if for_good else variable._own_strategy.extended.replicas
     known = variable._assumed_equal
     variable._assumed_equal = replicas if replicas and known in (False, replicas) else True
+
+
+def may_split(value):
+    """Whether `value` is a mirrored variable that is stored once for several replicas."""
+    return isinstance(value, one_value.OneValue) and is_stored_once(value)
+
+
+def is_relied_on(variable):
+    """Whether a graph built earlier relies on a variable's being stored once."""
+    return variable._assumed_equal not in (False, variable._own_strategy.extended.replicas)
 
 
 def split(variable):
@@ -149,7 +157,7 @@ def split(variable):
       ContextError: (a RuntimeError) a graph relies on its being stored once.
     """
     extended = variable._own_strategy.extended
-    if variable._assumed_equal not in (False, extended.replicas):
+    if is_relied_on(variable):
         raise ContextError(
             "variable %r is given a value per replica" % variable.name,
             "a graph built earlier uses it as one value for all replicas, "
@@ -164,13 +172,14 @@ def split(variable):
     with function_graphs.outside({}), extended.place():
         make = _makers_of_siblings().get(first)
         rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
-    variable._values = (first,) + tuple(rest)
+    distributed.set_components(variable, (first,) + tuple(rest))
+    one_value.point_components(variable)
     for part in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
         part._distributed_container = container
         part.handle._distributed_container = container
     if traced:
-        extended.replicas.tell_apart(traced, [part.handle for part in variable._values])
+        extended.replicas.tell_apart(traced, [part.handle for part in distributed.components(variable)])
 
 
 def _copies_of(variable, count):
@@ -196,8 +205,7 @@ def _eager_copies(variable, count, value):
 
 
 def _copy(variable, value, name):
-    trainable = variable.trainable
-    return distributed.ResourceVariable(value, trainable=trainable, aggregation=NONE, name=name)
+    return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
 
 
 def _replica_name(variable, replica_id):
@@ -255,20 +263,20 @@ def replica_id(extended):
     return distributed.components(extended.replica_ids)[0].read_value()
 
 
-def classes():
-    """The classes that mirrored and sync-on-read variables are wrapped in."""
-    mirrored = one_value.FoundByDevice if versions.BY_DEVICE else StoredOnce
-    adds = versions.SYNC_ON_READ_ADDS_ACROSS
-    return mirrored, sync_on_read.SyncOnRead if adds else sync_on_read.SetAnywhere
+#: The class that sync-on-read variables are wrapped in.
+_SYNC_ON_READ = (
+    sync_on_read.SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else sync_on_read.SetAnywhere
+)
 
 
-def create(extended, next_creator, kwargs):
+def create(extended, next_creator, kwargs, mirrored_class):
     """Creates one distributed variable; see ``tf.distribute``'s scope.
 
     Args:
       extended: the `VirtualExtended`.
       next_creator: the next variable creator of the scope.
       kwargs: the creation arguments.
+      mirrored_class: the class that a mirrored variable is wrapped in.
 
     Returns:
       The distributed variable: one stored variable if it is mirrored, one
@@ -296,8 +304,10 @@ def create(extended, next_creator, kwargs):
 
     with function_graphs.outside(kwargs):
         variable = distributed.create_distributed_variable(
-            extended, per_replica, classes()[0], classes()[1], kwargs
+            extended, per_replica, mirrored_class, _SYNC_ON_READ, kwargs
         )
+    if versions.BY_DEVICE:
+        variable._own_strategy = extended._container_strategy()
     link(variable)
     return variable
 
@@ -322,7 +332,7 @@ def _starts_apart(kwargs, colocate_with, aggregation):
     """
     if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:
         return True
-    if isinstance(colocate_with, StoredOnce) and (not is_stored_once(colocate_with)):
+    if isinstance(colocate_with, one_value.OneValue) and not is_stored_once(colocate_with):
         return True
     return (
         versions.ASSIGN_WITHOUT_AGGREGATION

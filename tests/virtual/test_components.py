@@ -1,0 +1,248 @@
+"""A component of a mirrored variable, assigned outside of replica functions, is one core's."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist.contrib.strategy import TPUStrategy as ContribStrategy
+from tpudist.core import cluster
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, versions
+from tpudist.v2_2.strategy import TPUStrategy
+
+CORES = 4
+
+tf1 = tf.compat.v1
+needs_functions = pytest.mark.skipif(
+    not hasattr(tf, "function") or versions.BY_DEVICE, reason="functions before 2.2 are towers'"
+)
+
+
+@pytest.fixture
+def strategy():
+    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+
+
+def make(strategy, value=1.0, **kwargs):
+    with strategy.scope():
+        return tf.Variable(value, **kwargs)
+
+
+def parts(strategy, variable):
+    return [part.numpy().tolist() for part in strategy.experimental_local_results(variable)]
+
+
+def stored(variable):
+    return len({id(part) for part in distributed.components(variable)})
+
+
+ASSIGNMENTS = {
+    "assign": lambda part: part.assign([5.0, 6.0]),
+    "assign_add": lambda part: part.assign_add([4.0, 4.0]),
+    "assign_sub": lambda part: part.assign_sub([-4.0, -4.0], read_value=False),
+    "slice": lambda part: part[:].assign([5.0, 6.0]),
+    "v1.assign": lambda part: tf1.assign(part, [5.0, 6.0]),
+}
+
+
+@pytest.mark.parametrize("how", sorted(ASSIGNMENTS))
+@pytest.mark.parametrize("index", [0, 2])
+def test_only_that_core_has_the_value(strategy, how, index):
+    variable = make(strategy, [1.0, 2.0])
+    ASSIGNMENTS[how](strategy.experimental_local_results(variable)[index])
+    expected = [[1.0, 2.0]] * CORES
+    expected[index] = [5.0, 6.0]
+    assert parts(strategy, variable) == expected
+    assert [each.numpy().tolist() for each in distributed.components(variable)] == expected
+
+
+@pytest.mark.skipif(versions.BY_DEVICE, reason="on these scatter_update of a variable is 2.2's")
+def test_scatter(strategy):
+    variable = make(strategy, [1.0, 2.0])
+    update = tf.IndexedSlices(tf.constant([9.0]), tf.constant([1]))
+    strategy.experimental_local_results(variable)[1].scatter_update(update)
+    strategy.experimental_local_results(variable)[2].scatter_nd_update([[0]], [7.0])
+    assert parts(strategy, variable) == [[1.0, 2.0], [1.0, 9.0], [7.0, 2.0], [1.0, 2.0]]
+
+
+def test_a_function_of_tensorflow_that_scatters_into_a_component_is_refused(strategy):
+    variable = make(strategy, [1.0, 2.0])
+    with tf.Graph().as_default(), pytest.raises(ContextError, match="Instead: .*component"):
+        with strategy.scope():
+            inner = tf1.get_variable("inner", initializer=[1.0, 2.0], use_resource=True)
+        tf1.scatter_update(strategy.experimental_local_results(inner)[1], [0], [3.0])
+    assert stored(variable) == 1
+
+
+def test_components_by_other_names(strategy):
+    variable = make(strategy)
+    if hasattr(variable, "values"):
+        variable.values[1].assign(5.0)
+    else:
+        variable.get(strategy.extended.worker_devices[1]).assign(5.0)
+    contrib = ContribStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+    other = make(contrib)
+    contrib.unwrap(other)[1].assign(5.0)
+    assert parts(strategy, variable) == [1.0, 5.0, 1.0, 1.0]
+    assert [part.numpy() for part in contrib.unwrap(other)] == [1.0, 5.0, 1.0, 1.0]
+
+
+@pytest.mark.skipif(not versions.BY_DEVICE, reason="a component was found by its device until 2.1")
+def test_the_component_of_a_device(strategy):
+    variable = make(strategy)
+    variable.get(strategy.extended.worker_devices[3]).assign(5.0)
+    assert parts(strategy, variable) == [1.0, 1.0, 1.0, 5.0]
+    variable.assign(2.0)
+    assert parts(strategy, variable) == [2.0] * CORES
+
+
+def test_components_taken_before_the_first_assignment(strategy):
+    variable = make(strategy)
+    taken = strategy.experimental_local_results(variable)
+    for i, part in enumerate(taken):
+        part.assign_add(float(i))
+    assert [part.numpy() for part in taken] == [1.0, 2.0, 3.0, 4.0]
+    assert parts(strategy, variable) == [1.0, 2.0, 3.0, 4.0]
+    for part in taken:
+        part.assign(7.0)
+    assert parts(strategy, variable) == [7.0] * CORES
+    assert variable.numpy() == 7.0
+
+
+def test_a_component_that_is_read_costs_nothing(strategy):
+    variable = make(strategy)
+    taken = strategy.experimental_local_results(variable)
+    assert [float(part.read_value()) for part in taken] == [1.0] * CORES
+    assert [float(part + 1.0) for part in taken] == [2.0] * CORES
+    assert taken[1] is strategy.experimental_local_results(variable)[1]
+    assert isinstance(taken[1], type(distributed.components(variable)[1]))
+    assert taken[1].name == variable.name and taken[1].shape == variable.shape
+    variable.assign(3.0)
+    assert [float(part.read_value()) for part in taken] == [3.0] * CORES
+    assert stored(variable) == 1
+
+
+def test_an_update_gets_the_stored_variable(strategy):
+    variable, slot = make(strategy), make(strategy)
+
+    def update(part, other):
+        part.assign_add(other.read_value() if hasattr(other, "read_value") else other)
+        return other.assign_add(1.0)
+
+    with strategy.scope():
+        strategy.extended.update(variable, update, args=(slot,))
+    assert stored(variable) == stored(slot) == 1
+    assert parts(strategy, variable) == parts(strategy, slot) == [2.0] * CORES
+
+
+def test_a_restored_checkpoint_is_stored_once(strategy, tmp_path):
+    variable = make(strategy)
+    path = tf.train.Checkpoint(v=variable).save(str(tmp_path / "model"))
+    variable.assign(3.0)
+    tf.train.Checkpoint(v=variable).restore(path)
+    assert parts(strategy, variable) == [1.0] * CORES and stored(variable) == 1
+    strategy.experimental_local_results(variable)[1].assign(5.0)
+    tf.train.Checkpoint(v=variable).restore(path)
+    assert parts(strategy, variable) == [1.0] * CORES
+
+
+def in_a_graph(fn):
+    with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
+        strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+        with strategy.scope():
+            variable = tf1.get_variable("v", initializer=1.0, use_resource=True)
+        return fn(strategy, variable, session)
+
+
+def test_in_a_session():
+    def program(strategy, variable, session):
+        change = strategy.experimental_local_results(variable)[1].assign(5.0)
+        session.run(tf1.global_variables_initializer())
+        session.run(change)
+        return session.run(
+            [part.read_value() for part in strategy.experimental_local_results(variable)]
+        )
+
+    assert in_a_graph(program) == [1.0, 5.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("why", ["initialized", "read"])
+def test_a_session_that_knows_one_value_is_an_error(why):
+    def program(strategy, variable, unused_session):
+        if why == "initialized":
+            tf1.global_variables_initializer()
+        else:
+            strategy.experimental_local_results(variable)[2].read_value()
+        strategy.experimental_local_results(variable)[1].assign(5.0)
+
+    with pytest.raises(ContextError, match=r"component 1 of variable 'v:0'.*Instead: .*assign"):
+        in_a_graph(program)
+
+
+@needs_functions
+def test_in_a_function(strategy):
+    variable = make(strategy)
+
+    @tf.function
+    def change(x):
+        strategy.experimental_local_results(variable)[1].assign(x)
+        return [
+            part.read_value() for part in strategy.experimental_local_results(variable)
+        ], variable.read_value()
+
+    for value in 5.0, 6.0:
+        found, first = change(tf.constant(value))
+        assert [float(each) for each in found] == [1.0, value, 1.0, 1.0] and float(first) == 1.0
+    assert parts(strategy, variable) == [1.0, 6.0, 1.0, 1.0]
+    run = tf.function(lambda: strategy.run(lambda: variable + 1.0))
+    found = [float(each) for each in strategy.experimental_local_results(run())]
+    assert found == [2.0, 7.0, 2.0, 2.0]
+
+
+@needs_functions
+@pytest.mark.parametrize("used", ["read", "assigned", "component read"])
+def test_a_function_that_knows_one_value_is_an_error(strategy, used):
+    variable = make(strategy, name="counter")
+
+    @tf.function
+    def use():
+        if used == "read":
+            return strategy.run(lambda: variable + 0.0)
+        if used == "assigned":
+            return variable.assign(1.0)
+        return strategy.experimental_local_results(variable)[3] + 1.0
+
+    use()
+    with pytest.raises(ContextError, match="component 1 of variable 'counter:0'.*v.assign"):
+        strategy.experimental_local_results(variable)[1].assign(5.0)
+    assert parts(strategy, variable) == [1.0] * CORES
+
+
+@pytest.mark.skipif(
+    not versions.ASSIGN_WITHOUT_AGGREGATION, reason="before 2.3 it is a ValueError"
+)
+def test_training_goes_on_apart(strategy):
+    variable = make(strategy)
+    strategy.experimental_local_results(variable)[1].assign(5.0)
+
+    @tf.function
+    def step():
+        def fn():
+            context = tf.distribute.get_replica_context()
+            variable.assign_sub(context.all_reduce("mean", variable * 1.0))
+
+        strategy.run(fn)
+
+    step()
+    assert parts(strategy, variable) == [-1.0, 3.0, -1.0, -1.0]
+
+
+def test_saving_asks_for_no_copies(strategy):
+    with strategy.scope():
+        dense = tf.keras.layers.Dense(2)
+        dense.build((None, 3))
+    weights = [np.ones((3, 2), "float32"), np.zeros(2, "float32")]
+    dense.set_weights(weights)
+    for found, weight in zip(dense.get_weights(), weights):
+        np.testing.assert_array_equal(found, weight)
+    assert [stored(each) for each in dense.weights] == [1, 1]

@@ -1,0 +1,214 @@
+"""The components of a variable that is stored once, as cross-replica code is given them.
+
+Each stands for one replica's copy. It reads the one stored variable; assigned, it splits
+the variable and is then its replica's own. One is made when it is asked for.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.virtual import one_value, variables
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+if versions.BY_DEVICE:
+    from tpudist.tfcompat import distributed_before_2_2
+
+_ASSIGNMENTS = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
+_ASSIGNMENTS += ("_strided_slice_assign", "batch_scatter_update")
+_ASSIGNMENTS += tuple("scatter_" + how for how in "add sub update min max mul div".split())
+_ASSIGNMENTS += tuple("scatter_nd_" + how for how in "add sub update min max".split())
+
+
+def of(value: Any) -> tuple[Any, ...]:
+    """The components of `value` for code that may assign one; ``(value,)`` if it has none."""
+    parts = distributed.components(value)
+    if not variables.may_split(value) or distributed.is_updating():
+        return parts
+    return tuple(_component(value, i) for i in range(len(parts)))
+
+
+class _Given:
+    """A mirrored variable whose components are given out by :func:`of`."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The component of each replica."""
+        return of(self)
+
+
+if versions.BY_DEVICE:
+
+    class Mirrored(_Given, one_value.FoundByDevice):
+        """The class of mirrored variables."""
+
+        def get(self, device: str | None = None) -> Any:
+            """The component of a device, or the one that is current."""
+            inherited: Any = super()
+            extended = self._own_strategy.extended
+            if distributed.is_updating():
+                if extended.updates_parts and variables.may_split(self):
+                    variables.split(self)
+                # An optimizer asks for the slot on a component's device, which all are on.
+                return inherited.get(device if device in extended.worker_devices else None)
+            if variables.may_split(self):
+                if device is not None:
+                    return _component(self, distributed_before_2_2.position(self, device))
+                if not tf.executing_eagerly() and tf.distribute.get_replica_context() is not None:
+                    variables.assume_equal(self)
+            return inherited.get(device)
+
+else:
+
+    class Mirrored(_Given, variables.StoredOnce):  # type: ignore[no-redef]
+        """The class of mirrored variables."""
+
+        def _get_closest(self) -> Any:
+            """The component on the current device; all are, so that being updated."""
+            inherited: Any = super()
+            if not distributed.is_updating():
+                return inherited._get_closest()
+            if self._updates_parts():
+                variables.split(self)
+            return distributed.components(self)[distributed.updated_replica()]
+
+
+class GivenApart:
+    """A ``StrategyExtended`` that gives components to code that may assign one."""
+
+    def _local_results(self, value: Any) -> Any:
+        inherited: Any = super()
+        return of_nest(value, inherited._local_results(value))
+
+    def _unwrap(self, value: Any) -> Any:  # its name in 1.13
+        inherited: Any = super()
+        return of_nest(value, inherited._unwrap(value))
+
+
+def of_nest(structure: Any, components: Any) -> Any:
+    """`components`, what TensorFlow gives for `structure`, with those of :func:`of`."""
+    if distributed.is_distributed(structure):
+        return of(structure) if variables.may_split(structure) else components
+    if not any(map(variables.may_split, nests.flatten(structure))):
+        return components
+
+    def component(leaf: Any, i: int) -> Any:
+        return of(leaf)[i] if distributed.is_distributed(leaf) else leaf
+
+    return tuple(
+        nests.map_structure(lambda leaf, i=i: component(leaf, i), structure)
+        for i in range(len(components))
+    )
+
+
+def _component(variable: Any, index: int) -> Any:
+    if variable._components is None:
+        variable._components = weakref.WeakValueDictionary()
+    found = variable._components.get(index)
+    if found is None:
+        found = variable._components[index] = _make(variable, index)
+    return found
+
+
+def _make(variable: Any, index: int) -> Any:
+    """A variable that shares all that the stored one is, but its class."""
+    stored = distributed.components(variable)[0]
+    cls = _class_of(type(stored))
+    made = cls.__new__(cls)
+    object.__setattr__(made, "__dict__", stored.__dict__)
+    object.__setattr__(made, "_component", (variable, index))
+    return made
+
+
+_classes: dict[Any, Any] = {}
+
+
+def _class_of(base: Any) -> Any:
+    """The class of components of variables of class `base`."""
+    if base not in _classes:
+        members = {name: _assigning(base, name) for name in _ASSIGNMENTS if hasattr(base, name)}
+        for name in ("device", "graph", "op"):
+            members[name] = _unnoted(base, name)
+        members.update(__slots__=("_component",), __module__=base.__module__)
+        _classes[base] = type(base)(base.__name__, (_Component, base), members)
+    return _classes[base]
+
+
+class _Component:
+    """What a component does otherwise than the variable that is stored."""
+
+    __slots__ = ()
+    _component: tuple[Any, int]
+
+    @property
+    def _handle(self) -> Any:
+        """The resource; a graph that reads it relies on the variable's being stored once."""
+        variable, index = self._component
+        if index and not tf.executing_eagerly():
+            variables.assume_equal(variable)
+        return self.__dict__["_handle"]
+
+    def _lazy_read(self, op: Any) -> Any:
+        inherited: Any = super()
+        if variables.is_stored_once(self._component[0]):
+            raise _refusal(
+                self,
+                "a function of TensorFlow assigns it, not its own method",
+                "the method of the component: component.assign(value), "
+                "component.scatter_update(tf.IndexedSlices(values, indices))",
+            )
+        return inherited._lazy_read(op)
+
+
+def _assigning(base: Any, name: str) -> Callable[..., Any]:
+    def assign(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _split_for(self)
+        return getattr(base, name)(self, *args, **kwargs)
+
+    assign.__name__ = name
+    assign.__doc__ = getattr(base, name).__doc__
+    return assign
+
+
+def _unnoted(base: Any, name: str) -> property:
+    """A property that asks the handle for no value."""
+    return property(lambda self: getattr(distributed.components(self._component[0])[0], name))
+
+
+def _split_for(component: Any) -> None:
+    """Makes the assigned component its replica's own.
+
+    Raises:
+      ContextError: (a RuntimeError) a graph relies on the variable's being stored once.
+    """
+    variable, _ = component._component
+    if not variables.is_stored_once(variable):
+        return
+    every = "to give all replicas one value, assign the variable itself: v.assign(value)"
+    if variables.is_relied_on(variable):
+        raise _refusal(
+            component,
+            "a graph built earlier uses it as one value for all replicas",
+            every + "; else assign the component before the first function that uses the variable",
+        )
+    in_session = not tf.executing_eagerly() and not functions.in_function()
+    if in_session and variable._initializer_made:
+        raise _refusal(
+            component,
+            "the op that initializes it was made earlier, and knows of one value",
+            every + "; else make the assignment before tf.global_variables_initializer()",
+        )
+    variables.split(variable)
+
+
+def _refusal(component: Any, why: str, instead: str) -> ContextError:
+    variable, index = component._component
+    seen = "component %d of variable %r is assigned" % (index, variable.name)
+    return ContextError(seen, why, instead)
