@@ -91,6 +91,18 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
     def __init__(self, strategy, iterator, hosts):
         super().__init__(strategy, [iterator], hosts[:1])
 
+    @property
+    def output_shapes(self):
+        """The shapes of a replica's share, for Keras of 1.13."""
+        count = self._strategy.num_replicas_in_sync
+
+        def share(shape):
+            rows = shape.as_list()[0] if shape.ndims else None
+            even = rows is not None and rows % count == 0
+            return tf.TensorShape([rows // count if even else None]).concatenate(shape[1:])
+
+        return nests.map_structure(share, self._iterators[0].output_shapes)
+
     def get_next(self, name=None):
         """The next global batch, a per-replica value for each leaf.
 
