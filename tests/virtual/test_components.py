@@ -218,9 +218,7 @@ def test_a_function_that_knows_one_value_is_an_error(strategy, used):
     assert parts(strategy, variable) == [1.0] * CORES
 
 
-@pytest.mark.skipif(
-    not versions.ASSIGN_WITHOUT_AGGREGATION, reason="before 2.3 it is a ValueError"
-)
+@pytest.mark.skipif(not versions.ASSIGN_WITHOUT_AGGREGATION, reason="before 2.3 it is a ValueError")
 def test_training_goes_on_apart(strategy):
     variable = make(strategy)
     strategy.experimental_local_results(variable)[1].assign(5.0)

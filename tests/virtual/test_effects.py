@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tpudist.core import cluster
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 
 CORES = 4
@@ -190,6 +190,34 @@ def test_calls_of_python_happen_in_the_order_of_the_code(strategy):
 
     assert run(strategy, fn) == [6.0] * CORES
     assert seen == [(name, i) for i in range(CORES) for name in "ab"]
+
+
+@assigns_without_aggregation
+@pytest.mark.parametrize("answers", [True, False])
+def test_python_around_an_assignment_of_one_value(strategy, answers):
+    """What it answers depends on the order among replicas; what it only sees splits nothing."""
+    seen = []
+
+    def note(replica_id):
+        seen.append(float(replica_id))
+        return float(len(seen)) if answers else None
+
+    with strategy.scope():
+        own = tf.Variable(1.0)
+
+    def fn():
+        before = tf.py_function(note, [number()], tf.float32 if answers else [])
+        own.assign(3.0)
+        after = tf.py_function(note, [number()], tf.float32 if answers else [])
+        return tf.stack([before, after]) if answers else own.read_value()
+
+    found = [part.tolist() for part in run(strategy, fn)]
+    if answers:
+        assert found == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]
+    else:
+        assert found == [3.0] * CORES and sorted(seen) == sorted(IDS * 2)
+    copies = {id(part) for part in distributed.components(own)}
+    assert len(copies) == (CORES if answers else 1)
 
 
 def test_a_tensor_array_is_written_by_each_replica(strategy):

@@ -14,6 +14,9 @@ from tpudist.virtual import batched_values, ordering, segments
 #: Ops that take a resource but do not read its value.
 _ASK_NO_VALUE = ("Identity", "VariableShape")
 
+#: Ops that call Python.
+_PYTHON = ("EagerPyFunc", "PyFunc")
+
 #: Ops whose effect is an error, whichever replica has it first.
 CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
 
@@ -70,6 +73,11 @@ def uses(op, is_shared):
 def affects(op):
     """Whether `op`, or what it calls, changes something besides the state of a random op."""
     return any(True for _ in _effects(op))
+
+
+def asks_python(op):
+    """Whether `op`, or what it calls, is a Python function that gives something back."""
+    return any(each.type in _PYTHON and each.outputs for each in _effects(op))
 
 
 def is_more_than_told(op):

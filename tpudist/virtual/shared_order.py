@@ -4,7 +4,8 @@ An assignment of one value to a variable without aggregation is done once, where
 replicas meet (:mod:`uniform_updates`). TensorFlow's replicas do not meet there: the first
 does all that it does, then the second. If they use something that they share before and
 after it (:mod:`shared_effects`), numbers show the difference. Such a variable gets a value
-per replica, and the function is traced again.
+per replica, and the function is traced again. What is printed, written to a summary or seen
+by Python that gives nothing back is no number: its order among replicas alone splits nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _places(program: Any) -> dict[Any, list[tuple[int, bool]]]:
     found = collections.defaultdict(list)
     for i, op in enumerate(program.graph.get_operations()):
         for handle, changes in shared_effects.uses(op, is_shared):
-            if handle is not shared_effects.WORLD:
+            if handle is not shared_effects.WORLD or shared_effects.asks_python(op):
                 changes = changes and shared_effects.is_more_than_told(op)
                 key = id(handle), bisect.bisect_right(native, i)
                 found[key].append((bisect.bisect_right(positions, i), changes))

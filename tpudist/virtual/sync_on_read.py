@@ -7,7 +7,7 @@ cross-replica context and outside of the scope.
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed
+from tpudist.tfcompat import distributed, versions
 from tpudist.virtual.other_strategies import FoundByCore
 
 
@@ -35,3 +35,7 @@ class SetAnywhere(SyncOnRead):
         if self.aggregation == tf.VariableAggregation.SUM:
             parts = parts[:1]
         return tf.group(*[part.assign_add(*args, **kwargs) for part in parts])
+
+
+#: The class that sync-on-read variables are wrapped in.
+Variable = SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else SetAnywhere

@@ -179,7 +179,9 @@ def split(variable):
         part._distributed_container = container
         part.handle._distributed_container = container
     if traced:
-        extended.replicas.tell_apart(traced, [part.handle for part in distributed.components(variable)])
+        extended.replicas.tell_apart(
+            traced, [part.handle for part in distributed.components(variable)]
+        )
 
 
 def _copies_of(variable, count):
@@ -263,12 +265,6 @@ def replica_id(extended):
     return distributed.components(extended.replica_ids)[0].read_value()
 
 
-#: The class that sync-on-read variables are wrapped in.
-_SYNC_ON_READ = (
-    sync_on_read.SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else sync_on_read.SetAnywhere
-)
-
-
 def create(extended, next_creator, kwargs, mirrored_class):
     """Creates one distributed variable; see ``tf.distribute``'s scope.
 
@@ -304,7 +300,7 @@ def create(extended, next_creator, kwargs, mirrored_class):
 
     with function_graphs.outside(kwargs):
         variable = distributed.create_distributed_variable(
-            extended, per_replica, mirrored_class, _SYNC_ON_READ, kwargs
+            extended, per_replica, mirrored_class, sync_on_read.Variable, kwargs
         )
     if versions.BY_DEVICE:
         variable._own_strategy = extended._container_strategy()
