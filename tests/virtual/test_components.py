@@ -235,6 +235,54 @@ def test_training_goes_on_apart(strategy):
     assert parts(strategy, variable) == [-1.0, 3.0, -1.0, -1.0]
 
 
+def tower(v, w, optimizer):
+    """One step with momentum, in a tower."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(v * v) * w
+    gradients = tape.gradient(loss, [v, w])
+    with tf.control_dependencies(gradients):
+        gradients = [tf.identity(gradient) for gradient in gradients]
+    step = optimizer.apply_gradients(zip(gradients, [v, w]))
+    return tf.constant(0.0) if tf.executing_eagerly() else step
+
+
+#: What MirroredStrategy gives: v on core 0, v on core 1 and w.
+MOMENTUM = [-7.1048, -11.9728], [-1.9048, -5.5728], -15.322
+
+
+def test_momentum_of_towers_goes_on_apart():
+    strategy = ContribStrategy(cluster.TPUClusterResolver("virtual:2"))
+    with strategy.scope():
+        v, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+        optimizer = tf1.train.MomentumOptimizer(0.1, 0.9)
+        for i in range(3):
+            strategy.call_for_each_tower(lambda: tower(v, w, optimizer))
+            if not i:
+                strategy.unwrap(v)[1].assign([5.0, 6.0])
+    found = strategy.unwrap(v) + strategy.unwrap(w)[1:]
+    for part, expected in zip(found, MOMENTUM):
+        np.testing.assert_allclose(part.numpy(), expected, 1e-4)
+
+
+def test_momentum_in_a_session_goes_on_apart():
+    with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
+        strategy = ContribStrategy(cluster.TPUClusterResolver("virtual:2"))
+        with strategy.scope():
+            v = tf1.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+            w = tf1.get_variable("w", initializer=3.0, use_resource=True)
+            optimizer = tf1.train.MomentumOptimizer(0.1, 0.9)
+            change = strategy.unwrap(v)[1].assign([5.0, 6.0])
+            step = strategy.group(strategy.call_for_each_tower(lambda: tower(v, w, optimizer)))
+        session.run(tf1.global_variables_initializer())
+        for i in range(3):
+            session.run(step)
+            if not i:
+                session.run(change)
+        found = session.run([part.read_value() for part in strategy.unwrap(v) + strategy.unwrap(w)])
+    for part, expected in zip(found, MOMENTUM):
+        np.testing.assert_allclose(part, expected, 1e-4)
+
+
 def test_saving_asks_for_no_copies(strategy):
     with strategy.scope():
         dense = tf.keras.layers.Dense(2)

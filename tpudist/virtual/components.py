@@ -58,8 +58,10 @@ if versions.BY_DEVICE:
                     variables.split(self)
                 # An optimizer asks for the slot on a component's device, which all are on.
                 return inherited.get(device if device in extended.worker_devices else None)
+            # 1.13 joins what towers return again if it is one variable, or on their devices.
+            is_argument = not versions.DEVICE_MAP and extended.replicas is not None
             if variables.may_split(self):
-                if device is not None:
+                if device is not None and not is_argument:
                     return _component(self, distributed_before_2_2.position(self, device))
                 if not tf.executing_eagerly() and tf.distribute.get_replica_context() is not None:
                     variables.assume_equal(self)
