@@ -55,10 +55,10 @@ OBJECTS = {
     "gives each of its N iterators",
     ("virtual/iterators.py", "_iterator"): "likewise, the iterator itself",
     ("virtual/iterators.py", "_iterators"): "likewise, those of all hosts",
-    (
-        "virtual/variables.py",
-        "_values",
-    ): "our variable gets a copy per replica when they may differ",
+    ("tfcompat/stored_parts.py", "_values"): "our variable gets a copy per replica when they may "
+    "differ",
+    ("tfcompat/stored_parts.py", "_index"): "likewise on 1.13",
+    ("virtual/variables.py", "_own_strategy"): "our variable knows who made it; 1.13 tells none",
     ("virtual/keras_loops.py", "_variable_creator_stack"): "a graph keeps it per thread; a replica "
     "has its own thread, and Keras makes variables in the outer graph",
     ("virtual/keras_loops.py", "_distribution_strategy_stack"): "likewise",

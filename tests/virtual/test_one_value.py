@@ -24,7 +24,7 @@ def saved_by(cores, folder):
         part = strategy.experimental_local_results(variable)[0]
         with strategy.scope():
             change = variable.assign([2.0, 3.0, 4.0])
-        session.run(change)
+        session.run(strategy.experimental_local_results(change))
         path = saver.save(session, str(folder / "model"))
         session.run(variable.initializer)
         saver.restore(session, path)

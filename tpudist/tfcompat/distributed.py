@@ -103,14 +103,6 @@ def components(value):
     return tuple(value._values)
 
 
-def set_components(value, components):
-    """Gives a distributed value other components, one per replica."""
-    if versions.BY_DEVICE:
-        distributed_before_2_2.set_components(value, components)
-    else:
-        value._values = tuple(components)
-
-
 def map_distributed(fn, value):
     """`fn` applied to each leaf if any leaf is distributed, else to `value`."""
     if any(is_distributed(leaf) for leaf in nests.flatten(value)):
@@ -197,18 +189,6 @@ def update_context(extended, replica_id):
     if versions.BY_DEVICE:
         return distributed_before_2_2.update_context(extended, replica_id)
     return distribute_lib.UpdateContext(replica_id)
-
-
-def is_updating():
-    """Whether an update function is running, in which a variable is one of its components."""
-    if versions.BY_DEVICE:
-        return distribute_lib.get_update_device() is not None
-    return distribute_lib.get_update_replica_id() is not None
-
-
-def updated_replica():
-    """The replica id of the component that is being updated (2.2)."""
-    return distribute_lib.get_update_replica_id()
 
 
 def reduce_plain(extended, reduce_op, value, destinations):

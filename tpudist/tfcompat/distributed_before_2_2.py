@@ -44,14 +44,6 @@ def components(value):
     return tuple(value._index.values())
 
 
-def set_components(value, components):
-    """Gives a distributed value other components, in the order of the replicas."""
-    if versions.DEVICE_MAP:
-        value._values = tuple(components)
-    else:
-        value._index = dict(zip(value._index, components))
-
-
 def position(value, device):
     """The replica id of a device's component."""
     device = device_util.canonicalize(device)

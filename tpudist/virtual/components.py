@@ -6,13 +6,12 @@ the variable and is then its replica's own. One is made when it is asked for.
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.tfcompat import distributed, functions, nests, stored_parts, versions
 from tpudist.virtual import one_value, variables
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _ASSIGNMENTS += tuple("scatter_nd_" + how for how in "add sub update min max".sp
 def of(value: Any) -> tuple[Any, ...]:
     """The components of `value` for code that may assign one; ``(value,)`` if it has none."""
     parts = distributed.components(value)
-    if not variables.may_split(value) or distributed.is_updating():
+    if not variables.may_split(value) or stored_parts.is_updating():
         return parts
     return tuple(_component(value, i) for i in range(len(parts)))
 
@@ -53,7 +52,7 @@ if versions.BY_DEVICE:
             """The component of a device, or the one that is current."""
             inherited: Any = super()
             extended = self._own_strategy.extended
-            if distributed.is_updating():
+            if stored_parts.is_updating():
                 if extended.updates_parts and variables.may_split(self):
                     variables.split(self)
                 # An optimizer asks for the slot on a component's device, which all are on.
@@ -75,11 +74,11 @@ else:
         def _get_closest(self) -> Any:
             """The component on the current device; all are, so that being updated."""
             inherited: Any = super()
-            if not distributed.is_updating():
+            if not stored_parts.is_updating():
                 return inherited._get_closest()
             if self._updates_parts():
                 variables.split(self)
-            return distributed.components(self)[distributed.updated_replica()]
+            return distributed.components(self)[stored_parts.updated_replica()]
 
 
 class GivenApart:
@@ -111,8 +110,6 @@ def of_nest(structure: Any, components: Any) -> Any:
 
 
 def _component(variable: Any, index: int) -> Any:
-    if variable._components is None:
-        variable._components = weakref.WeakValueDictionary()
     found = variable._components.get(index)
     if found is None:
         found = variable._components[index] = _make(variable, index)

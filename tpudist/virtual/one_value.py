@@ -7,6 +7,7 @@ is restored. Components that are one stored variable are one of these.
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -26,11 +27,13 @@ class OneValue:
     #: Whether a graph relies on it; see `variables.assume_equal`.
     _assumed_equal: Any = False
 
-    #: {replica id: what stands for its component} of those in use; see `components`.
-    _components: Any = None
-
     #: Whether an op that initializes it was asked for.
     _initializer_made = False
+
+    @property
+    def _components(self) -> Any:
+        """{replica id: what stands for its component} of those in use; see `components`."""
+        return self.__dict__.setdefault("_made_components", weakref.WeakValueDictionary())
 
     @property
     def initializer(self) -> Any:
@@ -108,7 +111,7 @@ def _restoring_each_once(variable: Any, make: Any, name: str | None = None) -> A
 def point_components(variable: Any) -> None:
     """Gives what stands for a component of a variable that was split the copy it is now."""
     parts = distributed.components(variable)
-    for i, component in (variable._components or {}).items():
+    for i, component in variable._components.items():
         object.__setattr__(component, "__dict__", parts[i].__dict__)
 
 

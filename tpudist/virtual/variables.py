@@ -13,7 +13,7 @@ import weakref
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, graphs, versions
+from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
 from tpudist.virtual import (
     creation_lines,
     function_graphs,
@@ -172,7 +172,7 @@ def split(variable):
     with function_graphs.outside({}), extended.place():
         make = _makers_of_siblings().get(first)
         rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
-    distributed.set_components(variable, (first,) + tuple(rest))
+    stored_parts.replace(variable, (first,) + tuple(rest))
     one_value.point_components(variable)
     for part in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
@@ -302,8 +302,7 @@ def create(extended, next_creator, kwargs, mirrored_class):
         variable = distributed.create_distributed_variable(
             extended, per_replica, mirrored_class, sync_on_read.Variable, kwargs
         )
-    if versions.BY_DEVICE:
-        variable._own_strategy = extended._container_strategy()
+    variable._own_strategy = extended._container_strategy()
     link(variable)
     return variable
 

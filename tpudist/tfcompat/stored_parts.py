@@ -1,0 +1,32 @@
+"""Which part of a distributed variable is being updated, and giving it other parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorflow.python.distribute import distribute_lib
+
+from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from typing import Any, Iterable
+
+
+def replace(value: Any, components: Iterable[Any]) -> None:
+    """Gives a distributed value other components, one per replica."""
+    if not versions.BY_DEVICE or versions.DEVICE_MAP:
+        value._values = tuple(components)
+    else:
+        value._index = dict(zip(value._index, components))
+
+
+def is_updating() -> bool:
+    """Whether an update function is running, in which a variable is one of its components."""
+    if versions.BY_DEVICE:
+        return distribute_lib.get_update_device() is not None
+    return distribute_lib.get_update_replica_id() is not None
+
+
+def updated_replica() -> Any:
+    """The replica id of the component that is being updated (2.2 and newer)."""
+    return distribute_lib.get_update_replica_id()
