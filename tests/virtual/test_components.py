@@ -167,16 +167,24 @@ def test_in_a_session():
 
 
 @pytest.mark.parametrize("why", ["initialized", "read"])
-def test_a_session_that_knows_one_value_is_an_error(why):
-    def program(strategy, variable, unused_session):
+def test_a_session_that_knows_one_value_keeps_it(why):
+    def program(strategy, variable, session):
         if why == "initialized":
             tf1.global_variables_initializer()
         else:
             strategy.experimental_local_results(variable)[2].read_value()
-        strategy.experimental_local_results(variable)[1].assign(5.0)
+        one, other = strategy.experimental_local_results(variable)[1:3]
+        seen = r"component 1 of variable 'v:0'.*Instead: .*assign"
+        with pytest.warns(UserWarning, match=seen) as told:
+            change = one.assign(5.0)
+        assert told[0].filename == __file__
+        with pytest.raises(ContextError, match=seen):
+            one.assign_add(5.0)
+        session.run(tf1.global_variables_initializer())
+        session.run(change)
+        return session.run([one.read_value(), other.read_value(), variable.read_value()])
 
-    with pytest.raises(ContextError, match=r"component 1 of variable 'v:0'.*Instead: .*assign"):
-        in_a_graph(program)
+    assert in_a_graph(program) == [5.0] * 3
 
 
 @needs_functions
@@ -201,7 +209,7 @@ def test_in_a_function(strategy):
 
 @needs_functions
 @pytest.mark.parametrize("used", ["read", "assigned", "component read"])
-def test_a_function_that_knows_one_value_is_an_error(strategy, used):
+def test_a_function_that_knows_one_value_keeps_it(strategy, used):
     variable = make(strategy, name="counter")
 
     @tf.function
@@ -213,9 +221,14 @@ def test_a_function_that_knows_one_value_is_an_error(strategy, used):
         return strategy.experimental_local_results(variable)[3] + 1.0
 
     use()
-    with pytest.raises(ContextError, match="component 1 of variable 'counter:0'.*v.assign"):
-        strategy.experimental_local_results(variable)[1].assign(5.0)
+    seen = "component 1 of variable 'counter:0'.*v.assign"
+    with pytest.raises(ContextError, match=seen):
+        strategy.experimental_local_results(variable)[1].assign_add(5.0)
     assert parts(strategy, variable) == [1.0] * CORES
+    with pytest.warns(UserWarning, match=seen) as told:
+        strategy.experimental_local_results(variable)[1].assign(5.0)
+    assert told[0].filename == __file__
+    assert parts(strategy, variable) == [5.0] * CORES
 
 
 @pytest.mark.skipif(not versions.ASSIGN_WITHOUT_AGGREGATION, reason="before 2.3 it is a ValueError")

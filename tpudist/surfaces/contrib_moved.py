@@ -52,7 +52,7 @@ MOVED = {
     **_moved(
         "contrib.framework.nest",
         "nest",
-        "assert_same_structure flatten map_structure pack_sequence_as",
+        "assert_same_structure flatten is_nested map_structure pack_sequence_as",
     ),
     **_moved("contrib.losses", "losses", "add_loss get_losses get_regularization_losses"),
     **_moved(

@@ -1,11 +1,13 @@
 """The components of a variable that is stored once, as cross-replica code is given them.
 
 Each stands for one replica's copy. It reads the one stored variable; assigned, it splits
-the variable and is then its replica's own. One is made when it is asked for.
+the variable and is then its replica's own. One is made when it is asked for. Where a graph
+relies on the one value, programs that set every component in a loop go on, and are told.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -23,6 +25,8 @@ if versions.BY_DEVICE:
 _ASSIGNMENTS = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
 _ASSIGNMENTS += ("_strided_slice_assign", "batch_scatter_update")
 _ASSIGNMENTS += tuple("scatter_" + how for how in "add sub update min max mul div".split())
+#: Those that a loop over all components may do to one value N times.
+_SET = ("assign", "load")
 _ASSIGNMENTS += tuple("scatter_nd_" + how for how in "add sub update min max".split())
 
 
@@ -168,8 +172,15 @@ class _Component:
 
 def _assigning(base: Any, name: str) -> Callable[..., Any]:
     def assign(self: Any, *args: Any, **kwargs: Any) -> Any:
-        _split_for(self)
-        return getattr(base, name)(self, *args, **kwargs)
+        why = _split_for(self)
+        if why is None:
+            return getattr(base, name)(self, *args, **kwargs)
+        every = "to give all replicas one value, assign the variable itself: v.assign(value)"
+        if name not in _SET:
+            raise _refusal(self, why[0], every + "; else " + why[1])
+        told = "%s, and with it every component: %s. Instead: %s; else %s"
+        warnings.warn(told % (_seen(self), why[0], every, why[1]), stacklevel=2)
+        return getattr(distributed.components(self._component[0])[0], name)(*args, **kwargs)
 
     assign.__name__ = name
     assign.__doc__ = getattr(base, name).__doc__
@@ -181,33 +192,30 @@ def _unnoted(base: Any, name: str) -> property:
     return property(lambda self: getattr(distributed.components(self._component[0])[0], name))
 
 
-def _split_for(component: Any) -> None:
-    """Makes the assigned component its replica's own.
-
-    Raises:
-      ContextError: (a RuntimeError) a graph relies on the variable's being stored once.
-    """
+def _split_for(component: Any) -> tuple[str, str] | None:
+    """Makes the assigned component its replica's own; else why not, and what to do instead."""
     variable, _ = component._component
     if not variables.is_stored_once(variable):
-        return
-    every = "to give all replicas one value, assign the variable itself: v.assign(value)"
+        return None
     if variables.is_relied_on(variable):
-        raise _refusal(
-            component,
-            "a graph built earlier uses it as one value for all replicas",
-            every + "; else assign the component before the first function that uses the variable",
+        return (
+            "a graph built earlier uses the variable as one value for all replicas",
+            "assign the component before the first function that uses the variable",
         )
     in_session = not tf.executing_eagerly() and not functions.in_function()
     if in_session and variable._initializer_made:
-        raise _refusal(
-            component,
+        return (
             "the op that initializes it was made earlier, and knows of one value",
-            every + "; else make the assignment before tf.global_variables_initializer()",
+            "make the assignment before tf.global_variables_initializer()",
         )
     variables.split(variable)
+    return None
 
 
 def _refusal(component: Any, why: str, instead: str) -> ContextError:
+    return ContextError(_seen(component), why, instead)
+
+
+def _seen(component: Any) -> str:
     variable, index = component._component
-    seen = "component %d of variable %r is assigned" % (index, variable.name)
-    return ContextError(seen, why, instead)
+    return "component %d of variable %r is assigned" % (index, variable.name)
