@@ -175,8 +175,7 @@ class Nodes:
             todo += below
 
     def _take_annotation(self, node):
-        if isinstance(node.annotation, cst.SimpleString):
-            self.annotations.append(node.annotation)
+        self.annotations += _strings(node.annotation)
 
     def _take_return(self, node):
         function = self.parents.get(id(node))
@@ -188,8 +187,8 @@ class Nodes:
 
     def _take_target(self, node):
         self.definitions.append(node)
-        if type(node) is cst.AnnAssign and isinstance(node.annotation.annotation, cst.SimpleString):
-            self.annotations.append(node.annotation.annotation)
+        if type(node) is cst.AnnAssign:
+            self.annotations += _strings(node.annotation.annotation)
         if isinstance(node.target, cst.Attribute):
             self.stored.setdefault(node.target.attr.value, []).append(node.target)
 
@@ -217,3 +216,17 @@ def dotted_name(node):
         words.append(node.attr.value)
         node = node.value
     return ".".join([node.value] + words[::-1]) if type(node) is cst.Name else ""
+
+
+def _strings(annotation):
+    """The types of an annotation that are written as strings; what ``Literal`` has are values."""
+    if type(annotation) is cst.SimpleString:
+        return [annotation]
+    inner = []
+    if type(annotation) is cst.BinaryOperation:
+        inner = [annotation.left, annotation.right]
+    elif type(annotation) in (cst.List, cst.Tuple):
+        inner = [element.value for element in annotation.elements]
+    elif type(annotation) is cst.Subscript and last_word(annotation.value) != "Literal":
+        inner = [each.slice.value for each in annotation.slice if type(each.slice) is cst.Index]
+    return [string for each in inner for string in _strings(each)]
