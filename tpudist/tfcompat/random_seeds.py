@@ -6,10 +6,12 @@ before them. Seeds are attributes of an op, so drawing other numbers takes a cop
 the op, and of the functions that contain it.
 """
 
+import contextlib
 import zlib
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
+from tensorflow.python.framework import random_seed
 
 from tpudist.tfcompat import functions, graphs, reference_variables, versions
 
@@ -31,6 +33,7 @@ class CountingGraph(functions.FuncGraph):
 
     def __init__(self, name):
         self.counted = []
+        self._place = _place(tf.compat.v1.get_default_graph())
         super().__init__(name)
 
     def capture(self, tensor, *args, **kwargs):
@@ -40,18 +43,47 @@ class CountingGraph(functions.FuncGraph):
 
     @property
     def _seed_used(self):
-        """What TensorFlow sets when it numbers an op."""
+        """What TensorFlow sets before it numbers an op."""
         return bool(self.counted)
 
     @_seed_used.setter
     def _seed_used(self, used):
         if used and versions.COUNTS_RANDOM_OPS:
-            self._count(len(self.counted))
-        elif used:
-            self._count(super()._last_id)
+            self._count(_next(self))
+
+    @property
+    def _last_id(self):
+        """What numbers an op until 2.1: here, the ops before it and those before the graph."""
+        number = zlib.crc32(_place(self).encode()) % _NOT_ZERO
+        self._count(number)
+        return number
 
     def _count(self, number):
         self.counted.append((len(self.get_operations()), number))
+
+
+def _place(graph):
+    """Where `graph`, and those around it, end now, in words."""
+    if versions.COUNTS_RANDOM_OPS:
+        return ""
+    return "%s %d" % (getattr(graph, "_place", ""), tf.Graph._last_id.fget(graph))
+
+
+@contextlib.contextmanager
+def continued(graph, outer):
+    """While the `CountingGraph` is traced, numbers on from `outer`, which numbers on after it."""
+    for _ in range(_next(outer)):
+        next_number(graph)
+    del graph.counted[:]
+    yield
+    if versions.COUNTS_RANDOM_OPS:
+        for _ in graph.counted:
+            next_number(outer)
+
+
+def _next(graph):
+    """The number of the next random op of `graph`; 0 where the number is told by its place."""
+    return random_seed._graph_to_seed_dict.get(graph, 0) if versions.COUNTS_RANDOM_OPS else 0
 
 
 def numbered(graph):

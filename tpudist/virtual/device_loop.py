@@ -10,7 +10,7 @@ import numbers
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
-from tpudist.tfcompat import functions, graphs, nests
+from tpudist.tfcompat import functions, graphs, nests, random_seeds
 from tpudist.virtual import function_graphs
 
 
@@ -189,7 +189,7 @@ class _Loop:
 
     def _trace(self, step):
         trace = function_graphs.LiftingTrace("step")
-        with trace.ordered() as order:
+        with random_seeds.continued(trace.graph, trace.outer), trace.ordered() as order:
             self._structure = step()
             flat = [
                 order.mark_as_return(tf.convert_to_tensor(leaf))
