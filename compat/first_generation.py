@@ -18,8 +18,10 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "tpudist/surfaces/first_
 _TABLES = (("renames_v2.py", "renames"), ("all_renames_v2.py", "manual_symbol_renames"))
 #: Whole modules of TensorFlow 1, which the tables list name by name.
 MODULES = frozenset(
-    """app distributions flags gfile layers logging manip nn.rnn_cell python_io resource_loader
-    spectral user_ops""".split()
+    """app distributions flags gfile layers lite.constants logging manip nn.rnn_cell python_io
+    resource_loader saved_model.builder saved_model.constants saved_model.loader
+    saved_model.main_op saved_model.signature_constants saved_model.signature_def_utils
+    saved_model.tag_constants saved_model.utils spectral train.queue_runner user_ops""".split()
 )
 #: What tells no generation: releases of TensorFlow 2 had these too, or Keras is asked.
 EXCEPT = ("contrib", "estimator", "keras", "mixed_precision", "train.experimental", "test.mock") + (

@@ -257,6 +257,9 @@ def _instead(below: str) -> str:
     for era in ("v2_0", "v2_2", "latest"):
         if plain in surfaces.NAMES[era]:
             return "tensorflow." + surfaces.NAMES[era][plain]
+    gone = surfaces.gone_today(plain)
+    if gone:
+        return surfaces.GONE_TODAY.get(gone) or surfaces.GONE[gone]
     if plain.partition(".")[0] != "contrib":
         return "tensorflow.compat.v1." + plain
     new = surfaces.successor(plain)

@@ -213,6 +213,8 @@ class Engine:
         )
         plan.target = self._options.to
         plan.words = None if excerpt is None else excerpt.words
+        if self.wanted("gone-names") and steps[-1] == "latest":
+            gone_imports.leave_names(plan, "gone-names")
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:
@@ -225,8 +227,6 @@ class Engine:
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             era = self._survey.eras.get(path, "") if steps == ("import",) else ""
             gone_imports.leave_contrib(plan, moved if self.wanted(rules.IMPORTS) else None, era)
-        if self.wanted("gone-names") and steps[-1] == "latest":
-            gone_imports.leave_names(plan, "gone-names")
         text = patches.applied(module, plan.edits) if plan.edits else module.text
         plan.evaluator.called.settle(plan.evaluator)
         plan.edits.clear()  # they know the plan, which knows them
@@ -253,9 +253,9 @@ class Engine:
                 if plan.ignores(node, rule.name):
                     plan.other(node, name, "it is ignored")
                     continue
-                told = len(plan.rewritten) + len(plan.left)
+                told = len(plan.rewritten), len(plan.left), len(plan.others)
                 rule.apply(Use(plan, rule.name, kind, name, node))
-                if told == len(plan.rewritten) + len(plan.left):
+                if told == (len(plan.rewritten), len(plan.left), len(plan.others)):
                     plan.other(node, name, "it means the same, or changes with its import")
             named_in_strings.leave(plan, table)
 
@@ -271,6 +271,7 @@ class Engine:
         if first and path in self._survey.plain_v1 and path not in self._survey.eras:
             contrib, target = True, "latest"  # it has no strategy that an era answers for
         plain = bool(plan.edits) or contrib or self._belongs(path, plan, plan.steps[-1])
+        plain = plain or plan.steps[-1] == "latest" and gone_imports.renames(plan)
         v1 = first and self._survey.wants_v1(path)
         successors = {}
         for step in plan.steps:

@@ -61,8 +61,15 @@ _ASKED = frozenset(
     for rule, kind, name in _KEYS
     if kind == "tf" and not name.startswith("contrib") and rule not in ("sessions", "gone-names")
 ) | {"contrib"}
-_TOLD_ONCE = frozenset(name for name in surfaces.GONE if not name.startswith("contrib"))
+_TOLD_ONCE = frozenset(name for rule, _, name in _KEYS if rule == "gone-names")
 _TOLD_LAST = frozenset(name.rpartition(".")[2] for name in _TOLD_ONCE)
+#: The modules above them; as a whole they may be assigned or handed on.
+_ABOVE = frozenset(
+    ".".join(name.split(".")[:end])
+    for name in (*_TOLD_ONCE, *surfaces.RENAMED_TODAY)
+    for end in range(1, name.count(".") + 1)
+)
+_ABOVE_LAST = frozenset(name.rpartition(".")[2] for name in _ABOVE)
 
 
 class Excerpt(NamedTuple):
@@ -212,7 +219,7 @@ def _matter(nodes: list[ast.AST]) -> tuple[set[int], frozenset[str]]:
         for node in kinds.get(ast.Constant, [])
         if isinstance(node.value, str) and "contrib" in node.value
     }
-    found |= _lines_with(names, _ASKED)
+    found |= _lines_with(names, _ASKED) | _handing_on(names, roots, kinds)
     assigned = kinds.get(ast.Assign, [])
     while True:
         found |= _lines_with(names, words)
@@ -268,6 +275,21 @@ def _first_told(names: dict[str, list[Any]], roots: set[str]) -> set[int]:
         if root in roots and below in _TOLD_ONCE:
             found[below] = min(found.get(below, node.lineno), node.lineno)
     return set(found.values())
+
+
+def _handing_on(
+    names: dict[str, list[Any]], roots: set[str], kinds: dict[type, list[Any]]
+) -> set[int]:
+    """The lines where a module above such names is not asked for one: ``K = tf.keras.backend``."""
+    found = [
+        node
+        for word in _ABOVE_LAST
+        for node in names.get(word, ())
+        for root, _, below in [_dotted(node).partition(".")]
+        if root in roots and without_compat(below) in _ABOVE
+    ]
+    inner = {id(node.value) for node in kinds.get(ast.Attribute, ())} if found else ()
+    return {node.lineno for node in found if id(node) not in inner}
 
 
 def _word(node: ast.AST) -> str:

@@ -59,8 +59,10 @@ def leave_names(plan_, rule):
             below = tensorflow_names.below_tensorflow(full) or ""
             if plan_.ignores(node, rule) or below.partition(".")[0] == "contrib":
                 continue
-            name = surfaces.gone_prefix(below)
-            instead = surfaces.GONE[name] if name else ""
+            name = surfaces.gone_today(below)
+            if name in surfaces.KEPT_IN_V1 and is_v1(plan_, full):
+                continue
+            instead = (surfaces.GONE_TODAY.get(name) or surfaces.GONE[name]) if name else ""
             if name is None and full.partition(".")[0] == "tensorflow":
                 name = surfaces.gone_module(below)
                 instead = surfaces.instead_of_module(below)
@@ -68,6 +70,20 @@ def leave_names(plan_, rule):
                 plan_.told.add(name)
                 seen = "import of %s: not in every TensorFlow of today" % full
                 plan_.leave(node, rule, seen, instead)
+
+
+def is_v1(plan_, full):
+    """Whether an import is, or becomes, one of ``tf.compat.v1``."""
+    return ".compat.v1." in full + "." or plan_.survey.wants_v1(plan_.module.path)
+
+
+def renames(plan_):
+    """Whether an import of a file is of a name that today's TensorFlow has elsewhere."""
+    return any(
+        tensorflow_names.below_tensorflow(full) in surfaces.RENAMED_TODAY
+        for node in plan_.module.nodes.imports
+        for full, _ in _imported(node)
+    )
 
 
 def _imported(node):

@@ -232,7 +232,7 @@ def kinds_of(plan, values, kinds, name):
 
 def leave_unresolved(plan, node, owner, name, values, kinds, table):
     """Notes a name that only strategies have, on something that cannot be told."""
-    if any(value[0] == "tf" and tensorflow_names.is_strategy_class(value[1]) for value in values):
+    if any(_is_strategy_class(plan, value, name) for value in values):
         return leave_member(plan, node, table["strategy", name], name, "a member of the class")
     if values and ("unknown",) not in values:
         return plan.other(node, name, "it belongs to something else")
@@ -251,6 +251,13 @@ def leave_unresolved(plan, node, owner, name, values, kinds, table):
             or "see --list-rules, " + rule.name
         ),
     )
+
+
+def _is_strategy_class(plan, value, name):
+    """Whether a value is a class of strategies, which has a member from TensorFlow's."""
+    if value[0] == "class":
+        return members.inherits(plan.evaluator, ("object",) + value[1:], name)
+    return value[0] == "tf" and tensorflow_names.is_strategy_class(value[1])
 
 
 def leave_member(plan, node, rule, name, seen, kind="strategy"):

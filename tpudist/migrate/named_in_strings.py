@@ -2,9 +2,11 @@
 
 import libcst as cst
 
+from tpudist import surfaces
 from tpudist.eras import names as era_names
 from tpudist.migrate.legacy_uses import COMMON, kinds_of, leave_member, leave_unresolved, names_of
-from tpudist.migrate.use import Use
+from tpudist.migrate.rules import gone_names
+from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import builtin_calls
 
 _IN_STRING = "a member that is named in a string"
@@ -30,8 +32,8 @@ def leave(plan, table):
                 leave_member(plan, node, table[kind, name], name, _IN_STRING, kind)
             if not known:
                 leave_unresolved(plan, node, owner, name, values, owners[name], table)
-        elif ("tf", "contrib.*") in table:
-            _leave_contrib(plan, node, owner, name, table["tf", "contrib.*"])
+        else:
+            _leave_name(plan, node, owner, name, table)
     for node, name in builtin_calls.members_asked_for(module):
         rule = table.get(("strategy", name))
         if rule is not None and name not in COMMON and era_names.eras_of_member(name, "strategy"):
@@ -80,7 +82,7 @@ def _may_be_gone(plan, dotted):
     return is_v1 or dotted.partition(".")[0] == "contrib"
 
 
-def _leave_contrib(plan, node, owner, name, rule):
+def _leave_name(plan, node, owner, name, table):
     """Leaves ``getattr(tf.contrib, "name")``, of which nothing is asked that a rule rewrites."""
     call = plan.module.parent(plan.module.parent(node))
     if type(call) is cst.Call and (
@@ -89,17 +91,41 @@ def _leave_contrib(plan, node, owner, name, rule):
         return  # it asks whether there is one, or is a part of a longer name
     for dotted in plan.evaluator.tensorflow_names(plan.module, owner):
         full = (dotted + "." + name).lstrip(".")
-        if full.partition(".")[0] == "contrib":
-            Use(plan, rule.name, "tf", full, node).leave(
+        if full.partition(".")[0] == "contrib" and ("tf", "contrib.*") in table:
+            Use(plan, table["tf", "contrib.*"].name, "tf", full, node).leave(
                 "tf.contrib ended with TensorFlow 1.15", "the name as code, which is rewritten"
             )
+        elif ("tf", full) in table and _is_changed(full, table["tf", full]):
+            has_other = type(call) is cst.Call and len(call.args) > 2
+            if has_other or gone_names.is_kept(Use(plan, "", "tf", full, owner)):
+                continue
+            Use(plan, table["tf", full].name, "tf", full, node).leave(
+                "tf.%s in a string" % full, _instead(full)
+            )
+
+
+def _is_changed(dotted, rule):
+    """Whether a name is another one, or none, after the step of a rule that asks for it."""
+    return (
+        dotted.partition(".")[0] == "contrib"
+        or dotted in surfaces.NAMES[STEPS[rule.step]]
+        or surfaces.gone_today(dotted) is not None
+    )
+
+
+def _instead(dotted):
+    """What to type instead of a name below ``tf`` that today's TensorFlow has not."""
+    if dotted in surfaces.NAMES["latest"]:
+        return "tf." + surfaces.NAMES["latest"][dotted]
+    gone = surfaces.gone_today(dotted)
+    return surfaces.GONE_TODAY.get(gone) or surfaces.GONE.get(gone) or "the name as code"
 
 
 def _leave_annotations(plan, table):
     """Leaves legacy names in types that are strings."""
     for node in plan.module.nodes.annotations:
         for dotted in plan.evaluator.annotated_names(plan.module, node):
-            if ("tf", dotted) in table:
+            if ("tf", dotted) in table and _is_changed(dotted, table["tf", dotted]):
                 Use(plan, table["tf", dotted].name, "tf", dotted, node).leave(
                     "a name in a string", "the annotation without quotes, or its new name"
                 )

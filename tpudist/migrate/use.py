@@ -220,20 +220,21 @@ class Use:
             self.evaluator.values(self.module, base) != {("tf", "")}
         ):
             base = base.value
-        if self.evaluator.values(self.module, base) != {("tf", "")}:
+        above, rest, first = self.tensorflow_name(base), dotted, self.module.copied(base)
+        if above and dotted.startswith(above + "."):
+            rest = dotted[len(above) + 1 :]
+        elif above != "":
             self.plan.respelled.add(base)
             first = edits.dotted(self.plan.root())
-        else:
-            first = self.module.copied(base)
 
         def respelled(updated):
             node = first
-            for name in dotted.split("."):
+            for name in rest.split("."):
                 node = cst.Attribute(node, cst.Name(name))
             return node.with_changes(lpar=updated.lpar, rpar=updated.rpar)
 
         def as_text(source):
-            return None if source[0] == "(" else cst.Module([]).code_for_node(first) + "." + dotted
+            return None if source[0] == "(" else cst.Module([]).code_for_node(first) + "." + rest
 
         return edits.Spelled(respelled, as_text)
 

@@ -38,6 +38,11 @@ def result(evaluator, module, call, name):
     """
     if name in _MADE or name.endswith(_EXCEPTIONS):
         return _OTHER
+    if name == "type":
+        is_asked = len(call.args) == 1 and not call.args[0].star
+        return (
+            members.class_of(evaluator.values(module, call.args[0].value)) if is_asked else _OTHER
+        )
     if name == "getattr":
         return _attribute(evaluator, module, call.args)
     if name == "next" and call.args and not call.args[0].star:

@@ -9,7 +9,7 @@ import re
 from tpudist import surfaces
 from tpudist.eras import names
 from tpudist.resolution import contents as contents_lib
-from tpudist.resolution import source_files, sources
+from tpudist.resolution import gone_words, source_files, sources
 
 _WORDS = sorted(
     {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
@@ -70,11 +70,12 @@ def may_matter(raw):
 
     What has none is never parsed.
     """
-    return any(word in raw for part, words in _RAW.items() if part in raw for word in words) or any(
-        names.is_first_generation(dotted.decode("utf-8", "replace"))
-        for name in _NAMES
-        for dotted in set(name.findall(raw))
-    )
+    if any(word in raw for part, words in _RAW.items() if part in raw for word in words):
+        return True
+    dotted = {each.decode("utf-8", "replace") for name in _NAMES for each in name.findall(raw)}
+    return any(
+        names.is_first_generation(each) or gone_words.is_gone(each) for each in dotted
+    ) or gone_words.may_name(raw)
 
 
 class CodeBase:

@@ -153,6 +153,8 @@ class Evaluator:
 
     def _Attribute(self, module, node):
         name, values = node.attr.value, self.values(module, node.value)
+        if name == "__class__":
+            return members.class_of(values)
         if len(values) == 1:
             (value,) = values
             return members.attribute(self, value, name)

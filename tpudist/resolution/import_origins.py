@@ -53,7 +53,7 @@ def is_v1_name(plan_, module, node, seen=()):
     Returns:
       True if its own spelling, or an import that it comes from, says so.
     """
-    if ".compat.v1." in dotted_name(node):
+    if ".compat.v1." in dotted_name(node) + ".":
         return True
     name = first_name(node)
     if not isinstance(name, cst.Name) or (module.path, name.value) in seen:

@@ -52,6 +52,19 @@ def attribute(evaluator, value, name):
     return _of_other(evaluator, kind, name)
 
 
+def class_of(values):
+    """The values of the classes of objects, a frozenset: ``type(x)`` and ``x.__class__``."""
+    found = set()
+    for value in values:
+        if value == ("is", "strategy"):
+            found.add(("tf", "distribute.Strategy"))
+        elif value[0] == "object":
+            found.add(("class",) + value[1:])
+        else:
+            found |= _UNKNOWN if value[0] in ("is", "unknown", "unread") else _OTHER
+    return frozenset(found)
+
+
 def _of_other(evaluator, kind, name):
     if kind == "unknown" or kind == "container" and name not in _OF_CONTAINERS:
         return _UNKNOWN

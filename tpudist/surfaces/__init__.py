@@ -24,6 +24,7 @@ from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.first_generation import FIRST_GENERATION
 from tpudist.surfaces.gone import GONE, LAST
 from tpudist.surfaces.gone_modules import GONE_MODULES, gone_module, instead_of_module
+from tpudist.surfaces.gone_today import GONE_TODAY, KEPT_IN_V1, RENAMED_TODAY
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.rows import Row
@@ -36,7 +37,9 @@ __all__ = [
     "FIRST_GENERATION",
     "GONE",
     "GONE_MODULES",
+    "GONE_TODAY",
     "HOMES",
+    "KEPT_IN_V1",
     "LAST",
     "LEADS",
     "Lead",
@@ -46,6 +49,7 @@ __all__ = [
     "PARAMETERS",
     "PRIVATE_MEMBERS",
     "PRIVATE_MODULES",
+    "RENAMED_TODAY",
     "ROWS",
     "WRITTEN",
     "Row",
@@ -55,6 +59,7 @@ __all__ = [
     "gone_module",
     "gone_prefix",
     "gone_text",
+    "gone_today",
     "instead_of_module",
     "lead",
     "leads_below",
@@ -161,4 +166,24 @@ def gone_prefix(name: str) -> str | None:
     for end in range(len(parts), 0, -1):
         if ".".join(parts[:end]) in GONE:
             return ".".join(parts[:end])
+    return None
+
+
+def gone_today(name: str) -> str | None:
+    """What the newest TensorFlow has not, of a dotted name: itself or one of its parents.
+
+    Args:
+      name: dotted name below ``tf``, such as "keras.layers.CuDNNLSTM".
+
+    Returns:
+      The longest such key of GONE_TODAY or GONE, names of contrib apart; None if the
+      newest TensorFlow has it, or has it under another name.
+    """
+    parts = name.split(".")
+    for end in range(len(parts) if parts[0] != "contrib" else 0, 0, -1):
+        above = ".".join(parts[:end])
+        if above in RENAMED_TODAY:
+            return None
+        if above in GONE_TODAY or above in GONE:
+            return above
     return None

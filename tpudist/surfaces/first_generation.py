@@ -116,10 +116,7 @@ _NAMES = {
     """,
     "linalg": "transpose",
     "lite": """
-        OpHint TocoConverter toco_convert
-    """,
-    "lite.constants": """
-        FLOAT FLOAT16 GRAPHVIZ_DOT INT16 INT32 INT64 INT8 QUANTIZED_UINT8 STRING TFLITE
+        OpHint TocoConverter constants toco_convert
     """,
     "lite.experimental": "convert_op_hints_to_stubs",
     "losses.Reduction": """
@@ -161,39 +158,13 @@ _NAMES = {
         get_seed multinomial set_random_seed stateless_multinomial
     """,
     "saved_model": """
-        Builder LEGACY_INIT_OP_KEY MAIN_OP_KEY build_signature_def build_tensor_info
-        classification_signature_def get_tensor_from_tensor_info is_valid_signature load_v2
-        main_op_with_restore maybe_saved_model_directory predict_signature_def
-        regression_signature_def simple_save
-    """,
-    "saved_model.builder": "SavedModelBuilder",
-    "saved_model.constants": """
-        ASSETS_DIRECTORY ASSETS_KEY DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB LEGACY_INIT_OP_KEY
-        MAIN_OP_KEY SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION
-        VARIABLES_DIRECTORY VARIABLES_FILENAME
+        Builder LEGACY_INIT_OP_KEY MAIN_OP_KEY build_signature_def build_tensor_info builder
+        classification_signature_def constants get_tensor_from_tensor_info is_valid_signature
+        load_v2 loader main_op main_op_with_restore maybe_saved_model_directory
+        predict_signature_def regression_signature_def signature_constants signature_def_utils
+        simple_save tag_constants utils
     """,
     "saved_model.experimental": "save",
-    "saved_model.loader": """
-        load maybe_saved_model_directory
-    """,
-    "saved_model.main_op": """
-        main_op main_op_with_restore
-    """,
-    "saved_model.signature_constants": """
-        CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES
-        DEFAULT_SERVING_SIGNATURE_DEF_KEY PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS
-        REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS
-    """,
-    "saved_model.signature_def_utils": """
-        MethodNameUpdater build_signature_def classification_signature_def is_valid_signature
-        predict_signature_def regression_signature_def
-    """,
-    "saved_model.tag_constants": """
-        GPU SERVING TPU TRAINING
-    """,
-    "saved_model.utils": """
-        build_tensor_info get_tensor_from_tensor_info
-    """,
     "sets": """
         set_difference set_intersection set_size set_union
     """,
@@ -229,12 +200,10 @@ _NAMES = {
         inverse_time_decay limit_epochs linear_cosine_decay match_filenames_once maybe_batch
         maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join natural_exp_decay
         noisy_linear_cosine_decay piecewise_constant piecewise_constant_decay polynomial_decay
-        range_input_producer remove_checkpoint replica_device_setter sdca_fprint sdca_optimizer
-        sdca_shrink_l1 shuffle_batch shuffle_batch_join slice_input_producer start_queue_runners
-        string_input_producer summary_iterator update_checkpoint_state warm_start write_graph
-    """,
-    "train.queue_runner": """
-        QueueRunner add_queue_runner start_queue_runners
+        queue_runner range_input_producer remove_checkpoint replica_device_setter sdca_fprint
+        sdca_optimizer sdca_shrink_l1 shuffle_batch shuffle_batch_join slice_input_producer
+        start_queue_runners string_input_producer summary_iterator update_checkpoint_state
+        warm_start write_graph
     """,
 }
 

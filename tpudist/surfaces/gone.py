@@ -121,15 +121,12 @@ GONE = {
     "data.experimental.latency_stats": _STATS,
     "estimator": _ESTIMATOR + "; canned Estimators on TensorFlow 2.15, the last release with "
                  "tf.estimator",
-    "experimental.function_executor_type":
-        "nothing: functions choose their executor themselves",
-    "experimental.tensorrt": _TENSORRT,
     "layers": _KERAS_2 % "Dense, Conv2D, ...",
     "lite.experimental.get_potentially_supported_ops":
         "https://www.tensorflow.org/lite/guide/ops_compatibility, the list of them",
     "lite.experimental.nn": "tf.keras.layers.LSTM, which the TFLite converter knows",
-    "mixed_precision.experimental": "tf.mixed_precision, or "
-                                    "tf.keras.mixed_precision",
+    "mixed_precision.experimental": "tf.keras.mixed_precision, or "
+                                    "tf.compat.v1.mixed_precision",
     "nn.rnn_cell": _KERAS_2 % "LSTMCell, GRUCell, ...",
     "tpu.experimental.AdagradParameters": _EMBEDDING % "Adagrad",
     "tpu.experimental.AdamParameters": _EMBEDDING % "Adam",

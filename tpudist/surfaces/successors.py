@@ -7,6 +7,7 @@ its own changes.
 """
 
 from tpudist.surfaces.contrib_moved import MOVED
+from tpudist.surfaces.gone_today import RENAMED_TODAY
 
 # fmt: off
 #: Dotted names below ``tf``.
@@ -48,6 +49,7 @@ NAMES = {
     "latest": {
         "distribute.experimental.TPUStrategy": "distribute.TPUStrategy",
         "distribute.ValueContext": "distribute.experimental.ValueContext",
+        **RENAMED_TODAY,
     },
 }
 

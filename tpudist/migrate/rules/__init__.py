@@ -43,6 +43,7 @@ NAMES = (
     "contrib_moved",
     "contrib_homes",
     "gone_contrib",
+    "renamed_names",
     "gone_names",
     "run",
     "connect",

@@ -1,13 +1,17 @@
-"""What TensorFlow 1 had and today's has not: ``tf.estimator``, and with Keras 3 ``tf.layers``.
+"""Public names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ...
 
-Said once a file for each.
+Each is told at its first use in a file.
 """
 
+import libcst as cst
+
 from tpudist import surfaces
+from tpudist.resolution import import_origins
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
-USES = [("tf", name) for name in surfaces.GONE if name.partition(".")[0] != "contrib"]
+_INSTEAD = {**surfaces.GONE, **surfaces.GONE_TODAY}
+USES = [("tf", name) for name in _INSTEAD if name.partition(".")[0] != "contrib"]
 
 
 def apply(use):
@@ -16,6 +20,31 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    if use.name not in use.plan.told:
-        use.plan.told.add(use.name)
-        use.leave("tf.%s is not in every TensorFlow of today" % use.name, surfaces.GONE[use.name])
+    if _is_inner(use) or is_kept(use):
+        return
+    if use.name in use.plan.told:
+        use.plan.other(use.node, use.name, "it is told at its first use")
+        return
+    use.plan.told.add(use.name)
+    use.leave("tf.%s is not in every TensorFlow of today" % use.name, _INSTEAD[use.name])
+
+
+def is_kept(use):
+    """Whether ``tf.compat.v1`` has the name still, and it is that one's."""
+    return use.name in surfaces.KEPT_IN_V1 and (
+        import_origins.is_v1_name(use.plan, use.module, use.node)
+        or use.plan.survey.wants_v1(use.module.path)
+        or "compat.v1" in use.module.text
+        and use.tensorflow_name(import_origins.first_name(use.node)) is None
+    )
+
+
+def _is_inner(use):
+    """Whether a longer name around it is one of these, or has moved."""
+    name, node = use.name, use.module.parent(use.node)
+    while type(node) is cst.Attribute:
+        name += "." + node.attr.value
+        if surfaces.gone_today(name) != use.name:
+            return True
+        node = use.module.parent(node)
+    return False

@@ -1,0 +1,76 @@
+"""Whether a file's bytes may name what the newest TensorFlow has not: else it is never parsed."""
+
+import collections
+import functools
+import re
+
+from tpudist import surfaces
+from tpudist.eras import names
+
+_FROM = re.compile(
+    rb"\bfrom[ \t]+tensorflow([\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|((?:[^\\\n]|\\.)*))", re.S
+)
+_AS = re.compile(rb"[ \t]as[ \t]+\w+")
+_NAME = re.compile(rb"\w+")
+#: Words that much else has below ``tf`` itself, or as a name of its own.
+_ROOT = rb"(?<!\btf)(?<!\btensorflow)\.%s\b"
+
+
+def _last_words():
+    """{last word of a module: [last words of names in it]}."""
+    found = collections.defaultdict(set)
+    for name in (*surfaces.GONE, *surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY):
+        above, _, last = name.rpartition(".")
+        if above and not above.startswith("contrib"):
+            found[above.rpartition(".")[2].encode("ascii")].add(last.encode("ascii"))
+    return found
+
+
+_BELOW = [
+    (
+        above,
+        tuple(b"." + word for word in sorted(words)),
+        re.compile(_ROOT % b"(?:%s)" % b"|".join(sorted(words))),
+    )
+    for above, words in sorted(_last_words().items())
+]
+
+
+@functools.lru_cache(maxsize=4000)
+def is_gone(dotted):
+    """Whether a dotted name below ``tensorflow`` is gone, or has moved.
+
+    Args:
+      dotted: such as "keras.layers.CuDNNLSTM".
+    """
+    plain = names.without_compat(dotted)
+    parts = plain.split(".")
+    return (
+        surfaces.gone_today(plain) is not None
+        or surfaces.gone_module(dotted) is not None
+        or any(".".join(parts[:end]) in surfaces.RENAMED_TODAY for end in range(2, len(parts) + 1))
+    )
+
+
+def may_name(raw):
+    """Whether a file may name one.
+
+    Args:
+      raw: its bytes; dotted names that begin with ``tf`` or ``tensorflow`` are not looked at.
+    """
+    if b"tensorflow" not in raw and b"tf" not in raw:
+        return False
+    if any(is_gone(dotted) for match in _FROM.finditer(raw) for dotted in _imported(match)):
+        return True
+    return any(
+        above in raw and any(word in raw for word in words) and pattern.search(raw)
+        for above, words, pattern in _BELOW
+    )
+
+
+def _imported(match):
+    """The dotted names below ``tensorflow`` that a ``from`` import asks for."""
+    base, lines, line = match.groups()
+    above = base[1:].decode("ascii", "replace")
+    for word in _NAME.findall(_AS.sub(b"", lines or line or b"")):
+        yield (above + "." + word.decode("utf-8", "replace")).lstrip(".")
