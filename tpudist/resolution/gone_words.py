@@ -13,7 +13,7 @@ _FROM = re.compile(
 _AS = re.compile(rb"[ \t]as[ \t]+\w+")
 _NAME = re.compile(rb"\w+")
 #: Words that much else has below ``tf`` itself, or as a name of its own.
-_ROOT = rb"(?<!\btf)(?<!\btensorflow)\.%s\b"
+_ROOT = rb"(?<!\btf)(?<!\btensorflow)\.(?:%s)\b"
 
 
 def _last_words():
@@ -27,12 +27,8 @@ def _last_words():
 
 
 _BELOW = [
-    (
-        above,
-        tuple(b"." + word for word in sorted(words)),
-        re.compile(_ROOT % b"(?:%s)" % b"|".join(sorted(words))),
-    )
-    for above, words in sorted(_last_words().items())
+    (above, tuple(b"." + word for word in words), _ROOT % b"|".join(words))
+    for above, words in sorted((above, sorted(words)) for above, words in _last_words().items())
 ]
 
 
@@ -63,7 +59,7 @@ def may_name(raw):
     if any(is_gone(dotted) for match in _FROM.finditer(raw) for dotted in _imported(match)):
         return True
     return any(
-        above in raw and any(word in raw for word in words) and pattern.search(raw)
+        above in raw and any(word in raw for word in words) and re.search(pattern, raw)
         for above, words, pattern in _BELOW
     )
 

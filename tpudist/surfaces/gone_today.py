@@ -69,8 +69,8 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
         "MixedPrecisionLossScaleOptimizer": _POLICY % "LossScaleOptimizer",
     },
     "keras": {
-        "estimator": "tpudist run, or from tpudist.contrib import tensorflow as tf, for Estimators; "
-                     "or Model.fit with a strategy",
+        "estimator": "Model.fit with a strategy; for Estimators tpudist run, or "
+                     "from tpudist.contrib import tensorflow as tf",
         "experimental": "keras.optimizers.schedules for its schedules; " + _OWN + " else",
     },
     "keras.backend": {
