@@ -1,4 +1,4 @@
-"""Which part of a distributed variable is being updated, and giving it other parts."""
+"""Which part of a distributed variable is being updated, giving it other parts, and the whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tensorflow.python.distribute import distribute_lib
 
-from tpudist.tfcompat import versions
+from tpudist.tfcompat import distributed, functions, nests, versions
 
 if TYPE_CHECKING:
     from typing import Any, Iterable
@@ -30,3 +30,21 @@ def is_updating() -> bool:
 def updated_replica() -> Any:
     """The replica id of the component that is being updated (2.2 and newer)."""
     return distribute_lib.get_update_replica_id()
+
+
+def wholes(context: Any, structure: Any) -> Any:
+    """A replica's `structure`, with distributed variables in place of the replica's parts.
+
+    1.13 puts parts together again only if each is on its replica's device.
+    """
+    if not versions.BY_DEVICE or versions.DEVICE_MAP:
+        return structure
+    replica_id = functions.static_value(context._replica_id_in_sync_group)
+
+    def whole(leaf: Any) -> Any:
+        found: Any = getattr(leaf, "_distributed_container", tuple)()
+        if not distributed.is_variable(found):
+            return leaf
+        return found if distributed.components(found)[replica_id] is leaf else leaf
+
+    return nests.map_structure(whole, structure)

@@ -9,7 +9,7 @@ import re
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, nests, versions
+from tpudist.tfcompat import distributed, functions, graphs, nests, stored_parts, versions
 from tpudist.virtual import collectives, keras_loops, merge, trace_arguments
 
 #: TensorFlow's name scope of every replica but the first.
@@ -28,7 +28,8 @@ def run(extended, fn, args, kwargs):
 
     def on_the_device(*replica_args, **replica_kwargs):
         with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
-            return fn(*replica_args, **replica_kwargs)
+            current = tf.distribute.get_replica_context()
+            return stored_parts.wholes(current, fn(*replica_args, **replica_kwargs))
 
     with _traced(extended), names.go_on():
         return distributed.MirroredExtended._call_for_each_replica(
@@ -118,6 +119,7 @@ class Replica(distributed.MirroredReplicaContext):
         if keras_loops.builds_a_model(merge_fn):
             with keras_loops.alone(self):
                 return merge_fn(self.strategy, *args, **kwargs)
+        args, kwargs = stored_parts.wholes(self, (tuple(args), kwargs))
         if functions.control_flow_context() is not self._flow:
             raise merge.refusal("a branch or loop")
 
