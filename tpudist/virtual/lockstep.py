@@ -10,7 +10,7 @@ import re
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, nests, stored_parts, versions
-from tpudist.virtual import collectives, keras_loops, merge, trace_arguments
+from tpudist.virtual import collectives, keras_loops, merge, raw_writes, trace_arguments
 
 #: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
@@ -32,9 +32,12 @@ def run(extended, fn, args, kwargs):
             return stored_parts.wholes(current, fn(*replica_args, **replica_kwargs))
 
     with _traced(extended), names.go_on():
-        return distributed.MirroredExtended._call_for_each_replica(
+        results = distributed.MirroredExtended._call_for_each_replica(
             extended, functions.do_not_convert(on_the_device), args, kwargs
         )
+        if not tf.executing_eagerly():
+            raw_writes.split(extended.replicas.others())
+        return results
 
 
 class _Names:
@@ -85,6 +88,10 @@ class Replicas:
     def ops(self):
         """The ops added to the graph since the replicas were started."""
         return self._graph.get_operations()[self._start :]
+
+    def others(self):
+        """The ops of all replicas but the first."""
+        return [op for op in self.ops() if _REPLICA.search(op.name)]
 
     def tell_apart(self, ops, handles):
         """Gives the ops of each replica their own handle.

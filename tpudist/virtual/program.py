@@ -17,6 +17,7 @@ from tpudist.virtual import (
     explanations,
     function_graphs,
     merge,
+    raw_writes,
     replica_seeds,
     segment_calls,
     shared_order,
@@ -45,6 +46,7 @@ def run(extended, fn, args, kwargs):
         results = program.trace(functions.convert(fn), args, kwargs)
         for variable in shared_order.variables_between(program):
             variables.split(variable)
+        raw_writes.split(program.graph.get_operations())
         if not program.is_outdated():
             program.numbers = replica_seeds.number(program)
             results = segment_calls.emit(program, results)
