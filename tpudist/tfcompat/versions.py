@@ -75,6 +75,10 @@ KERAS_TAKES_BATCHES = _since("2.2")
 #: A model of Keras gives its compile arguments back (``_get_compile_args``, 2.2).
 KERAS_TELLS_COMPILE_ARGUMENTS = _since("2.2")
 
+#: Keras looks its learning phase up in the current graph, also if that is a function's (1.13;
+#: backend.py).
+LEARNING_PHASE_IS_OF_A_GRAPH = not _since("1.14")
+
 #: ``tf.compat.v2`` exists (1.14).
 HAS_COMPAT_V2 = _since("1.14")
 

@@ -10,7 +10,7 @@ import numbers
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
-from tpudist.tfcompat import functions, graphs, nests, random_seeds
+from tpudist.tfcompat import functions, graphs, learning_phase, nests, random_seeds
 from tpudist.virtual import function_graphs
 
 
@@ -190,7 +190,8 @@ class _Loop:
     def _trace(self, step):
         trace = function_graphs.LiftingTrace("step")
         with random_seeds.continued(trace.graph, trace.outer), trace.ordered() as order:
-            self._structure = step()
+            with learning_phase.known_in_graph():
+                self._structure = step()
             flat = [
                 order.mark_as_return(tf.convert_to_tensor(leaf))
                 for leaf in nests.flatten(self._structure)
