@@ -157,6 +157,7 @@ class Batch:
         self.shape = list(shape)
         self._forms = {"rows": rows, "stacked": stacked, "flat": flat}
         self._parts = parts
+        self._aligned = {}
 
     def static_shape(self, tensor):
         """The static shape of one replica's value of `tensor`, of the trace."""
@@ -184,10 +185,10 @@ class Batch:
 
     def aligned(self, rank):
         """`stacked()` with axes of size 1 after the first, so that `rank` axes follow it."""
-        missing = rank - len(self.shape)
-        if not missing:
-            return self.stacked()
-        return constants.reshape(self.stacked(), [self.count] + [1] * missing + self.shape)
+        if rank not in self._aligned:
+            shape = [self.count] + [1] * (rank - len(self.shape)) + self.shape
+            self._aligned[rank] = constants.reshape(self.stacked(), shape)
+        return self._aligned[rank]
 
     def form(self):
         """The form that is at hand; if none is, "stacked" for vectors, "rows" for examples."""
@@ -227,7 +228,7 @@ class Batch:
 
     def total(self, leaf=""):
         """The sum over the replicas; `leaf` is its name in errors."""
-        return tf.reduce_sum(self.stacked(), 0)
+        return tf.reduce_sum(self.stacked(), constants.constant(0))
 
 
 def ops(batched):

@@ -70,9 +70,11 @@ class JoinedGraph:
         """What was made of `op`, for others to wait for."""
         return self._made[op]
 
-    def canonical(self, tensor):
-        """The batched value of `tensor`, under the shape that leaves the graph."""
+    def leaving(self, tensor, each):
+        """The batched value of `tensor` as it leaves the graph; `each` are not wanted as sums."""
         batched = self._batched[tensor]
+        if isinstance(batched, batched_values.Batch) and tensor not in each:
+            return batched_values.Total(batched.total(tensor.op.name))
         return batched.like(batched.tensors())
 
     def add(self, body, island):

@@ -78,7 +78,7 @@ def _join(program, segment, outlines):
         for tensor in segment.inputs:
             graph.inputs += made.take(tensor, given[tensor])
         made.add(body, shared_effects.island(body, given))
-        outputs = [(tensor, made.canonical(tensor)) for tensor in segment.outputs]
+        outputs = [(tensor, made.leaving(tensor, segment.each)) for tensor in segment.outputs]
         graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
             tf.constant(0)
         ]
