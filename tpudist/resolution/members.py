@@ -16,6 +16,8 @@ _OF_CONTAINERS = frozenset(
     """append extend insert remove clear index count sort reverse keys update add discard
     union intersection difference issubset issuperset""".split()
 )
+#: Of a class below these an attribute is a member, which holds what it was assigned.
+_ENUMERATIONS = ("Enum", "Flag", "IntEnum", "IntFlag", "StrEnum")
 _LONGEST = 12  # names in a dotted one; x = x.y in a loop makes longer ones
 
 
@@ -163,6 +165,8 @@ def _of_class(evaluator, value, name):
         inner = _own(evaluator, where, owner, name, kind == "object")
         defined = defined or inner is not None
         found |= inner or set()
+        if any(last_word(base.value) in _ENUMERATIONS for base in owner.bases):
+            found = found & _OTHER or _UNKNOWN
     if defined:
         return frozenset(found)
     if kind == "object" and is_strategy(evaluator, module, node):
