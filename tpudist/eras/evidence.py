@@ -45,6 +45,7 @@ _MODES = frozenset(
 #: What makes a strategy: a class, or ``get_strategy`` and its kin.
 _STRATEGY = re.compile("Strategy(V[12])?$|get_(distribution_)?strategy$")
 _VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$", re.IGNORECASE)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
 
@@ -90,6 +91,10 @@ class _Bindings:
                 self._import_from(node)
             elif kind is ast.Assign:
                 self._assign(node)
+            elif kind in _FUNCTIONS and node.args.defaults:
+                last = node.args.args[-len(node.args.defaults) :]
+                for argument, value in zip(last, node.args.defaults):
+                    self._stands_for(argument.arg, value)
         if "*" in self.tensorflow:
             self._star(nodes, self.tensorflow.pop("*"))
 
@@ -121,10 +126,17 @@ class _Bindings:
     def _assign(self, node):
         if isinstance(node.value, ast.Call) and _STRATEGY.search(_last_word(node.value.func)):
             self.strategies.update(_last_word(target) for target in node.targets)
-        module = _dotted(node.value, self.tensorflow)
-        if module in surfaces.contrib_modules():
-            names_ = [target.id for target in node.targets if isinstance(target, ast.Name)]
-            self.tensorflow.update(dict.fromkeys(names_, module))
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self._stands_for(target.id, node.value)
+            elif isinstance(target, ast.Attribute):
+                self._stands_for("." + target.attr, node.value)
+
+    def _stands_for(self, name, value):
+        """Notes that a name, or an attribute after a ".", is what a value is: a module."""
+        module = _dotted(value, self.tensorflow)
+        if module in surfaces.contrib_modules() or module in surfaces.first_modules():
+            self.tensorflow.setdefault(name, module)
 
 
 class _Uses:
@@ -260,13 +272,15 @@ def _below_tensorflow(full):
 
 
 def _dotted(node, tensorflow):
-    """The dotted name below ``tf`` of ``a.b.c``, None if `a` is none of TensorFlow's."""
-    words = []
+    """The dotted name below ``tf`` of ``a.b.c``, None if no part of it is one of TensorFlow's."""
+    words, held = [], None
     while isinstance(node, ast.Attribute):
+        if "." + node.attr in tensorflow:
+            held = _joined(tensorflow["." + node.attr], *words[::-1])
         words.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name) or node.id not in tensorflow:
-        return None
+        return held
     return _joined(tensorflow[node.id], *words[::-1])
 
 

@@ -9,7 +9,7 @@ import re
 from tpudist import surfaces
 from tpudist.eras import names
 from tpudist.resolution import contents as contents_lib
-from tpudist.resolution import gone_words, source_files, sources
+from tpudist.resolution import gone_words, source_files, sources, tensorflow_words
 
 _WORDS = sorted(
     {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
@@ -58,11 +58,6 @@ _RAW = contents_lib.grouped(
     for word in _WORDS
     if not any(other in word for other in _WORDS if other != word)
 )
-#: Names below ``tf``: a pattern that begins with a word is found many times as fast.
-_NAMES = [
-    re.compile(rb"tf\.(?<!\wtf\.)(\w[\w.]*)"),
-    re.compile(rb"tensorflow\.(?<!\wtensorflow\.)(\w[\w.]*)"),
-]
 
 
 def may_matter(raw):
@@ -72,9 +67,9 @@ def may_matter(raw):
     """
     if any(word in raw for part, words in _RAW.items() if part in raw for word in words):
         return True
-    dotted = {each.decode("utf-8", "replace") for name in _NAMES for each in name.findall(raw)}
     return any(
-        names.is_first_generation(each) or gone_words.is_gone(each) for each in dotted
+        names.is_first_generation(each) or gone_words.is_gone(each)
+        for each in tensorflow_words.names(raw)
     ) or gone_words.may_name(raw)
 
 

@@ -7,11 +7,6 @@ import re
 from tpudist import surfaces
 from tpudist.eras import names
 
-_FROM = re.compile(
-    rb"\bfrom[ \t]+tensorflow([\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|((?:[^\\\n]|\\.)*))", re.S
-)
-_AS = re.compile(rb"[ \t]as[ \t]+\w+")
-_NAME = re.compile(rb"\w+")
 #: Words that much else has below ``tf`` itself, or as a name of its own.
 _ROOT = rb"(?<!\btf)(?<!\btensorflow)\.(?:%s)\b"
 
@@ -52,21 +47,11 @@ def may_name(raw):
     """Whether a file may name one.
 
     Args:
-      raw: its bytes; dotted names that begin with ``tf`` or ``tensorflow`` are not looked at.
+      raw: its bytes; the names of `tensorflow_words.names` are not looked at.
     """
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
-    if any(is_gone(dotted) for match in _FROM.finditer(raw) for dotted in _imported(match)):
-        return True
     return any(
         above in raw and any(word in raw for word in words) and re.search(pattern, raw)
         for above, words, pattern in _BELOW
     )
-
-
-def _imported(match):
-    """The dotted names below ``tensorflow`` that a ``from`` import asks for."""
-    base, lines, line = match.groups()
-    above = base[1:].decode("ascii", "replace")
-    for word in _NAME.findall(_AS.sub(b"", lines or line or b"")):
-        yield (above + "." + word.decode("utf-8", "replace")).lstrip(".")

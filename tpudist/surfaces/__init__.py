@@ -7,6 +7,8 @@ module; logic belongs to the readers.
 
 from __future__ import annotations
 
+import functools
+
 from tpudist.surfaces import contrib as _contrib
 from tpudist.surfaces import estimator as _estimator
 from tpudist.surfaces import v2 as _v2
@@ -56,6 +58,7 @@ __all__ = [
     "Successor",
     "contrib_modules",
     "era_named",
+    "first_modules",
     "gone_module",
     "gone_prefix",
     "gone_text",
@@ -118,6 +121,14 @@ def members(era: str, carried: bool = True) -> dict[str, Row]:
         for row in rows_of(era)
         if row.name.startswith(_CLASS) and (carried or not row.carried)
     }
+
+
+@functools.lru_cache(maxsize=None)
+def first_modules() -> frozenset[str]:
+    """ "" and the modules below ``tf`` that have names of TensorFlow 1 alone."""
+    parts = [name.split(".") for name in FIRST_GENERATION]
+    above = (".".join(each[:end]) for each in parts for end in range(len(each)))
+    return frozenset(above)
 
 
 def spelled(era: str) -> str:
