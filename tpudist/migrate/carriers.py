@@ -86,6 +86,18 @@ class Carriers:
         self._add(path, set(bound) - set(ROOTS))
         if handed_on.may_hand_on(text, bound):
             self._note(path, handed_on.found(nodes, bound, ()))
+        self._keep(path, text, nodes, imports)
+
+    def _keep(self, path: str, text: str, nodes: list[ast.AST], imports: Sequence[Import]) -> None:
+        """Notes where a file itself keeps names that today's TensorFlow has not."""
+        asked = handed_on.is_of_today
+        bound = _bound(imports, asked)
+        kept = set(bound)
+        if handed_on.may_hand_on(text, bound, asked):
+            handed = handed_on.found(nodes, bound, (), asked)
+            kept |= handed.names | handed.anywhere
+        if not kept <= set(ROOTS):
+            self._inside.setdefault(path, set()).update(kept - set(ROOTS))
 
     def take_unread(self, codebase: CodeBase, path: str) -> None:
         """Notes a file that Python cannot parse: it is newer than this Python, or it is none."""
@@ -244,7 +256,9 @@ def _has_star(imports: Iterable[Import]) -> bool:
     )
 
 
-def _bound(imports: Iterable[Import]) -> dict[str, set[str]]:
+def _bound(
+    imports: Iterable[Import], asked: handed_on.Asked = handed_on.is_asked_for
+) -> dict[str, set[str]]:
     """{word: names below ``tf`` that it is imported as}, of those that a rule asks for."""
     found: dict[str, set[str]] = {root: {""} for root in ROOTS}
     for module, level, names in imports:
@@ -256,7 +270,7 @@ def _bound(imports: Iterable[Import]) -> dict[str, set[str]]:
                 below = tensorflow_names.below_tensorflow(full)
             if below is None and not level and full.partition(".")[0] == "tpudist" or name in ROOTS:
                 below = below or ""
-            if below is not None and handed_on.is_asked_for(below):
+            if below is not None and asked(below):
                 found.setdefault(bound or name, set()).add(below)
     return found
 

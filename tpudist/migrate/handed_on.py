@@ -15,18 +15,36 @@ from tpudist.migrate import rules
 from tpudist.resolution import tensorflow_names
 
 if TYPE_CHECKING:
-    from typing import Iterable, Iterator, Mapping
+    from typing import Callable, Iterable, Iterator, Mapping
+
+    Asked = Callable[[str], bool]
 
     #: {word: dotted names below ``tf`` that it is imported as}
     Bound = Mapping[str, set[str]]
 
 #: What TensorFlow is called, wherever it comes from.
 ROOTS = ("tf", "tensorflow")
-_ASKED = frozenset(name for rule in rules.load() for kind, name in rule.uses if kind == "tf")
-#: The names above those, "" for TensorFlow itself.
-ABOVE = frozenset(
-    ".".join(name.split(".")[:end]) for name in _ASKED for end in range(name.count(".") + 1)
+_RULES_OF_TODAY = ("gone-names", "renamed-names")
+_ASKED, _TODAY = (
+    frozenset(
+        name
+        for rule in rules.load()
+        for kind, name in rule.uses
+        if kind == "tf" and (rule.name in _RULES_OF_TODAY) == is_today
+    )
+    for is_today in (False, True)
 )
+
+
+def _above(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(
+        ".".join(name.split(".")[:end]) for name in names for end in range(name.count(".") + 1)
+    )
+
+
+#: The names above those, "" for TensorFlow itself.
+ABOVE = _above(_ASKED)
+_ABOVE_TODAY = _above(_TODAY)
 _NOT_CALLED = r"%s\b(?<!\w%s)(?<!import %s)(?<!\bas %s)(?<!from %s)((?:\s*\.\s*\w+)*)(?!\w|\s*[.(])"
 GIVING_BACK = frozenset("getattr next iter reversed tuple sorted enumerate zip".split())
 _READING = frozenset(["values", "items"])
@@ -60,18 +78,25 @@ def is_asked_for(dotted: str) -> bool:
     return dotted in ABOVE or dotted in _ASKED or first in ("contrib", "compat")
 
 
-def may_hand_on(text: str, bound: Bound) -> bool:
+def is_of_today(dotted: str) -> bool:
+    """Whether a name is one that today's TensorFlow has not, or above one: followed in a file."""
+    dotted = without_compat(dotted)
+    return dotted in _ABOVE_TODAY or dotted in _TODAY
+
+
+def may_hand_on(text: str, bound: Bound, asked: Asked = is_asked_for) -> bool:
     """Whether a name that a rule asks for stands in a file without being called.
 
     Args:
       text: the file's source.
       bound: the words that it knows TensorFlow's names by.
+      asked: tells such a name.
     """
     for word, names in bound.items():
         pattern = _NOT_CALLED % ((re.escape(word),) * 5)
         for match in re.finditer(pattern, text):
             rest = re.sub(r"\s", "", match.group(1))
-            if any(is_asked_for((name + rest).strip(".")) for name in names):
+            if any(asked((name + rest).strip(".")) for name in names):
                 return True
     return False
 
@@ -86,20 +111,23 @@ def may_be_handed_on(text: str, word: str) -> bool:
     )
 
 
-def found(nodes: Iterable[ast.AST], bound: Bound, hot: Iterable[str]) -> Handed:
+def found(
+    nodes: Iterable[ast.AST], bound: Bound, hot: Iterable[str], asked: Asked = is_asked_for
+) -> Handed:
     """Where names that a rule asks for go in a file.
 
     Args:
       nodes: all its nodes, as of `tpudist.eras.walks.nodes`.
       bound: the words that it knows TensorFlow's names by.
       hot: other words that may stand for one.
+      asked: as of `may_hand_on`.
     """
-    return _Finder(list(nodes), bound, set(hot)).found()
+    return _Finder(list(nodes), bound, set(hot), asked).found()
 
 
 class _Finder:
-    def __init__(self, nodes: list[Any], bound: Bound, hot: set[str]) -> None:
-        self._nodes, self._bound, self._hot = nodes, bound, hot
+    def __init__(self, nodes: list[Any], bound: Bound, hot: set[str], asked: Asked) -> None:
+        self._nodes, self._bound, self._hot, self._asked = nodes, bound, hot, asked
         self._handed = Handed(set(), set(), set(), set(), False)
         self._returned: set[int] = set()
         self._unknown = False
@@ -214,9 +242,9 @@ class _Finder:
                 return True
             if node.id in self._bound:  # what is below TensorFlow is known
                 names = [".".join([name, *words]).strip(".") for name in self._bound[node.id]]
-                return any(map(is_asked_for, names))
+                return any(map(self._asked, names))
             if any(
-                word in ROOTS and is_asked_for(".".join(words[index + 1 :]))
+                word in ROOTS and self._asked(".".join(words[index + 1 :]))
                 for index, word in enumerate(words)
             ):
                 return True
