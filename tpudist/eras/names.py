@@ -27,13 +27,13 @@ def eras_of_name(dotted):
     plain = without_compat(dotted)
     if plain.partition(".")[0] == "contrib" or is_first_generation(dotted):
         return ("contrib",)
-    return tuple(era for era in surfaces.ERAS if _known(plain, _BESIDE[era]))
+    return tuple(era for era in surfaces.ERAS if is_below(plain, _BESIDE[era]))
 
 
 @functools.lru_cache(maxsize=2000)
 def is_first_generation(dotted):
     """Whether a dotted name below ``tf`` is one that only TensorFlow 1 has."""
-    return _known(dotted, surfaces.FIRST_GENERATION)
+    return is_below(dotted, surfaces.FIRST_GENERATION)
 
 
 @functools.lru_cache(maxsize=2000)
@@ -70,6 +70,7 @@ def without_compat(dotted):
     return _COMPAT.sub("", dotted)
 
 
-def _known(dotted, names):
+def is_below(dotted, names):
+    """Whether a dotted name, or one above it, is among `names`."""
     parts = dotted.split(".")
     return any(".".join(parts[:end]) in names for end in range(1, len(parts) + 1))

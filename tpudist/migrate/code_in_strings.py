@@ -259,7 +259,7 @@ def _instead(below: str) -> str:
             return "tensorflow." + surfaces.NAMES[era][plain]
     gone = surfaces.gone_today(plain)
     if gone:
-        return surfaces.GONE_TODAY.get(gone) or surfaces.GONE[gone]
+        return surfaces.instead_of_gone(gone)
     if plain.partition(".")[0] != "contrib":
         return "tensorflow.compat.v1." + plain
     new = surfaces.successor(plain)

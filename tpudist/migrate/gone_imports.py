@@ -62,7 +62,7 @@ def leave_names(plan_, rule):
             name = surfaces.gone_today(below)
             if name in surfaces.KEPT_IN_V1 and is_v1(plan_, full):
                 continue
-            instead = (surfaces.GONE_TODAY.get(name) or surfaces.GONE[name]) if name else ""
+            instead = surfaces.instead_of_gone(name) if name else ""
             if name is None and full.partition(".")[0] == "tensorflow":
                 name = surfaces.gone_module(below)
                 instead = surfaces.instead_of_module(below)

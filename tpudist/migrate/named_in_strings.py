@@ -118,7 +118,7 @@ def _instead(dotted):
     if dotted in surfaces.NAMES["latest"]:
         return "tf." + surfaces.NAMES["latest"][dotted]
     gone = surfaces.gone_today(dotted)
-    return surfaces.GONE_TODAY.get(gone) or surfaces.GONE.get(gone) or "the name as code"
+    return surfaces.instead_of_gone(gone) if gone else "the name as code"
 
 
 def _leave_annotations(plan, table):

@@ -35,11 +35,10 @@ def is_gone(dotted):
       dotted: such as "keras.layers.CuDNNLSTM".
     """
     plain = names.without_compat(dotted)
-    parts = plain.split(".")
     return (
         surfaces.gone_today(plain) is not None
         or surfaces.gone_module(dotted) is not None
-        or any(".".join(parts[:end]) in surfaces.RENAMED_TODAY for end in range(2, len(parts) + 1))
+        or names.is_below(plain, surfaces.RENAMED_TODAY)
     )
 
 

@@ -63,6 +63,7 @@ __all__ = [
     "gone_prefix",
     "gone_text",
     "gone_today",
+    "instead_of_gone",
     "instead_of_module",
     "lead",
     "leads_below",
@@ -125,7 +126,7 @@ def members(era: str, carried: bool = True) -> dict[str, Row]:
 
 @functools.lru_cache(maxsize=None)
 def first_modules() -> frozenset[str]:
-    """ "" and the modules below ``tf`` that have names of TensorFlow 1 alone."""
+    """The modules that have names of TensorFlow 1 alone, ``tf`` itself as "" among them."""
     parts = [name.split(".") for name in FIRST_GENERATION]
     above = (".".join(each[:end]) for each in parts for end in range(len(each)))
     return frozenset(above)
@@ -198,3 +199,8 @@ def gone_today(name: str) -> str | None:
         if above in GONE_TODAY or above in GONE:
             return above
     return None
+
+
+def instead_of_gone(name: str) -> str:
+    """What to type instead of a name that :func:`gone_today` returned."""
+    return GONE_TODAY.get(name) or GONE[name]

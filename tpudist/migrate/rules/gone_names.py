@@ -10,8 +10,8 @@ from tpudist.resolution import import_origins
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
-_INSTEAD = {**surfaces.GONE, **surfaces.GONE_TODAY}
-USES = [("tf", name) for name in _INSTEAD if name.partition(".")[0] != "contrib"]
+_NAMES = {**surfaces.GONE, **surfaces.GONE_TODAY}
+USES = [("tf", name) for name in _NAMES if name.partition(".")[0] != "contrib"]
 
 
 def apply(use):
@@ -26,7 +26,9 @@ def apply(use):
         use.plan.other(use.node, use.name, "it is told at its first use")
         return
     use.plan.told.add(use.name)
-    use.leave("tf.%s is not in every TensorFlow of today" % use.name, _INSTEAD[use.name])
+    use.leave(
+        "tf.%s is not in every TensorFlow of today" % use.name, surfaces.instead_of_gone(use.name)
+    )
 
 
 def is_kept(use):
