@@ -9,7 +9,15 @@ import re
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, nests, stored_parts, versions
+from tpudist.tfcompat import (
+    distributed,
+    functions,
+    graphs,
+    nests,
+    replica_threads,
+    stored_parts,
+    versions,
+)
 from tpudist.virtual import collectives, keras_loops, merge, raw_writes, trace_arguments
 
 #: TensorFlow's name scope of every replica but the first.
@@ -29,7 +37,9 @@ def run(extended, fn, args, kwargs):
     def on_the_device(*replica_args, **replica_kwargs):
         with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
             current = tf.distribute.get_replica_context()
-            return stored_parts.wholes(current, fn(*replica_args, **replica_kwargs))
+            result = stored_parts.wholes(current, fn(*replica_args, **replica_kwargs))
+        replica_threads.end_before_joining()
+        return result
 
     with _traced(extended), names.go_on():
         results = distributed.MirroredExtended._call_for_each_replica(

@@ -1,0 +1,25 @@
+"""The threads in which the mirrored strategy runs its replicas."""
+
+import threading
+
+
+def end_before_joining():
+    """Has TensorFlow wait for the current thread's end, after its replica is done.
+
+    ``Coordinator.join`` looks once whether all threads have ended, and sleeps for a second if
+    one has not. One that has traced a ``tf.function`` takes 0.2 ms to end up to 2.3, so that
+    half of all traces took a second more.
+
+    Context: replica, as the last thing that a replica's thread does.
+    """
+    thread = threading.current_thread()
+    # The last thing that ``mirrored_strategy.py`` does before it joins is ``should_run.set()``.
+    thread.should_run = _Ending(thread)
+
+
+class _Ending:
+    def __init__(self, thread):
+        self._thread = thread
+
+    def set(self):
+        self._thread.join()
