@@ -76,6 +76,10 @@ class Relocation:
         """What a name or module of contrib is imported as; the same if there is no import."""
         if not self._successors or inner.partition(".")[0] != "contrib":
             return inner
+        if inner.startswith("contrib.tpu.python."):
+            public = self._successors.get(surfaces.public_name(inner))
+            if public:
+                return public
         new = surfaces.successor(inner)
         if new is None or new.target.startswith(_NO_MODULES):
             return inner

@@ -159,7 +159,8 @@ def gone_text(name: str) -> str:
     Args:
       name: dotted name below ``tf``.
     """
-    found, words = lead(name), GONE[gone_prefix(name) or "contrib"]
+    public = public_name(name)
+    found, words = lead(name), GONE[public if public in GONE else gone_prefix(name) or "contrib"]
     if found.kind == "private":
         words += "; %s has it, which is no public API" % found.target
     return words

@@ -5,7 +5,14 @@ from tpudist import surfaces
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/api_docs/python/tf/compat/v1/tpu"
 _NAMES = {old: new for old, new in surfaces.NAMES["v2_0"].items() if old.startswith("contrib.tpu.")}
-USES = [("tf", name) for name in _NAMES]
+
+#: Modules below ``contrib.tpu.python`` that programs import the same names from.
+_MODULES = ("ops.tpu_ops", "tpu.bfloat16", "tpu.tpu", "tpu.tpu_optimizer")
+USES = [
+    ("tf", "contrib.tpu." + module + old.rpartition(".")[2])
+    for old in _NAMES
+    for module in ("", *("python.%s." % each for each in _MODULES))
+]
 
 
 def apply(use):
@@ -14,4 +21,4 @@ def apply(use):
     Args:
       use: the `Use`.
     """
-    return use.respell(_NAMES[use.name])
+    return use.respell(_NAMES[surfaces.public_name(use.name)])
