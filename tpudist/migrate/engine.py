@@ -165,6 +165,8 @@ class Engine:
         """What there is to read of a file, None for all."""
         if self._whole or source.notebook is not None or path in self._survey.strategic:
             return None
+        if path in self._codebase.borrowed:
+            return None
         if path not in self._survey.excerpts:
             if excerpts.uses_strategies(self._codebase.bytes[path]):
                 return None
