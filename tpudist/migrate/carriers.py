@@ -99,6 +99,10 @@ class Carriers:
         if not kept <= set(ROOTS):
             self._inside.setdefault(path, set()).update(kept - set(ROOTS))
 
+    def borrow(self, path: str, words: Iterable[str]) -> None:
+        """Notes words that a file has from others, which are followed in that file only."""
+        self._inside.setdefault(path, set()).update(words)
+
     def take_unread(self, codebase: CodeBase, path: str) -> None:
         """Notes a file that Python cannot parse: it is newer than this Python, or it is none."""
         try:
@@ -272,6 +276,9 @@ def _bound(
                 below = below or ""
             if below is not None and asked(below):
                 found.setdefault(bound or name, set()).add(below)
+            elif below and name == "*":
+                for word in handed_on.below(below[:-2], asked):
+                    found.setdefault(word, set()).add(below[:-1] + word)
     return found
 
 

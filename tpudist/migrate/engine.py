@@ -165,6 +165,8 @@ class Engine:
         """What there is to read of a file, None for all."""
         if self._whole or source.notebook is not None or path in self._survey.strategic:
             return None
+        if path in self._codebase.borrowed:
+            return None
         if path not in self._survey.excerpts:
             if excerpts.uses_strategies(self._codebase.bytes[path]):
                 return None
@@ -223,7 +225,8 @@ class Engine:
         if moved is not None and self.wanted(rules.IMPORTS):
             imports.plan(plan, moved)
         if path in self._survey.starts and steps[0] == "2.0" and self.wanted(graph_mode.RULE):
-            graph_mode.plan(plan, self._survey.wants_v1(path))
+            v1 = moved is not None and self.wanted(rules.IMPORTS) and self._survey.wants_v1(path)
+            graph_mode.plan(plan, v1)
         if self.wanted("gone-contrib") and steps[0] in ("2.0", "import"):
             era = self._survey.eras.get(path, "") if steps == ("import",) else ""
             gone_imports.leave_contrib(plan, moved if self.wanted(rules.IMPORTS) else None, era)
@@ -270,9 +273,9 @@ class Engine:
         )
         if first and path in self._survey.plain_v1 and path not in self._survey.eras:
             contrib, target = True, "latest"  # it has no strategy that an era answers for
-        plain = bool(plan.edits) or contrib or self._belongs(path, plan, plan.steps[-1])
-        plain = plain or plan.steps[-1] == "latest" and gone_imports.renames(plan)
         v1 = first and self._survey.wants_v1(path)
+        plain = bool(plan.edits) or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
+        plain = plain or plan.steps[-1] == "latest" and gone_imports.renames(plan)
         successors = {}
         for step in plan.steps:
             successors.update(surfaces.NAMES[STEPS[step]])

@@ -157,8 +157,8 @@ def _is_readable(text: str) -> bool:
 
 def _parts_of(text: str, nodes: list[Any]) -> Parts | None:
     kept, words = _matter(nodes)
-    if words.isdisjoint(["tf", "tensorflow"]):
-        return None  # what it takes for TensorFlow is not imported here
+    if words.isdisjoint(["tf", "tensorflow"]) or "*" in words:
+        return None  # what it takes for TensorFlow is not imported here by its name
     unread = [line for node in _unread(nodes[0].body[1:], kept) for line in _lines(node)]
     return Parts(array.array("I", unread), words, len(text))
 

@@ -66,6 +66,7 @@ def plan(plan_, is_v1):
         text = "import tensorflow.compat.v1 as %s\n%s.disable_v2_behavior()\n" % (name, name)
         node = statements.put_first(plan_, cst.parse_module(text).body)
         return plan_.done(node, RULE, "", text.replace("\n", "; ").strip("; "))
+    is_v1 = is_v1 and not plan_.ignores(statement, "imports")
     call = "%s.%sdisable_v2_behavior()" % (root, "" if is_v1 else "compat.v1.")
     statements.put_after(plan_, statement, cst.parse_statement(call))
     return plan_.done(statement, RULE, module.code(statement).split("\n")[-1], call)

@@ -84,6 +84,14 @@ def is_of_today(dotted: str) -> bool:
     return dotted in _ABOVE_TODAY or dotted in _TODAY
 
 
+def below(module: str, asked: Asked) -> set[str]:
+    """The words right below a module's name that a rule asks for, or that are above such a name."""
+    every = (_ASKED, _TODAY, ABOVE, _ABOVE_TODAY)
+    found = {name.rpartition(".")[2] for names in every for name in names
+             if name.rpartition(".")[0] == module and asked(name)}  # fmt: skip
+    return found
+
+
 def may_hand_on(text: str, bound: Bound, asked: Asked = is_asked_for) -> bool:
     """Whether a name that a rule asks for stands in a file without being called.
 

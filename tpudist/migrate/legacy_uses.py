@@ -12,7 +12,7 @@ import libcst as cst
 from tpudist import surfaces
 from tpudist.eras import names as era_names
 from tpudist.migrate.use import STEPS, Use
-from tpudist.resolution import members, syntax_trees, tensorflow_names
+from tpudist.resolution import imported_values, members, syntax_trees, tensorflow_names
 from tpudist.resolution.import_origins import first_name, first_word
 from tpudist.resolution.module import dotted_name, last_word
 
@@ -72,15 +72,30 @@ def uses(plan, table):
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
         if name in owners and plan.words is None:
             yield from _member_use(plan, node, owners[name], table)
-    for call in module.nodes.calls:
-        node = call.func
-        if type(node) is not cst.Name or id(node) in skipped:
+    for node in _bare_names(plan):
+        if id(node) in skipped:
             continue
         if plan.words is None or _may_be_tensorflow(plan, node):
             dotted = _dotted(plan, node, table)
             if dotted is not None:
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
     _leave_definitions(plan, owners, table)
+
+
+def _bare_names(plan):
+    """The Names that may be of TensorFlow: those called; all, where no import says which are."""
+    module = plan.module
+    for call in module.nodes.calls:
+        if type(call.func) is cst.Name:
+            yield call.func
+    if plan.words is not None or not (
+        module.path in plan.evaluator.codebase.borrowed or imported_values.has_star(module)
+    ):
+        return
+    for node in module.nodes.names:
+        parent = module.parent(node)
+        if type(parent) in (cst.Attribute, cst.Arg, cst.Assign) and parent.value is node:
+            yield node
 
 
 def _leave_definitions(plan, owners, table):

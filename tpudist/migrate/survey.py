@@ -6,6 +6,7 @@ import re
 
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
+from tpudist.eras import names as era_names
 from tpudist.migrate import carriers, excerpts, graph_mode, program_files
 from tpudist.resolution import python_trees, sources
 
@@ -62,8 +63,10 @@ class Survey:
     def __init__(self, codebase, origin="auto"):
         self._facts, self.eras, self.excerpts = {}, {}, {}
         self.carriers = carriers.Carriers()
+        self._borrowed = codebase.borrowed
         for path in codebase.candidates:
             self._read(codebase, path)
+            self.carriers.borrow(path, codebase.borrowed.get(path, ()))
         self.carriers.settle(codebase)
         self._contrib = {path for path, found in self._facts.items() if found.contrib}
         reached = self._reached(codebase)
@@ -81,7 +84,10 @@ class Survey:
         self._scaled = self._divided(codebase, origin)
         self._v1 = {path for path in self._contrib | self.companions if self._of(path).tensorflow_1}
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
-        self.plain_v1 = {path for path, found in self._facts.items() if found.first} - self._v1
+        self.plain_v1 = {path for path, found in self._facts.items() if found.first}
+        self.plain_v1 -= self._v1 | self._contrib
+        lenders = self._lenders(self.plain_v1) - self._v1
+        self.plain_v1 |= lenders
         self._v1 |= self.plain_v1
         self.starts = self._starts(codebase)
         disabled = {p for p in codebase.candidates if b"disable_v2_behavior(" in codebase.bytes[p]}
@@ -97,9 +103,10 @@ class Survey:
             | self.companions
             | set(self.handed)
             | self.starts
+            | lenders
             | set(self._with_common_names(codebase, reached))
         )
-        self._facts = None
+        self._facts = self._borrowed = None
 
     def is_contrib(self, path):
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
@@ -172,13 +179,24 @@ class Survey:
             imports,
             _tells_contrib(found),
             _names_tensorflow_1(found),
-            any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found),
+            any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found)
+            or bool(self._lenders([path])),
             any(each.kind == evidence.MODE for each in found),
             any(each.kind == evidence.STATED for each in found),
         )
         told = decide.decide([each for each in found if each.kind in _OF_SURFACES])
         if told.decisive:
             self.eras[path] = told.era
+
+    def _lenders(self, paths):
+        """The files from whose imports others have names of TensorFlow 1."""
+        return {
+            origin
+            for path in paths
+            for every in self._borrowed.get(path, {}).values()
+            for below, origin in every
+            if era_names.is_first_generation(below)
+        }
 
     def _of(self, path):
         return self._facts.get(path, _NOTHING)

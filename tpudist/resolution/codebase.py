@@ -9,7 +9,7 @@ import re
 from tpudist import surfaces
 from tpudist.eras import names
 from tpudist.resolution import contents as contents_lib
-from tpudist.resolution import gone_words, source_files, sources, tensorflow_words
+from tpudist.resolution import gone_words, lent_names, source_files, sources, tensorflow_words
 
 _WORDS = sorted(
     {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
@@ -84,6 +84,7 @@ class CodeBase:
     Attributes:
       files: the paths of all files.
       passed_over: what a user may miss among them, as of `source_files.find`.
+      borrowed: {path: what `lent_names.Lent.words` says of it} of the files that have such words.
       asked: the paths of the parsed files that were asked for; who wants to know clears it.
     """
 
@@ -93,18 +94,26 @@ class CodeBase:
         ]
         self.files, self.passed_over = source_files.find(paths, exclude)
         self.bytes = contents_lib.Contents(contents)
-        self.unreadable, self.candidates = {}, []
+        self.unreadable, self.candidates, may_borrow = {}, [], []
         for path in self.files:
             try:
-                if may_matter(self.bytes.take(path)):
-                    self.candidates.append(path)
+                raw = self.bytes.take(path)
             except OSError as error:
                 self.unreadable[path] = error
+                continue
+            if may_matter(raw):
+                self.candidates.append(path)
+            if gone_words.may_borrow(raw):
+                may_borrow.append(path)
         self._modules, self._mentioning, self._having, self._assigned = {}, {}, {}, None
         self._words, self.called, self.asked = None, {}, set()
         self._paths = _by_whole_path(self.bytes.paths)
         self._module_files, self._kept = {}, {}
         self._shorten, self._short = None, {}
+        lent = lent_names.Lent(self)
+        words = ((path, lent.words(path)) for path in may_borrow)
+        self.borrowed = {path: each for path, each in words if each}
+        self.candidates += sorted(set(self.borrowed) - set(self.candidates))
 
     def __getstate__(self):
         return dict(self.__dict__, _modules={}, _kept={}, _short={}, _shorten=None)

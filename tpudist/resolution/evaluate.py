@@ -30,7 +30,6 @@ from tpudist.resolution import (
     marks,
     members,
     parameters,
-    tensorflow_names,
 )
 from tpudist.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
 from tpudist.resolution.module import last_word
@@ -145,8 +144,7 @@ class Evaluator:
         for path in imported_values.star_imports(self, module):
             other = self.codebase.module(path)
             found |= self.global_values(other, name) if other else UNKNOWN
-        if tensorflow_names.may_be_starred(name) and imported_values.has_star_of_tensorflow(module):
-            found |= {("tf", name)}
+        found |= imported_values.starred(module, name)
         return found or UNKNOWN
 
     # Expressions.

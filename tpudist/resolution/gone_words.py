@@ -27,6 +27,28 @@ _BELOW = [
 ]
 
 
+#: The last words of those names.
+LAST = frozenset(word.decode("ascii") for words in _last_words().values() for word in words)
+_LAST = frozenset(word.encode("ascii") for word in LAST)
+_ABOVE = frozenset(
+    name.rpartition(".")[0] for name in (*surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY)
+)
+_ATTRIBUTE = re.compile(rb"\.(\w+)")
+
+
+def may_borrow(raw):
+    """Whether a file may name one that it reaches through another file.
+
+    Args:
+      raw: its bytes.
+    """
+    if b".tf." in raw or b"tf." in raw and b" as tf" not in raw:
+        return True
+    if not _LAST.isdisjoint(_ATTRIBUTE.findall(raw)):
+        return True
+    return b"import *" in raw and not _LAST.isdisjoint(re.findall(rb"\w+", raw))
+
+
 @functools.lru_cache(maxsize=4000)
 def is_gone(dotted):
     """Whether a dotted name below ``tensorflow`` is gone, or has moved.
@@ -40,6 +62,11 @@ def is_gone(dotted):
         or surfaces.gone_module(dotted) is not None
         or names.is_below(plain, surfaces.RENAMED_TODAY)
     )
+
+
+def is_asked(dotted):
+    """Whether a dotted name below ``tensorflow`` is gone, has moved, or has such names below it."""
+    return is_gone(dotted) or dotted in _ABOVE
 
 
 def may_name(raw):

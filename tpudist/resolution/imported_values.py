@@ -4,7 +4,7 @@ import sys
 
 import libcst as cst
 
-from tpudist.resolution import tensorflow_names
+from tpudist.resolution import gone_words, tensorflow_names
 from tpudist.resolution.fixed_point import UNKNOWN
 from tpudist.resolution.module import dotted_name
 
@@ -93,15 +93,29 @@ def star_imports(evaluator, module):
                 yield path
 
 
-def has_star_of_tensorflow(module):
-    """Whether a module has ``from tensorflow import *``."""
-    return any(
-        isinstance(node, cst.ImportFrom)
-        and isinstance(node.names, cst.ImportStar)
-        and not node.relative
-        and tensorflow_names.below_tensorflow(dotted_name(node.module)) == ""
-        for node in module.nodes.imports
-    )
+def has_star(module):
+    """Whether a module has ``from tensorflow.a import *``."""
+    return any(True for _ in _stars(module))
+
+
+def starred(module, name):
+    """The names of TensorFlow that a name may be by ``from tensorflow.a import *``, as values."""
+    return {
+        ("tf", full)
+        for below in _stars(module)
+        for full in [(below + "." + name).lstrip(".")]
+        if (gone_words.is_asked(full) if below else tensorflow_names.may_be_starred(full))
+    }
+
+
+def _stars(module):
+    """The x of each ``from tensorflow.x import *``."""
+    for node in module.nodes.imports:
+        if type(node) is cst.ImportFrom and type(node.names) is cst.ImportStar:
+            if not node.relative:
+                below = tensorflow_names.below_tensorflow(dotted_name(node.module))
+                if below is not None:
+                    yield below
 
 
 def _find(evaluator, module, full, level):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tpudist.resolution.codebase import CodeBase
 
 _IMPORT = re.compile(rb"import\b")
-_NAMES = re.compile(r"[\w.]+")
+_NAMES = re.compile(r"([\w.]+)(?:\s+as\s+(\w+))?")
 _MOST = 60  # files that are looked at
 
 
@@ -79,7 +79,7 @@ def _is_known(full: str) -> bool:
     return imported_values.is_known(full) or full.partition(".")[0] == "tpudist"
 
 
-def imports(raw: bytes) -> Iterator[tuple[str | None, int, list[tuple[str, None]]]]:
+def imports(raw: bytes) -> Iterator[tuple[str | None, int, list[tuple[str, str | None]]]]:
     """What may be import statements in a file's bytes, as of `Outside.look`."""
     for match in _IMPORT.finditer(raw):
         before = raw[raw.rfind(b"\n", 0, match.start()) + 1 : match.start()]
@@ -87,10 +87,10 @@ def imports(raw: bytes) -> Iterator[tuple[str | None, int, list[tuple[str, None]
         if b"(" in after:
             after = raw[match.end() : raw.find(b")", match.end()) % (len(raw) + 1)]
         words = after.decode("utf-8", "replace").partition("#")[0].strip("( \t\r\n").split(",")
-        names = [found.group() for found in map(_NAMES.search, words) if found]
+        names = [found.groups() for found in map(_NAMES.search, words) if found]
         base = before.rpartition(b"from ")[2].decode("utf-8", "replace").strip()
         if b"from " not in before:
-            yield None, 0, [(name, None) for name in names]
+            yield None, 0, names
         elif base:
             module = base.lstrip(".")
-            yield module.strip(), len(base) - len(module), [(name, None) for name in names]
+            yield module.strip(), len(base) - len(module), names

@@ -25,24 +25,40 @@ def names(raw):
     Args:
       raw: its bytes.
     """
-    found, called = {word for pattern in _BELOW for word in pattern.findall(raw)}, {}
+    found, called = {word for pattern in _BELOW for word in pattern.findall(raw)}, bound(raw)
+    for below in called.pop(b"*", ()):
+        words = set(re.findall(rb"\w+", raw))
+        found.update((below + b"." + word).lstrip(b".") for word in words)
+    for name, every in called.items():
+        for below in every:
+            found.add(below)
+            if (
+                name != b"tf"
+                and below.decode("utf-8", "replace") in surfaces.first_modules()
+                and name + b"." in raw
+            ):
+                rest = re.findall(rb"\b%s\.(\w[\w.]*)" % name, raw)
+                found.update((below + b"." + each).lstrip(b".") for each in rest)
+    return {each.decode("utf-8", "replace") for each in found}
+
+
+def bound(raw):
+    """{name: what a file may bind it to, dotted names below ``tensorflow``}, all of them bytes.
+
+    Of ``from tensorflow.a import *`` the name is "*", and what it is bound to the module.
+    """
+    called = {}
     for below, name in _AS.findall(raw):
-        called[name] = below[1:]
+        called.setdefault(name, set()).add(below[1:])
     for match in _FROM.finditer(raw):
-        for name, other in _IMPORTED.findall(match.group(2) or match.group(3) or b""):
+        imported = match.group(2) or match.group(3) or b""
+        if imported.strip().startswith(b"*"):
+            called.setdefault(b"*", set()).add(match.group(1)[1:])
+        for name, other in _IMPORTED.findall(imported):
             full = (match.group(1)[1:] + b"." + name).lstrip(b".")
-            found.add(full)
-            called[other or name] = full
+            called.setdefault(other or name, set()).add(full)
     for match in _IS.finditer(raw):
         name = _LAST.search(raw, max(0, match.start() - 80), match.start())
         if name:
-            called[name.group(1)] = match.group(1)[1:]
-    for name, below in called.items():
-        if (
-            name != b"tf"
-            and below.decode("utf-8", "replace") in surfaces.first_modules()
-            and name + b"." in raw
-        ):
-            rest = re.findall(rb"\b%s\.(\w[\w.]*)" % name, raw)
-            found.update((below + b"." + each).lstrip(b".") for each in rest)
-    return {each.decode("utf-8", "replace") for each in found}
+            called.setdefault(name.group(1), set()).add(match.group(1)[1:])
+    return called

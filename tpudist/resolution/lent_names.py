@@ -1,0 +1,148 @@
+"""Names of TensorFlow that a file has from another file of its code base: ``from common import K``.
+
+Looked for in bytes, and only where one leads to a name that TensorFlow has no longer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tpudist.eras import names
+from tpudist.resolution import gone_words, outside, tensorflow_words
+
+if TYPE_CHECKING:
+    from typing import Iterable, Iterator, Sequence
+
+    from tpudist.resolution.codebase import CodeBase
+
+    #: (dotted name below ``tf``, the file that has it from TensorFlow).
+    Origin = tuple[str, str]
+
+_CHAIN = re.compile(rb"(?<![.\w])[A-Za-z_]\w*(?:\.\w+)*")
+_STAR = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*\(?[ \t]*\*", re.M)
+_DEEPEST = 8  # files through which a name may come
+
+
+class Lent:
+    """What files of a code base lend each other.
+
+    Args:
+      codebase: the `CodeBase`.
+    """
+
+    def __init__(self, codebase: CodeBase) -> None:
+        self._codebase = codebase
+        self._imports: dict[str, dict[str, list[Any]]] = {}
+        self._bound: dict[str, dict[str, set[str]]] = {}
+
+    def words(self, path: str) -> dict[str, set[Origin]]:
+        """The words of a file that stand for TensorFlow, or for a module or name of it.
+
+        Args:
+          path: the file.
+
+        Returns:
+          {word: its Origins} of those that another file has imported.
+        """
+        found: dict[str, set[Origin]] = {}
+        local = {name for name, every in self._imported(path).items() if self._is_own(path, every)}
+        if not local:
+            return found
+        for chain in set(_CHAIN.findall(self._codebase.bytes[path])):
+            parts = chain.decode("utf-8", "replace").split(".")
+            if "*" not in local and (parts[0] not in local or len(parts) == 1):
+                continue
+            if gone_words.LAST.isdisjoint(parts) and "tf" not in parts:
+                continue
+            for index, below, origin in self._found(path, parts, 0, 0):
+                if origin != path and _is_old(below):
+                    found.setdefault(parts[index], set()).add((below, origin))
+        return found
+
+    def _is_own(self, path: str, imports: Iterable[Any]) -> bool:
+        """Whether one of some imports may be of a file of the code base."""
+        return any(
+            self._codebase.find_module(full, level, path) is not None
+            for module, level, name in imports
+            for full in ([module, (module + "." + name).strip(".")] if module or level else [name])
+        )
+
+    def _found(
+        self, path: str, parts: Sequence[str], start: int, deep: int
+    ) -> Iterator[tuple[int, str, str]]:
+        """(which part has it from TensorFlow, the name below ``tf``, where) of a dotted name."""
+        if deep > _DEEPEST or start >= len(parts):
+            return
+        first, rest = parts[start], list(parts[start + 1 :])
+        if deep:
+            for below in self._bindings(path).get(first, ()):
+                yield start, ".".join([below, *rest]).strip("."), path
+            for below in self._bindings(path).get("*", ()):
+                yield start, ".".join([below, first, *rest]).strip("."), path
+        imports = self._imported(path)
+        for module, level, name in imports.get(first, ()):
+            yield from self._through(path, parts, start, (module, level, name), deep)
+        for module, level, _ in imports.get("*", ()):
+            other = self._codebase.find_module(module, level, path)
+            if other is not None and other != path:
+                yield from self._found(other, parts, start, deep + 1)
+
+    def _through(
+        self, path: str, parts: Sequence[str], start: int, what: Any, deep: int
+    ) -> Iterator[tuple[int, str, str]]:
+        """As `_found`, of one import statement."""
+        module, level, name = what
+        if not module and not level:  # import a.b
+            words = [*name.split("."), *parts[start + 1 :]]
+            for end in range(len(words), name.count("."), -1):
+                other = self._codebase.find_module(".".join(words[:end]), 0, path)
+                if other is not None and other != path:
+                    after = start + end - name.count(".")
+                    yield from self._found(other, parts, after, deep + 1)
+            return
+        inner = self._codebase.find_module((module + "." + name).strip("."), level, path)
+        if inner is not None and inner != path:
+            yield from self._found(inner, parts, start + 1, deep + 1)
+        other = self._codebase.find_module(module, level, path)
+        if other is not None and other != path:
+            renamed = [*parts[:start], name, *parts[start + 1 :]]
+            yield from self._found(other, renamed, start, deep + 1)
+
+    def _bindings(self, path: str) -> dict[str, set[str]]:
+        if path not in self._bound:
+            raw = self._codebase.bytes[path]
+            found = tensorflow_words.bound(raw) if b"tensorflow" in raw else {}
+            self._bound[path] = {
+                name.decode("utf-8", "replace"): {
+                    names.without_compat(each.decode("utf-8", "replace")) for each in every
+                }
+                for name, every in found.items()
+            }
+        return self._bound[path]
+
+    def _imported(self, path: str) -> dict[str, list[Any]]:
+        """{name: [(module, level, name there)]} of what a file imports; "" for no module."""
+        if path not in self._imports:
+            found: dict[str, list[Any]] = {}
+            raw = self._codebase.bytes[path]
+            for module, level, every in outside.imports(raw):
+                for name, bound in every:
+                    if module is not None:
+                        found.setdefault(bound or name, []).append((module, level, name))
+                    else:
+                        first = bound or name.partition(".")[0]
+                        found.setdefault(first, []).append(("", 0, name if bound else first))
+            for dots, module in _STAR.findall(raw):
+                found.setdefault("*", []).append(
+                    (module.decode("utf-8", "replace"), len(dots), "*")
+                )
+            self._imports[path] = found
+        return self._imports[path]
+
+
+def _is_old(below: str) -> bool:
+    """Whether a name is gone, has moved, or is one of TensorFlow 1 alone."""
+    if below.partition(".")[0] == "contrib":
+        return False  # it is followed anyway
+    return gone_words.is_gone(below) or names.is_first_generation(below)
