@@ -72,6 +72,25 @@ def leave_names(plan_, rule):
                 plan_.leave(node, rule, seen, instead)
 
 
+def leave_names_of_2_2(plan_, rule):
+    """As `leave_names`, of what TensorFlow 2.2 has not.
+
+    Args:
+      plan_: the `Plan` of a migration that ends at 2.2.
+      rule: the rule's name.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, _ in _imported(node):
+            name = tensorflow_names.below_tensorflow(full)
+            if name not in surfaces.GONE_BY_2_2 or name in plan_.told:
+                continue
+            kept = name in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan_, full)
+            if not kept and not _is_tried(plan_.module, node):
+                plan_.told.add(name)
+                seen = "import of %s: not in TensorFlow 2.2" % full
+                plan_.leave(node, rule, seen, surfaces.GONE_BY_2_2[name])
+
+
 def is_v1(plan_, full):
     """Whether an import is, or becomes, one of ``tf.compat.v1``."""
     return ".compat.v1." in full + "." or plan_.survey.wants_v1(plan_.module.path)

@@ -45,6 +45,7 @@ NAMES = (
     "gone_contrib",
     "renamed_names",
     "gone_names",
+    "gone_by_2_2",
     "run",
     "connect",
     "strategy_class",
