@@ -31,6 +31,7 @@ from tpudist.surfaces.gone_today import (
     GONE_BY_2_2_BUT_V1,
     GONE_TODAY,
     KEPT_IN_V1,
+    KERAS_MEMBERS,
     RENAMED_TODAY,
 )
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
@@ -50,6 +51,7 @@ __all__ = [
     "GONE_TODAY",
     "HOMES",
     "KEPT_IN_V1",
+    "KERAS_MEMBERS",
     "LAST",
     "LEADS",
     "Lead",

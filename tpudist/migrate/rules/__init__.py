@@ -44,6 +44,8 @@ NAMES = (
     "contrib_homes",
     "gone_contrib",
     "renamed_names",
+    "keras_distribute",
+    "keras_members",
     "gone_names",
     "gone_by_2_2",
     "run",
