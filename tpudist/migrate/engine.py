@@ -217,6 +217,8 @@ class Engine:
         plan.words = None if excerpt is None else excerpt.words
         if self.wanted("gone-names") and steps[-1] == "latest":
             gone_imports.leave_names(plan, "gone-names")
+        if self.wanted("gone-by-2-2") and self._options.to == steps[-1] == "2.2":
+            gone_imports.leave_names_of_2_2(plan, "gone-by-2-2")
         if steps == ("import",):
             moved = self._import_level(path, plan)
         else:

@@ -33,9 +33,10 @@ _OWN -= set(legacy_uses.COMMON)
 #: What makes a strategy, or the context of one.
 _MADE = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
+    rb"|\bdistribute="
 )
 #: Words of which a file has one that the pattern is found in; to look for them takes no time.
-_IN_MADE = (b"Strategy", b"strategy", b"_context", b"tpudist")
+_IN_MADE = (b"Strategy", b"strategy", b"_context", b"tpudist", b"distribute=")
 _COMMON = "|".join(legacy_uses.COMMON).encode("ascii")
 #: What is done with one, or with something that cannot be told, and where a resolver is asked
 #: for: words in lower case, one of which it begins with, and a pattern. One that begins with a
@@ -59,7 +60,10 @@ _GROUPS = contents.grouped(_PATTERNS)
 _ASKED = frozenset(
     name.rpartition(".")[2]
     for rule, kind, name in _KEYS
-    if kind == "tf" and not name.startswith("contrib") and rule not in ("sessions", "gone-names")
+    if kind in ("tf", "keras")
+    and name != "compile"
+    and not name.startswith("contrib")
+    and rule not in ("sessions", "gone-names")
 ) | {"contrib"}
 _TOLD_ONCE = frozenset(name for rule, _, name in _KEYS if rule == "gone-names")
 _TOLD_LAST = frozenset(name.rpartition(".")[2] for name in _TOLD_ONCE)

@@ -3,8 +3,9 @@
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.eras import names as era_names
 from tpudist.migrate import imports
-from tpudist.resolution import import_origins, tensorflow_names
+from tpudist.resolution import gone_words, import_origins, tensorflow_names
 from tpudist.resolution.module import dotted_name
 
 
@@ -66,10 +67,32 @@ def leave_names(plan_, rule):
             if name is None and full.partition(".")[0] == "tensorflow":
                 name = surfaces.gone_module(below)
                 instead = surfaces.instead_of_module(below)
+            why = "not in every TensorFlow of today"
+            if name is None and era_names.is_below(below, (gone_words.OWN_KERAS,)):
+                name, instead = below, surfaces.instead_of_module(below)
+                why = "tf.keras knows nothing of it since TensorFlow 2.6"
             if name and name not in plan_.told and not _is_tried(plan_.module, node):
                 plan_.told.add(name)
-                seen = "import of %s: not in every TensorFlow of today" % full
-                plan_.leave(node, rule, seen, instead)
+                plan_.leave(node, rule, "import of %s: %s" % (full, why), instead)
+
+
+def leave_names_of_2_2(plan_, rule):
+    """As `leave_names`, of what TensorFlow 2.2 has not.
+
+    Args:
+      plan_: the `Plan` of a migration that ends at 2.2.
+      rule: the rule's name.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, _ in _imported(node):
+            name = tensorflow_names.below_tensorflow(full)
+            if name not in surfaces.GONE_BY_2_2 or name in plan_.told:
+                continue
+            kept = name in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan_, full)
+            if not kept and not _is_tried(plan_.module, node):
+                plan_.told.add(name)
+                seen = "import of %s: not in TensorFlow 2.2" % full
+                plan_.leave(node, rule, seen, surfaces.GONE_BY_2_2[name])
 
 
 def is_v1(plan_, full):

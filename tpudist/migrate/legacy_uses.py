@@ -42,7 +42,7 @@ def names_of(keys):
     """({member: the kinds that have it}, {last words of names below ``tf``}) of some keys."""
     found = {}
     for kind, name in keys:
-        if kind != "tf":
+        if kind not in ("tf", "keras"):
             found.setdefault(name, set()).add(kind)
     return found, {name.rpartition(".")[2] for kind, name in keys if kind == "tf"}
 
@@ -63,9 +63,13 @@ def uses(plan, table):
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
     taken = set()
     for node in module.nodes.attributes:
-        if id(node) in skipped or plan.words is not None and not _may_be_tensorflow(plan, node):
-            continue
         name = node.attr.value
+        if id(node) in skipped:
+            continue
+        if ("keras", name) in table:
+            yield from _keras_use(plan, node, table["keras", name])
+        if plan.words is not None and not _may_be_tensorflow(plan, node):
+            continue
         if every or name in last:
             dotted = _dotted(plan, node, table)
             if dotted is not None:
@@ -80,6 +84,16 @@ def uses(plan, table):
             if dotted is not None:
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
     _leave_definitions(plan, owners, table)
+
+
+def _keras_use(plan, node, rule):
+    """A method that models of Keras had, unless it is one of the program's own."""
+    if type(plan.module.parent(node)) in (cst.AssignTarget, cst.AugAssign, cst.Del):
+        return
+    name, values = node.attr.value, plan.evaluator.values(plan.module, node)
+    if values and all(value[0] == "function" for value in values):
+        return plan.other(node, name, "it belongs to something else")
+    yield "keras", name, node, rule
 
 
 def _bare_names(plan):

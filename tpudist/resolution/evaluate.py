@@ -261,10 +261,14 @@ class Evaluator:
         return frozenset(found)
 
     def annotated_names(self, module, string):
-        """The dotted names below ``tf`` that an annotation in a string may be, sorted."""
+        """The names below ``tf`` that an annotation in a string spells with dots, sorted.
+
+        What binds a name without dots is what changes.
+        """
         return sorted(
             value[1]
             for dotted in _WORDS.findall(str(string.evaluated_value))
+            if "." in dotted
             for value in self._of_words(module, string, dotted)
             if value[0] == "tf"
         )

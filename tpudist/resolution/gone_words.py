@@ -27,6 +27,10 @@ _BELOW = [
 ]
 
 
+_MEMBERS = [name.encode("ascii") for name in (*surfaces.KERAS_MEMBERS, "distribute=")]
+_MEMBER = re.compile(rb"\.(?:%s)\b|\bdistribute=" % b"|".join(_MEMBERS[:-1]))
+#: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
+OWN_KERAS = "python.keras"
 #: The last words of those names.
 LAST = frozenset(word.decode("ascii") for words in _last_words().values() for word in words)
 _LAST = frozenset(word.encode("ascii") for word in LAST)
@@ -61,6 +65,7 @@ def is_gone(dotted):
         surfaces.gone_today(plain) is not None
         or surfaces.gone_module(dotted) is not None
         or names.is_below(plain, surfaces.RENAMED_TODAY)
+        or names.is_below(plain, (OWN_KERAS,))
     )
 
 
@@ -75,6 +80,8 @@ def may_name(raw):
     Args:
       raw: its bytes; the names of `tensorflow_words.names` are not looked at.
     """
+    if any(word in raw for word in _MEMBERS) and _MEMBER.search(raw) is not None:
+        return True
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
     return any(

@@ -26,7 +26,14 @@ from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.first_generation import FIRST_GENERATION
 from tpudist.surfaces.gone import GONE, LAST
 from tpudist.surfaces.gone_modules import GONE_MODULES, gone_module, instead_of_module
-from tpudist.surfaces.gone_today import GONE_TODAY, KEPT_IN_V1, RENAMED_TODAY
+from tpudist.surfaces.gone_today import (
+    GONE_BY_2_2,
+    GONE_BY_2_2_BUT_V1,
+    GONE_TODAY,
+    KEPT_IN_V1,
+    KERAS_MEMBERS,
+    RENAMED_TODAY,
+)
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.rows import Row
@@ -38,10 +45,13 @@ __all__ = [
     "EXPORTS",
     "FIRST_GENERATION",
     "GONE",
+    "GONE_BY_2_2",
+    "GONE_BY_2_2_BUT_V1",
     "GONE_MODULES",
     "GONE_TODAY",
     "HOMES",
     "KEPT_IN_V1",
+    "KERAS_MEMBERS",
     "LAST",
     "LEADS",
     "Lead",

@@ -158,6 +158,34 @@ GONE_TODAY = {
     for name in names.split()
 }
 
+_QUEUE = (
+    "(generator, ...), the rest by keyword; workers, use_multiprocessing and max_queue_size "
+    "are arguments of a keras.utils.PyDataset"
+)
+#: Methods of a Keras model that Keras 3 has not, and what to type.
+KERAS_MEMBERS = {
+    "evaluate_generator": "evaluate" + _QUEUE,
+    "fit_generator": "fit" + _QUEUE,
+    "predict_classes": "predict(x).argmax(axis=-1), or (predict(x) > 0.5) of one sigmoid unit",
+    "predict_generator": "predict" + _QUEUE,
+    "predict_proba": "predict",
+}
+
+#: Names of 1.13 to 2.0 that 2.2 has not either, and what to type there.
+GONE_BY_2_2 = {
+    "autograph.experimental.Verbosity": _TABLE["autograph.experimental"]["Verbosity"],
+    "config.experimental_list_devices": "tf.config.list_logical_devices",
+    "data.experimental.NestedStructure": "tf.nest, which reads the structure itself",
+    "data.experimental.filter_for_shard": "dataset.shard(num_shards, index)",
+    "keras.experimental.export_saved_model": "tf.saved_model.save",
+    "keras.experimental.load_from_saved_model": "tf.keras.models.load_model",
+    "pywrap_tensorflow": _TABLE[""]["pywrap_tensorflow"],
+}
+#: What of them its ``tf.compat.v1`` has.
+GONE_BY_2_2_BUT_V1 = frozenset(
+    ("keras.experimental.export_saved_model", "keras.experimental.load_from_saved_model")
+)
+
 #: What of it, and of `tpudist.surfaces.gone`, ``tf.compat.v1`` has still.
 KEPT_IN_V1 = frozenset(
     """executing_eagerly_outside_functions losses.mean_squared_error

@@ -22,18 +22,32 @@ def apply(use):
     """
     if _is_inner(use) or is_kept(use):
         return
+    tell(use, "every TensorFlow of today", surfaces.instead_of_gone(use.name))
+
+
+def tell(use, where, instead):
+    """Leaves the first use of a name in a file.
+
+    Args:
+      use: the `Use`.
+      where: what has it not.
+      instead: what to type.
+    """
     if use.name in use.plan.told:
         use.plan.other(use.node, use.name, "it is told at its first use")
         return
     use.plan.told.add(use.name)
-    use.leave(
-        "tf.%s is not in every TensorFlow of today" % use.name, surfaces.instead_of_gone(use.name)
-    )
+    use.leave("tf.%s is not in %s" % (use.name, where), instead)
 
 
 def is_kept(use):
     """Whether ``tf.compat.v1`` has the name still, and it is that one's."""
-    return use.name in surfaces.KEPT_IN_V1 and (
+    return use.name in surfaces.KEPT_IN_V1 and is_v1(use)
+
+
+def is_v1(use):
+    """Whether a use is of a name of ``tf.compat.v1``, or becomes one."""
+    return (
         import_origins.is_v1_name(use.plan, use.module, use.node)
         or use.plan.survey.wants_v1(use.module.path)
         or "compat.v1" in use.module.text

@@ -1,0 +1,18 @@
+"""``model.compile(distribute=strategy)`` of contrib's Keras, which TensorFlow 2 refuses."""
+
+STEP = "2.0"
+NOTE = "https://www.tensorflow.org/guide/distributed_training"
+USES = [("keras", "compile")]
+
+
+def apply(use):
+    """Leaves a call with ``distribute``.
+
+    Args:
+      use: the `Use`.
+    """
+    if use.call is not None and use.argument(-1, "distribute") is not None:
+        use.leave(
+            "TensorFlow 2 takes no distribute",
+            "with strategy.scope(): around what makes and compiles the model",
+        )
