@@ -39,7 +39,7 @@ import tensorflow  # whose import of its own code is the one that works
 from tensorflow import python
 from tensorflow.python.util import tf_decorator
 
-SKIPPED = re.compile(r"(^|[._])(debug|keras|test|tests|testdata|tools|testing)([._]|$)|_test$|test_util")
+SKIPPED = re.compile(r"(^|[._])(debug|keras|test|tests|testdata|tools|testing|test_util)([._]|$)")
 top = os.path.dirname(python.__file__)
 found = {}
 for folder, _, files in os.walk(top):
@@ -84,7 +84,8 @@ def left(old: Names, new: Names) -> Iterator[tuple[str, str, str]]:
         for name, public in names.items():
             if public is not None:
                 homes[name].append(module)
-    for module in sorted(set(old) & set(new)):
+    both = {module for module in set(old) & set(new) if "__getattr__" not in new[module]}
+    for module in sorted(both):
         for name in sorted(set(old[module]) - set(new[module])):
             exported = old[module][name]
             if exported is None:

@@ -11,20 +11,26 @@ from tpudist.eras import names
 _ROOT = rb"(?<!\btf)(?<!\btensorflow)\.(?:%s)\b"
 
 
-def _last_words():
+def _last_words(every=(*surfaces.GONE, *surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY)):
     """{last word of a module: [last words of names in it]}."""
     found = collections.defaultdict(set)
-    for name in (*surfaces.GONE, *surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY):
+    for name in every:
         above, _, last = name.rpartition(".")
         if above and not above.startswith("contrib"):
             found[above.rpartition(".")[2].encode("ascii")].add(last.encode("ascii"))
     return found
 
 
-_BELOW = [
-    (above, tuple(b"." + word for word in words), _ROOT % b"|".join(words))
-    for above, words in sorted((above, sorted(words)) for above, words in _last_words().items())
-]
+def _below(last_words):
+    """[(last word of a module, what of its names a file has, their pattern)]."""
+    return [
+        (above, tuple(b"." + word for word in words), _ROOT % b"|".join(words))
+        for above, words in sorted((above, sorted(words)) for above, words in last_words.items())
+    ]
+
+
+_BELOW = _below(_last_words())
+_PRIVATE = _below(_last_words(surfaces.private_names()))
 
 
 _MEMBERS = [name.encode("ascii") for name in (*surfaces.KERAS_MEMBERS, "distribute=")]
@@ -35,7 +41,8 @@ OWN_KERAS = "python.keras"
 LAST = frozenset(word.decode("ascii") for words in _last_words().values() for word in words)
 _LAST = frozenset(word.encode("ascii") for word in LAST)
 _ABOVE = frozenset(
-    name.rpartition(".")[0] for name in (*surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY)
+    name.rpartition(".")[0]
+    for name in (*surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY, *surfaces.private_names())
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)")
 
@@ -84,7 +91,8 @@ def may_name(raw):
         return True
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
+    private = _PRIVATE if b"tensorflow.python" in raw else []
     return any(
         above in raw and any(word in raw for word in words) and re.search(pattern, raw)
-        for above, words, pattern in _BELOW
+        for above, words, pattern in _BELOW + private
     )

@@ -36,6 +36,7 @@ from tpudist.surfaces.gone_today import (
 )
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
+from tpudist.surfaces.private_names import private_names
 from tpudist.surfaces.rows import Row
 from tpudist.surfaces.successors import MEMBERS, NAMES
 
@@ -78,6 +79,7 @@ __all__ = [
     "lead",
     "leads_below",
     "members",
+    "private_names",
     "public_name",
     "rows_of",
     "spelled",
@@ -199,19 +201,19 @@ def gone_today(name: str) -> str | None:
       name: dotted name below ``tf``, such as "keras.layers.CuDNNLSTM".
 
     Returns:
-      The longest such key of GONE_TODAY or GONE, names of contrib apart; None if the
-      newest TensorFlow has it, or has it under another name.
+      The longest such key of GONE_TODAY, GONE or private_names(), names of contrib apart; None
+      if the newest TensorFlow has it, or has it under another name.
     """
     parts = name.split(".")
     for end in range(len(parts) if parts[0] != "contrib" else 0, 0, -1):
         above = ".".join(parts[:end])
         if above in RENAMED_TODAY:
             return None
-        if above in GONE_TODAY or above in GONE:
+        if above in GONE_TODAY or above in GONE or above in private_names():
             return above
     return None
 
 
 def instead_of_gone(name: str) -> str:
     """What to type instead of a name that :func:`gone_today` returned."""
-    return GONE_TODAY.get(name) or GONE[name]
+    return GONE_TODAY.get(name) or GONE.get(name) or private_names()[name]

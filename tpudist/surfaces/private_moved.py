@@ -153,6 +153,8 @@ MEMBERS = {
             "resource_variable_ops": "default_variable_creator_v2"})},
     "python.ops.variables": _below(_OPS, {
         "variable_v1": "VariableV1 is_variable_initialized", "ref_variable": "RefVariable"}),
+    "python.pywrap_tensorflow": _below("python.training.", {
+        "py_checkpoint_reader": "NewCheckpointReader"}),
     "python.saved_model.utils_impl": _below("python.saved_model.", {
         "path_helpers": "get_assets_dir get_debug_dir get_or_create_assets_dir "
                         "get_or_create_debug_dir get_or_create_variables_dir "

@@ -1,4 +1,4 @@
-"""Public names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ...
+"""Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ...
 
 Each is told at its first use in a file.
 """
@@ -10,7 +10,7 @@ from tpudist.resolution import import_origins
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
-_NAMES = {**surfaces.GONE, **surfaces.GONE_TODAY}
+_NAMES = {**surfaces.GONE, **surfaces.GONE_TODAY, **surfaces.private_names()}
 USES = [("tf", name) for name in _NAMES if name.partition(".")[0] != "contrib"]
 
 
@@ -37,7 +37,8 @@ def tell(use, where, instead):
         use.plan.other(use.node, use.name, "it is told at its first use")
         return
     use.plan.told.add(use.name)
-    use.leave("tf.%s is not in %s" % (use.name, where), instead)
+    root = "tensorflow" if use.name.startswith("python.") else "tf"
+    use.leave("%s.%s is not in %s" % (root, use.name, where), instead)
 
 
 def is_kept(use):

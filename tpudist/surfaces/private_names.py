@@ -1,0 +1,33 @@
+"""Names that are gone from modules of TensorFlow's own code which today's has, and what to type.
+
+``private_names.txt`` lists them; ``python -m compat.private_names`` writes it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from tpudist.surfaces.private_moved import MEMBERS
+
+_OWN = "copy the few lines that you use"
+
+
+@functools.lru_cache(maxsize=None)
+def private_names() -> dict[str, str]:
+    """{dotted name below ``tensorflow``: what to type}, such as "python.framework.ops.Tensor"."""
+    found = {}
+    with open(os.path.join(os.path.dirname(__file__), "private_names.txt")) as lines:
+        rows = [line.split() for line in lines if not line.startswith("#")]
+    for module, *names in rows:
+        for name, _, instead in (each.partition("=") for each in names):
+            found[module + "." + name] = _words(module, name, instead)
+    return found
+
+
+def _words(module: str, name: str, instead: str) -> str:
+    if not instead and name in MEMBERS.get(module, ()):
+        instead = "tensorflow." + MEMBERS[module][name].partition(":")[0]
+    if instead.startswith("tensorflow."):
+        return instead + " has it today, and is no public API either"
+    return instead or _OWN
