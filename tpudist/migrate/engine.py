@@ -12,6 +12,7 @@ from tpudist.migrate import (
     legacy_uses,
     named_in_strings,
     original_lines,
+    other_lines,
     outcomes,
     patches,
     refusals,
@@ -138,6 +139,7 @@ class Engine:
                         module.release()
             left += original_lines.set_aside(path, source)
             left += self._told_in_strings(path, whole_source, left, module.import_lines())
+            left = other_lines.said(left, whole_source)
         except TimeLimitError:
             return outcomes.late(path, raw, self._options.time_limit, era)
         except patches.MismatchError:

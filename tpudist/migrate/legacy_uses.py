@@ -88,9 +88,9 @@ def uses(plan, table):
 
 def _keras_use(plan, node, rule):
     """A method that models of Keras had, unless it is one of the program's own."""
-    if type(plan.module.parent(node)) in (cst.AssignTarget, cst.AugAssign, cst.Del):
-        return
     name, values = node.attr.value, plan.evaluator.values(plan.module, node)
+    if type(plan.module.parent(node)) in (cst.AssignTarget, cst.AugAssign, cst.Del):
+        return plan.other(node, name, "it is assigned to")
     if values and all(value[0] == "function" for value in values):
         return plan.other(node, name, "it belongs to something else")
     yield "keras", name, node, rule

@@ -33,6 +33,8 @@ _ASKED = {
 _Facts = collections.namedtuple("_Facts", "says imports contrib tensorflow_1 first mode stated")
 _NOTHING = _Facts(frozenset(), (), False, False, False, False, False)
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
+#: As `evidence.MODE`, of a TensorFlow that another file has imported.
+_MODE = re.compile(rb"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\(")
 _EXCERPTS = 1000  # files of which it is kept what there is to read
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
@@ -181,7 +183,9 @@ class Survey:
             _names_tensorflow_1(found),
             any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found)
             or bool(self._lenders([path])),
-            any(each.kind == evidence.MODE for each in found),
+            any(each.kind == evidence.MODE for each in found)
+            or path in self._borrowed
+            and _MODE.search(raw) is not None,
             any(each.kind == evidence.STATED for each in found),
         )
         told = decide.decide([each for each in found if each.kind in _OF_SURFACES])
