@@ -38,7 +38,7 @@ def said(uses: Iterable[Use], source: Source) -> list[Use]:
 
 def _with_others(use: Use, lines: list[str]) -> Use:
     name = use.seen.partition(": ")[0]
-    if not re.fullmatch(r"\w+(\.\w+)*", name):
+    if " is not in " not in use.seen or not re.fullmatch(r"\w+(\.\w+)*", name):
         return use
     there = re.compile(r"(?<![\w.])%s\b" % re.escape(name))
     others = [

@@ -58,7 +58,7 @@ class Relocation:
             return self._own_code(new)
         if self._has_none(new) and not is_googles(full):
             return full
-        if not compat and self._v1:
+        if not compat and self._v1 and not new.startswith("_"):
             compat = "compat.v1"
         if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
             new = inner

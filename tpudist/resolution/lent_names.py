@@ -78,7 +78,7 @@ class Lent:
         if deep:
             for below in self._bindings(path).get(first, ()):
                 yield start, ".".join([below, *rest]).strip("."), path
-            for below in self._bindings(path).get("*", ()):
+            for below in () if self._makes(path, first) else self._bindings(path).get("*", ()):
                 yield start, ".".join([below, first, *rest]).strip("."), path
         imports = self._imported(path)
         for module, level, name in imports.get(first, ()):
@@ -109,14 +109,18 @@ class Lent:
             renamed = [*parts[:start], name, *parts[start + 1 :]]
             yield from self._found(other, renamed, start, deep + 1)
 
+    def _makes(self, path: str, name: str) -> bool:
+        """Whether a file itself gives a name a value."""
+        word = re.escape(name.encode("utf-8"))
+        made = rb"^(?:%s[ \t]*[=:]|(?:def|class)[ \t]+%s\b)" % (word, word)
+        return re.search(made, self._codebase.bytes[path], re.M) is not None
+
     def _bindings(self, path: str) -> dict[str, set[str]]:
         if path not in self._bound:
             raw = self._codebase.bytes[path]
             found = tensorflow_words.bound(raw) if b"tensorflow" in raw else {}
             self._bound[path] = {
-                name.decode("utf-8", "replace"): {
-                    names.without_compat(each.decode("utf-8", "replace")) for each in every
-                }
+                name.decode("utf-8", "replace"): {each.decode("utf-8", "replace") for each in every}
                 for name, every in found.items()
             }
         return self._bound[path]
