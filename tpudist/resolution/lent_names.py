@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     #: (dotted name below ``tf``, the file that has it from TensorFlow).
     Origin = tuple[str, str]
 
-_CHAIN = re.compile(rb"(?<![.\w])[A-Za-z_]\w*(?:\.\w+)*")
+_REST = re.compile(rb"(?:\.\w+)+")
+_INSIDE = re.compile(rb"[.\w]")
+_EVERY = re.compile(rb"(?<![.\w])[A-Za-z_]\w*(?:\.\w+)*")
 _STAR = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*\(?[ \t]*\*", re.M)
 _DEEPEST = 8  # files through which a name may come
 
@@ -49,10 +51,8 @@ class Lent:
         local = {name for name, every in self._imported(path).items() if self._is_own(path, every)}
         if not local:
             return found
-        for chain in set(_CHAIN.findall(self._codebase.bytes[path])):
+        for chain in _chains(self._codebase.bytes[path], local):
             parts = chain.decode("utf-8", "replace").split(".")
-            if "*" not in local and (parts[0] not in local or len(parts) == 1):
-                continue
             if gone_words.LAST.isdisjoint(parts) and "tf" not in parts:
                 continue
             for index, below, origin in self._found(path, parts, 0, 0):
@@ -78,7 +78,8 @@ class Lent:
         if deep:
             for below in self._bindings(path).get(first, ()):
                 yield start, ".".join([below, *rest]).strip("."), path
-            for below in () if self._makes(path, first) else self._bindings(path).get("*", ()):
+            stars = self._bindings(path).get("*")
+            for below in stars if stars and not self._makes(path, first) else ():
                 yield start, ".".join([below, first, *rest]).strip("."), path
         imports = self._imported(path)
         for module, level, name in imports.get(first, ()):
@@ -143,6 +144,24 @@ class Lent:
                 )
             self._imports[path] = found
         return self._imports[path]
+
+
+def _chains(raw: bytes, first: set[str]) -> set[bytes]:
+    """The dotted names in a file that begin with some words; every name if "*" is one."""
+    if "*" in first:
+        return set(_EVERY.findall(raw))
+    return {chain for word in first for chain in _beginning(raw, word.encode("utf-8"))}
+
+
+def _beginning(raw: bytes, word: bytes) -> Iterator[bytes]:
+    """The dotted names in a file that begin with a word."""
+    place = raw.find(word + b".")
+    while place >= 0:
+        if not place or _INSIDE.match(raw, place - 1) is None:
+            rest = _REST.match(raw, place + len(word))
+            if rest is not None:
+                yield word + rest.group()
+        place = raw.find(word + b".", place + 1)
 
 
 def _is_old(below: str) -> bool:
