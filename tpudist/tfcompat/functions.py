@@ -316,6 +316,11 @@ def call_flat(function, inputs):
     return function._call_flat(inputs, [])
 
 
+def in_one_thread():
+    """Lets functions that are called in the block run their ops one by one, at less cost."""
+    return context.function_executor_type("SINGLE_THREADED_EXECUTOR")
+
+
 def call(function, inputs, like):
     """Calls `function` in the current graph.
 

@@ -203,7 +203,7 @@ class Batch:
 
     def tensors(self):
         """The tensors that hold this batched value."""
-        return [self.rows() if self.shape else self.stacked()]
+        return [self.held_as(self._kind()[0])]
 
     def sources(self):
         """The tensors of which every form of it is made."""
@@ -212,13 +212,17 @@ class Batch:
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
-        kind = "rows" if self.shape else "stacked"
-        return Batch(self.count, self.shape, **{kind: tensors[0]})
+        return Batch(self.count, self.shape, **{self._kind()[0]: tensors[0]})
+
+    def _kind(self):
+        """The form in which graphs hand it on, and its shape."""
+        if len(self.shape) > 1:
+            return "rows", [self.count * self.shape[0]] + self.shape[1:]
+        return "stacked", [self.count] + self.shape
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
-        rows = [self.count * n for n in self.shape[:1]] or [self.count]
-        return self.like([functions.placeholder_like(tensor, rows + self.shape[1:])])
+        return self.like([functions.placeholder_like(tensor, self._kind()[1])])
 
     def each(self):
         """One tensor per replica."""

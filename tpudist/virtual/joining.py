@@ -18,16 +18,18 @@ from tpudist.virtual import (
     batched_values,
     joined_graph,
     ordering,
+    own_variables,
     shared_effects,
     sums,
     tensor_lists,
 )
 from tpudist.virtual.identity_map import IdentityMap
 
-#: A function, the tensors of the trace that it takes, and its results as
-#: [(tensor of the trace, batched value)]. Where it would compute nothing, in place of the
-#: function a list: for each tensor of the results the position of what it takes.
-Joined = collections.namedtuple("Joined", "function inputs outputs")
+#: A function, the tensors of the trace that it takes, its results as
+#: [(tensor of the trace, batched value)], and what is done around it, `own_variables.Around`.
+#: Where it would compute nothing, in place of the function a list: for each tensor of the
+#: results the position of what it takes.
+Joined = collections.namedtuple("Joined", "function inputs outputs around")
 
 
 def join(program, cut, known):
@@ -64,9 +66,11 @@ def _refused(program, reason):
 
 def _join(program, segment, outlines):
     """The `Joined` of a segment; None if it has a loop of TensorFlow 1."""
+    segment, around = own_variables.taken_out(segment, outlines)
     body = ordering.sorted_ops(segment.body)
     if body is None:
         return None
+    own_variables.note(around, program, outlines)
     given = IdentityMap((tensor, outlines[tensor]) for tensor in segment.inputs)
     with program.outer.as_default():
         graph = functions.FuncGraph("replicas_segment")
@@ -84,12 +88,13 @@ def _join(program, segment, outlines):
         ]
     passed = _passed(graph)
     if passed is not None:
-        return Joined(passed, segment.inputs, outputs)
+        return Joined(passed, segment.inputs, outputs, around)
     tensor_lists.check_fed(graph)
     must_run = [op for must in segment.must_run for op in made.copies(must)]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
     program.explanation.built += len(graph.get_operations())
-    return Joined(functions.make(graph, noinline=False), segment.inputs, outputs)
+    function = functions.make(graph, noinline=False)
+    return Joined(function, segment.inputs, outputs, around)
 
 
 def _passed(graph):

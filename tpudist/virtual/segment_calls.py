@@ -5,7 +5,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, nests
-from tpudist.virtual import batched_values, joining, reduce_once, segments, variables
+from tpudist.virtual import batched_values, joining, own_variables, reduce_once, segments, variables
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -32,6 +32,7 @@ class _Emission:
         self._known = IdentityMap()
         self._sums = IdentityMap()
         self._last = []
+        self._own_functions = {}
 
     def emit(self):
         """Calls all segments and merges; returns the results."""
@@ -94,6 +95,7 @@ class _Emission:
     def _call_joined(self, joined):
         if joined is None:
             return
+        reads = self._do(joined.around.reads)
         given = [t for tensor in joined.inputs for t in self._known[tensor].tensors()]
         outlines = [batched.tensors() for _, batched in joined.outputs]
         if isinstance(joined.function, list):
@@ -105,6 +107,15 @@ class _Emission:
         for (tensor, batched), outline in zip(joined.outputs, outlines):
             self._known[tensor] = batched.like(found[: len(outline)])
             found = found[len(outline) :]
+        self._last = self._last + reads
+        self._last = self._last + self._do(joined.around.assignments)
+
+    def _do(self, ops):
+        """Does reads or assignments of each replica's own variables; returns what to wait for."""
+        with tf.control_dependencies(self._last):
+            made = own_variables.do(ops, self._known, self._own_functions)
+        with tf.control_dependencies(made):
+            return [tf.no_op()] if made else []
 
     def _call_segment(self, segment, shared):
         """One call per replica, one after the other.

@@ -38,7 +38,17 @@ def cut(program, results):
             bodies[segment].append(op)
     given = _inputs_of_trace(program)
     each.update(_used_in_other_segments(segment_of, live))
-    return [_segment(program, ops, given, summed, each) if ops else None for ops in bodies]
+    must = program.must_run
+    return [_segment(must, ops, given, summed, each) if ops else None for ops in bodies]
+
+
+def without(segment, before, after):
+    """A segment without ops that are done before it, and ones that are done after it."""
+    gone = set(before).union(after)
+    each = IdentityMap(segment.each)
+    each.update(IdentityMap.of(tensor for op in after for tensor in inputs_of(op)))
+    body = [op for op in segment.body if op not in gone]
+    return _segment(segment.must_run, body, IdentityMap(), segment.summed, each)
 
 
 def origin(tensor):
@@ -147,7 +157,7 @@ def _used_in_other_segments(segment_of, live):
     return used
 
 
-def _segment(program, body, given, summed, each):
+def _segment(must, body, given, summed, each):
     inside = set(body)
     inputs = IdentityMap()
     for op in body:
@@ -155,7 +165,7 @@ def _segment(program, body, given, summed, each):
             if tensor in given or tensor.op not in inside:
                 inputs[tensor] = tensor
     outputs = [tensor for op in body for tensor in op.outputs if tensor in summed or tensor in each]
-    must_run = [op for op in program.must_run if op in inside]
+    must_run = [op for op in must if op in inside]
     return Segment(body, list(inputs), outputs, must_run, summed, each)
 
 

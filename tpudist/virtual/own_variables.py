@@ -1,0 +1,118 @@
+"""Reads and assignments of variables of which each replica has its own, around a segment.
+
+For one read there are N, and N assignments for one. They stand in a function that variables
+of one shape share and that is not inlined: TensorFlow optimises it once, and the graph gets
+one op for each variable, however many replicas there are.
+"""
+
+import collections
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, graphs
+from tpudist.virtual import batched_values, ordering, segments
+from tpudist.virtual.identity_map import IdentityMap
+
+#: Ops of the trace that are done before a segment, and those that are done after it.
+Around = collections.namedtuple("Around", "reads assignments")
+
+_ASSIGNMENTS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
+
+
+def taken_out(segment, held):
+    """A segment without the ops that can be done around it, and these ops, an `Around`.
+
+    They are those of each variable of which it needs but a first value and a last one.
+
+    Args:
+      segment: a `segments.Segment`.
+      held: {tensor that it takes: batched value}.
+    """
+    around = Around([], [])
+    users = IdentityMap((tensor, []) for tensor in segment.inputs if _is_own(held, tensor))
+    if not users:
+        return segment, around
+    inside = set(segment.body)
+    waited_for = {before for op in segment.body for before in ordering.needs(op)}
+    for op in segment.body:
+        for tensor in segments.inputs_of(op):
+            users.get(tensor, []).append(op)
+    for ops in users.values():
+        reads = [op for op in ops if _is_first(op, inside)]
+        last = [op for op in ops if op.type in _ASSIGNMENTS and op not in waited_for]
+        if len(reads) + len(last) == len(ops):
+            around.reads.extend(reads)
+            around.assignments.extend(last)
+    return segments.without(segment, *around), around
+
+
+def _is_own(held, tensor):
+    """Whether `tensor` is the handle of a variable of a known shape that each replica has."""
+    if not functions.is_resource(tensor) or not isinstance(held[tensor], batched_values.Each):
+        return False
+    shape, _ = graphs.stored_in(tensor)
+    return shape is not None and shape.is_fully_defined()
+
+
+def _is_first(op, inside):
+    return op.type == "ReadVariableOp" and inside.isdisjoint(ordering.needs(op))
+
+
+def note(around, program, outlines):
+    """Notes in the explanation of `program` what is done around, in `outlines` what is read."""
+    for op in around.reads + around.assignments:
+        program.explanation.record.note(op, "each replica has its own variable")
+        program.explanation.built += program.num_replicas
+        for tensor in op.outputs:
+            shape = tensor.shape.as_list()
+            outlines[tensor] = batched_values.Batch(program.num_replicas, shape)
+
+
+def do(ops, known, made):
+    """Does reads or assignments for all replicas.
+
+    Args:
+      ops: ops of the trace.
+      known: {tensor of the trace: batched value}, to which what they give is added.
+      made: {what tells functions apart: function}, to which what is made is added.
+
+    Returns:
+      The ops that do it.
+    """
+    calls = []
+    for op in ops:
+        given = [known[tensor] for tensor in segments.inputs_of(op)]
+        key = _key(op, given)
+        if key not in made:
+            made[key] = _function(op, given)
+        function, like, outputs = made[key]
+        with functions.in_one_thread():
+            found = functions.call(function, _tensors(given), like)
+        known.update((t, outline.like(found)) for t, outline in zip(op.outputs, outputs))
+        calls.append(found[0].op)
+    return calls
+
+
+def _key(op, given):
+    attributes = [op.get_attr(attribute.name) for attribute in op.op_def.attr]
+    stored, _ = graphs.stored_in(op.inputs[0])
+    held = [(type(value), *(str(tensor.shape) for tensor in value.tensors())) for value in given]
+    return (op.type, str(stored), *attributes, *held)
+
+
+def _function(op, given):
+    """A function, tensors like those it returns, and the batched values of them."""
+    graph = functions.FuncGraph("own_variables")
+    with graph.as_default():
+        held = [value.held(tensor) for value, tensor in zip(given, op.inputs)]
+        rows = zip(*[value.each() for value in held])
+        graph.control_outputs = [functions.copy_op(op, inputs) for inputs in rows]
+        columns = zip(*[copy.outputs for copy in graph.control_outputs])
+        outputs = [batched_values.of_parts(parts, t) for parts, t in zip(columns, op.outputs)]
+        graph.inputs = _tensors(held)
+        graph.outputs = _tensors(outputs) or [tf.constant(0)]
+    return functions.make(graph, noinline=True), list(graph.outputs), outputs
+
+
+def _tensors(values):
+    return [tensor for value in values for tensor in value.tensors()]
