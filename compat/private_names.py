@@ -20,6 +20,7 @@ import sys
 from typing import Any, Dict, Iterable, Iterator, List, Optional
 
 from compat.first_generation import is_there
+from tpudist import surfaces
 
 LIST = pathlib.Path(__file__).resolve().parent.parent / "tpudist/surfaces/private_names.txt"
 _HEAD = "# Written by compat/private_names.py.\n"
@@ -102,10 +103,14 @@ def left(old: Names, new: Names) -> Iterator[tuple[str, str, str]]:
 def lines(pythons: Iterable[str]) -> Iterator[str]:
     """The lines of the list."""
     new, rows = defined(sys.executable), collections.defaultdict[str, Any](dict)
+    for module, names in surfaces.PRIVATE_MEMBERS.items():
+        there = new.get(module, {"__getattr__": None})
+        if "__getattr__" not in there:
+            rows[module].update((name, "") for name in names if name not in there)
     rows["python.pywrap_tensorflow"].update(SWIG)
     for python in pythons:
         for module, name, instead in left(defined(python), new):
-            rows[module].setdefault(name, instead)
+            rows[module][name] = rows[module].get(name) or instead
     for module, names in sorted(rows.items()):
         yield " ".join([module, *("%s=%s" % each for each in sorted(names.items()))])
 
