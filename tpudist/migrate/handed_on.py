@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: What TensorFlow is called, wherever it comes from.
 ROOTS = ("tf", "tensorflow")
-_RULES_OF_TODAY = ("gone-names", "renamed-names", "gone-by-2-2")
+_RULES_OF_TODAY = ("gone-names", "renamed-names", "gone-by-2-2", "keras-optimizers")
 _ASKED, _TODAY = (
     frozenset(
         name

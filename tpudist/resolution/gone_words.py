@@ -35,6 +35,10 @@ _PRIVATE = _below(_last_words(surfaces.private_names()))
 
 _MEMBERS = [name.encode("ascii") for name in (*surfaces.KERAS_MEMBERS, "distribute=")]
 _MEMBER = re.compile(rb"\.(?:%s)\b|\bdistribute=" % b"|".join(_MEMBERS[:-1]))
+_OPTIMIZER = re.compile(
+    rb"\b(?:%s)\(\s*(?:[^()]|\([^()]*\)){0,400}?\b(?:lr|decay)\s*="
+    % "|".join(name.rpartition(".")[2] for name in surfaces.KERAS_OPTIMIZERS).encode("ascii")
+)
 #: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
 OWN_KERAS = "python.keras"
 #: The last words of those names.
@@ -42,7 +46,12 @@ LAST = frozenset(word.decode("ascii") for words in _last_words().values() for wo
 _LAST = frozenset(word.encode("ascii") for word in LAST)
 _ABOVE = frozenset(
     name.rpartition(".")[0]
-    for name in (*surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY, *surfaces.private_names())
+    for name in (
+        *surfaces.GONE_TODAY,
+        *surfaces.RENAMED_TODAY,
+        *surfaces.private_names(),
+        *surfaces.KERAS_OPTIMIZERS,
+    )
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)")
 
@@ -78,7 +87,7 @@ def is_gone(dotted):
 
 def is_asked(dotted):
     """Whether a dotted name below ``tensorflow`` is gone, has moved, or has such names below it."""
-    return is_gone(dotted) or dotted in _ABOVE
+    return is_gone(dotted) or dotted in _ABOVE or dotted in surfaces.KERAS_OPTIMIZERS
 
 
 def may_name(raw):
@@ -91,6 +100,8 @@ def may_name(raw):
         return True
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
+    if b"ptimizers" in raw and _OPTIMIZER.search(raw) is not None:
+        return True
     private = _PRIVATE if b"tensorflow.python" in raw else []
     return any(
         above in raw and any(word in raw for word in words) and re.search(pattern, raw)

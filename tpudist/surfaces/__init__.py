@@ -32,6 +32,7 @@ from tpudist.surfaces.gone_today import (
     GONE_TODAY,
     KEPT_IN_V1,
     KERAS_MEMBERS,
+    KERAS_OPTIMIZERS,
     RENAMED_TODAY,
 )
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
@@ -53,6 +54,7 @@ __all__ = [
     "HOMES",
     "KEPT_IN_V1",
     "KERAS_MEMBERS",
+    "KERAS_OPTIMIZERS",
     "LAST",
     "LEADS",
     "Lead",

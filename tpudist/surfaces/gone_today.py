@@ -171,6 +171,12 @@ KERAS_MEMBERS = {
     "predict_proba": "predict",
 }
 
+#: Optimizers whose ``lr`` and ``decay`` Keras 3 refuses.
+KERAS_OPTIMIZERS = tuple(
+    "keras.optimizers." + name
+    for name in ("Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD")
+)
+
 #: Names of 1.13 to 2.0 that 2.2 has not either, and what to type there.
 GONE_BY_2_2 = {
     "autograph.experimental.Verbosity": _TABLE["autograph.experimental"]["Verbosity"],

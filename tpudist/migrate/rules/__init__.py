@@ -46,6 +46,7 @@ NAMES = (
     "renamed_names",
     "keras_distribute",
     "keras_members",
+    "keras_optimizers",
     "gone_names",
     "gone_by_2_2",
     "run",
