@@ -9,7 +9,7 @@ pytest.importorskip("tensorflow", minversion="2.16", reason="what the newest rel
 
 import tensorflow as tf
 
-from tests.migrate import test_written_imports
+from tests.migrate import harness, test_written_imports
 from tpudist import surfaces
 from tpudist.migrate import relocation
 
@@ -42,3 +42,16 @@ def test_own_code_of_1_15_is_there_or_told():
         if not there(each) and not surfaces.gone_module(each) and not surfaces.gone_prefix(each)
     ]
     assert len(own) > 10 and not silent
+
+
+def test_each_import_below_a_module_that_is_gone_is_told(tmp_path):
+    text = "from tensorflow.python.estimator import estimator, model_fn\n"
+    text += "from tensorflow.python.estimator.export import export_output\n"
+    text += "from tensorflow.python.estimator import estimator as again\n"
+    harness.put(tmp_path, {"a.py": text})
+    left = harness.results(tmp_path, "latest")["a.py"].left
+    assert [(use.line, use.seen.partition(":")[0].rpartition(".")[2]) for use in left] == [
+        (1, "estimator"),
+        (1, "model_fn"),
+        (2, "export_output"),
+    ]

@@ -49,7 +49,7 @@ def leave_contrib(plan_, relocation, era):
 
 
 def leave_names(plan_, rule):
-    """Notes imports of what is in no TensorFlow of today, each once.
+    """Notes imports of what is in no TensorFlow of today, each name once.
 
     Args:
       plan_: the `Plan` of the step to latest.
@@ -71,8 +71,8 @@ def leave_names(plan_, rule):
             if name is None and era_names.is_below(below, (gone_words.OWN_KERAS,)):
                 name, instead = below, surfaces.instead_of_module(below)
                 why = "tf.keras knows nothing of it since TensorFlow 2.6"
-            if name and name not in plan_.told and not _is_tried(plan_.module, node):
-                plan_.told.add(name)
+            if name and below not in plan_.told and not _is_tried(plan_.module, node):
+                plan_.told.update([name, below])
                 plan_.leave(node, rule, "import of %s: %s" % (full, why), instead)
 
 
