@@ -4,109 +4,112 @@ import pytest
 
 from tests.migrate import harness
 from tpudist.migrate import carriers
-from tpudist.resolution import module
+from tpudist.resolution import module, parameters
 
 _TF = "import tensorflow as tf\n"
 _STRATEGY = _TF + "strategy = tf.contrib.distribute.MirroredStrategy()\n"
-#: {the way by which ``tf.contrib.layers`` reaches ``USE``: files}.
+#: {the way by which ``tf.contrib.layers`` reaches ``bow_encoder``: files}.
 PROGRAMS = {
-    "a variable": {"a.py": "x = tf.contrib.layers\nx.USE(1)\n"},
-    "two variables": {"a.py": "x = tf.contrib\ny = x.layers\ny.USE(1)\n"},
-    "one of two": {"a.py": "x = tf.contrib.layers if tf else None\nx.USE(1)\n"},
+    "a variable": {"a.py": "x = tf.contrib.layers\nx.bow_encoder(1)\n"},
+    "two variables": {"a.py": "x = tf.contrib\ny = x.layers\ny.bow_encoder(1)\n"},
+    "one of two": {"a.py": "x = tf.contrib.layers if tf else None\nx.bow_encoder(1)\n"},
     "an attribute": {
         "a.py": "class A:\n    def __init__(self):\n        self.x = tf.contrib.layers\n",
-        "b.py": "from a import A\ndef f():\n    A().x.USE(1)\n",
+        "b.py": "from a import A\ndef f():\n    A().x.bow_encoder(1)\n",
     },
     "a class's own": {
         "a.py": "class A:\n    if 1:\n        x = tf.contrib.layers\n",
-        "b.py": "import a\na.A.x.USE(1)\n",
+        "b.py": "import a\na.A.x.bow_encoder(1)\n",
     },
     "a keyword": {
         "a.py": "from b import f\nf(x=tf.contrib.layers)\n",
-        "b.py": "def f(x):\n    x.USE(1)\n",
+        "b.py": "def f(x):\n    x.bow_encoder(1)\n",
     },
     "a place": {
         "a.py": "from b import f\nf(0, tf.contrib.layers)\n",
-        "b.py": "def f(a, x):\n    x.USE(1)\n",
+        "b.py": "def f(a, x):\n    x.bow_encoder(1)\n",
     },
     "a method's place": {
         "a.py": "from b import B\nB().f(tf.contrib.layers)\n",
-        "b.py": "class B:\n    def f(this, x):\n        x.USE(1)\n",
+        "b.py": "class B:\n    def f(this, x):\n        x.bow_encoder(1)\n",
     },
     "a class": {
         "a.py": "from b import B\nB(tf.contrib.layers)\n",
-        "b.py": "class B:\n    def __init__(self, x):\n        x.USE(1)\n",
+        "b.py": "class B:\n    def __init__(self, x):\n        x.bow_encoder(1)\n",
     },
     "a place after defaults": {
         "a.py": "from b import f\nf([], tf.contrib.layers)\n",
-        "b.py": "def f(a=[1, 2], x=None):\n    x.USE(1)\n",
+        "b.py": "def f(a=[1, 2], x=None):\n    x.bow_encoder(1)\n",
     },
     "a place after a call": {
         "a.py": "from b import f\nf([], tf.contrib.layers)\n",
-        "b.py": "def f(a=len(''), x=None):\n    x.USE(1)\n",
+        "b.py": "def f(a=len(''), x=None):\n    x.bow_encoder(1)\n",
     },
     "a default": {
-        "a.py": "def f(y, x=tf.contrib.layers):\n    x.USE(1)\nf(1, x=tf.contrib.layers)\n"
+        "a.py": "def f(y, x=tf.contrib.layers):\n"
+        "    x.bow_encoder(1)\nf(1, x=tf.contrib.layers)\n"
     },
     "a result": {
         "a.py": "def f():\n    return tf.contrib.layers\n",
-        "b.py": "from a import f\nf().USE(1)\nx = f()\nx.USE(2)\n",
+        "b.py": "from a import f\nf().bow_encoder(1)\nx = f()\nx.bow_encoder(2)\n",
     },
     "a property": {
         "a.py": "class A:\n    @property\n    def x(self):\n        return tf.contrib.layers\n",
-        "b.py": "from a import A\nA().x.USE(1)\n",
+        "b.py": "from a import A\nA().x.bow_encoder(1)\n",
     },
-    "a lambda": {"a.py": "f = lambda: tf.contrib.layers\nf().USE(1)\n"},
-    "a tuple": {"a.py": "a, x = 1, tf.contrib.layers\nx.USE(1)\n"},
-    "a dict": {"a.py": "d = {'a': tf.contrib.layers}\nd['a'].USE(1)\n"},
-    "a list that grows": {"a.py": "d = []\nd.append(tf.contrib.layers)\nfor x in d:\n  x.USE(1)\n"},
-    "a loop": {"a.py": "for i, x in enumerate([tf.contrib.layers]):\n    x.USE(1)\n"},
-    "a comprehension": {"a.py": "[x.USE(1) for x in (tf.contrib.layers,)]\n"},
-    "getattr": {"a.py": "getattr(tf.contrib, 'layers').USE(1)\n"},
-    "getattr, kept": {"a.py": "x = getattr(tf, 'contrib')\nx.layers.USE(1)\n"},
+    "a lambda": {"a.py": "f = lambda: tf.contrib.layers\nf().bow_encoder(1)\n"},
+    "a tuple": {"a.py": "a, x = 1, tf.contrib.layers\nx.bow_encoder(1)\n"},
+    "a dict": {"a.py": "d = {'a': tf.contrib.layers}\nd['a'].bow_encoder(1)\n"},
+    "a list that grows": {
+        "a.py": "d = []\nd.append(tf.contrib.layers)\nfor x in d:\n  x.bow_encoder(1)\n"
+    },
+    "a loop": {"a.py": "for i, x in enumerate([tf.contrib.layers]):\n    x.bow_encoder(1)\n"},
+    "a comprehension": {"a.py": "[x.bow_encoder(1) for x in (tf.contrib.layers,)]\n"},
+    "getattr": {"a.py": "getattr(tf.contrib, 'layers').bow_encoder(1)\n"},
+    "getattr, kept": {"a.py": "x = getattr(tf, 'contrib')\nx.layers.bow_encoder(1)\n"},
     "an import": {
         "a.py": "from tensorflow.contrib import layers as x\n",
-        "b.py": "from a import x\nx.USE(1)\n",
+        "b.py": "from a import x\nx.bow_encoder(1)\n",
     },
     "an import under another name": {
         "a.py": "x = tf.contrib.layers\n",
-        "b.py": "from a import x as y\ny.USE(1)\n",
+        "b.py": "from a import x as y\ny.bow_encoder(1)\n",
     },
     "a star": {
         "a.py": "x = tf.contrib.layers\n",
         "b.py": "from a import *\n",
-        "c.py": "from b import x\nx.USE(1)\n",
+        "c.py": "from b import x\nx.bow_encoder(1)\n",
     },
     "a star of TensorFlow": {
         "a.py": "from tensorflow import *\n",
-        "b.py": "from a import *\ncontrib.layers.USE(1)\n",
+        "b.py": "from a import *\ncontrib.layers.bow_encoder(1)\n",
     },
     "what is above both generations": {
         "a.py": "from tensorflow import compat as x\n",
-        "b.py": "import a\nx = a.x\nx.v1.contrib.layers.USE(1)\n",
+        "b.py": "import a\nx = a.x\nx.v1.contrib.layers.bow_encoder(1)\n",
     },
-    "a module": {"a.py": "x = tf.contrib.layers\n", "b.py": "import a\na.x.USE(1)\n"},
+    "a module": {"a.py": "x = tf.contrib.layers\n", "b.py": "import a\na.x.bow_encoder(1)\n"},
     "a package": {
         "p/a.py": "x = tf.contrib.layers\n",
         "p/__init__.py": "from .a import x\n",
-        "b.py": "import p\np.x.USE(1)\n",
+        "b.py": "import p\np.x.bow_encoder(1)\n",
     },
-    "a global": {"a.py": "def f():\n    global x\n    x = tf.contrib\nx.layers.USE(1)\n"},
+    "a global": {"a.py": "def f():\n    global x\n    x = tf.contrib\nx.layers.bow_encoder(1)\n"},
     "TensorFlow under another name": {
         "a.py": "import tensorflow as K\n",
-        "b.py": "from a import K\nK.contrib.layers.USE(1)\n",
+        "b.py": "from a import K\nK.contrib.layers.bow_encoder(1)\n",
     },
     "a file without a legacy name": {
         "a.py": "K = tf\n",
-        "b.py": "from a import K\nK.contrib.layers.USE(1)\n",
+        "b.py": "from a import K\nK.contrib.layers.bow_encoder(1)\n",
     },
     "a file that hands it on to one": {
         "a.py": "import b\nb.f(tf)\n",
         "b.py": "import c\ndef f(K):\n    c.g(T=K)\n",
-        "c.py": "def g(T):\n    T.contrib.layers.USE(1)\n",
+        "c.py": "def g(T):\n    T.contrib.layers.bow_encoder(1)\n",
     },
     "a strategy's callback": {
-        "a.py": "s = tf.contrib.distribute.MirroredStrategy()\ndef f(x):\n    x.USE(1)\n"
+        "a.py": "s = tf.contrib.distribute.MirroredStrategy()\ndef f(x):\n    x.bow_encoder(1)\n"
         "s.call_for_each_tower(f, tf.contrib.layers)\n",
     },
 }  # fmt: skip
@@ -130,7 +133,7 @@ def test_what_is_handed_on_is_followed_as_if_all_were_asked(tmp_path, monkeypatc
     monkeypatch.setattr(carriers.Carriers, "may_hold", lambda *_: True)
     assert found == harness.results(tmp_path, "latest")
     told = [use.seen for each in found.values() for use in each.left + each.rewritten]
-    assert any("USE" in seen for seen in told)
+    assert any("bow_encoder" in seen for seen in told)
 
 
 def test_what_no_name_of_tensorflow_reaches_has_no_other_file_read(tmp_path, monkeypatch):
@@ -150,6 +153,23 @@ def test_what_no_name_of_tensorflow_reaches_has_no_other_file_read(tmp_path, mon
     )
     harness.results(tmp_path, "latest")
     assert {path.rpartition("/")[2] for path in read} == {"a.py"}
+
+
+@pytest.mark.parametrize("name, asked", [("get_shape", False), ("bow_encoder", True)])
+def test_a_parameter_is_followed_where_contrib_may_have_the_name(
+    tmp_path, monkeypatch, name, asked
+):
+    followed, before = [], parameters.values
+
+    def values(evaluator, module, param):
+        followed.append(param.name.value)
+        return before(evaluator, module, param)
+
+    monkeypatch.setattr(parameters, "values", values)
+    text = _STRATEGY + "def f(x):\n    return x.%s()\nf(tf.contrib.layers)\n" % name
+    harness.put(tmp_path, {"a.py": text})
+    harness.results(tmp_path, "latest")
+    assert ("x" in followed) == asked
 
 
 def test_all_kinds_of_ways_in_one_code_base(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.eras import names as era_names
+from tpudist.migrate import contrib_words
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import imported_values, members, syntax_trees, tensorflow_names
 from tpudist.resolution.import_origins import first_name, first_word
@@ -61,7 +62,7 @@ def uses(plan, table):
     owners, last = names_of(frozenset(table))
     every = ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
-    taken = set()
+    roots, taken = contrib_words.roots(module), set()
     for node in module.nodes.attributes:
         name = node.attr.value
         if id(node) in skipped:
@@ -70,7 +71,7 @@ def uses(plan, table):
             yield from _keras_use(plan, node, table["keras", name])
         if plan.words is not None and not _may_be_tensorflow(plan, node):
             continue
-        if every or name in last:
+        if name in last or every and (name in contrib_words.every() or first_word(node) in roots):
             dotted = _dotted(plan, node, table)
             if dotted is not None:
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
