@@ -182,3 +182,23 @@ def test_all_kinds_of_ways_in_one_code_base(tmp_path, monkeypatch):
     found = harness.results(tmp_path, "latest")
     monkeypatch.setattr(carriers.Carriers, "may_hold", lambda *_: True)
     assert found == harness.results(tmp_path, "latest")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for K in (tf.keras.backend,):\n    K.get_session()\n",
+        "[K.get_session() for K in [tf.keras.backend]]\n",
+        "lazy = lambda: tf.keras.backend\nlazy().get_session()\n",
+        "def lazy():\n    return tf.keras.backend\nlazy().get_session()\n",
+        "d = {'a': tf.keras.backend}\nd['a'].get_session()\n",
+        "K = getattr(tf.keras, 'backend')\nK.get_session()\n",
+        "class A:\n    def __init__(self, K):\n        self.K = K\n    def f(self):\n"
+        "        self.K.get_session()\nA(tf.keras.backend)\n",
+        "def f(K=tf.keras.backend):\n    return K.get_session()\n",
+    ],
+)
+def test_a_gone_name_is_told_by_whichever_way_its_module_comes(tmp_path, text):
+    harness.put(tmp_path, {"a.py": _TF + text})
+    (use,) = harness.results(tmp_path, "latest")["a.py"].left
+    assert use.rule == "gone-names" and "get_session" in use.seen

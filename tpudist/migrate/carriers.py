@@ -52,10 +52,13 @@ class Carriers:
 
     Attributes:
       unknown: whether they may be any.
+      handing: the files that hand on what today's TensorFlow has not, or what is above it.
     """
 
     def __init__(self) -> None:
         self.unknown = False
+        self.handing: set[str] = set()
+        self._unsure: set[str] = set()
         self._everywhere: set[str] = set(ROOTS)
         self._inside: dict[str, set[str]] = {}
         self._shared: dict[str, set[str]] = {}
@@ -96,6 +99,9 @@ class Carriers:
         if handed_on.may_hand_on(text, bound, asked):
             handed = handed_on.found(nodes, bound, (), asked)
             kept |= handed.names | handed.anywhere
+            self.handing.add(path)
+            if handed.unknown or handed.called:
+                self._unsure.add(path)
         if not kept <= set(ROOTS):
             self._inside.setdefault(path, set()).update(kept - set(ROOTS))
 
@@ -151,7 +157,9 @@ class Carriers:
 
     def may_hold(self, path: str, node: cst.CSTNode) -> bool:
         """Whether a Name or Attribute may be a name of TensorFlow that a rule asks for."""
-        return self.unknown or self._is_one(self._inside.get(path, frozenset()), node)
+        if self.unknown or path in self._unsure:
+            return True
+        return self._is_one(self._inside.get(path, frozenset()), node)
 
     def _is_one(self, inside: Any, node: Any) -> bool:
         every = self._everywhere

@@ -167,7 +167,7 @@ class Engine:
         """What there is to read of a file, None for all."""
         if self._whole or source.notebook is not None or path in self._survey.strategic:
             return None
-        if path in self._codebase.borrowed:
+        if path in self._codebase.borrowed or path in self._survey.carriers.handing:
             return None
         if path not in self._survey.excerpts:
             if excerpts.uses_strategies(self._codebase.bytes[path]):
