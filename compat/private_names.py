@@ -106,7 +106,8 @@ def lines(pythons: Iterable[str]) -> Iterator[str]:
     for module, names in surfaces.PRIVATE_MEMBERS.items():
         there = new.get(module, {"__getattr__": None})
         if "__getattr__" not in there:
-            rows[module].update((name, "") for name in names if name not in there)
+            for name in set(names) - set(there):
+                rows[module][name] = ""
     rows["python.pywrap_tensorflow"].update(SWIG)
     for python in pythons:
         for module, name, instead in left(defined(python), new):

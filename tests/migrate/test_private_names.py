@@ -48,10 +48,5 @@ def test_today_the_module_is_there_without_them(module):
             if instead.startswith("tf."):
                 assert is_there(tf, instead[len("tf.") :])
             elif instead.startswith("tensorflow."):
-                home = importlib.import_module(instead.partition(" ")[0])
-                assert hasattr(home, name.rpartition(".")[2]) or _is_renamed(module, name)
-
-
-def _is_renamed(module, name):
-    row = surfaces.PRIVATE_MEMBERS.get(module, {}).get(name.rpartition(".")[2], "")
-    return row.rpartition(":")[2] != name.rpartition(".")[2]
+                home, _, today = instead.partition(",")[0].rpartition(".")
+                assert hasattr(importlib.import_module(home), today), name

@@ -62,6 +62,11 @@ def keyword(name, value):
     return cst.Arg(value, keyword=cst.Name(name), equal=_EQUAL)
 
 
+def keyword_renamed(name):
+    """An edit of an argument that gives it another keyword; its value and layout stay."""
+    return lambda updated: keyword(name, updated.value).with_changes(comma=updated.comma)
+
+
 def with_arguments(call, arguments):
     """A call with other arguments, laid out as its old ones as far as they go.
 

@@ -62,7 +62,8 @@ def uses(plan, table):
     owners, last = names_of(frozenset(table))
     every = ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
-    roots, taken = contrib_words.roots(module), set()
+    words, roots = (contrib_words.every(), contrib_words.roots(module)) if every else ((), ())
+    taken = set()
     for node in module.nodes.attributes:
         name = node.attr.value
         if id(node) in skipped:
@@ -71,7 +72,7 @@ def uses(plan, table):
             yield from _keras_use(plan, node, table["keras", name])
         if plan.words is not None and not _may_be_tensorflow(plan, node):
             continue
-        if name in last or every and (name in contrib_words.every() or first_word(node) in roots):
+        if name in last or name in words or first_word(node) in roots:
             dotted = _dotted(plan, node, table)
             if dotted is not None:
                 yield from _tensorflow_use(plan, node, dotted, table, taken)

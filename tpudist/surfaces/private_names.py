@@ -26,8 +26,11 @@ def private_names() -> dict[str, str]:
 
 
 def _words(module: str, name: str, instead: str) -> str:
-    if not instead and name in MEMBERS.get(module, ()):
-        instead = "tensorflow." + MEMBERS[module][name].partition(":")[0]
     if instead.startswith("tensorflow."):
-        return instead + " has it today, and is no public API either"
+        instead += "." + name
+    elif not instead and name in MEMBERS.get(module, ()):
+        home, _, today = MEMBERS[module][name].partition(":")
+        instead = "tensorflow.%s.%s" % (home, today.partition("|")[0])
+    if instead.startswith("tensorflow."):
+        return instead + ", which is no public API either"
     return instead or _OWN

@@ -30,7 +30,7 @@ def apply(use):
             use.leave("its arguments are not those of %s" % _spelled(new), _instead(use, new))
             return
         for argument, name in renamed:
-            use.plan.replace(argument, _keyword(name))
+            use.plan.replace(argument, edits.keyword_renamed(name))
     if isinstance(use.node, cst.Name) or _is_carried(use, new):
         return  # what binds its first name changes
     if new.target.startswith(_V1):
@@ -50,10 +50,6 @@ def _renamed(use, new):
         return None
     pairs = [(each, parameters[each.keyword.value]) for each in named]
     return [(each, name) for each, name in pairs if each.keyword.value != name]
-
-
-def _keyword(name):
-    return lambda updated: edits.keyword(name, updated.value).with_changes(comma=updated.comma)
 
 
 def _is_carried(use, new):

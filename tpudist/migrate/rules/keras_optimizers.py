@@ -18,13 +18,7 @@ def apply(use):
         return
     rate = use.argument(-1, "lr")
     if rate is not None:
-        use.rewrite(
-            rate,
-            lambda updated: edits.keyword("learning_rate", updated.value).with_changes(
-                comma=updated.comma
-            ),
-            "learning_rate=",
-        )
+        use.rewrite(rate, edits.keyword_renamed("learning_rate"), "learning_rate=")
     if use.argument(-1, "decay") is not None:
         use.leave(
             "no optimizer of Keras 3 takes decay",
