@@ -53,6 +53,9 @@ PROGRAMS = {
         "a.py": "def f():\n    return tf.contrib.layers\n",
         "b.py": "from a import f\nf().bow_encoder(1)\nx = f()\nx.bow_encoder(2)\n",
     },
+    "beside a function of a dict's word": {
+        "a.py": "from c import values\nx = tf.contrib.layers\nx.bow_encoder(list(values()))\n"
+    },
     "a property": {
         "a.py": "class A:\n    @property\n    def x(self):\n        return tf.contrib.layers\n",
         "b.py": "from a import A\nA().x.bow_encoder(1)\n",

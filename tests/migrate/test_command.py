@@ -213,6 +213,27 @@ def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
     assert (tree / "a.py").read_text() == OLD + USE
 
 
+def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsys):
+    from tpudist.migrate import handed_on
+
+    found = handed_on.found
+
+    def fail(nodes, *others):
+        nodes = list(nodes)
+        if any(getattr(node, "name", "") == "bad" for node in nodes):
+            raise RuntimeError("oh")
+        return found(nodes, *others)
+
+    monkeypatch.setattr(handed_on, "found", fail)
+    bad = "import tensorflow as tf\ndef bad(x=tf.contrib.layers):\n    return x.bow_encoder(1)\n"
+    harness.put(tree, {"bad.py": bad})
+    assert migrate(tree, "--to", "2.2", "--write") == 2
+    out = capsys.readouterr().out
+    assert "a fault of tpudist: RuntimeError: oh" in out and out.count("bad.py") == 1
+    assert (tree / "bad.py").read_text() == bad
+    assert (tree / "a.py").read_text() != OLD + USE
+
+
 class Stream(io.StringIO):
     def __init__(self, terminal):
         super().__init__()

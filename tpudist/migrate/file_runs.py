@@ -6,7 +6,6 @@ import atexit
 import gc
 import os
 import stat
-import traceback
 from typing import TYPE_CHECKING
 
 from tpudist import files
@@ -42,9 +41,10 @@ def results(options: argparse.Namespace) -> tuple[spool.Spool, int, list[str]]:
     try:
         codebase = CodeBase(options.paths, options.exclude)
         survey = Survey(codebase, options.origin)
+        reasons = {path: "unreadable: %s" % error for path, error in codebase.unreadable.items()}
         refused = [
-            outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
-            for path, error in sorted(codebase.unreadable.items())
+            outcomes.Result(path, None, None, [], [], reason, "")
+            for path, reason in sorted({**reasons, **survey.faults}.items())
         ]
         found = spool.Spool(refused)
         for result in _migrated(codebase, survey, options):
@@ -109,9 +109,8 @@ def _one(path: str) -> outcomes.Result:
     except OSError as error:  # it was there when the run began
         return outcomes.Result(path, None, None, [], [], "unreadable: %s" % error, "")
     except Exception:  # one bad file never stops a run, and is named
-        reason = "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
         raw = _state["codebase"].bytes[path]
-        return outcomes.Result(path, raw, raw, [], [], reason, "")
+        return outcomes.Result(path, raw, raw, [], [], outcomes.fault(), "")
 
 
 def write(result: outcomes.Result) -> outcomes.Result:

@@ -267,7 +267,8 @@ class _Finder:
             return True
         if type(function) is ast.Name and word in GIVING_BACK:
             return self._any(*node.args)
-        return word in _READING and self._is_hot(function.value)
+        is_method = type(function) is ast.Attribute
+        return is_method and word in _READING and self._is_hot(function.value)
 
 
 def _own(body: Iterable[Any]) -> Iterator[ast.AST]:

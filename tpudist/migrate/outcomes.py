@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 import typing
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,11 @@ class Result(typing.NamedTuple):
 
 
 TIME_LIMIT = "time-limit"
+
+
+def fault() -> str:
+    """Why a file is refused of which tpudist failed with the current exception."""
+    return "a fault of tpudist: " + traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 
 def late(path: str, raw: bytes, seconds: float, era: str) -> Result:

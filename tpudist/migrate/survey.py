@@ -7,7 +7,7 @@ import re
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
 from tpudist.eras import names as era_names
-from tpudist.migrate import carriers, excerpts, graph_mode, program_files
+from tpudist.migrate import carriers, excerpts, graph_mode, outcomes, program_files
 from tpudist.resolution import python_trees, sources
 
 _TPU_CONTRIB = re.compile(
@@ -59,15 +59,19 @@ class Survey:
       strategy_classes: the classes that TPU strategies have after a migration to
         latest, dotted names below ``tf``: they are three in TensorFlow 2.
       excerpts: {path: `excerpts.Parts`} of some files that may be read in part.
+      faults: {path: why it is refused} of files that tpudist failed to read.
       carriers: the `Carriers` of TensorFlow's names.
     """
 
     def __init__(self, codebase, origin="auto"):
-        self._facts, self.eras, self.excerpts = {}, {}, {}
+        self._facts, self.eras, self.excerpts, self.faults = {}, {}, {}, {}
         self.carriers = carriers.Carriers()
         self._borrowed = codebase.borrowed
         for path in codebase.candidates:
-            self._read(codebase, path)
+            try:
+                self._read(codebase, path)
+            except Exception:  # one bad file never stops a run, and is named
+                self.faults[path] = outcomes.fault()
             self.carriers.borrow(path, codebase.borrowed.get(path, ()))
         self.carriers.settle(codebase)
         self._contrib = {path for path, found in self._facts.items() if found.contrib}
@@ -100,14 +104,9 @@ class Survey:
         )
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
-        self.files = sorted(
-            set(codebase.candidates)
-            | self.companions
-            | set(self.handed)
-            | self.starts
-            | lenders
-            | set(self._with_common_names(codebase, reached))
-        )
+        every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
+        every.update(self._with_common_names(codebase, reached))
+        self.files = sorted(every - set(self.faults))
         self._facts = self._borrowed = None
 
     def is_contrib(self, path):
