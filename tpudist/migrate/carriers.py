@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tpudist.eras import walks
-from tpudist.migrate import handed_on
+from tpudist.migrate import handed_modules, handed_on
 from tpudist.migrate.handed_on import ROOTS
 from tpudist.resolution import outside, parameters, python_trees, sources, tensorflow_names
 
@@ -52,12 +52,13 @@ class Carriers:
 
     Attributes:
       unknown: whether they may be any.
-      handing: the files that hand on what today's TensorFlow has not, or what is above it.
+      handing: {path: as of `handed_modules.of`} of the files that hand on what today's TensorFlow
+        has not, or what is above it.
     """
 
     def __init__(self) -> None:
         self.unknown = False
-        self.handing: set[str] = set()
+        self.handing: dict[str, frozenset[str]] = {}
         self._unsure: set[str] = set()
         self._everywhere: set[str] = set(ROOTS)
         self._inside: dict[str, set[str]] = {}
@@ -96,11 +97,12 @@ class Carriers:
         asked = handed_on.is_of_today
         bound = _bound(imports, asked)
         kept = set(bound)
-        if handed_on.may_hand_on(text, bound, asked):
+        modules = handed_modules.of(text, nodes, bound)
+        if modules is not None:
             handed = handed_on.found(nodes, bound, (), asked)
             kept |= handed.names | handed.anywhere
-            self.handing.add(path)
-            if handed.unknown or handed.called:
+            self.handing[path] = modules
+            if handed.unknown or handed.called or "importorskip" in text:
                 self._unsure.add(path)
         if not kept <= set(ROOTS):
             self._inside.setdefault(path, set()).update(kept - set(ROOTS))

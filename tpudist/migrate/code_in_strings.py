@@ -47,6 +47,7 @@ _IMPORTS = "import tensorflow\nimport tensorflow as tf\n"
 #: What gives a module whose name it is told.
 _GIVES = ("import_module", "__import__", "importorskip")
 _IN_STRING = "a name in a string"
+_GONE, _KEPT = "gone-names", surfaces.KEPT_IN_V1
 
 
 class Rules(NamedTuple):
@@ -81,6 +82,12 @@ class Rules(NamedTuple):
             keys.get(("tf", "contrib.*")),
             first if "2.0" in steps else None,
         )
+
+    def gone(self, dotted: str) -> str | None:
+        """The rule of a dotted name below ``tf`` that today's TensorFlow has not; else None."""
+        rule = self.names.get(surfaces.gone_today(names.without_compat(dotted)) or "")
+        is_kept = dotted.startswith("compat.v1.") and surfaces.gone_today(dotted[10:]) in _KEPT
+        return None if is_kept or rule != _GONE else rule
 
     def of(self, dotted: str) -> str | None:
         """The rule of a dotted name below ``tf``; None if it is no legacy name."""
@@ -159,10 +166,21 @@ def _of_call(node: ast.Call, rules: Rules) -> Iterator[tuple[int, int, str, str,
     if is_code and "import tensorflow" not in first:
         yield from _of_code(place, first, rules)
     if function == "patch":
+        yield from _of_patch(place, first, rules)
         member = first.rpartition(".")[2]
         if member in rules.members and names.eras_of_member(member, "strategy"):
             seen = '"%s": %s' % (first, _IN_STRING)
             yield (*place, rules.members[member], seen, _new_member(member, rules))
+
+
+def _of_patch(
+    place: tuple[int, int], value: str, rules: Rules
+) -> Iterator[tuple[int, int, str, str, str]]:
+    """A name that ``mock.patch("tensorflow.a.b")`` replaces, and that is gone."""
+    dotted = _DOTTED.match(value)
+    rule = rules.gone(dotted.group(1)) if dotted else None
+    if dotted and rule:
+        yield (*place, rule, '"%s": %s' % (value, _IN_STRING), _instead(dotted.group(1)))
 
 
 def _of_code(
@@ -175,6 +193,11 @@ def _of_code(
         return
     below = [each.name[3:] for each in evidence.collect(tree, "") if each.name.startswith("tf.")]
     found = [("tf." + dotted, rules.of(dotted), _instead(dotted)) for dotted in below]
+    found += [
+        ("tf." + dotted, rules.gone(dotted), _instead(dotted))
+        for dotted, _ in evidence.names_below_tensorflow(tree)
+        if rules.gone(dotted)
+    ]
     for node in walks.nodes(tree):
         if isinstance(node, ast.Attribute) and node.attr in rules.members:
             new = _new_member(node.attr, rules)

@@ -18,6 +18,7 @@ from tpudist.migrate import (
     refusals,
     relocation,
     rules,
+    unseen,
 )
 from tpudist.migrate.use import STEPS, Plan, Use
 from tpudist.resolution import python_trees, sources, tensorflow_names
@@ -265,6 +266,7 @@ class Engine:
                 if told == (len(plan.rewritten), len(plan.left), len(plan.others)):
                     plan.other(node, name, "it means the same, or changes with its import")
             named_in_strings.leave(plan, table)
+            unseen.leave(plan, table)
 
     def _relocation(self, plan, path):
         """How the imports of a file move in a step."""

@@ -27,6 +27,7 @@ Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _MARK = re.compile(r'"""tpudist:(\d+)\s*"""')
 _MODULES = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
+_TYPE = re.compile(r"(?:\w+\[)*(?:tf|tensorflow)\.([\w.]+)[\], ]*\Z")
 _KEYS = [(rule.name, *key) for rule in rules.load() for key in rule.uses]
 _OWN = {name for _, kind, name in _KEYS if kind in ("strategy", "resolver")}
 _OWN -= set(legacy_uses.COMMON)
@@ -221,7 +222,7 @@ def _matter(nodes: list[ast.AST]) -> tuple[set[int], frozenset[str]]:
     found |= {
         node.lineno
         for node in kinds.get(ast.Constant, [])
-        if isinstance(node.value, str) and "contrib" in node.value
+        if isinstance(node.value, str) and ("contrib" in node.value or _is_type(node.value))
     }
     found |= _lines_with(names, _ASKED) | _handing_on(names, roots, kinds)
     assigned = kinds.get(ast.Assign, [])
@@ -237,6 +238,12 @@ def _matter(nodes: list[ast.AST]) -> tuple[set[int], frozenset[str]]:
         if not new:
             return found, frozenset(words | roots)
         words |= new
+
+
+def _is_type(text: str) -> bool:
+    """Whether a string may be a type that today's TensorFlow has not."""
+    found = _TYPE.match(text) if "tf." in text or "tensorflow." in text else None
+    return found is not None and surfaces.gone_today(without_compat(found.group(1))) is not None
 
 
 def _lines_with(names: dict[str, list[Any]], words: Iterable[str]) -> set[int]:

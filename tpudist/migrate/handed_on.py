@@ -44,7 +44,7 @@ def _above(names: Iterable[str]) -> frozenset[str]:
 
 #: The names above those, "" for TensorFlow itself.
 ABOVE = _above(_ASKED)
-_ABOVE_TODAY = _above(_TODAY)
+ABOVE_TODAY = _above(_TODAY)
 _NOT_CALLED = r"%s\b(?<!\w%s)(?<!import %s)(?<!\bas %s)(?<!from %s)((?:\s*\.\s*\w+)*)(?!\w|\s*[.(])"
 GIVING_BACK = frozenset("getattr next iter reversed tuple sorted enumerate zip".split())
 _READING = frozenset(["values", "items"])
@@ -81,12 +81,12 @@ def is_asked_for(dotted: str) -> bool:
 def is_of_today(dotted: str) -> bool:
     """Whether a name is one that today's TensorFlow has not, or above one: followed in a file."""
     dotted = without_compat(dotted)
-    return dotted in _ABOVE_TODAY or dotted in _TODAY
+    return dotted in ABOVE_TODAY or dotted in _TODAY
 
 
 def below(module: str, asked: Asked) -> set[str]:
     """The words right below a module's name that a rule asks for, or that are above such a name."""
-    every = (_ASKED, _TODAY, ABOVE, _ABOVE_TODAY)
+    every = (_ASKED, _TODAY, ABOVE, ABOVE_TODAY)
     found = {name.rpartition(".")[2] for names in every for name in names
              if name.rpartition(".")[0] == module and asked(name)}  # fmt: skip
     return found
@@ -100,13 +100,18 @@ def may_hand_on(text: str, bound: Bound, asked: Asked = is_asked_for) -> bool:
       bound: the words that it knows TensorFlow's names by.
       asked: tells such a name.
     """
+    return any(True for _ in standing(text, bound, asked))
+
+
+def standing(text: str, bound: Bound, asked: Asked) -> Iterator[tuple[str, re.Match[str]]]:
+    """(a name that a rule asks for, where it stands without being called), as of `may_hand_on`."""
     for word, names in bound.items():
         pattern = _NOT_CALLED % ((re.escape(word),) * 5)
         for match in re.finditer(pattern, text):
             rest = re.sub(r"\s", "", match.group(1))
-            if any(asked((name + rest).strip(".")) for name in names):
-                return True
-    return False
+            for name in names:
+                if asked((name + rest).strip(".")):
+                    yield (name + rest).strip("."), match
 
 
 def may_be_handed_on(text: str, word: str) -> bool:

@@ -188,14 +188,14 @@ def _leave_unsure(plan, node, table, values):
     """Notes what is a legacy name of TensorFlow only sometimes, or perhaps."""
     names = sorted(value[1] for value in values if value[0] == "tf")
     parent = plan.module.parent(node) if names else None
-    if type(parent) is cst.Call and parent.func is node:
-        for dotted in names:
-            if ("tf", dotted) in table:
-                rule = table["tf", dotted]
-                Use(plan, rule.name, "tf", dotted, node).leave(
-                    "it is tf.%s, or something else" % dotted,
-                    "call each of them under a name of its own",
-                )
+    is_called = type(parent) is cst.Call and parent.func is node
+    for dotted in names:
+        rule = table.get(("tf", dotted))
+        if rule is not None and (is_called or rule.name == "gone-names"):
+            Use(plan, rule.name, "tf", dotted, node).leave(
+                "it is tf.%s, or something else" % dotted,
+                "call each of them under a name of its own",
+            )
     if first_word(node) not in _TENSORFLOW:
         return
     dotted = era_names.without_compat(dotted_name(node).partition(".")[2])

@@ -8,6 +8,7 @@ from tpudist.migrate.legacy_uses import COMMON, kinds_of, leave_member, leave_un
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import builtin_calls
+from tpudist.resolution.module import last_word
 
 _IN_STRING = "a member that is named in a string"
 _BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
@@ -34,7 +35,8 @@ def leave(plan, table):
                 leave_unresolved(plan, node, owner, name, values, owners[name], table)
         else:
             _leave_name(plan, node, owner, name, table)
-    for node, name in builtin_calls.members_asked_for(module):
+    for node, dotted in builtin_calls.members_asked_for(module):
+        name = dotted.rpartition(".")[2]
         rule = table.get(("strategy", name))
         if rule is not None and name not in COMMON and era_names.eras_of_member(name, "strategy"):
             leave_member(plan, node, rule, name, _IN_STRING)
@@ -53,6 +55,10 @@ def _asked(module):
                 yield (call.args[1].value, *named)
             elif builtin_calls.asks_for_a_member(call):
                 yield call, call.args[0].value, None
+    for call in module.nodes.calls_by_name.get("object", ()):  # mock.patch's
+        named = builtin_calls.named_member(call)
+        if named is not None:
+            yield (call.args[1].value, *named)
     for node in module.nodes.subscripts:
         owner, index = builtin_calls.owner_of_members(node.value), builtin_calls.index_of(node)
         if owner is not None and index is not None:
@@ -85,9 +91,8 @@ def _may_be_gone(plan, dotted):
 def _leave_name(plan, node, owner, name, table):
     """Leaves ``getattr(tf.contrib, "name")``, of which nothing is asked that a rule rewrites."""
     call = plan.module.parent(plan.module.parent(node))
-    if type(call) is cst.Call and (
-        call.func.value != "getattr" or type(plan.module.parent(call)) is cst.Attribute
-    ):
+    asks = last_word(call.func) if type(call) is cst.Call else ""
+    if asks in _BY_NAME and (asks != "getattr" or type(plan.module.parent(call)) is cst.Attribute):
         return  # it asks whether there is one, or is a part of a longer name
     for dotted in plan.evaluator.tensorflow_names(plan.module, owner):
         full = (dotted + "." + name).lstrip(".")
@@ -96,7 +101,7 @@ def _leave_name(plan, node, owner, name, table):
                 "tf.contrib ended with TensorFlow 1.15", "the name as code, which is rewritten"
             )
         elif ("tf", full) in table and _is_changed(full, table["tf", full]):
-            has_other = type(call) is cst.Call and len(call.args) > 2
+            has_other = asks == "getattr" and len(call.args) > 2
             if has_other or gone_names.is_kept(Use(plan, "", "tf", full, owner)):
                 continue
             Use(plan, table["tf", full].name, "tf", full, node).leave(
@@ -125,7 +130,10 @@ def _leave_annotations(plan, table):
     """Leaves legacy names in types that are strings."""
     for node in plan.module.nodes.annotations:
         for dotted in plan.evaluator.annotated_names(plan.module, node):
-            if ("tf", dotted) in table and _is_changed(dotted, table["tf", dotted]):
-                Use(plan, table["tf", dotted].name, "tf", dotted, node).leave(
-                    "a name in a string", "the annotation without quotes, or its new name"
+            rule = table.get(("tf", dotted)) or table.get(("tf", surfaces.gone_today(dotted) or ""))
+            if rule is not None and _is_changed(dotted, rule):
+                is_gone = surfaces.gone_today(dotted) is not None
+                instead = "the annotation without quotes, or its new name"
+                Use(plan, rule.name, "tf", dotted, node).leave(
+                    "a name in a string", _instead(dotted) if is_gone else instead
                 )

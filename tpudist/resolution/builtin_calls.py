@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from tpudist.resolution import containers, members
+from tpudist.resolution import containers, members, tensorflow_names
 from tpudist.resolution.fixed_point import UNKNOWN
 
 _OTHER = frozenset([("other",)])
@@ -61,8 +61,16 @@ def _super(evaluator, module, call):
     return found or (_OTHER if owner is not None and not owner.bases else UNKNOWN)
 
 
+def imported(call):
+    """The values of ``pytest.importorskip("tensorflow.a")``."""
+    name = call.args[0].value if call.args else None
+    text = str(name.evaluated_value) if type(name) is cst.SimpleString else ""
+    below = tensorflow_names.below_tensorflow(text)
+    return UNKNOWN if below is None else frozenset([("tf", below)])
+
+
 def members_asked_for(module):
-    """(node, name) of each member of something else that a call names in a string.
+    """(node, dotted name) of each member of something else that a call names in a string.
 
     ``operator.methodcaller("name")``, ``attrgetter("a.name")``, ``mock.patch.object(x, "name")``.
     """
@@ -71,7 +79,7 @@ def members_asked_for(module):
             node = call.args[index].value if len(call.args) > index else None
             value = node.evaluated_value if type(node) is cst.SimpleString else None
             if isinstance(value, str):
-                yield node, value.rpartition(".")[2]
+                yield node, value
 
 
 def named_member(call):

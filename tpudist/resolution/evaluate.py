@@ -159,6 +159,8 @@ class Evaluator:
         return set().union(*[members.attribute(self, value, name) for value in values])
 
     def _Call(self, module, node):
+        if last_word(node.func) == "importorskip":
+            return builtin_calls.imported(node)
         name = builtin_calls.builtin_name(module, node.func)
         if name:
             return builtin_calls.result(self, module, node, name)
@@ -221,7 +223,11 @@ class Evaluator:
         parent = module.parent(node)
         kind = type(parent)
         if kind is cst.AssignTarget:
-            return self.values(module, module.parent(parent).value)
+            value = module.parent(parent).value
+            if type(value) is cst.Name and value.value == last_word(node):
+                scope = module.scope(node)  # of ``class A: tf = tf`` the one around it
+                return self._named(module, scope.parent if scope.is_class else scope, value.value)
+            return self.values(module, value)
         if kind is cst.AnnAssign:
             return self._annotated(module, parent)
         if kind is cst.NamedExpr:

@@ -30,6 +30,12 @@ def _below(last_words):
 
 
 _BELOW = _below(_last_words())
+#: What asks for a name by a string, and the words that it may be.
+_ASKING = (b"getattr", b"__dict__", b"vars(", b"attrgetter", b"patch")
+_IN_STRING = [
+    (above, words, rb"""["'.](?:%s)["']""" % b"|".join(word[1:] for word in words))
+    for above, words, _ in _BELOW
+]
 _PRIVATE = _below(_last_words(surfaces.private_names()))
 
 
@@ -103,7 +109,12 @@ def may_name(raw):
     if b"ptimizers" in raw and _OPTIMIZER.search(raw) is not None:
         return True
     private = _PRIVATE if b"tensorflow.python" in raw else []
-    return any(
+    if any(
         above in raw and any(word in raw for word in words) and re.search(pattern, raw)
         for above, words, pattern in _BELOW + private
+    ):
+        return True
+    return any(word in raw for word in _ASKING) and any(
+        above in raw and any(word[1:] in raw for word in words) and re.search(pattern, raw)
+        for above, words, pattern in _IN_STRING
     )

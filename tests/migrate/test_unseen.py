@@ -1,0 +1,110 @@
+"""Names that today's TensorFlow has not, of a module that goes where nothing follows it."""
+
+import ast
+
+import pytest
+
+from tests.migrate import harness
+
+_HEAD = "import tensorflow as tf\nimport collections, contextlib, functools, operator, sys, types\n"
+_K = "from tensorflow.keras import backend as K\n"
+#: {the way by which ``tf.keras.backend`` goes: lines, of which those with a # are told}.
+WAYS = {
+    "import_module": (
+        "import importlib\nB = importlib.import_module('tensorflow.keras.backend')\n"
+        "def f():\n    return B.get_session()  #\n"
+    ),
+    "import_module at once": (
+        "from importlib import import_module\n"
+        "import_module('tensorflow.keras').backend.get_session()  #\n"
+    ),
+    "__import__": "T = __import__('tensorflow')\ns = T.keras.backend.get_session  #\n",
+    "sys.modules": "sys.modules['tensorflow'].keras.backend.get_session()  #\n",
+    "importorskip": "import pytest\nT = pytest.importorskip('tensorflow')\n"
+    "T.keras.backend.get_session()  #\n",
+    "importorskip, as tf": "import pytest\ntf = pytest.importorskip('tensorflow')\n"
+    "tf.keras.backend.get_session()  #\n",
+    "a lazy loader": "B = LazyLoader('B', globals(), 'tensorflow.keras.backend')\n"
+    "B.get_session()  #\n",
+    "an estimator's module": "T = __import__('tensorflow')\nT.estimator.RunConfig()  #\n",
+    "a namespace": "types.SimpleNamespace(tf=tf).tf.keras.backend.get_session()  #\n",
+    "a namespace in a variable": "n = types.SimpleNamespace(B=tf.keras.backend)\n"
+    "n.B.get_session()  #\n",
+    "a namedtuple": "P = collections.namedtuple('P', 'B')\np = P(tf.keras.backend)\n"
+    "p.B.get_session()  #\n",
+    "dict()": "d = dict(a=tf.keras.backend)\nd['a'].get_session()  #\n",
+    "get": "d = {'a': tf.keras.backend}\nd.get('a').get_session()  #\n",
+    "pop": "d = [tf.keras.backend]\nd.pop().get_session()  #\n",
+    "a context": "with contextlib.nullcontext(tf.keras.backend) as B:\n    B.get_session()  #\n",
+    "a context of tf": "with made(tf) as T:\n    x = T.keras.backend.get_session  #\n",
+    "a generator": "def g():\n    yield tf.keras.backend\nfor B in g():\n"
+    "    B.get_session()  #\n",
+    "a lambda's default": "f = lambda B=tf.keras.backend: B.get_session()  #\n",
+    "map": "list(map(lambda B: B.get_session(), [tf.keras.backend]))  #\n",
+    "partial": "def g(B):\n    B.get_session()  #\nf = functools.partial(g, tf.keras.backend)\n",
+    "stars": "def g(B):\n    B.get_session()  #\ng(*[tf.keras.backend])\ng(**{'B': tf})\n",
+    "globals()": "globals()['B'] = tf.keras.backend\nB.get_session()  #\n",
+    "setattr": "class A:\n    pass\na = A()\nsetattr(a, 'B', tf.keras.backend)\n"
+    "a.B.get_session()  #\n",
+    "an attribute": "class A:\n    pass\na = A()\na.B = tf.keras.backend\na.B.get_session()  #\n",
+    "a class's own tf": "class A:\n    tf = tf\n    def f(self):\n"
+    "        self.tf.keras.backend.get_session()  #\n",
+    "several names": "a, *b = tf.keras.backend, 3\na.get_session()  #\n",
+    "names in names": "(a, b), c = (tf.keras.backend, 2), 3\na.get_session()  #\n",
+    "one of two, uncalled": "if sys.argv:\n    from tensorflow.keras import backend as B\n"
+    "else:\n    from keras import backend as B\nx = B.get_session  #\ny = B.set_session  #\n",
+    "a loop, uncalled": "for B in (tf.keras.layers, tf.keras.backend):\n    x = B.CuDNNLSTM  #\n",
+    "__dict__": "tf.keras.backend.__dict__['get_session']()  #\n",
+    "vars": "vars(tf.keras.backend)['get_session']()  #\n",
+    "getattr": "x = getattr(tf.keras.backend, 'get_session')  #\nx()  #\n",
+    "getattr of an import": _K + "x = getattr(K, 'get_session')  #\n",
+    "getattr of getattr": "getattr(getattr(tf.keras, 'backend'), 'get_session')()  #\n",
+    "attrgetter": "operator.attrgetter('get_session')(tf.keras.backend)()  #\n",
+    "attrgetter of all": "operator.attrgetter('keras.backend.get_session')(tf)()  #\n",
+    "mock.patch": "from unittest import mock\n"
+    "with mock.patch('tensorflow.keras.backend.get_session'):  #\n    pass\n",
+    "mock.patch.object": "from unittest import mock\n"
+    "with mock.patch.object(tf.keras.backend, 'get_session'):  #\n    pass\n",
+    "eval": "eval('tf.keras.backend.get_session()')  #\n",
+    "exec": "exec('from tensorflow.keras import backend as B; B.get_session()')  #\n",
+    "a type in a string": "def f(x: 'tf.estimator.RunConfig'):  #\n    pass\n",
+}  # fmt: skip
+
+#: {what is no such name: lines}.
+OTHERS = {
+    "an object of the program": "class A:\n    def get_session(self):\n        return 1\n"
+    "A().get_session(), self.f(tf.keras.backend)\n",
+    "what nothing hands on": "B = tf.keras.backend\nB.floatx()\nmanager.get_session()\n",
+    "words that many have": "f(tf.keras.backend, tf)\nx.function(1), x.estimator, x.experimental\n",
+    "a part of another name": "f(tf.keras.layers)\nmanager.get_session()\n",
+    "a string of another module": "import importlib\nimportlib.import_module('keras.backend')\n"
+    "manager.get_session()\n",
+    "what is asked for first": "s = getattr(tf.keras.backend, 'get_session', None)\n",
+    "a module of another package": "import mesh as mtf\nf(tf)\nmtf.layers.Dense, mtf.get_session\n",
+    "what is assigned to": "f(tf)\nlosses.get_session = tf.losses\n",
+    "an import that is told": "def f():\n    from tensorflow.keras.models import Sequential\n"
+    "g(tf)\n",
+    "what only words hand on": "def f(x):\n    'Of tf, tf.keras.backend.'  # or tf\n"
+    "    x.estimator.model_fn, x.get_session, x.estimator.RunConfig\n",
+    "a string that is none": "names = ['get_session', 'keras.backend']\n",
+}  # fmt: skip
+
+
+def _left(folder, text):
+    ast.parse(text)
+    harness.put(folder, {"a.py": text})
+    found = harness.results(folder, "latest").get("a.py")
+    assert found is None or not found.refused
+    return [] if found is None else found.left
+
+
+@pytest.mark.parametrize("way", sorted(WAYS))
+def test_what_nothing_follows_is_told(tmp_path, way):
+    text = (_HEAD if "importorskip" not in way else "") + WAYS[way]
+    told = {use.line for use in _left(tmp_path, text)}
+    assert told == {number for number, line in enumerate(text.split("\n"), 1) if line[-1:] == "#"}
+
+
+@pytest.mark.parametrize("what", sorted(OTHERS))
+def test_what_is_something_else_is_not_told(tmp_path, what):
+    assert _left(tmp_path, _HEAD + OTHERS[what]) == []
