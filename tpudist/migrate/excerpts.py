@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 from tpudist import surfaces
 from tpudist.eras import walks
 from tpudist.eras.names import without_compat
-from tpudist.migrate import legacy_uses, rules
-from tpudist.resolution import contents, python_trees
+from tpudist.migrate import keras_calls, legacy_uses, rules
+from tpudist.resolution import contents, gone_words, python_trees
 
 if TYPE_CHECKING:
     from typing import Iterable, Iterator
@@ -66,6 +66,9 @@ _ASKED = frozenset(
     and not name.startswith("contrib")
     and rule not in ("sessions", "gone-names")
 ) | {"contrib"}
+#: Methods of Keras, which a program may have of its own.
+_METHODS = frozenset(name for _, kind, name in _KEYS if kind == "keras") | gone_words.KERAS_CALLS
+_METHODS |= frozenset(name[1:] for name in surfaces.KERAS_ARGUMENTS if name.startswith("."))
 _TOLD_ONCE = frozenset(name for rule, _, name in _KEYS if rule == "gone-names")
 _TOLD_LAST = frozenset(name.rpartition(".")[2] for name in _TOLD_ONCE)
 #: The modules above them; as a whole they may be assigned or handed on.
@@ -225,6 +228,8 @@ def _matter(nodes: list[ast.AST]) -> tuple[set[int], frozenset[str]]:
         if isinstance(node.value, str) and ("contrib" in node.value or _is_type(node.value))
     }
     found |= _lines_with(names, _ASKED) | _handing_on(names, roots, kinds)
+    if "keras" in names or any("keras" in word for word in _modules(imports)):
+        found |= _of_keras(names, kinds)
     assigned = kinds.get(ast.Assign, [])
     while True:
         found |= _lines_with(names, words)
@@ -244,6 +249,29 @@ def _is_type(text: str) -> bool:
     """Whether a string may be a type that today's TensorFlow has not."""
     found = _TYPE.match(text) if "tf." in text or "tensorflow." in text else None
     return found is not None and surfaces.gone_today(without_compat(found.group(1))) is not None
+
+
+def _modules(imports: Iterable[Any]) -> Iterator[str]:
+    """The words that import statements have."""
+    for node in imports:
+        yield getattr(node, "module", "") or ""
+        yield from (alias.name for alias in node.names)
+
+
+def _of_keras(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> set[int]:
+    """The lines of what `keras_calls` asks for."""
+    found = _lines_with(names, gone_words.KERAS_CALLS)
+    for call in kinds.get(ast.Call, ()):
+        if call.keywords:
+            asked = keras_calls.keywords(_word(call.func))
+            if any(each.arg in asked for each in call.keywords):
+                found.add(call.lineno)
+    for node in names.get("lr", ()):
+        owner = _word(node.value) if isinstance(node, ast.Attribute) else ""
+        if owner == "self" or keras_calls.is_optimizer(owner):
+            found.add(node.lineno)
+    own = kinds.get(ast.FunctionDef, ()) if found else ()
+    return found | {each.lineno for each in own if each.name in _METHODS}
 
 
 def _lines_with(names: dict[str, list[Any]], words: Iterable[str]) -> set[int]:

@@ -11,7 +11,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.eras import names as era_names
-from tpudist.migrate import contrib_words
+from tpudist.migrate import contrib_words, keras_calls
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import imported_values, members, syntax_trees, tensorflow_names
 from tpudist.resolution.import_origins import first_name, first_word
@@ -43,7 +43,7 @@ def names_of(keys):
     """({member: the kinds that have it}, {last words of names below ``tf``}) of some keys."""
     found = {}
     for kind, name in keys:
-        if kind not in ("tf", "keras"):
+        if kind not in ("tf", "keras", "call"):
             found.setdefault(name, set()).add(kind)
     return found, {name.rpartition(".")[2] for kind, name in keys if kind == "tf"}
 
@@ -85,6 +85,7 @@ def uses(plan, table):
             dotted = _dotted(plan, node, table)
             if dotted is not None:
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
+    yield from keras_calls.uses(plan, table)
     _leave_definitions(plan, owners, table)
 
 

@@ -45,6 +45,19 @@ _OPTIMIZER = re.compile(
     rb"\b(?:%s)\(\s*(?:[^()]|\([^()]*\)){0,400}?\b(?:lr|decay)\s*="
     % "|".join(name.rpartition(".")[2] for name in surfaces.KERAS_OPTIMIZERS).encode("ascii")
 )
+#: Methods and classes of Keras that Keras 3 takes other arguments of, whatever their words are.
+KERAS_CALLS = frozenset(["add_weight", "minimize", "ModelCheckpoint", "save", "save_weights"])
+KERAS_CALLS |= {"set_value"}
+_ARGUMENTS = sorted(
+    {word.partition("=")[0] for each in surfaces.KERAS_ARGUMENTS.values() for word in each}
+    - {"batch_size", "epsilon", "inputs", "period"}  # of much else
+    | set(surfaces.KERAS_LAYERS)
+)
+_KERAS_WORDS = [
+    *(word.encode("ascii") for word in _ARGUMENTS),
+    *(name.encode("ascii") + b"(" for name in sorted(KERAS_CALLS | {"add_loss", "TensorBoard"})),
+    *(b"ptimizer.lr", b"opt.lr", b"epsilon=None"),
+]
 #: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
 OWN_KERAS = "python.keras"
 #: The last words of those names.
@@ -103,6 +116,8 @@ def may_name(raw):
       raw: its bytes; the names of `tensorflow_words.names` are not looked at.
     """
     if any(word in raw for word in _MEMBERS) and _MEMBER.search(raw) is not None:
+        return True
+    if b"keras" in raw and any(word in raw for word in _KERAS_WORDS):
         return True
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False

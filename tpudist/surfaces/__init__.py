@@ -31,10 +31,9 @@ from tpudist.surfaces.gone_today import (
     GONE_BY_2_2_BUT_V1,
     GONE_TODAY,
     KEPT_IN_V1,
-    KERAS_MEMBERS,
-    KERAS_OPTIMIZERS,
     RENAMED_TODAY,
 )
+from tpudist.surfaces.keras_3 import KERAS_ARGUMENTS, KERAS_LAYERS, KERAS_MEMBERS, KERAS_OPTIMIZERS
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.private_names import private_names
@@ -53,6 +52,8 @@ __all__ = [
     "GONE_TODAY",
     "HOMES",
     "KEPT_IN_V1",
+    "KERAS_ARGUMENTS",
+    "KERAS_LAYERS",
     "KERAS_MEMBERS",
     "KERAS_OPTIMIZERS",
     "LAST",

@@ -158,25 +158,6 @@ GONE_TODAY = {
     for name in names.split()
 }
 
-_QUEUE = (
-    "(generator, ...), the rest by keyword; workers, use_multiprocessing and max_queue_size "
-    "are arguments of a keras.utils.PyDataset"
-)
-#: Methods of a Keras model that Keras 3 has not, and what to type.
-KERAS_MEMBERS = {
-    "evaluate_generator": "evaluate" + _QUEUE,
-    "fit_generator": "fit" + _QUEUE,
-    "predict_classes": "predict(x).argmax(axis=-1), or (predict(x) > 0.5) of one sigmoid unit",
-    "predict_generator": "predict" + _QUEUE,
-    "predict_proba": "predict",
-}
-
-#: Optimizers whose ``lr`` and ``decay`` Keras 3 refuses.
-KERAS_OPTIMIZERS = tuple(
-    "keras.optimizers." + name
-    for name in ("Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD")
-)
-
 #: Names of 1.13 to 2.0 that 2.2 has not either, and what to type there.
 GONE_BY_2_2 = {
     "autograph.experimental.Verbosity": _TABLE["autograph.experimental"]["Verbosity"],

@@ -47,6 +47,7 @@ NAMES = (
     "keras_distribute",
     "keras_members",
     "keras_optimizers",
+    "keras_arguments",
     "gone_names",
     "gone_by_2_2",
     "run",

@@ -1,0 +1,64 @@
+"""Calls with arguments that Keras 3 may not take, found by their words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tpudist import surfaces
+from tpudist.resolution import gone_words
+from tpudist.resolution.module import last_word
+
+if TYPE_CHECKING:
+    from typing import Iterator, Mapping
+
+    from tpudist.migrate.rules import Rule
+    from tpudist.migrate.use import Plan
+
+#: {(kind, name)} of the rule that is asked.
+KEY = ("call", "*")
+_OF_LAYERS = frozenset(surfaces.KERAS_LAYERS)
+#: {last word of a class or method: keywords that Keras 3 refuses}.
+_KEYWORDS = {
+    name.rpartition(".")[2]: _OF_LAYERS.union(word.partition("=")[0] for word in every)
+    for name, every in surfaces.KERAS_ARGUMENTS.items()
+}
+_OPTIMIZER = re.compile("optimizer$|^opt$")
+
+
+def keywords(name: str) -> frozenset[str]:
+    """The keywords by which a call of a class or method is asked for.
+
+    Args:
+      name: its last word.
+    """
+    return _KEYWORDS.get(name, _OF_LAYERS)
+
+
+def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[str, str, Any, Rule]]:
+    """The calls of a file that may have such an argument, and each ``optimizer.lr``.
+
+    Args:
+      plan: the `Plan`.
+      table: {(kind, name): Rule}.
+
+    Yields:
+      (kind, name, node, Rule) of each.
+    """
+    rule = table.get(KEY)
+    if rule is None or "keras" not in plan.module.text:
+        return
+    for call in plan.module.nodes.calls:
+        name = last_word(call.func)
+        if name in gone_words.KERAS_CALLS or any(
+            each.keyword is not None and each.keyword.value in keywords(name) for each in call.args
+        ):
+            yield "call", name, call.func, rule
+    for node in plan.module.nodes.attributes:
+        if node.attr.value == "lr" and is_optimizer(last_word(node.value)):
+            yield "call", "lr", node, rule
+
+
+def is_optimizer(word: str) -> bool:
+    """Whether something is called like an optimizer."""
+    return _OPTIMIZER.search(word) is not None
