@@ -51,6 +51,9 @@ WAYS = {
     "        self.tf.keras.backend.get_session()  #\n",
     "several names": "a, *b = tf.keras.backend, 3\na.get_session()  #\n",
     "names in names": "(a, b), c = (tf.keras.backend, 2), 3\na.get_session()  #\n",
+    "two names for one": "A = B = tf.keras.backend\nA.get_session()  #\nB.get_session()  #\n"
+    "tf.keras.backend.get_session()  #\nimport tensorflow as T\n"
+    "T.keras.backend.get_session()  #\n",
     "one of two, uncalled": "if sys.argv:\n    from tensorflow.keras import backend as B\n"
     "else:\n    from keras import backend as B\nx = B.get_session  #\ny = B.set_session  #\n",
     "a loop, uncalled": "for B in (tf.keras.layers, tf.keras.backend):\n    x = B.CuDNNLSTM  #\n",

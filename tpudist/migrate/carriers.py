@@ -35,11 +35,6 @@ _HANDING = [
     rb"tensorflow\b(?! as tf\b|\s*\.)(?<!\wtensorflow)",
     rb"tensorflow\.(?:compat\.v[12]|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
 ]
-#: Strings and comments. What is in braces may be read.
-_TEXTS = (
-    rb"""(?s)\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|\"(?:[^\"\\\n]|\\.)*\"|"""
-    rb"""'(?:[^'\\\n]|\\.)*'|#[^\n]*"""
-)
 _STAR = re.compile(rb"import\s*\*")
 #: A class; a function, its parameters, and whether they end early.
 _DEFINED = rb"\b(?:class\s+%s\b|def\s+%s\s*\(([^()]*)(\()?)"
@@ -258,8 +253,13 @@ def _hands_on(raw: bytes, is_notebook: bool) -> bool:
         return False
     if is_notebook:
         return True
-    without = re.sub(_TEXTS, lambda text: text.group() if b"{" in text.group() else b"", raw)
+    without = sources.TEXTS_OF_BYTES.sub(_in_braces, raw)
     return any(re.search(pattern, without) for pattern in _HANDING)
+
+
+def _in_braces(text: re.Match[bytes]) -> bytes:
+    """What there is to read of a string: all, if it has braces."""
+    return text.group() if b"{" in text.group() else b""
 
 
 def _has_star(imports: Iterable[Import]) -> bool:

@@ -305,14 +305,14 @@ def _imported(nodes: Iterable[ast.Import | ast.ImportFrom]) -> tuple[set[str], s
 
 
 def _first_told(names: dict[str, list[Any]], roots: set[str]) -> set[int]:
-    """The first line of each name that is told once a file."""
+    """The first line of each name that is told once a file, of each way to spell it."""
     found: dict[str, int] = {}
     for node in [each for word in _TOLD_LAST for each in names.get(word, ())]:
         dotted = _dotted(node)
         root, _, below = dotted.partition(".")
         below = without_compat(below)
         if root in roots and below in _TOLD_ONCE:
-            found[below] = min(found.get(below, node.lineno), node.lineno)
+            found[dotted] = min(found.get(dotted, node.lineno), node.lineno)
     return set(found.values())
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import libcst as cst
+
 from tpudist import surfaces
 from tpudist.resolution import gone_words
 from tpudist.resolution.module import last_word
@@ -57,6 +59,34 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
     for node in plan.module.nodes.attributes:
         if node.attr.value == "lr" and is_optimizer(last_word(node.value)):
             yield "call", "lr", node, rule
+
+
+def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:
+    """A method that Keras had, unless it is one of the program's own.
+
+    Args:
+      plan: the `Plan`.
+      node: the Attribute.
+      rule: its rule.
+
+    Yields:
+      As `uses`.
+    """
+    name, parent = node.attr.value, plan.module.parent(node)
+    if name == "compile" and not _has_keyword(parent, "distribute"):
+        return plan.other(node, name, "it has no distribute")
+    if type(parent) in (cst.AssignTarget, cst.AugAssign, cst.Del):
+        return plan.other(node, name, "it is assigned to")
+    values = plan.evaluator.values(plan.module, node)
+    if values and all(value[0] == "function" for value in values):
+        return plan.other(node, name, "it belongs to something else")
+    yield "keras", name, node, rule
+
+
+def _has_keyword(call: Any, word: str) -> bool:
+    return type(call) is cst.Call and any(
+        each.keyword is not None and each.keyword.value == word for each in call.args
+    )
 
 
 def is_optimizer(word: str) -> bool:

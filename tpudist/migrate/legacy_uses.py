@@ -69,7 +69,7 @@ def uses(plan, table):
         if id(node) in skipped:
             continue
         if ("keras", name) in table:
-            yield from _keras_use(plan, node, table["keras", name])
+            yield from keras_calls.of_member(plan, node, table["keras", name])
         if plan.words is not None and not _may_be_tensorflow(plan, node):
             continue
         if name in last or name in words or first_word(node) in roots:
@@ -87,16 +87,6 @@ def uses(plan, table):
                 yield from _tensorflow_use(plan, node, dotted, table, taken)
     yield from keras_calls.uses(plan, table)
     _leave_definitions(plan, owners, table)
-
-
-def _keras_use(plan, node, rule):
-    """A method that models of Keras had, unless it is one of the program's own."""
-    name, values = node.attr.value, plan.evaluator.values(plan.module, node)
-    if type(plan.module.parent(node)) in (cst.AssignTarget, cst.AugAssign, cst.Del):
-        return plan.other(node, name, "it is assigned to")
-    if values and all(value[0] == "function" for value in values):
-        return plan.other(node, name, "it belongs to something else")
-    yield "keras", name, node, rule
 
 
 def _bare_names(plan):

@@ -52,12 +52,12 @@ class Places:
             return done + [use._replace(seen=name)]
         return followed_up(done, use)
 
-    def left(self, line, column, rule, seen, instead):
+    def left(self, line, column, rule, seen, instead, once=False):
         """As `use`, of one that is left: it quotes what stood in the file."""
         code, _, why = seen.partition(": ")
         if self.wrote(line, code) and why:
             seen = "%s: %s" % (self._before[self._lines[line] - 1].strip(), why)
-        return self.use(line, column, rule, seen, instead)
+        return self.use(line, column, rule, seen, instead)._replace(once=once)
 
     def use(self, line, column, rule, seen, instead):
         """The `Use` at a place of the step's text."""

@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tpudist.resolution import sources
+
 if TYPE_CHECKING:
     from typing import Iterable
 
     from tpudist.migrate.outcomes import Use
     from tpudist.resolution.sources import Source
 
-RULES = ("gone-names", "gone-by-2-2")
 _MOST = 6  # lines that are listed
-#: Strings and comments, in which a name is none.
-_TEXTS = re.compile(
-    r"""\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|\"(?:[^\"\\\n]|\\.)*\"|"""
-    r"""'(?:[^'\\\n]|\\.)*'|#[^\n]*""",
-    re.S,
-)
 
 
 def said(uses: Iterable[Use], source: Source) -> list[Use]:
@@ -29,16 +24,16 @@ def said(uses: Iterable[Use], source: Source) -> list[Use]:
       source: what it was before.
     """
     uses = list(uses)
-    if source.notebook or not any(use.rule in RULES for use in uses):
+    if source.notebook or not any(use.once for use in uses):
         return uses
-    code = _TEXTS.sub(lambda text: "\n" * text.group().count("\n"), source.text)
+    code = sources.TEXTS.sub(lambda text: "\n" * text.group().count("\n"), source.text)
     lines = code.split("\n")
-    return [_with_others(use, lines) if use.rule in RULES else use for use in uses]
+    return [_with_others(use, lines) if use.once else use for use in uses]
 
 
 def _with_others(use: Use, lines: list[str]) -> Use:
     name = use.seen.partition(": ")[0]
-    if " is not in " not in use.seen or not re.fullmatch(r"\w+(\.\w+)*", name):
+    if not re.fullmatch(r"\w+(\.\w+)*", name):
         return use
     there = re.compile(r"(?<![\w.])%s\b" % re.escape(name))
     others = [

@@ -18,6 +18,7 @@ class Use(typing.NamedTuple):
       rule: the rule's name.
       seen: what stands there.
       instead: what was written, or of a use that was left, what to do.
+      once: whether later uses of the same name in the file are not told.
     """
 
     path: str
@@ -26,6 +27,7 @@ class Use(typing.NamedTuple):
     rule: str
     seen: str
     instead: str
+    once: bool = False
 
 
 class Result(typing.NamedTuple):

@@ -72,7 +72,7 @@ def as_json(results: Iterable[Result], looked: int, options: argparse.Namespace)
 
 
 def _fields(use: Use) -> dict[str, Any]:
-    return {name: value for name, value in use._asdict().items() if name != "path"}
+    return {name: value for name, value in use._asdict().items() if name not in ("path", "once")}
 
 
 def as_html(results: Iterable[Result], looked: int, options: argparse.Namespace) -> str:

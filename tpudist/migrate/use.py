@@ -53,11 +53,11 @@ class Plan:
         place = self.module.place(node) if self._located else (0, 0)
         self.rewritten.append(place + (rule, seen, instead))
 
-    def leave(self, node, rule, seen, instead):
+    def leave(self, node, rule, seen, instead, once=False):
         """Notes a use as left, unless a mark says that the rule is to pass over its line."""
         if self.ignores(node, rule):
             return self.other(node, self.module.code(node).split(".")[-1], "it is ignored")
-        self.left.append(self.module.place(node) + (rule, seen, instead))
+        self.left.append(self.module.place(node) + (rule, seen, instead, once))
 
     def ignores(self, node, rule):
         """Whether a mark on a node's line says that a rule is to pass over it."""
@@ -167,14 +167,15 @@ class Use:
         """Notes the use as rewritten, without a change of its own."""
         self.plan.done(self.node, self._rule, self.code(), instead)
 
-    def leave(self, why, instead):
+    def leave(self, why, instead, once=False):
         """Leaves the use as it is.
 
         Args:
           why: why it cannot be rewritten.
           instead: what to do.
+          once: as of `tpudist.migrate.outcomes.Use`.
         """
-        self.plan.leave(self.node, self._rule, "%s: %s" % (self.code(), why), instead)
+        self.plan.leave(self.node, self._rule, "%s: %s" % (self.code(), why), instead, once)
 
     def code(self, node=None):
         """The source of a node, of the name itself if None, on one line."""

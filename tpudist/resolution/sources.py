@@ -5,6 +5,7 @@ A notebook is read as one module, see `tpudist.resolution.notebooks`.
 
 import collections
 import io
+import re
 import tokenize
 
 import libcst as cst
@@ -34,6 +35,12 @@ Fields:
   newline: what ends all lines of the file, if that is not what ends those of the text.
 """
 
+_TEXTS = (
+    r"""(?s)\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|\"(?:[^\"\\\n]|\\.)*\"|"""
+    r"""'(?:[^'\\\n]|\\.)*'|#[^\n]*"""
+)
+#: Strings and comments, in which a name is none; the same of bytes.
+TEXTS, TEXTS_OF_BYTES = re.compile(_TEXTS), re.compile(_TEXTS.encode("ascii"))
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -26,19 +26,20 @@ def apply(use):
 
 
 def tell(use, where, instead):
-    """Leaves the first use of a name in a file.
+    """Leaves the first use of a name in a file, of each way to spell it.
 
     Args:
       use: the `Use`.
       where: what has it not.
       instead: what to type.
     """
-    if use.name in use.plan.told:
+    spelled = use.name, use.code()
+    if not use.plan.told.isdisjoint([use.name, spelled]):
         use.plan.other(use.node, use.name, "it is told at its first use")
         return
-    use.plan.told.add(use.name)
+    use.plan.told.add(spelled)
     root = "tensorflow" if use.name.startswith("python.") else "tf"
-    use.leave("%s.%s is not in %s" % (root, use.name, where), instead)
+    use.leave("%s.%s is not in %s" % (root, use.name, where), instead, once=True)
 
 
 def is_kept(use):

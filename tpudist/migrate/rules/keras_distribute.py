@@ -6,13 +6,12 @@ USES = [("keras", "compile")]
 
 
 def apply(use):
-    """Leaves a call with ``distribute``.
+    """Leaves the call, which has ``distribute``.
 
     Args:
       use: the `Use`.
     """
-    if use.call is not None and use.argument(-1, "distribute") is not None:
-        use.leave(
-            "TensorFlow 2 takes no distribute",
-            "with strategy.scope(): around what makes and compiles the model",
-        )
+    use.leave(
+        "TensorFlow 2 takes no distribute",
+        "with strategy.scope(): around what makes and compiles the model",
+    )
