@@ -66,6 +66,7 @@ def train(loss, v):
     other.minimize(loss)
     opt.apply_gradients(z, experimental_aggregate_gradients=False)  #
 def reset(metric, lstm, env):
+    spec.to_yaml(), batch.add_update(3)
     metric.reset_states()  #
     lstm.reset_states(), env.reset_states(), self.reset_states()
 tf.saved_model.save(model, "x"), np.save("x", a), pool.map(f, workers=3), tf.io.foo(fused=True)

@@ -50,3 +50,35 @@ def test_today_the_module_is_there_without_them(module):
             elif instead.startswith("tensorflow."):
                 home, _, today = instead.partition(",")[0].rpartition(".")
                 assert hasattr(importlib.import_module(home), today), name
+
+
+#: Lines of a file; those that end with # are told.
+ATTRIBUTES = """import tensorflow as tf
+import tensorflow
+import tensorflow.python.framework.ops
+from tensorflow.python.ops import array_ops
+from tensorflow.core.framework import node_def_pb2
+x = tf.python.ops.array_ops.concat([1], 0)  #
+def f():
+    y = tf.python.ops.array_ops.concat([1], 0)
+    return tf.core.framework.node_def_pb2.NodeDef()  #
+tensorflow.python.framework.ops.convert_to_tensor(1)  #
+tf.python.keras.layers.Dense(3)  #
+tf.python.framework.ops.Tensor  #
+array_ops.concat([1], 0), node_def_pb2.NodeDef(), self.python.ops, python.core.x
+"""
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "in part"])
+def test_own_modules_as_attributes_are_told_once_each(tmp_path, whole):
+    harness.put(tmp_path, {"a.py": ATTRIBUTES})
+    left = harness.results(tmp_path, "latest", whole=whole)["a.py"].left
+    lines = enumerate(ATTRIBUTES.split("\n"), 1)
+    assert {use.line for use in left} == {number for number, line in lines if line[-1:] == "#"}
+    assert any("again on line 8" in use.seen for use in left)
+
+
+def test_no_tensorflow_of_today_has_its_own_modules_as_attributes():
+    tf = pytest.importorskip("tensorflow", minversion="2.5")
+    importlib.import_module("tensorflow.python.framework.ops")
+    assert not hasattr(tf, "python") and not hasattr(tf, "core")

@@ -15,6 +15,7 @@ from tpudist.migrate import (
     other_lines,
     outcomes,
     patches,
+    private_attributes,
     refusals,
     relocation,
     rules,
@@ -267,6 +268,7 @@ class Engine:
                     plan.other(node, name, "it means the same, or changes with its import")
             named_in_strings.leave(plan, table)
             unseen.leave(plan, table)
+            private_attributes.leave(plan, table)
 
     def _relocation(self, plan, path):
         """How the imports of a file move in a step."""

@@ -313,7 +313,9 @@ def _first_told(names: dict[str, list[Any]], roots: set[str]) -> set[int]:
         below = without_compat(below)
         if root in roots and below in _TOLD_ONCE:
             found[dotted] = min(found.get(dotted, node.lineno), node.lineno)
-    return set(found.values())
+    own = [node for word in gone_words.OWN_MODULES for node in names.get(word, ())]
+    own_lines = {node.lineno for node in own if _dotted(node).partition(".")[0] in roots}
+    return own_lines.union(found.values())
 
 
 def _handing_on(

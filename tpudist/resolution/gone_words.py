@@ -45,6 +45,9 @@ _OPTIMIZER = re.compile(
     rb"\b(?:%s)\(\s*(?:[^()]|\([^()]*\)){0,400}?\b(?:lr|decay)\s*="
     % "|".join(name.rpartition(".")[2] for name in surfaces.KERAS_OPTIMIZERS).encode("ascii")
 )
+#: Modules of TensorFlow's own code that were its attributes.
+OWN_MODULES = ("python", "core")
+_OWN_MODULE = re.compile(rb"(?<![\w.])(?<!import )(?<!from )(?:tf|tensorflow)\.(?:python|core)\.")
 #: Methods and classes of Keras that Keras 3 takes other arguments of, whatever their words are.
 KERAS_CALLS = frozenset(["add_weight", "minimize", "ModelCheckpoint", "save", "save_weights"])
 KERAS_CALLS |= {"set_value"}
@@ -121,6 +124,8 @@ def may_name(raw):
         return True
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
+    if (b".python." in raw or b".core." in raw) and _OWN_MODULE.search(raw) is not None:
+        return True
     if b"ptimizers" in raw and _OPTIMIZER.search(raw) is not None:
         return True
     private = _PRIVATE if b"tensorflow.python" in raw else []

@@ -10,7 +10,13 @@ USES = [("keras", name) for name in surfaces.KERAS_MEMBERS]
 
 #: What other libraries have as well, and those.
 _OF_OTHERS = ("predict_classes", "predict_proba")
-_RECURRENT = re.compile("layer|rnn|lstm|gru|cell|env|^self$|^super$")
+#: What the owner of a member is called that others have as well; recurrent layers have
+#: ``reset_states`` still.
+_OWNERS = {
+    "add_update": re.compile("^$|^self$|layer|model"),
+    "reset_states": re.compile(r"^(?!self$|$)(?!.*(layer|rnn|lstm|gru|cell|env))"),
+    "to_yaml": re.compile("model|network"),
+}
 _OTHERS = re.compile(r"^\s*(?:from|import)\s+(?:sklearn|xgboost|lightgbm|catboost)\b", re.M)
 
 
@@ -23,13 +29,12 @@ def apply(use):
     text = use.module.text
     if use.name in _OF_OTHERS and ("keras" not in text or _OTHERS.search(text)):
         return
-    if use.name == "reset_states" and not _resets(use):
+    if use.name in _OWNERS and not _may_be_of_keras(use):
         return
     use.leave("Keras 3 has it no longer", surfaces.KERAS_MEMBERS[use.name])
 
 
-def _resets(use):
-    """Whether ``reset_states`` may be of a metric or a model: recurrent layers have it still."""
-    owner = use.last_word(use.node.value).lower()
+def _may_be_of_keras(use):
+    """Whether what has a member that others have too is called like what Keras made."""
     is_keras = "keras" in use.module.text or "tensorflow" in use.module.text
-    return is_keras and not _RECURRENT.search(owner)
+    return is_keras and _OWNERS[use.name].search(use.last_word(use.node.value).lower()) is not None
