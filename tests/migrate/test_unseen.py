@@ -1,6 +1,7 @@
 """Names that today's TensorFlow has not, of a module that goes where nothing follows it."""
 
 import ast
+import sys
 
 import pytest
 
@@ -73,6 +74,19 @@ WAYS = {
     "a type in a string": "def f(x: 'tf.estimator.RunConfig'):  #\n    pass\n",
 }  # fmt: skip
 
+#: {the way by which ``tf`` goes to a name of TensorFlow 1 in a file of 2: lines, as above}.
+FIRST = {
+    "a walrus": "if (T := tf):\n    T.Session()  #\n",
+    "a walrus at once": "(T := tf).Session()  #\n",
+    "a class's own": "class A:\n    tf = tf\n    def f(self):\n        self.tf.Session()  #\n",
+    "a tuple": "a, b = tf, 3\na.global_variables_initializer()  #\n",
+    "a loop": "for T in (tf,):\n    T.train.Saver(), T.placeholder(1)  #\n",
+    "a dict": "d = {'tf': tf}\nd['tf'].Session()  #\n",
+    "compat.v1": "for T in (tf.compat.v1, tf):\n    T.Session()\n",
+    "names of both": "for T in (tf,):\n    T.function(f), T.Variable(1), T.io.gfile.exists(x)\n",
+    "another object": "f(tf)\nimport requests\nrequests.Session(), db.Session()\n",
+}
+
 #: {what is no such name: lines}.
 OTHERS = {
     "an object of the program": "class A:\n    def get_session(self):\n        return 1\n"
@@ -104,6 +118,15 @@ def _left(folder, text):
 @pytest.mark.parametrize("way", sorted(WAYS))
 def test_what_nothing_follows_is_told(tmp_path, way):
     text = (_HEAD if "importorskip" not in way else "") + WAYS[way]
+    told = {use.line for use in _left(tmp_path, text)}
+    assert told == {number for number, line in enumerate(text.split("\n"), 1) if line[-1:] == "#"}
+
+
+@pytest.mark.parametrize("way", sorted(FIRST))
+def test_what_is_of_tensorflow_1_is_told_in_a_file_of_2(tmp_path, way):
+    text = _HEAD + FIRST[way]
+    if ":=" in text and sys.version_info < (3, 8):
+        pytest.skip("Python 3.8 has it")
     told = {use.line for use in _left(tmp_path, text)}
     assert told == {number for number, line in enumerate(text.split("\n"), 1) if line[-1:] == "#"}
 

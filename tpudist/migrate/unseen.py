@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.eras import names
+from tpudist.migrate import rules
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import Use
 from tpudist.resolution import builtin_calls, import_origins
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     Table = Mapping[tuple[str, str], Rule]
 
+_FIRST = frozenset(name.rpartition(".")[2] for name in surfaces.FIRST_GENERATION)
 _RULES = ("gone-names", "renamed-names")
 _PUT = (cst.AssignTarget, cst.AugAssign, cst.Del)
 _IMPORTS = (cst.Import, cst.ImportFrom)
@@ -42,7 +45,9 @@ def leave(plan: Plan, table: Table) -> None:
     modules = plan.survey.carriers.handing.get(plan.module.path)
     if not modules:
         return
-    words = _words(frozenset(name for _, name in _keys(table)))
+    if "" in modules and "2.0" in plan.steps:
+        _leave_first(plan)
+    words = _words(frozenset(each for _, each in _keys(table)))
     for node in plan.module.nodes.attributes if words else ():
         if node.attr.value in words:
             _leave(plan, node, list(_written(plan, node)), modules, table)
@@ -51,13 +56,26 @@ def leave(plan: Plan, table: Table) -> None:
             _leave(plan, node, dotted.split("."), modules, table)
 
 
+def _leave_first(plan: Plan) -> None:
+    """Leaves names of TensorFlow 1 below what stands for TensorFlow, in a file that stays of 2."""
+    if plan.survey.wants_v1(plan.module.path) or "compat.v1" in plan.module.text:
+        return
+    for node in plan.module.nodes.attributes:
+        if node.attr.value in _FIRST:
+            dotted = plan.evaluator.tensorflow_name(plan.module, node)
+            if dotted and names.is_first_generation(dotted):
+                Use(plan, rules.IMPORTS, "tf", dotted, node).leave(
+                    "tf.%s is in no TensorFlow 2" % dotted, "tf.compat.v1.%s" % dotted
+                )
+
+
 def _keys(table: Table) -> Iterator[tuple[str, str]]:
     return (key for key, rule in table.items() if key[0] == "tf" and rule.name in _RULES)
 
 
 @functools.lru_cache(maxsize=8)
-def _words(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in names)
+def _words(every: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in every)
 
 
 def _leave(plan: Plan, node: Any, words: list[str], modules: Iterable[str], table: Table) -> None:

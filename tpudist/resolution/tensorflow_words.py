@@ -15,7 +15,15 @@ _FROM = re.compile(
 )
 _IMPORTED = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+(\w+))?")
 #: ``T = tf``, ``train = tf.train``, ``def f(T=tf):``, each after the name.
-_IS = re.compile(rb"=[ \t]*(?:tf|tensorflow)((?:\.\w+)*)[ \t]*(?=[\r\n#,;)]|\Z)")
+_IS = re.compile(rb":?=[ \t]*(?:tf|tensorflow)((?:\.\w+)*)[ \t]*(?=[\r\n#,;)]|\Z)")
+#: TensorFlow itself, neither imported nor asked for a name there.
+_WHOLE = re.compile(rb"tf\b(?<![\w.]tf)(?<!as tf)(?<!import tf)(?=[ \t]*[),\]}:\n])")
+_FIRST = frozenset(
+    name.encode("ascii")
+    for name in surfaces.FIRST_GENERATION
+    if "." not in name and (name != name.lower() or "_" in name or name == "placeholder")
+)
+_ATTRIBUTE = re.compile(rb"\.(\w+)")
 _LAST = re.compile(rb"(\w+)[ \t]*$")
 
 
@@ -29,6 +37,8 @@ def names(raw):
     for below in called.pop(b"*", ()):
         words = set(re.findall(rb"\w+", raw))
         found.update((below + b"." + word).lstrip(b".") for word in words)
+    if b"import tensorflow" in raw and _WHOLE.search(raw):
+        found |= _FIRST.intersection(_ATTRIBUTE.findall(raw))
     for name, every in called.items():
         for below in every:
             found.add(below)
