@@ -19,6 +19,7 @@ from tpudist.migrate import (
     relocation,
     rules,
 )
+from tpudist.migrate.rules import first_generation
 from tpudist.migrate.use import STEPS, Plan, Use
 from tpudist.resolution import python_trees, sources, tensorflow_names
 from tpudist.resolution.evaluate import Evaluator
@@ -169,6 +170,8 @@ class Engine:
             return None
         if path in self._codebase.borrowed or path in self._survey.carriers.handing:
             return None
+        if path in self._survey.mixed:
+            return None
         if path not in self._survey.excerpts:
             if excerpts.uses_strategies(self._codebase.bytes[path]):
                 return None
@@ -255,6 +258,8 @@ class Engine:
             if rule.step in plan.steps:
                 for key in rule.uses:
                     table.setdefault(key, rule)
+        if plan.module.path in self._survey.mixed:
+            first_generation.take(table, self._rules, plan.steps)
         if table:
             for kind, name, node, rule in legacy_uses.uses(plan, table):
                 if plan.ignores(node, rule.name):
@@ -278,14 +283,17 @@ class Engine:
         if first and path in self._survey.plain_v1 and path not in self._survey.eras:
             contrib, target = True, "latest"  # it has no strategy that an era answers for
         v1 = first and self._survey.wants_v1(path)
-        plain = bool(plan.edits) or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
+        mixed = first and path in self._survey.mixed
+        plain = (
+            bool(plan.edits) or mixed or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
+        )
         plain = plain or plan.steps[-1] == "latest" and gone_imports.renames(plan)
         successors = {}
         for step in plan.steps:
             successors.update(surfaces.NAMES[STEPS[step]])
         home = relocation.Relocation(target, sources_, plain, v1)
         plan.home = home("tpudist.%s.tensorflow" % sources_[0])
-        return relocation.Relocation(target, sources_, plain, v1, successors)
+        return relocation.Relocation(target, sources_, plain, v1, successors, mixed)
 
     def _belongs(self, path, plan, step):
         """Whether a file of plain TensorFlow makes what legacy files hand on."""

@@ -30,8 +30,10 @@ _ASKED = {
     "later": (_LATER, "experimental", "initialize_tpu_system"),
     "main": (graph_mode.MAIN, "__name__"),
 }
-_Facts = collections.namedtuple("_Facts", "says imports contrib tensorflow_1 first mode stated")
-_NOTHING = _Facts(frozenset(), (), False, False, False, False, False)
+_Facts = collections.namedtuple(
+    "_Facts", "says imports contrib tensorflow_1 first second mode stated"
+)
+_NOTHING = _Facts(frozenset(), (), False, False, False, False, False, False)
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
 #: As `evidence.MODE`, of a TensorFlow that another file has imported.
 _MODE = re.compile(rb"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\(")
@@ -53,6 +55,7 @@ class Survey:
       handed: {path: eras} of files that others import their ``tf`` from.
       files: candidates and companions, the files to look at.
       plain_v1: files of TensorFlow 1 that are no part of a contrib program.
+      mixed: files that name what only TensorFlow 1 has, and what only TensorFlow 2 has.
       starts: the files that programs with Sessions start with, unless they choose
         themselves between graphs and eager execution.
       strategic: the files of programs with a strategy, or something that may be one.
@@ -92,6 +95,8 @@ class Survey:
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
         self.plain_v1 = {path for path, found in self._facts.items() if found.first}
         self.plain_v1 -= self._v1 | self._contrib
+        self.mixed = {path for path in self.plain_v1 if self._of(path).second}
+        self.plain_v1 -= self.mixed
         lenders = self._lenders(self.plain_v1) - self._v1
         self.plain_v1 |= lenders
         self._v1 |= self.plain_v1
@@ -142,7 +147,9 @@ class Survey:
             near = codebase.mentioning("import", stem) if stem else ()
             return sorted(each for each in near if each != path and path in imported(each))
 
-        sessions = [path for path in sorted(self._v1) if "sessions" in self._of(path).says]
+        sessions = [
+            path for path in sorted(self._v1 | self.mixed) if "sessions" in self._of(path).says
+        ]
         return graph_mode.starts(
             sessions,
             importers,
@@ -182,6 +189,7 @@ class Survey:
             _names_tensorflow_1(found),
             any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found)
             or bool(self._lenders([path])),
+            any(each.kind == evidence.SECOND_GENERATION and not each.guarded for each in found),
             any(each.kind == evidence.MODE for each in found)
             or path in self._borrowed
             and _MODE.search(raw) is not None,

@@ -33,12 +33,14 @@ from tpudist.surfaces.gone_today import (
     KEPT_IN_V1,
     KERAS_MEMBERS,
     KERAS_OPTIMIZERS,
+    KERAS_REFUSES,
     RENAMED_TODAY,
 )
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.private_names import private_names
 from tpudist.surfaces.rows import Row
+from tpudist.surfaces.second_generation import SECOND_GENERATION
 from tpudist.surfaces.successors import MEMBERS, NAMES
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "KEPT_IN_V1",
     "KERAS_MEMBERS",
     "KERAS_OPTIMIZERS",
+    "KERAS_REFUSES",
     "LAST",
     "LEADS",
     "Lead",
@@ -65,6 +68,7 @@ __all__ = [
     "PRIVATE_MEMBERS",
     "PRIVATE_MODULES",
     "RENAMED_TODAY",
+    "SECOND_GENERATION",
     "ROWS",
     "WRITTEN",
     "Row",
