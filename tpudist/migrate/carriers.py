@@ -103,7 +103,8 @@ class Carriers:
         if handed_on.may_hand_on(text, bound, asked):
             handed = handed_on.found(nodes, bound, (), asked)
             kept |= handed.names | handed.anywhere
-            self.handing.add(path)
+            if any(handed):
+                self.handing.add(path)
             if handed.unknown or handed.called:
                 self._unsure.add(path)
         self._only_inside.setdefault(path, set()).update(kept - set(ROOTS))

@@ -18,10 +18,11 @@ from tpudist.migrate import (
     refusals,
     relocation,
     rules,
+    strategy_words,
 )
 from tpudist.migrate.rules import first_generation
 from tpudist.migrate.use import STEPS, Plan, Use
-from tpudist.resolution import python_trees, sources, tensorflow_names
+from tpudist.resolution import import_origins, python_trees, sources, tensorflow_names
 from tpudist.resolution.evaluate import Evaluator
 from tpudist.resolution.fixed_point import TimeLimitError, deep_stack
 from tpudist.resolution.module import Module
@@ -173,7 +174,7 @@ class Engine:
         if path in self._survey.mixed:
             return None
         if path not in self._survey.excerpts:
-            if excerpts.uses_strategies(self._codebase.bytes[path]):
+            if strategy_words.uses_strategies(self._codebase.bytes[path]):
                 return None
         return self._excerpt_of(path, source)
 
@@ -308,7 +309,7 @@ class Engine:
             and any(
                 tensorflow_names.is_strategy_class(dotted)
                 or (tensorflow_names.result_of(dotted) == "resolver")
-                for dotted in legacy_uses.dotted_names(plan)
+                for dotted in import_origins.strategies_and_resolvers(plan)
             )
         )
 

@@ -36,6 +36,7 @@ OF_OTHERS = (*COMMON, "steps_per_run", "num_hosts", "num_replicas")
 _OTHER = ("other",)
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
+_AGGREGATING = ("VariableAggregation", "ReduceOp")  # a word of them
 
 
 @functools.lru_cache(maxsize=None)
@@ -116,7 +117,7 @@ def _bare_names(plan):
 
 def _leave_definitions(plan, owners, table):
     """Leaves what a program's own strategy class defines: TensorFlow calls the new name."""
-    if plan.words is not None:
+    if plan.words is not None or not plan.survey.makes_strategies:
         return
     for node in plan.module.nodes.definitions:
         name = node.name.value if type(node) is cst.FunctionDef else ""
@@ -232,6 +233,8 @@ def _is_inner(plan, node, table):
 
 
 def _member_use(plan, node, kinds, table):
+    if is_of_nothing(plan, node, node.value, node.attr.value, kinds):
+        return
     values = plan.evaluator.values(plan.module, node.value)
     known = kinds_of(plan, values, kinds, node.attr.value)
     if not known:
@@ -284,6 +287,15 @@ def leave_unresolved(plan, node, owner, name, values, kinds, table):
     )
 
 
+def is_of_nothing(plan, node, owner, name, kinds):
+    """Whether nothing is to be told of a name, whatever its owner: that need not be followed."""
+    if plan.survey.makes_strategies or plan.located or not kinds <= tensorflow_names.OF_STRATEGIES:
+        return False
+    return "strategy" not in kinds or not (
+        _is_of_strategies(plan, name) or _is_told(plan, node, owner, name)
+    )
+
+
 def _is_strategy_class(plan, value, name):
     """Whether a value is a class of strategies, which has a member from TensorFlow's."""
     if value[0] == "class":
@@ -302,7 +314,7 @@ def _is_of_strategies(plan, name):
 
     What an import means may not be known, so that one file's are every file's.
     """
-    return name not in OF_OTHERS and (name.count("_") > 1 or bool(plan.survey.strategic))
+    return name not in OF_OTHERS and (name.count("_") > 1 or plan.survey.names_strategies)
 
 
 def _is_told(plan, node, owner, name):
@@ -317,30 +329,11 @@ def _is_told(plan, node, owner, name):
 
 def _aggregates(plan, node):
     """Whether a call is given a VariableAggregation or ReduceOp."""
-    call = plan.module.parent(node)
+    call, codebase = plan.module.parent(node), plan.evaluator.codebase
+    if not any(map(codebase.mentioning, _AGGREGATING)) and not plan.survey.carriers.unknown:
+        return False
     return isinstance(call, cst.Call) and any(
         dotted.startswith(_AGGREGATIONS)
         for argument in call.args
         for dotted in plan.evaluator.tensorflow_names(plan.module, argument.value)
     )
-
-
-def dotted_names(plan):
-    """The dotted names below ``tf`` of the strategies and resolvers that a file names."""
-    for node in plan.module.nodes.attributes:
-        if node.attr.value.endswith(("Strategy", "Resolver")):
-            dotted = plan.evaluator.tensorflow_name(plan.module, node)
-            if dotted:
-                yield dotted
-    for node in plan.module.nodes.imports:
-        if (
-            isinstance(node, cst.ImportFrom)
-            and node.module
-            and not isinstance(node.names, cst.ImportStar)
-        ):
-            for alias in node.names:
-                below = tensorflow_names.below_tensorflow(
-                    dotted_name(node.module) + "." + dotted_name(alias.name)
-                )
-                if below:
-                    yield below

@@ -4,7 +4,14 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.eras import names as era_names
-from tpudist.migrate.legacy_uses import COMMON, kinds_of, leave_member, leave_unresolved, names_of
+from tpudist.migrate.legacy_uses import (
+    COMMON,
+    is_of_nothing,
+    kinds_of,
+    leave_member,
+    leave_unresolved,
+    names_of,
+)
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import builtin_calls
@@ -26,6 +33,8 @@ def leave(plan, table):
         if name is None:
             _leave_unseen(plan, node, owner, table)
         elif name in owners:
+            if is_of_nothing(plan, node, owner, name, owners[name]):
+                continue
             values = plan.evaluator.values(module, owner)
             known = kinds_of(plan, values, owners[name], name)
             for kind in sorted(known):
@@ -62,6 +71,8 @@ def _asked(module):
 
 def _leave_unseen(plan, node, owner, table):
     """Leaves ``getattr(strategy, name)``: which member it is cannot be seen."""
+    if not plan.survey.makes_strategies and not _may_be_tensorflow(plan, owner):
+        return
     for value in plan.evaluator.values(plan.module, owner):
         rule = None
         if value == ("is", "strategy") and plan.steps[-1] == plan.target:
@@ -74,6 +85,10 @@ def _leave_unseen(plan, node, owner, table):
             Use(plan, rule.name, "", "", node).leave(
                 "it cannot be seen which %s it is" % seen, "the names that it takes, as code"
             )
+
+
+def _may_be_tensorflow(plan, owner):
+    return plan.survey.carriers.may_hold(plan.module.path, owner)
 
 
 def _may_be_gone(plan, dotted):
@@ -89,6 +104,8 @@ def _leave_name(plan, node, owner, name, table):
         call.func.value != "getattr" or type(plan.module.parent(call)) is cst.Attribute
     ):
         return  # it asks whether there is one, or is a part of a longer name
+    if not _may_be_tensorflow(plan, owner):
+        return
     for dotted in plan.evaluator.tensorflow_names(plan.module, owner):
         full = (dotted + "." + name).lstrip(".")
         if full.partition(".")[0] == "contrib" and ("tf", "contrib.*") in table:

@@ -7,7 +7,14 @@ import re
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
 from tpudist.eras import names as era_names
-from tpudist.migrate import carriers, excerpts, graph_mode, outcomes, program_files
+from tpudist.migrate import (
+    carriers,
+    excerpts,
+    graph_mode,
+    outcomes,
+    program_files,
+    strategy_words,
+)
 from tpudist.resolution import python_trees, sources
 
 _TPU_CONTRIB = re.compile(
@@ -59,6 +66,8 @@ class Survey:
       starts: the files that programs with Sessions start with, unless they choose
         themselves between graphs and eager execution.
       strategic: the files of programs with a strategy, or something that may be one.
+      names_strategies: whether a file has a name of one, in a comment or a text perhaps.
+      makes_strategies: whether one may be made by what the files do.
       strategy_classes: the classes that TPU strategies have after a migration to
         latest, dotted names below ``tf``: they are three in TensorFlow 2.
       excerpts: {path: `excerpts.Parts`} of some files that may be read in part.
@@ -68,6 +77,7 @@ class Survey:
 
     def __init__(self, codebase, origin="auto"):
         self._facts, self.eras, self.excerpts, self.faults = {}, {}, {}, {}
+        self._making = set()
         self.carriers = carriers.Carriers()
         self._borrowed = codebase.borrowed
         for path in codebase.candidates:
@@ -75,6 +85,7 @@ class Survey:
                 self._read(codebase, path)
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
+                self._making.add(path)
             self.carriers.borrow(path, codebase.borrowed.get(path, ()))
         self.carriers.settle(codebase)
         self._contrib = {path for path, found in self._facts.items() if found.contrib}
@@ -103,10 +114,11 @@ class Survey:
         self.starts = self._starts(codebase)
         disabled = {p for p in codebase.candidates if b"disable_v2_behavior(" in codebase.bytes[p]}
         self._v2_graph = self._graph - program_files.together(codebase, self.starts | disabled)
-        self.strategic = program_files.together(
-            codebase,
-            [p for p in codebase.candidates if excerpts.makes_strategies(codebase.bytes[p])],
+        self.strategic = program_files.together(codebase, sorted(self._making))
+        self.names_strategies = any(
+            strategy_words.makes_strategies(codebase.bytes[path]) for path in codebase.candidates
         )
+        self.makes_strategies = bool(self._making) or self.carriers.unknown
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
@@ -173,11 +185,15 @@ class Survey:
             nodes = walks.nodes(python_trees.parse(text, keep=True))
             found = evidence.evidence_of(nodes, path)
         except sources.UNREADABLE:
+            if strategy_words.makes_strategies(codebase.bytes[path]):
+                self._making.add(path)
             return self.carriers.take_unread(codebase, path)
         imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
         raw = codebase.bytes[path]
+        if strategy_words.makes_strategies_in_code(raw, nodes):
+            self._making.add(path)
         if len(self.excerpts) < _EXCERPTS and not path.endswith(".ipynb"):
-            if not excerpts.makes_strategies(raw) and not excerpts.uses_strategies(raw):
+            if path not in self._making and not strategy_words.uses_strategies(raw):
                 found_parts = excerpts.parts(text, nodes)
                 if found_parts is not None:
                     self.excerpts[path] = found_parts
