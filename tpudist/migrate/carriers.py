@@ -32,9 +32,10 @@ _ABOVE = "|".join(re.escape(name) for name in sorted(handed_on.ABOVE) if name).e
 #: What a file has that hands on TensorFlow itself, or imports what is right above a rule's names;
 #: a pattern that begins with a word is found many times as fast.
 _HANDING = [
-    rb"tf\b(?!\s*\.)(?<!\wtf)(?<!import tensorflow as tf)",
+    rb"tf\b(?!\s*\.)(?<!\wtf)(?<!import tensorflow as tf)"
+    rb"(?<!import tensorflow\.compat\.v[12] as tf)",
     rb"tensorflow\b(?! as tf\b|\s*\.)(?<!\wtensorflow)",
-    rb"tensorflow\.(?:compat\.v[12]|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
+    rb"tensorflow\.(?:compat\.v[12](?! as tf\b)|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
 ]
 #: Strings and comments. What is in braces may be read.
 _TEXTS = (

@@ -1,5 +1,6 @@
 """One file through the steps of a migration."""
 
+import functools
 import time
 
 from tpudist import surfaces
@@ -71,6 +72,8 @@ class Engine:
         self._options = options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
         imports_ = rules.IMPORTS if self.wanted(rules.IMPORTS) else None
+        self._table = functools.lru_cache(maxsize=None)(self._table_of)
+        self._renamed = functools.lru_cache(maxsize=None)(self._renames)
         self._in_strings = code_in_strings.Rules.on_the_way(self._rules, self._wanted(), imports_)
 
     def wanted(self, name):
@@ -216,7 +219,7 @@ class Engine:
             Evaluator(self._codebase, deadline, whole),
             self._survey,
             steps,
-            self._renames(steps),
+            self._renamed(steps),
             bool(self._options.report),
         )
         plan.target = self._options.to
@@ -253,14 +256,12 @@ class Engine:
             if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]
         }
 
+    def _table_of(self, steps, is_mixed):
+        every = first_generation.of_mixed(self._rules) if is_mixed else self._rules
+        return legacy_uses.Table([rule for rule in every if rule.step in steps])
+
     def _apply_rules(self, plan):
-        table = {}
-        for rule in self._rules:
-            if rule.step in plan.steps:
-                for key in rule.uses:
-                    table.setdefault(key, rule)
-        if plan.module.path in self._survey.mixed:
-            first_generation.take(table, self._rules, plan.steps)
+        table = self._table(plan.steps, plan.module.path in self._survey.mixed)
         if table:
             for kind, name, node, rule in legacy_uses.uses(plan, table):
                 if plan.ignores(node, rule.name):
@@ -336,4 +337,4 @@ def _unique(uses):
 
 
 def _gone_table(every):
-    return {key: rule for rule in every if rule.name == "gone-contrib" for key in rule.uses}
+    return legacy_uses.Table([rule for rule in every if rule.name == "gone-contrib"])

@@ -21,7 +21,7 @@ from tpudist.migrate.handed_on import GIVING_BACK, is_asked_for, is_of_today
 from tpudist.resolution import python_trees
 
 if TYPE_CHECKING:
-    from typing import Container, Iterable, Iterator
+    from typing import AbstractSet, Container, Iterable, Iterator
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 
@@ -183,12 +183,14 @@ def _matter(nodes: list[ast.AST]) -> tuple[set[int], frozenset[str]]:
         if isinstance(node.value, str) and "contrib" in node.value
     }
     asked = (_ASKED | words).union(each for each in names if each.endswith("Resolver"))
-    found |= _lines_with(names, asked) | _handing_on(names, modules, kinds)
+    found |= {node.lineno for node in _called(names, asked)}
+    found |= _handing_on(names, modules, kinds)
     return found, frozenset(words.union(modules))
 
 
-def _lines_with(names: dict[str, list[Any]], words: Iterable[str]) -> set[int]:
-    return {node.lineno for word in words for node in names.get(word, ())}
+def _called(names: dict[str, list[Any]], words: AbstractSet[str]) -> Iterator[Any]:
+    """The nodes of some names: those are many, the names in a file few."""
+    return (node for word in names.keys() & words for node in names[word])
 
 
 def _imported(nodes: Iterable[ast.Import | ast.ImportFrom]) -> tuple[dict[str, str], set[str]]:
@@ -272,7 +274,7 @@ def _below(node: ast.AST, modules: dict[str, str]) -> str:
 def _first_told(names: dict[str, list[Any]], modules: dict[str, str]) -> set[int]:
     """The first line of each name that is told once a file."""
     found: dict[str, int] = {}
-    for node in [each for word in _TOLD_LAST for each in names.get(word, ())]:
+    for node in _called(names, _TOLD_LAST):
         below = _below(node, modules)
         if below in _TOLD_ONCE:
             found[below] = min(found.get(below, node.lineno), node.lineno)
@@ -286,10 +288,9 @@ def _handing_on(
 
     And those where such a name is called that was imported by itself.
     """
-    nodes = [node for word in _ABOVE_LAST.union(modules) for node in names.get(word, ())]
     found = [
         node
-        for node in nodes
+        for node in _called(names, _ABOVE_LAST.union(modules))
         for below in [_below(node, modules)]
         if below in _ABOVE or type(node) is ast.Name and below in _TOLD_ONCE
     ]

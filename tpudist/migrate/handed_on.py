@@ -143,7 +143,8 @@ def found(
 
 class _Finder:
     def __init__(self, nodes: list[Any], bound: Bound, hot: set[str], asked: Asked) -> None:
-        self._nodes, self._bound, self._hot, self._asked = nodes, bound, hot, asked
+        self._bound, self._hot, self._asked = bound, hot, asked
+        self._nodes = [node for node in nodes if type(node) in _METHODS]
         self._handed = Handed(set(), set(), set(), set(), False)
         self._returned: set[tuple[int, Kinds]] = set()
         self._unknown = False
@@ -158,9 +159,7 @@ class _Finder:
         while len(self._hot) > size:
             size = len(self._hot)
             for node in self._nodes:
-                method = _METHODS.get(type(node))
-                if method is not None:
-                    method(self, node)
+                _METHODS[type(node)](self, node)
         return self._handed._replace(unknown=self._unknown)
 
     # Where it goes.
@@ -274,6 +273,8 @@ class _Finder:
             return _ITSELF
         else:
             words.insert(0, node.id)
+        if not self._hot:
+            return _ITSELF & inner
         kinds = {calls for calls in CALLS if words[-1] + calls in self._hot}
         return kinds | _ITSELF if "" in inner or not self._hot.isdisjoint(words[:-1]) else kinds
 

@@ -5,8 +5,6 @@ is left because it cannot be told what it belongs to, or it is something else's
 for certain (`Plan.other`).
 """
 
-import functools
-
 import libcst as cst
 
 from tpudist import surfaces
@@ -39,14 +37,24 @@ _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
 _AGGREGATING = ("VariableAggregation", "ReduceOp")  # a word of them
 
 
-@functools.lru_cache(maxsize=None)
-def names_of(keys):
-    """({member: the kinds that have it}, {last words of names below ``tf``}) of some keys."""
-    found = {}
-    for kind, name in keys:
-        if kind not in ("tf", "keras"):
-            found.setdefault(name, set()).add(kind)
-    return found, {name.rpartition(".")[2] for kind, name in keys if kind == "tf"}
+class Table(dict):
+    """{(kind, name): Rule} of some rules, the first one of those that ask for a name.
+
+    Attributes:
+      owners: {member: the kinds that have it}.
+      last: the last words of names below ``tf``.
+    """
+
+    def __init__(self, every):
+        super().__init__()
+        for rule in every:
+            for key in rule.uses:
+                self.setdefault(key, rule)
+        self.owners = {}
+        for kind, name in self:
+            if kind not in ("tf", "keras"):
+                self.owners.setdefault(name, set()).add(kind)
+        self.last = {name.rpartition(".")[2] for kind, name in self if kind == "tf"}
 
 
 def uses(plan, table):
@@ -54,13 +62,13 @@ def uses(plan, table):
 
     Args:
       plan: the `Plan`.
-      table: {(kind, name): Rule}.
+      table: a `Table`.
 
     Yields:
       (kind, name, node, Rule) of each use.
     """
     module = plan.module
-    owners, last = names_of(frozenset(table))
+    owners, last = table.owners, table.last
     every = ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
     words, roots = (contrib_words.every(), contrib_words.roots(module)) if every else ((), ())

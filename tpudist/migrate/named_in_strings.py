@@ -10,7 +10,6 @@ from tpudist.migrate.legacy_uses import (
     kinds_of,
     leave_member,
     leave_unresolved,
-    names_of,
 )
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import STEPS, Use
@@ -25,10 +24,10 @@ def leave(plan, table):
 
     Args:
       plan: the `Plan`.
-      table: {(kind, name): Rule}.
+      table: a `Table`.
     """
     module = plan.module
-    owners, _ = names_of(frozenset(table))
+    owners = table.owners
     for node, owner, name in _asked(module):
         if name is None:
             _leave_unseen(plan, node, owner, table)

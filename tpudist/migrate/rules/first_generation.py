@@ -9,23 +9,19 @@ from tpudist.resolution import import_origins
 
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/guide/migrate/upgrade"
-USES = ()  # see `take`
+USES = ()  # see `of_mixed`
+_NAMES = frozenset(("tf", name) for name in surfaces.FIRST_GENERATION)
 
 
-def take(table, rules, steps):
-    """Adds the names to the table of such a file, unless a rule tells of them.
+def of_mixed(rules):
+    """The rules for such a file: what others tell of is theirs, but for Sessions.
 
     Args:
-      table: {(kind, name): Rule}.
       rules: the rules that run.
-      steps: the steps that are taken.
     """
-    for rule in rules:
-        if rule.step == STEP in steps and rule.name == "first-generation":
-            for name in surfaces.FIRST_GENERATION:
-                found = table.get(("tf", name))
-                if found is None or found.name == "sessions":
-                    table["tf", name] = rule
+    others = [rule for rule in rules if rule.name not in ("first-generation", "sessions")]
+    own = [rule._replace(uses=_NAMES) for rule in rules if rule.name == "first-generation"]
+    return others + own
 
 
 def apply(use):
