@@ -7,14 +7,7 @@ import re
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
 from tpudist.eras import names as era_names
-from tpudist.migrate import (
-    carriers,
-    excerpts,
-    graph_mode,
-    outcomes,
-    program_files,
-    strategy_words,
-)
+from tpudist.migrate import carriers, excerpts, graph_mode, outcomes, program_files, strategy_words
 from tpudist.resolution import python_trees, sources
 
 _TPU_CONTRIB = re.compile(
