@@ -90,20 +90,20 @@ def is_there(module: object, name: str) -> bool:
     return True
 
 
-def text(found: set[str]) -> str:
+def text(found: set[str], head: str = _HEAD, tail: str = _TAIL) -> str:
     """The module's source."""
     groups: dict[str, list[str]] = {}
     for name in sorted(found):
         group, _, last = name.rpartition(".")
         groups.setdefault(group, []).append(last)
-    lines = [_HEAD, "_NAMES = {\n"]
+    lines = [head, "_NAMES = {\n"]
     for group, words in groups.items():
         if len(words) == 1 and len(group + words[0]) < 80:
             lines.append('    "%s": "%s",\n' % (group, words[0]))
             continue
         wrapped = textwrap.indent(textwrap.fill(" ".join(words), 92), " " * 8)
         lines.append('    "%s": """\n%s\n    """,\n' % (group, wrapped))
-    return "".join(lines) + _TAIL
+    return "".join(lines) + tail
 
 
 def main() -> int:

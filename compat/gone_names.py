@@ -2,9 +2,10 @@
 
 python -m compat.gone_names PYTHON...
 
-Each PYTHON is one of an environment with an old TensorFlow: 1.13, 2.0 and 2.2 made the
-list. Their public names are read off the modules of their API; what is not below ``tf`` in
-the installed TensorFlow, a 2.16 or newer with Keras 3, is a line of the list:
+Each PYTHON is one of an environment with an old TensorFlow: 1.13, 2.0, 2.2, 2.4, 2.5, 2.8
+and 2.15 made the list. Their public names are read off the modules of their API; what is
+not below ``tf`` in the installed TensorFlow, a 2.16 or newer with Keras 3, is a line of
+the list:
 
     NAME tf,v1                 where the old releases had it: ``tf``, ``tf.compat.v1``
 

@@ -57,6 +57,10 @@ for folder, _, files in os.walk(top):
         for word, value in vars(loaded).items():
             own = getattr(value, "__module__", "") == "tensorflow." + module
             names[word] = None
+            called = getattr(value, "__name__", word)
+            is_public = called != word and not word.startswith("_")
+            if is_public and "pywrap" in str(getattr(value, "__module__", "")):
+                names[word] = []  # a name of its own for a function of C++, as nest.is_sequence
             if own and not word.startswith("_") and getattr(value, "__name__", "") == word:
                 held = getattr(tf_decorator.unwrap(value)[1], "__dict__", {})
                 names[word] = (["tf." + each for each in held.get("_tf_api_names") or ()] +

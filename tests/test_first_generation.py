@@ -30,3 +30,12 @@ def test_the_list_is_fresh():
     assert surfaces.FIRST_GENERATION == first_generation.names(), (
         "python -m compat.first_generation"
     )
+
+
+def test_tensorflow_2_alone_has_its_names():
+    tf = pytest.importorskip("tensorflow", minversion="2.21")
+    for name in surfaces.SECOND_GENERATION:
+        assert first_generation.is_there(tf, name), name
+        assert not first_generation.is_there(tf.compat.v1, name), name
+        assert names.is_second_generation(name) and not names.is_first_generation(name)
+    assert not names.is_second_generation("compat.v2.random.set_seed")

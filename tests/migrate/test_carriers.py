@@ -1,10 +1,11 @@
 """Names of TensorFlow that are handed on are followed; what cannot be one is not asked about."""
 
+import libcst
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import carriers
-from tpudist.resolution import module, parameters
+from tpudist.migrate import carriers, survey
+from tpudist.resolution import codebase, module, parameters
 
 _TF = "import tensorflow as tf\n"
 _STRATEGY = _TF + "strategy = tf.contrib.distribute.MirroredStrategy()\n"
@@ -61,6 +62,27 @@ PROGRAMS = {
         "b.py": "from a import A\nA().x.bow_encoder(1)\n",
     },
     "a lambda": {"a.py": "f = lambda: tf.contrib.layers\nf().bow_encoder(1)\n"},
+    "a result of a result": {
+        "a.py": "def f():\n    def g():\n        return tf.contrib.layers\n    return g\n",
+        "b.py": "from a import f\ng = f()\nx = g()\nx.bow_encoder(1)\n",
+    },
+    "a function in a dict": {
+        "a.py": "def f():\n    return tf.contrib.layers\nd = {'a': f}\n"
+        "x = d['a']()\nx.bow_encoder(1)\nd['a']().bow_encoder(2)\n"
+    },
+    "a function that is handed on": {
+        "a.py": "from b import f\nf(lambda: tf.contrib.layers)\n",
+        "b.py": "def f(get):\n    x = get()\n    x.bow_encoder(1)\n",
+    },
+    "a property that gives a function": {
+        "a.py": "class A:\n    @property\n    def x(self):\n"
+        "        return lambda: tf.contrib.layers\n",
+        "b.py": "from a import A\ny = A().x()\ny.bow_encoder(1)\n",
+    },
+    "a module that an import goes on to": {
+        "p/a.py": "x = tf.contrib.layers\n",
+        "b.py": "from p.a import \\\n    x\nx.bow_encoder(1)\n",
+    },
     "a tuple": {"a.py": "a, x = 1, tf.contrib.layers\nx.bow_encoder(1)\n"},
     "a dict": {"a.py": "d = {'a': tf.contrib.layers}\nd['a'].bow_encoder(1)\n"},
     "a list that grows": {
@@ -156,6 +178,41 @@ def test_what_no_name_of_tensorflow_reaches_has_no_other_file_read(tmp_path, mon
     )
     harness.results(tmp_path, "latest")
     assert {path.rpartition("/")[2] for path in read} == {"a.py"}
+
+
+@pytest.mark.parametrize(
+    "files, words",
+    [
+        (  # what a name of TensorFlow returns is none
+            {
+                "a.py": "from tensorflow.contrib.layers import bow_encoder as f\n"
+                "def encoded(config, model=f):\n    net = model(config)\n    return net\n",
+                "b.py": "from a import encoded\nclass A:\n    x = encoded(1, model=2)\n",
+            },
+            {"model", "f"},
+        ),
+        (  # a word of an import's path is no attribute
+            {
+                "a.py": "from tensorflow.contrib.layers import bow_encoder as utils\n",
+                "b.py": "import a\nfrom b.utils import c\nx = c.utils_of(a)\n",
+            },
+            {"utils"},
+        ),
+        ({"a.py": _TF + "x = tf.contrib.layers\ny = values()\n"}, {"x"}),
+    ],
+)
+def test_only_what_may_be_a_name_of_tensorflow_stands_for_one(tmp_path, files, words):
+    harness.put(tmp_path, files)
+    found = survey.Survey(codebase.CodeBase([str(tmp_path)])).carriers
+    asked = set("model f net encoded x y c utils utils_of config".split())
+    assert not found.unknown
+    assert words == {
+        word
+        for path in files
+        for word in asked
+        if found.may_hold(str(tmp_path / path), libcst.Name(word))
+    }
+    assert not found.may_hold(str(tmp_path / "b.py"), libcst.Name("utils"))
 
 
 @pytest.mark.parametrize("name, asked", [("get_shape", False), ("bow_encoder", True)])

@@ -107,3 +107,63 @@ def test_the_same_outcome(to, tmp_path):
 def test_the_same_outcome_of_the_corpus(case, tmp_path):
     harness.put(tmp_path, {name: both[0] for name, both in case.files.items()})
     assert outcomes(tmp_path, case.to, False) == outcomes(tmp_path, case.to, True)
+
+
+@pytest.mark.parametrize("to", ["2.2", "latest"])
+@pytest.mark.parametrize(
+    "text, read",
+    [
+        ("x = layer(x)\n    return x\ndef g(x):\n    return x", False),
+        ("self.net = layer(x)\n    return self\ndef g(self):\n    return self.net", False),
+        ("x = [tf.contrib.layers]\n    return x\ndef g(x):\n    return x[0].conv2d(1)", True),
+        ("K = getattr(tf.contrib, 'layers')\ndef g(x):\n    return K.conv2d(1)", True),
+        ("mode == est.ModeKeys.EVAL\ndef g(x):\n    return x == est.ModeKeys.EVAL", False),
+        ("pass\ndef g():\n    return tf.distribute.cluster_resolver.TPUClusterResolver()", True),
+        ("pass\ndef g():\n    return Net()", True),
+    ],
+)
+def test_what_is_read_of_a_function(tmp_path, text, read, to):
+    text = (
+        "import tensorflow as tf\nfrom tensorflow import estimator as est\n"
+        "from tensorflow.keras.layers import CuDNNLSTM as Net\n"
+        "layer = tf.contrib.layers.conv2d\ndef f(x, mode):\n    %s\n" % text
+    )
+    excerpt = excerpts.of(text)
+    assert ("def g" in excerpt.text) == read
+    harness.put(tmp_path, {"a.py": text})
+    assert outcomes(tmp_path, to, False) == outcomes(tmp_path, to, True)
+
+
+@pytest.mark.parametrize(
+    "text, made",
+    [
+        ('"""A DistributionStrategy."""\n', False),
+        ("# get_strategy\n", False),
+        ("s = tf.distribute.MirroredStrategy()\n", True),
+        ("from tensorflow.distribute import get_strategy\n", True),
+        ("tf.estimator.RunConfig(distribute=s)\n", True),
+        ("s = getattr(tf.distribute, 'MirroredStrategy')()\n", True),
+        ("def f(s: 'tf.distribute.Strategy'):\n    pass\n", True),
+        ("s = f()  # tpudist: strategy\ntf.contrib.x()\n", True),
+    ],
+)
+def test_a_strategy_is_made_by_code(tmp_path, text, made):
+    harness.put(tmp_path, {"a.py": "import tensorflow as tf\n" + text})
+    found = survey.Survey(codebase.CodeBase([str(tmp_path)]))
+    assert (bool(found.strategic), found.makes_strategies) == (made, made)
+    assert found.names_strategies
+
+
+@pytest.mark.parametrize(
+    "head", ['"""MirroredStrategy."""\n', "s = tf.distribute.get_strategy()\n"]
+)
+def test_members_of_what_no_strategy_reaches(tmp_path, head):
+    """The second one is read whole, and has each owner followed."""
+    text = "import tensorflow as tf\n%sK = tf.keras.backend\ndef f(x, hp):\n    %s\n"
+    body = (
+        "x.device\n    x.map(hp)\n    x.make_dataset_iterator(1)\n    x.distribute_dataset(1)\n"
+        "    getattr(hp, 'scope')\n    getattr(hp, x)\n    getattr(K, 'get_session')"
+    )
+    harness.put(tmp_path, {"a.py": text % (head, body)})
+    left = harness.results(tmp_path, "latest")["a.py"].left
+    assert [use.line for use in left] == [7, 8, 11]

@@ -1,4 +1,4 @@
-"""Public names of 1.13 to 2.2 that are gone today: each use is renamed, or told with its line."""
+"""Public names of 1.13 to 2.15 that are gone today: each use is renamed, or told with its line."""
 
 import os
 import re

@@ -14,6 +14,8 @@ STATED = "stated"
 SURFACE = "surface"
 #: Another name that only TensorFlow 1 has.
 FIRST_GENERATION = "first generation"
+#: A name that only TensorFlow 2 has; it tells no era of strategies.
+SECOND_GENERATION = "second generation"
 #: A name that works in a graph only, though ``tf.compat.v1`` has kept it.
 GRAPH = "graph"
 #: A name by which a program itself chooses between graphs and eager execution.
@@ -24,9 +26,9 @@ Evidence.__doc__ = """A name that tells an era.
 
 Fields:
   name: as in the source, with the ``tf`` it was imported by.
-  eras: the eras whose own it is, oldest first; empty for a MODE.
+  eras: the eras whose own it is, oldest first; empty for a MODE or a SECOND_GENERATION.
   path, line: where it stands.
-  kind: STATED, SURFACE, FIRST_GENERATION, GRAPH or MODE.
+  kind: STATED, SURFACE, FIRST_GENERATION, SECOND_GENERATION, GRAPH or MODE.
   guarded: whether the program first asks if there is such a name, or which
     release it runs on.
 """
@@ -221,6 +223,8 @@ class _Uses:
         if eras:
             first = names.is_first_generation(dotted) and not dotted.startswith("contrib")
             self._add("tf." + dotted, eras, line, FIRST_GENERATION if first else SURFACE)
+        elif names.is_second_generation(dotted):
+            self._add("tf." + dotted, (), line, SECOND_GENERATION)
         if plain in _MODES:
             self._add("tf." + dotted, (), line, MODE)
         elif plain != dotted and (plain in _GRAPH_ONLY or self._is_session(plain)):

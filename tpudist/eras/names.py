@@ -37,6 +37,12 @@ def is_first_generation(dotted):
 
 
 @functools.lru_cache(maxsize=2000)
+def is_second_generation(dotted):
+    """Whether a dotted name below ``tf`` is one that only TensorFlow 2 has."""
+    return is_below(dotted, surfaces.SECOND_GENERATION)
+
+
+@functools.lru_cache(maxsize=2000)
 def eras_of_member(name, receiver):
     """The eras that an attribute of some object tells.
 

@@ -15,8 +15,9 @@ import libcst as cst
 
 from tpudist.eras import walks
 from tpudist.migrate import handed_modules, handed_on
-from tpudist.migrate.handed_on import ROOTS
+from tpudist.migrate.handed_on import CALLS, ROOTS
 from tpudist.resolution import outside, parameters, python_trees, sources, tensorflow_names
+from tpudist.resolution.module import last_word
 
 if TYPE_CHECKING:
     import ast
@@ -31,14 +32,17 @@ _ABOVE = "|".join(re.escape(name) for name in sorted(handed_on.ABOVE) if name).e
 #: What a file has that hands on TensorFlow itself, or imports what is right above a rule's names;
 #: a pattern that begins with a word is found many times as fast.
 _HANDING = [
-    rb"tf\b(?!\s*\.)(?<!\wtf)(?<!import tensorflow as tf)",
+    rb"tf\b(?!\s*\.)(?<!\wtf)(?<!import tensorflow as tf)"
+    rb"(?<!import tensorflow\.compat\.v[12] as tf)",
     rb"tensorflow\b(?! as tf\b|\s*\.)(?<!\wtensorflow)",
-    rb"tensorflow\.(?:compat\.v[12]|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
+    rb"tensorflow\.(?:compat\.v[12](?! as tf\b)|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
 ]
 _STAR = re.compile(rb"import\s*\*")
 #: A class; a function, its parameters, and whether they end early.
 _DEFINED = rb"\b(?:class\s+%s\b|def\s+%s\s*\(([^()]*)(\()?)"
 _WORD = re.compile(r"\w+")
+_IN_IMPORT = re.compile(rb"[ \t]*(?:from|import)[ \t][\w., \t]*")
+_CONTINUED = re.compile(rb"\\\r?\n")
 _MOST = 3  # times the number of candidates: files that are read again
 
 
@@ -57,8 +61,9 @@ class Carriers:
         self._unsure: set[str] = set()
         self._everywhere: set[str] = set(ROOTS)
         self._inside: dict[str, set[str]] = {}
+        self._only_inside: dict[str, set[str]] = {}
         self._shared: dict[str, set[str]] = {}
-        self._called: set[tuple[str, int, str]] = set()
+        self._called: set[tuple[str, int, str, str]] = set()
         self._outside = outside.Outside()
         self._left = 0
 
@@ -96,15 +101,15 @@ class Carriers:
         if modules is not None:
             handed = handed_on.found(nodes, bound, (), asked)
             kept |= handed.names | handed.anywhere
-            self.handing[path] = modules
+            if any(handed) or modules:
+                self.handing[path] = modules
             if handed.unknown or handed.called or "importorskip" in text:
                 self._unsure.add(path)
-        if not kept <= set(ROOTS):
-            self._inside.setdefault(path, set()).update(kept - set(ROOTS))
+        self._only_inside.setdefault(path, set()).update(kept - set(ROOTS))
 
     def borrow(self, path: str, words: Iterable[str]) -> None:
         """Notes words that a file has from others, which are followed in that file only."""
-        self._inside.setdefault(path, set()).update(words)
+        self._only_inside.setdefault(path, set()).update(words)
 
     def take_unread(self, codebase: CodeBase, path: str) -> None:
         """Notes a file that Python cannot parse: it is newer than this Python, or it is none."""
@@ -138,7 +143,7 @@ class Carriers:
             done |= new
             again: dict[str, set[str]] = {}
             for word, *where in sorted(new, key=repr):
-                if len(where) == 2:
+                if len(where) == 3:
                     self._to_parameters(codebase, word, *where)
                 else:
                     for path in self._following(codebase, word, *where):
@@ -156,42 +161,27 @@ class Carriers:
         """Whether a Name or Attribute may be a name of TensorFlow that a rule asks for."""
         if self.unknown or path in self._unsure:
             return True
-        return self._is_one(self._inside.get(path, frozenset()), node)
-
-    def _is_one(self, inside: Any, node: Any) -> bool:
-        every = self._everywhere
-        while True:
-            kind = type(node)
-            if kind is cst.Name:
-                return node.value in every or node.value in inside
-            if kind is cst.Attribute:
-                if node.attr.value in every or node.attr.value in inside:
-                    return True
-                node = node.value
-            elif kind is cst.Subscript:
-                node = node.value
-            elif kind is cst.Call:
-                if type(node.func) is cst.Name and node.func.value in handed_on.GIVING_BACK:
-                    return True
-                node = node.func
-            else:
-                return kind is not cst.SimpleString
+        words = _words_of(node)
+        inside = self._inside.get(path, ()), self._only_inside.get(path, ())
+        return words is None or not all(map(words.isdisjoint, (self._everywhere, *inside)))
 
     def _note(self, path: str, handed: handed_on.Handed) -> None:
         self.unknown = self.unknown or handed.unknown
         self._everywhere |= handed.anywhere
-        self._called |= {(word, index, path) for word, index in handed.called}
+        self._called |= {(*each, path) for each in handed.called}
         self._add(path, handed.shared)
         if handed.names:
             self._inside.setdefault(path, set()).update(handed.names)
 
     def _following(self, codebase: CodeBase, word: str, stem: str | None = None) -> Iterator[str]:
         """Files that may hand on what a word stands for; of files of a name, if that is given."""
-        paths = codebase.mentioning(word)
+        paths = codebase.mentioning(_plain(word))
         if stem is not None:
             near = codebase.mentioning(stem, "import")
             stars = [path for path in near if _STAR.search(codebase.bytes[path])]
-            paths = sorted(set(paths) & set(near) | set(stars))
+            asking = [path for path in set(paths) & set(near)
+                      if _asks(codebase.bytes[path], _plain(word), stem)]  # fmt: skip
+            paths = sorted({*asking, *stars})
         for path in paths:
             if stem is None or word not in self._inside.get(path, ()):
                 if stem is not None:
@@ -206,15 +196,22 @@ class Carriers:
             return
         try:
             text = sources.read(path, codebase.bytes[path]).text
-            if words and not any(handed_on.may_be_handed_on(text, word) for word in words):
+            plain = {_plain(word) for word in words}
+            if words and not any(handed_on.may_be_handed_on(text, word) for word in plain):
                 return
             nodes = walks.nodes(python_trees.parse(text))
         except (OSError,) + sources.UNREADABLE:
             return self.take_unread(codebase, path)
         imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
+        aliases = [each for *_, names in imports for each in names if each[1] and each[0] in plain]
         self._add(
             path,
-            {alias for *_, names in imports for name, alias in names if name in words and alias},
+            {
+                "%s%s" % (alias, word[len(name) :])
+                for name, alias in aliases
+                for word in words
+                if _plain(word) == name
+            },
         )
         self.unknown = self.unknown or _has_star(imports)
         bound = _bound(imports)
@@ -222,7 +219,9 @@ class Carriers:
         hot = self._everywhere.union(self._inside.get(path, ())) - set(ROOTS)
         self._note(path, handed_on.found(nodes, bound, hot))
 
-    def _to_parameters(self, codebase: CodeBase, name: str, index: int, caller: str) -> None:
+    def _to_parameters(
+        self, codebase: CodeBase, name: str, index: int, calls: str, caller: str
+    ) -> None:
         """Has what a file gives functions of a name, in a place, stand in that parameter."""
         for path in codebase.mentioning(name):
             raw, text = re.escape(name.encode("utf-8")), codebase.bytes[path]
@@ -231,9 +230,9 @@ class Carriers:
                 if any(match.group(1) is None for match in found):
                     found += re.finditer(_DEFINED % (b"__init__", b"__init__"), text)
                 for match in found:
-                    self._give(text, match, index)
+                    self._give(text, match, index, calls)
 
-    def _give(self, text: bytes, match: re.Match[bytes], index: int) -> None:
+    def _give(self, text: bytes, match: re.Match[bytes], index: int, calls: str) -> None:
         every, more = match.groups()
         if every is None:
             return
@@ -244,7 +243,7 @@ class Carriers:
         last = index + 1 + is_method
         if re.search(rb"[\[{'\"]", every):  # with commas in it, perhaps
             last = len(words)
-        self._everywhere.update(words[index + is_named : last])
+        self._everywhere.update(word + calls for word in words[index + is_named : last])
         self.unknown = self.unknown or bool(more) and len(words) < last + 1
 
 
@@ -260,6 +259,43 @@ def _hands_on(raw: bytes, is_notebook: bool) -> bool:
 def _in_braces(text: re.Match[bytes]) -> bytes:
     """What there is to read of a string: all, if it has braces."""
     return text.group() if b"{" in text.group() else b""
+
+
+def _words_of(node: Any) -> set[str] | None:
+    """The words of a Name or Attribute, of which one has to stand for TensorFlow; None for any."""
+    words: set[str] = set()
+    calls = CALLS[:1]
+    while type(node) is not cst.SimpleString:
+        kind = type(node)
+        if kind is cst.Call:
+            if type(node.func) is cst.Name and node.func.value in handed_on.GIVING_BACK:
+                return None
+            node, calls = node.func, CALLS
+            continue
+        if kind not in (cst.Name, cst.Attribute, cst.Subscript):
+            return None
+        words.update(last_word(node) + each for each in calls)
+        if kind is cst.Name:
+            break
+        node = node.value
+    return words
+
+
+def _asks(raw: bytes, word: str, stem: str) -> bool:
+    """Whether a file imports a word from a module, or has it after a dot, but for imports."""
+    for match in re.finditer(rb"\.[ \t]*%s\b" % re.escape(word.encode("utf-8")), raw):
+        if _IN_IMPORT.fullmatch(raw, raw.rfind(b"\n", 0, match.start()) + 1, match.start()) is None:
+            return True
+    return any(
+        word == name and (module or stem).rpartition(".")[2] == stem
+        for module, _, names in outside.imports(_CONTINUED.sub(b" ", raw))
+        for name, _ in names
+    )
+
+
+def _plain(word: str) -> str:
+    """A word, without the `handed_on.CALLS` after it."""
+    return word.partition("(")[0]
 
 
 def _has_star(imports: Iterable[Import]) -> bool:

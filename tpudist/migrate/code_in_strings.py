@@ -191,7 +191,8 @@ def _of_code(
         tree = ast.parse(_IMPORTS + textwrap.dedent(code))
     except (SyntaxError, ValueError, RecursionError):
         return
-    below = [each.name[3:] for each in evidence.collect(tree, "") if each.name.startswith("tf.")]
+    told = [each for each in evidence.collect(tree, "") if each.name.startswith("tf.")]
+    below = [each.name[3:] for each in told if each.kind != evidence.SECOND_GENERATION]
     found = [("tf." + dotted, rules.of(dotted), _instead(dotted)) for dotted in below]
     found += [
         ("tf." + dotted, rules.gone(dotted), _instead(dotted))

@@ -1,5 +1,6 @@
 """One file through the steps of a migration."""
 
+import functools
 import time
 
 from tpudist import surfaces
@@ -19,10 +20,12 @@ from tpudist.migrate import (
     refusals,
     relocation,
     rules,
+    strategy_words,
     unseen,
 )
+from tpudist.migrate.rules import first_generation
 from tpudist.migrate.use import STEPS, Plan, Use
-from tpudist.resolution import python_trees, sources, tensorflow_names
+from tpudist.resolution import import_origins, python_trees, sources, tensorflow_names
 from tpudist.resolution.evaluate import Evaluator
 from tpudist.resolution.fixed_point import TimeLimitError, deep_stack
 from tpudist.resolution.module import Module
@@ -71,6 +74,8 @@ class Engine:
         self._options = options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
         imports_ = rules.IMPORTS if self.wanted(rules.IMPORTS) else None
+        self._table = functools.lru_cache(maxsize=None)(self._table_of)
+        self._renamed = functools.lru_cache(maxsize=None)(self._renames)
         self._in_strings = code_in_strings.Rules.on_the_way(self._rules, self._wanted(), imports_)
 
     def wanted(self, name):
@@ -171,8 +176,10 @@ class Engine:
             return None
         if path in self._codebase.borrowed or path in self._survey.carriers.handing:
             return None
+        if path in self._survey.mixed:
+            return None
         if path not in self._survey.excerpts:
-            if excerpts.uses_strategies(self._codebase.bytes[path]):
+            if strategy_words.uses_strategies(self._codebase.bytes[path]):
                 return None
         return self._excerpt_of(path, source)
 
@@ -214,7 +221,7 @@ class Engine:
             Evaluator(self._codebase, deadline, whole),
             self._survey,
             steps,
-            self._renames(steps),
+            self._renamed(steps),
             bool(self._options.report),
         )
         plan.target = self._options.to
@@ -251,12 +258,12 @@ class Engine:
             if kind == "strategy" and (kind, name) in surfaces.MEMBERS[STEPS[rule.step]]
         }
 
+    def _table_of(self, steps, is_mixed):
+        every = first_generation.of_mixed(self._rules) if is_mixed else self._rules
+        return legacy_uses.Table([rule for rule in every if rule.step in steps])
+
     def _apply_rules(self, plan):
-        table = {}
-        for rule in self._rules:
-            if rule.step in plan.steps:
-                for key in rule.uses:
-                    table.setdefault(key, rule)
+        table = self._table(plan.steps, plan.module.path in self._survey.mixed)
         if table:
             for kind, name, node, rule in legacy_uses.uses(plan, table):
                 if plan.ignores(node, rule.name):
@@ -282,14 +289,17 @@ class Engine:
         if first and path in self._survey.plain_v1 and path not in self._survey.eras:
             contrib, target = True, "latest"  # it has no strategy that an era answers for
         v1 = first and self._survey.wants_v1(path)
-        plain = bool(plan.edits) or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
+        mixed = first and path in self._survey.mixed
+        plain = (
+            bool(plan.edits) or mixed or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
+        )
         plain = plain or plan.steps[-1] == "latest" and gone_imports.renames(plan)
         successors = {}
         for step in plan.steps:
             successors.update(surfaces.NAMES[STEPS[step]])
         home = relocation.Relocation(target, sources_, plain, v1)
         plan.home = home("tpudist.%s.tensorflow" % sources_[0])
-        return relocation.Relocation(target, sources_, plain, v1, successors)
+        return relocation.Relocation(target, sources_, plain, v1, successors, mixed)
 
     def _belongs(self, path, plan, step):
         """Whether a file of plain TensorFlow makes what legacy files hand on."""
@@ -304,7 +314,7 @@ class Engine:
             and any(
                 tensorflow_names.is_strategy_class(dotted)
                 or (tensorflow_names.result_of(dotted) == "resolver")
-                for dotted in legacy_uses.dotted_names(plan)
+                for dotted in import_origins.strategies_and_resolvers(plan)
             )
         )
 
@@ -331,4 +341,4 @@ def _unique(uses):
 
 
 def _gone_table(every):
-    return {key: rule for rule in every if rule.name == "gone-contrib" for key in rule.uses}
+    return legacy_uses.Table([rule for rule in every if rule.name == "gone-contrib"])

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 from tpudist import surfaces
 from tpudist.eras import walks
 from tpudist.eras.names import without_compat
-from tpudist.migrate import keras_calls, legacy_uses, rules
-from tpudist.resolution import contents, gone_words, python_trees
+from tpudist.migrate import keras_calls, rules
+from tpudist.migrate.handed_on import GIVING_BACK, is_asked_for, is_of_today
+from tpudist.resolution import gone_words, python_trees
 
 if TYPE_CHECKING:
-    from typing import Iterable, Iterator
+    from typing import AbstractSet, Container, Iterable, Iterator
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 
@@ -29,34 +30,6 @@ _MARK = re.compile(r'"""tpudist:(\d+)\s*"""')
 _MODULES = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
 _TYPE = re.compile(r"(?:\w+\[)*(?:tf|tensorflow)\.([\w.]+)[\], ]*\Z")
 _KEYS = [(rule.name, *key) for rule in rules.load() for key in rule.uses]
-_OWN = {name for _, kind, name in _KEYS if kind in ("strategy", "resolver")}
-_OWN -= set(legacy_uses.COMMON)
-#: What makes a strategy, or the context of one.
-_MADE = re.compile(
-    rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
-    rb"|\bdistribute="
-)
-#: Words of which a file has one that the pattern is found in; to look for them takes no time.
-_IN_MADE = (b"Strategy", b"strategy", b"_context", b"tpudist", b"distribute=")
-_COMMON = "|".join(legacy_uses.COMMON).encode("ascii")
-#: What is done with one, or with something that cannot be told, and where a resolver is asked
-#: for: words in lower case, one of which it begins with, and a pattern. One that begins with a
-#: word is found many times as fast.
-_USED: list[tuple[bytes, bytes]] = [
-    *(
-        (word, word + rb"\w*(?:\.|[\"', ]+)(?:%s)\b" % _COMMON)
-        for word in (b"strateg", b"distribution", b"replicator")
-    ),
-    *((word, b"") for word in (b"variableaggregation", b"reduceop", b"connect_to_host")),
-    (b"deviceassignment", b""),
-    (b"initialize", rb"initialize(?:_tpu)?_system"),
-    *(
-        (name, rb"%s\b(?<!\w%s)" % (name, name))
-        for name in (word.lower().encode("ascii") for word in sorted(_OWN))
-    ),
-]
-_PATTERNS = dict(_USED)
-_GROUPS = contents.grouped(_PATTERNS)
 #: Last words of names below ``tf`` that a rule asks for; of contrib's, that word.
 _ASKED = frozenset(
     name.rpartition(".")[2]
@@ -77,6 +50,7 @@ _ABOVE = frozenset(
     for name in (*_TOLD_ONCE, *surfaces.RENAMED_TODAY)
     for end in range(1, name.count(".") + 1)
 )
+_ABOVE_OR_TOLD = _ABOVE | _TOLD_ONCE
 _ABOVE_LAST = frozenset(name.rpartition(".")[2] for name in _ABOVE)
 
 
@@ -92,22 +66,6 @@ class Excerpt(NamedTuple):
     text: str
     parts: list[str]
     words: frozenset[str]
-
-
-def makes_strategies(raw: bytes) -> bool:
-    """Whether a file has a word without which no strategy is made in it."""
-    return any(word in raw for word in _IN_MADE) and bool(_MADE.search(raw))
-
-
-def uses_strategies(raw: bytes) -> bool:
-    """Whether a file has a name of strategies, on whatever it stands."""
-    lower = raw.lower()
-    return any(
-        word in lower and re.search(_PATTERNS[word], lower) is not None
-        for part, words in _GROUPS.items()
-        if part in lower
-        for word in words
-    )
 
 
 class Parts(NamedTuple):
@@ -215,34 +173,25 @@ def _matter(nodes: list[ast.AST]) -> tuple[set[int], frozenset[str]]:
     for node in nodes:
         kinds.setdefault(type(node), []).append(node)
     imports = kinds.get(ast.Import, []) + kinds.get(ast.ImportFrom, [])
-    roots, words = _imported(imports)
+    modules, words = _imported(imports)
+    words = _assigned(kinds.get(ast.Assign, ()), words, modules)
     names: dict[str, list[Any]] = {}
     for node in kinds.get(ast.Attribute, []):
         names.setdefault(node.attr, []).append(node)
     for node in kinds.get(ast.Name, []):
         names.setdefault(node.id, []).append(node)
-    found = {node.lineno for node in imports} | _first_told(names, roots)
+    found = {node.lineno for node in imports} | _first_told(names, modules)
     found |= {
         node.lineno
         for node in kinds.get(ast.Constant, [])
         if isinstance(node.value, str) and ("contrib" in node.value or _is_type(node.value))
     }
-    found |= _lines_with(names, _ASKED) | _handing_on(names, roots, kinds)
-    if "keras" in names or any("keras" in word for word in _modules(imports)):
+    asked = (_ASKED | words).union(each for each in names if each.endswith("Resolver"))
+    found |= {node.lineno for node in _called(names, asked)}
+    found |= _handing_on(names, modules, kinds)
+    if "keras" in names or any("keras" in word for word in _words_of(imports)):
         found |= _of_keras(names, kinds)
-    assigned = kinds.get(ast.Assign, [])
-    while True:
-        found |= _lines_with(names, words)
-        new = {
-            _word(target)
-            for node in assigned
-            if _may_hand_on(node.value, roots)
-            and not found.isdisjoint(range(node.lineno, getattr(node, "end_lineno", 0) + 1))
-            for target in _targets(node)
-        } - (words | {""})
-        if not new:
-            return found, frozenset(words | roots)
-        words |= new
+    return found, frozenset(words.union(modules))
 
 
 def _is_type(text: str) -> bool:
@@ -251,7 +200,7 @@ def _is_type(text: str) -> bool:
     return found is not None and surfaces.gone_today(without_compat(found.group(1))) is not None
 
 
-def _modules(imports: Iterable[Any]) -> Iterator[str]:
+def _words_of(imports: Iterable[Any]) -> Iterator[str]:
     """The words that import statements have."""
     for node in imports:
         yield getattr(node, "module", "") or ""
@@ -260,7 +209,7 @@ def _modules(imports: Iterable[Any]) -> Iterator[str]:
 
 def _of_keras(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> set[int]:
     """The lines of what `keras_calls` asks for."""
-    found = _lines_with(names, gone_words.KERAS_CALLS)
+    found = {node.lineno for node in _called(names, gone_words.KERAS_CALLS)}
     for call in kinds.get(ast.Call, ()):
         if call.keywords:
             asked = keras_calls.keywords(_word(call.func))
@@ -274,67 +223,117 @@ def _of_keras(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> set[
     return found | {each.lineno for each in own if each.name in _METHODS}
 
 
-def _lines_with(names: dict[str, list[Any]], words: Iterable[str]) -> set[int]:
-    return {node.lineno for word in words for node in names.get(word, ())}
+def _called(names: dict[str, list[Any]], words: AbstractSet[str]) -> Iterator[Any]:
+    """The nodes of some names: those are many, the names in a file few."""
+    return (node for word in names.keys() & words for node in names[word])
 
 
-def _may_hand_on(node: ast.AST, roots: set[str]) -> bool:
-    """Whether an expression may be a module or a function that it names."""
-    if isinstance(node, ast.Call):  # not what TensorFlow's own functions return
-        return _dotted(node.func).partition(".")[0] not in roots
-    return not isinstance(node, (ast.BinOp, ast.Compare, ast.Constant))
-
-
-def _targets(node: ast.Assign) -> Iterator[ast.AST]:
-    for target in node.targets:
-        yield from ast.walk(target)
-
-
-def _imported(nodes: Iterable[ast.Import | ast.ImportFrom]) -> tuple[set[str], set[str]]:
-    """(names of TensorFlow itself, names of what else is imported from it)."""
-    roots, words = set(), set()
+def _imported(nodes: Iterable[ast.Import | ast.ImportFrom]) -> tuple[dict[str, str], set[str]]:
+    """({TensorFlow itself, what is told once or above such names: its name}, other names)."""
+    modules, words = {}, set()
     for node in nodes:
         base = "%s." % node.module if isinstance(node, ast.ImportFrom) else ""
         for alias in node.names:
             full, bound = base + alias.name, alias.asname or alias.name
+            below = without_compat(full.partition(".")[2])
             if full in _MODULES:
-                roots.add(bound.partition(".")[0])
+                modules[bound.partition(".")[0]] = ""
+            elif full.startswith("tensorflow.") and below in _ABOVE_OR_TOLD and "." not in bound:
+                modules[bound] = below
             elif full.startswith("tensorflow"):
                 words.add(bound.partition(".")[0])
-    return roots, words
+    return modules, words
 
 
-def _first_told(names: dict[str, list[Any]], roots: set[str]) -> set[int]:
-    """The first line of each name that is told once a file, of each way to spell it."""
-    found: dict[str, int] = {}
-    for node in [each for word in _TOLD_LAST for each in names.get(word, ())]:
-        dotted = _dotted(node)
-        root, _, below = dotted.partition(".")
-        below = without_compat(below)
-        if root in roots and below in _TOLD_ONCE:
-            found[dotted] = min(found.get(dotted, node.lineno), node.lineno)
-    own = [node for word in gone_words.OWN_MODULES for node in names.get(word, ())]
-    own_lines = {node.lineno for node in own if _dotted(node).partition(".")[0] in roots}
-    return own_lines.union(found.values())
+def _assigned(
+    statements: Iterable[ast.Assign], words: set[str], modules: dict[str, str]
+) -> set[str]:
+    """Some words, and those that what they stand for is assigned to."""
+    own, words = words.union(modules), set(words)  # of what TensorFlow's own functions return, none
+    size = -1
+    while len(words) > size:
+        size = len(words)
+        for node in statements:
+            if _may_be_one(node.value, words | _ASKED, own) or _is_asked(node.value, modules):
+                new = {word for target in node.targets for word in _targets(target)}
+                if _dotted(node.value).partition(".")[0] in own:
+                    own |= new - words
+                words |= new
+    return words
 
 
-def _handing_on(
-    names: dict[str, list[Any]], roots: set[str], kinds: dict[type, list[Any]]
-) -> set[int]:
-    """The lines where a module above such names is not asked for one: ``K = tf.keras.backend``."""
-    found = [
-        node
-        for word in _ABOVE_LAST
-        for node in names.get(word, ())
-        for root, _, below in [_dotted(node).partition(".")]
-        if root in roots and without_compat(below) in _ABOVE
-    ]
-    inner = {id(node.value) for node in kinds.get(ast.Attribute, ())} if found else ()
-    return {node.lineno for node in found if id(node) not in inner}
+def _may_be_one(node: ast.AST, words: Container[str], own: Container[str]) -> bool:
+    """Whether an expression may be a module or a function that one of some words stands for."""
+    if isinstance(node, ast.Call):
+        if _word(node.func) in GIVING_BACK:
+            return any(_may_be_one(each, words, own) for each in node.args)
+        node = node.func
+        if _dotted(node).partition(".")[0] in own:
+            return False
+    if isinstance(node, ast.Attribute):
+        return node.attr in words or _may_be_one(node.value, words, own)
+    if isinstance(node, ast.Name):
+        return node.id in words
+    if isinstance(node, (ast.BinOp, ast.Compare, ast.Constant)):
+        return False
+    return any(_may_be_one(each, words, own) for each in ast.iter_child_nodes(node))
+
+
+def _is_asked(node: ast.AST, modules: dict[str, str]) -> bool:
+    below = _below(node, modules)
+    is_one = _dotted(node).partition(".")[0] in modules
+    return is_one and (is_asked_for(below) or is_of_today(below))
+
+
+def _targets(node: ast.AST) -> Iterator[str]:
+    """The words that are assigned to."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        yield _word(node)
+    elif isinstance(node, ast.Subscript):
+        yield from _targets(node.value)
+    else:
+        for each in getattr(node, "elts", None) or [getattr(node, "value", None)]:
+            yield from _targets(each) if each is not None else ()
 
 
 def _word(node: ast.AST) -> str:
     return getattr(node, "id", "") or getattr(node, "attr", "")
+
+
+def _below(node: ast.AST, modules: dict[str, str]) -> str:
+    """The name below ``tf`` of what is asked of one of some modules; "" of anything else."""
+    root, _, below = _dotted(node).partition(".")
+    return without_compat((modules[root] + "." + below).strip(".")) if root in modules else ""
+
+
+def _first_told(names: dict[str, list[Any]], modules: dict[str, str]) -> set[int]:
+    """The first line of each name that is told once a file, of each way to spell it."""
+    found: dict[str, int] = {}
+    for node in _called(names, _TOLD_LAST):
+        below = _below(node, modules)
+        if below in _TOLD_ONCE:
+            dotted = _dotted(node)
+            found[dotted] = min(found.get(dotted, node.lineno), node.lineno)
+    own = _called(names, frozenset(gone_words.OWN_MODULES))
+    own_lines = {node.lineno for node in own if _dotted(node).partition(".")[0] in modules}
+    return own_lines.union(found.values())
+
+
+def _handing_on(
+    names: dict[str, list[Any]], modules: dict[str, str], kinds: dict[type, list[Any]]
+) -> set[int]:
+    """The lines where a module above such names is not asked for one: ``K = tf.keras.backend``.
+
+    And those where such a name is called that was imported by itself.
+    """
+    found = [
+        node
+        for node in _called(names, _ABOVE_LAST.union(modules))
+        for below in [_below(node, modules)]
+        if below in _ABOVE or type(node) is ast.Name and below in _TOLD_ONCE
+    ]
+    inner = {id(node.value) for node in kinds.get(ast.Attribute, ())} if found else ()
+    return {node.lineno for node in found if id(node) not in inner}
 
 
 def _dotted(node: ast.AST) -> str:

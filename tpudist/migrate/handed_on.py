@@ -1,7 +1,9 @@
 """Where a file hands on names of TensorFlow that a rule asks for: to variables, parameters, ...
 
 A name that is called where it stands goes nowhere. What is told here is of words, and never
-too little: each way by which `tpudist.resolution.evaluate` follows a value is one here.
+too little: each way by which `tpudist.resolution.evaluate` follows a value is one here. A word
+stands for what it is, ``f()`` for what calling it gives: ``model_fn=slim.nets.vgg`` has calls of
+``model_fn`` give no name of TensorFlow.
 """
 
 from __future__ import annotations
@@ -15,15 +17,21 @@ from tpudist.migrate import rules
 from tpudist.resolution import tensorflow_names
 
 if TYPE_CHECKING:
-    from typing import Callable, Iterable, Iterator, Mapping
+    from typing import AbstractSet, Callable, Iterable, Iterator, Mapping
 
     Asked = Callable[[str], bool]
 
     #: {word: dotted names below ``tf`` that it is imported as}
     Bound = Mapping[str, set[str]]
+    #: By how many calls a name comes out of an expression: some of `CALLS`.
+    Kinds = AbstractSet[str]
 
 #: What TensorFlow is called, wherever it comes from.
 ROOTS = ("tf", "tensorflow")
+#: What follows a word: it is a name itself, calling it gives one, or calling what that gives.
+CALLS = ("", "()", "()()")
+_NOTHING: Kinds = frozenset()
+_ITSELF: Kinds = frozenset([""])
 _RULES_OF_TODAY = ("gone-names", "renamed-names", "gone-by-2-2", "keras-optimizers")
 _ASKED, _TODAY = (
     frozenset(
@@ -60,14 +68,14 @@ class Handed(NamedTuple):
       names: its variables and parameters.
       shared: those that other files may import.
       anywhere: attributes, keywords and functions that return one.
-      called: functions that get one without a keyword, and in which place.
+      called: functions that get one without a keyword, in which place, and by which of `CALLS`.
       unknown: whether one goes where no word tells.
     """
 
     names: set[str]
     shared: set[str]
     anywhere: set[str]
-    called: set[tuple[str, int]]
+    called: set[tuple[str, int, str]]
     unknown: bool
 
 
@@ -140,9 +148,10 @@ def found(
 
 class _Finder:
     def __init__(self, nodes: list[Any], bound: Bound, hot: set[str], asked: Asked) -> None:
-        self._nodes, self._bound, self._hot, self._asked = nodes, bound, hot, asked
+        self._bound, self._hot, self._asked = bound, hot, asked
+        self._nodes = [node for node in nodes if type(node) in _METHODS]
         self._handed = Handed(set(), set(), set(), set(), False)
-        self._returned: set[int] = set()
+        self._returned: set[tuple[int, Kinds]] = set()
         self._unknown = False
         self._in_classes = {
             id(each) for node in nodes if type(node) is ast.ClassDef for each in _own(node.body)
@@ -155,61 +164,61 @@ class _Finder:
         while len(self._hot) > size:
             size = len(self._hot)
             for node in self._nodes:
-                method = _METHODS.get(type(node))
-                if method is not None:
-                    method(self, node)
+                _METHODS[type(node)](self, node)
         return self._handed._replace(unknown=self._unknown)
 
     # Where it goes.
 
     def _assign(self, node: Any) -> None:
-        if node.value is not None and self._is_hot(node.value):
-            targets = node.targets if type(node) is ast.Assign else [node.target]
-            self._put(targets, node)
+        kinds = _NOTHING if node.value is None else self._kinds(node.value)
+        if kinds:
+            self._put(node.targets if type(node) is ast.Assign else [node.target], node, kinds)
 
     def _loop(self, node: Any) -> None:
-        if self._is_hot(node.iter):
-            self._put([node.target], node)
+        kinds = self._kinds(node.iter)
+        if kinds:
+            self._put([node.target], node, kinds)
 
-    def _put(self, targets: Iterable[ast.AST], statement: ast.AST) -> None:
+    def _put(self, targets: Iterable[ast.AST], statement: ast.AST, kinds: Kinds) -> None:
         is_whole = type(statement) not in (ast.Assign, ast.For, ast.AnnAssign, ast.AugAssign)
         for node in [each for target in targets for each in ast.walk(target)]:
             if type(node) is ast.Attribute:
-                self._everywhere(node.attr)
+                self._everywhere(node.attr, kinds)
             elif type(node) is ast.Name:
-                self._name(node.id, is_whole or id(statement) in self._at_top)
+                self._name(node.id, is_whole or id(statement) in self._at_top, kinds)
                 if id(statement) in self._in_classes:
-                    self._everywhere(node.id)
+                    self._everywhere(node.id, kinds)
 
-    def _name(self, word: str, is_shared: bool) -> None:
-        self._handed.names.add(word)
-        if is_shared or word in self._global:
-            self._handed.shared.add(word)
-        self._hot.add(word)
+    def _name(self, name: str, is_shared: bool, kinds: Kinds) -> None:
+        words = {name + calls for calls in kinds}
+        self._handed.names.update(words)
+        if is_shared or name in self._global:
+            self._handed.shared.update(words)
+        self._hot |= words
 
-    def _everywhere(self, word: str) -> None:
-        self._handed.anywhere.add(word)
-        self._hot.add(word)
+    def _everywhere(self, name: str, kinds: Kinds) -> None:
+        words = {name + calls for calls in kinds}
+        self._handed.anywhere.update(words)
+        self._hot |= words
 
     def _call(self, node: Any) -> None:
         function = node.func
         word = getattr(function, "attr", None) or getattr(function, "id", None) or ""
-        if not word or self._is_tensorflow(function):
-            named = [each for each in node.keywords if not word and self._is_hot(each.value)]
-            for each in named:
-                self._everywhere(each.arg or "")
+        if word and self._is_tensorflow(function):
             return
         for each in node.keywords:
-            if self._is_hot(each.value):
-                self._everywhere(each.arg or "")
+            kinds = self._kinds(each.value)
+            if kinds:
+                self._everywhere(each.arg or "", kinds)
                 self._unknown = self._unknown or word in _CALLBACKS
-        for index, each in enumerate(node.args):
-            if self._is_hot(each):
+        for index, each in enumerate(node.args if word else ()):
+            kinds = self._kinds(each)
+            if kinds:
                 self._unknown = self._unknown or word in _CALLBACKS
                 if word == "append" and type(function) is ast.Attribute:
-                    self._put([function.value], node)
+                    self._put([function.value], node, kinds)
                 elif word not in GIVING_BACK:
-                    self._handed.called.add((word, index))
+                    self._handed.called.update((word, index, calls) for calls in kinds)
 
     def _is_tensorflow(self, node: Any) -> bool:
         while type(node) is ast.Attribute:
@@ -221,59 +230,71 @@ class _Finder:
         pairs = list(zip(every[::-1], node.args.defaults[::-1]))
         pairs += zip(node.args.kwonlyargs, node.args.kw_defaults)
         for parameter, default in pairs:
-            if default is not None and self._is_hot(default):
-                self._name(parameter.arg, False)
-        if type(node) is ast.Lambda and self._is_hot(node.body):
-            self._unknown = True
+            if default is not None:
+                self._name(parameter.arg, False, self._kinds(default))
 
     def _return(self, node: Any) -> None:
-        if node.value is None or id(node) in self._returned or not self._is_hot(node.value):
+        kinds = _NOTHING if node.value is None else frozenset(self._kinds(node.value))
+        if not kinds or (id(node), kinds) in self._returned:
             return
-        self._returned.add(id(node))
+        self._returned.add((id(node), kinds))
+        given = self._given(kinds)
         for function in self._nodes:
             if type(function) in _FUNCTIONS and any(each is node for each in ast.walk(function)):
-                self._everywhere(function.name)
+                is_property = bool(function.decorator_list)
+                self._everywhere(function.name, given | kinds if is_property else given)
+
+    def _given(self, kinds: Kinds) -> Kinds:
+        """By how many calls a name comes out of a function that returns what has `kinds`."""
+        self._unknown = self._unknown or CALLS[-1] in kinds
+        return frozenset("()" + calls for calls in kinds if calls != CALLS[-1])
 
     # What it is.
 
-    def _is_hot(self, node: Any) -> bool:
-        """Whether a name that a rule asks for may come out of an expression."""
+    def _kinds(self, node: Any) -> Kinds:
+        """By how many calls a name that a rule asks for may come out of an expression."""
         method = _FLOWING.get(type(node))
-        return method is not None and method(self, node)
+        return _NOTHING if method is None else method(self, node)
 
-    def _any(self, *nodes: Any) -> bool:
-        return any(self._is_hot(each) for each in nodes if each is not None)
+    def _any(self, *nodes: Any) -> Kinds:
+        return _NOTHING.union(*[self._kinds(each) for each in nodes if each is not None])
 
-    def _chain(self, node: Any) -> bool:
+    def _chain(self, node: Any) -> Kinds:
         words = []
         while type(node) is ast.Attribute:
             words.append(node.attr)
             node = node.value
         words.reverse()
-        if type(node) is ast.Name:
-            if node.id in self._hot:
-                return True
-            if node.id in self._bound:  # what is below TensorFlow is known
-                names = [".".join([name, *words]).strip(".") for name in self._bound[node.id]]
-                return any(map(self._asked, names))
-            if any(
-                word in ROOTS and self._asked(".".join(words[index + 1 :]))
-                for index, word in enumerate(words)
-            ):
-                return True
-        if not self._hot.isdisjoint(words):
-            return True
-        return type(node) is not ast.Name and self._is_hot(node)
+        inner = _NOTHING
+        if type(node) is not ast.Name:
+            inner = self._kinds(node)
+        elif node.id in self._bound and self._hot.isdisjoint(node.id + calls for calls in CALLS):
+            names = [".".join([name, *words]).strip(".") for name in self._bound[node.id]]
+            return _ITSELF if any(map(self._asked, names)) else _NOTHING  # it is known
+        elif any(
+            word in ROOTS and self._asked(".".join(words[index + 1 :]))
+            for index, word in enumerate(words)
+        ):
+            return _ITSELF
+        else:
+            words.insert(0, node.id)
+        if not self._hot:
+            return _ITSELF & inner
+        kinds = {calls for calls in CALLS if words[-1] + calls in self._hot}
+        return kinds | _ITSELF if "" in inner or not self._hot.isdisjoint(words[:-1]) else kinds
 
-    def _result(self, node: Any) -> bool:
+    def _result(self, node: Any) -> Kinds:
         function = node.func
         word = getattr(function, "attr", None) or getattr(function, "id", None) or ""
-        if word in self._hot:
-            return True
+        kinds = {calls[2:] for calls in self._kinds(function) if calls}
         if type(function) is ast.Name and word in GIVING_BACK:
-            return self._any(*node.args)
-        is_method = type(function) is ast.Attribute
-        return is_method and word in _READING and self._is_hot(function.value)
+            return self._any(*node.args).union(kinds)
+        if type(function) is ast.Attribute and word in _READING:
+            return self._kinds(function.value).union(kinds)
+        return kinds
+
+    def _lambda(self, node: Any) -> Kinds:
+        return self._given(self._kinds(node.body))
 
 
 def _own(body: Iterable[Any]) -> Iterator[ast.AST]:
@@ -294,18 +315,19 @@ _METHODS: dict[Any, Any] = {
 }  # fmt: skip
 _FLOWING: dict[Any, Any] = {
     ast.Name: _Finder._chain, ast.Attribute: _Finder._chain, ast.Call: _Finder._result,
+    ast.Lambda: _Finder._lambda,
     ast.IfExp: lambda finder, node: finder._any(node.body, node.orelse),
     ast.BoolOp: lambda finder, node: finder._any(*node.values),
-    ast.Starred: lambda finder, node: finder._is_hot(node.value),
-    ast.Subscript: lambda finder, node: finder._is_hot(node.value),
+    ast.Starred: lambda finder, node: finder._kinds(node.value),
+    ast.Subscript: lambda finder, node: finder._kinds(node.value),
     ast.List: lambda finder, node: finder._any(*node.elts),
     ast.Tuple: lambda finder, node: finder._any(*node.elts),
     ast.Set: lambda finder, node: finder._any(*node.elts),
     ast.Dict: lambda finder, node: finder._any(*node.values),
-    ast.ListComp: lambda finder, node: finder._is_hot(node.elt),
-    ast.SetComp: lambda finder, node: finder._is_hot(node.elt),
-    ast.GeneratorExp: lambda finder, node: finder._is_hot(node.elt),
-    ast.DictComp: lambda finder, node: finder._is_hot(node.value),
+    ast.ListComp: lambda finder, node: finder._kinds(node.elt),
+    ast.SetComp: lambda finder, node: finder._kinds(node.elt),
+    ast.GeneratorExp: lambda finder, node: finder._kinds(node.elt),
+    ast.DictComp: lambda finder, node: finder._kinds(node.value),
 }  # fmt: skip
 if _NAMED is not ast.Assign:
-    _FLOWING[_NAMED] = lambda finder, node: finder._is_hot(node.value)
+    _FLOWING[_NAMED] = lambda finder, node: finder._kinds(node.value)

@@ -5,8 +5,6 @@ is left because it cannot be told what it belongs to, or it is something else's
 for certain (`Plan.other`).
 """
 
-import functools
-
 import libcst as cst
 
 from tpudist import surfaces
@@ -36,16 +34,27 @@ OF_OTHERS = (*COMMON, "steps_per_run", "num_hosts", "num_replicas")
 _OTHER = ("other",)
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
+_AGGREGATING = ("VariableAggregation", "ReduceOp")  # a word of them
 
 
-@functools.lru_cache(maxsize=None)
-def names_of(keys):
-    """({member: the kinds that have it}, {last words of names below ``tf``}) of some keys."""
-    found = {}
-    for kind, name in keys:
-        if kind not in ("tf", "keras", "call"):
-            found.setdefault(name, set()).add(kind)
-    return found, {name.rpartition(".")[2] for kind, name in keys if kind == "tf"}
+class Table(dict):
+    """{(kind, name): Rule} of some rules, the first one of those that ask for a name.
+
+    Attributes:
+      owners: {member: the kinds that have it}.
+      last: the last words of names below ``tf``.
+    """
+
+    def __init__(self, every):
+        super().__init__()
+        for rule in every:
+            for key in rule.uses:
+                self.setdefault(key, rule)
+        self.owners = {}
+        for kind, name in self:
+            if kind not in ("tf", "keras", "call"):
+                self.owners.setdefault(name, set()).add(kind)
+        self.last = {name.rpartition(".")[2] for kind, name in self if kind == "tf"}
 
 
 def uses(plan, table):
@@ -53,13 +62,13 @@ def uses(plan, table):
 
     Args:
       plan: the `Plan`.
-      table: {(kind, name): Rule}.
+      table: a `Table`.
 
     Yields:
       (kind, name, node, Rule) of each use.
     """
     module = plan.module
-    owners, last = names_of(frozenset(table))
+    owners, last = table.owners, table.last
     every = ("tf", "contrib.*") in table or ("tf", CARRIED_ON) in table
     skipped = {id(inner) for node in module.nodes.imports for inner in syntax_trees.below(node)}
     words, roots = (contrib_words.every(), contrib_words.roots(module)) if every else ((), ())
@@ -107,7 +116,7 @@ def _bare_names(plan):
 
 def _leave_definitions(plan, owners, table):
     """Leaves what a program's own strategy class defines: TensorFlow calls the new name."""
-    if plan.words is not None:
+    if plan.words is not None or not plan.survey.makes_strategies:
         return
     for node in plan.module.nodes.definitions:
         name = node.name.value if type(node) is cst.FunctionDef else ""
@@ -223,6 +232,8 @@ def _is_inner(plan, node, table):
 
 
 def _member_use(plan, node, kinds, table):
+    if is_of_nothing(plan, node, node.value, node.attr.value, kinds):
+        return
     values = plan.evaluator.values(plan.module, node.value)
     known = kinds_of(plan, values, kinds, node.attr.value)
     if not known:
@@ -275,6 +286,15 @@ def leave_unresolved(plan, node, owner, name, values, kinds, table):
     )
 
 
+def is_of_nothing(plan, node, owner, name, kinds):
+    """Whether nothing is to be told of a name, whatever its owner: that need not be followed."""
+    if plan.survey.makes_strategies or plan.located or not kinds <= tensorflow_names.OF_STRATEGIES:
+        return False
+    return "strategy" not in kinds or not (
+        _is_of_strategies(plan, name) or _is_told(plan, node, owner, name)
+    )
+
+
 def _is_strategy_class(plan, value, name):
     """Whether a value is a class of strategies, which has a member from TensorFlow's."""
     if value[0] == "class":
@@ -293,7 +313,7 @@ def _is_of_strategies(plan, name):
 
     What an import means may not be known, so that one file's are every file's.
     """
-    return name not in OF_OTHERS and (name.count("_") > 1 or bool(plan.survey.strategic))
+    return name not in OF_OTHERS and (name.count("_") > 1 or plan.survey.names_strategies)
 
 
 def _is_told(plan, node, owner, name):
@@ -308,30 +328,11 @@ def _is_told(plan, node, owner, name):
 
 def _aggregates(plan, node):
     """Whether a call is given a VariableAggregation or ReduceOp."""
-    call = plan.module.parent(node)
+    call, codebase = plan.module.parent(node), plan.evaluator.codebase
+    if not any(map(codebase.mentioning, _AGGREGATING)) and not plan.survey.carriers.unknown:
+        return False
     return isinstance(call, cst.Call) and any(
         dotted.startswith(_AGGREGATIONS)
         for argument in call.args
         for dotted in plan.evaluator.tensorflow_names(plan.module, argument.value)
     )
-
-
-def dotted_names(plan):
-    """The dotted names below ``tf`` of the strategies and resolvers that a file names."""
-    for node in plan.module.nodes.attributes:
-        if node.attr.value.endswith(("Strategy", "Resolver")):
-            dotted = plan.evaluator.tensorflow_name(plan.module, node)
-            if dotted:
-                yield dotted
-    for node in plan.module.nodes.imports:
-        if (
-            isinstance(node, cst.ImportFrom)
-            and node.module
-            and not isinstance(node.names, cst.ImportStar)
-        ):
-            for alias in node.names:
-                below = tensorflow_names.below_tensorflow(
-                    dotted_name(node.module) + "." + dotted_name(alias.name)
-                )
-                if below:
-                    yield below

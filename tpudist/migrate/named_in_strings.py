@@ -4,7 +4,13 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.eras import names as era_names
-from tpudist.migrate.legacy_uses import COMMON, kinds_of, leave_member, leave_unresolved, names_of
+from tpudist.migrate.legacy_uses import (
+    COMMON,
+    is_of_nothing,
+    kinds_of,
+    leave_member,
+    leave_unresolved,
+)
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import builtin_calls
@@ -19,14 +25,16 @@ def leave(plan, table):
 
     Args:
       plan: the `Plan`.
-      table: {(kind, name): Rule}.
+      table: a `Table`.
     """
     module = plan.module
-    owners, _ = names_of(frozenset(table))
+    owners = table.owners
     for node, owner, name in _asked(module):
         if name is None:
             _leave_unseen(plan, node, owner, table)
         elif name in owners:
+            if is_of_nothing(plan, node, owner, name, owners[name]):
+                continue
             values = plan.evaluator.values(module, owner)
             known = kinds_of(plan, values, owners[name], name)
             for kind in sorted(known):
@@ -68,6 +76,8 @@ def _asked(module):
 
 def _leave_unseen(plan, node, owner, table):
     """Leaves ``getattr(strategy, name)``: which member it is cannot be seen."""
+    if not plan.survey.makes_strategies and not _may_be_tensorflow(plan, owner):
+        return
     for value in plan.evaluator.values(plan.module, owner):
         rule = None
         if value == ("is", "strategy") and plan.steps[-1] == plan.target:
@@ -82,6 +92,10 @@ def _leave_unseen(plan, node, owner, table):
             )
 
 
+def _may_be_tensorflow(plan, owner):
+    return plan.survey.carriers.may_hold(plan.module.path, owner)
+
+
 def _may_be_gone(plan, dotted):
     """Whether a name that is asked of one below ``tf`` may be of contrib."""
     is_v1 = not dotted and plan.survey.wants_v1(plan.module.path)
@@ -94,6 +108,8 @@ def _leave_name(plan, node, owner, name, table):
     asks = last_word(call.func) if type(call) is cst.Call else ""
     if asks in _BY_NAME and (asks != "getattr" or type(plan.module.parent(call)) is cst.Attribute):
         return  # it asks whether there is one, or is a part of a longer name
+    if not _may_be_tensorflow(plan, owner):
+        return
     for dotted in plan.evaluator.tensorflow_names(plan.module, owner):
         full = (dotted + "." + name).lstrip(".")
         if full.partition(".")[0] == "contrib" and ("tf", "contrib.*") in table:

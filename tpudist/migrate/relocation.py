@@ -6,6 +6,7 @@ meaning.
 """
 
 from tpudist import surfaces
+from tpudist.eras import names as era_names
 from tpudist.resolution import tensorflow_names
 
 _HOMES = {
@@ -37,12 +38,13 @@ class Relocation:
       plain: whether imports of TensorFlow itself move too.
       v1: whether they become those of ``compat.v1``.
       successors: {old dotted name: new one}.
+      mixed: whether names that only TensorFlow 1 has become those of ``compat.v1``.
     """
 
-    def __init__(self, target, sources=(), plain=False, v1=False, successors=()):
+    def __init__(self, target, sources=(), plain=False, v1=False, successors=(), mixed=False):
         self._home, self._sources = _HOMES[target], tuple(sources)
         self._dropins = surfaces.DROPINS.get(target, ())
-        self.plain, self._v1 = plain, v1
+        self.plain, self._v1, self._mixed = plain, v1, mixed
         self._successors = dict(successors)
 
     def __call__(self, full):
@@ -58,7 +60,8 @@ class Relocation:
             return self._own_code(new)
         if self._has_none(new) and not is_googles(full):
             return full
-        if not compat and self._v1 and not new.startswith("_"):
+        v1 = self._v1 or self._mixed and era_names.is_first_generation(inner)
+        if not compat and v1 and not new.startswith("_"):
             compat = "compat.v1"
         if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
             new = inner

@@ -7,7 +7,7 @@ import re
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
 from tpudist.eras import names as era_names
-from tpudist.migrate import carriers, excerpts, graph_mode, outcomes, program_files
+from tpudist.migrate import carriers, excerpts, graph_mode, outcomes, program_files, strategy_words
 from tpudist.resolution import python_trees, sources
 
 _TPU_CONTRIB = re.compile(
@@ -30,8 +30,10 @@ _ASKED = {
     "later": (_LATER, "experimental", "initialize_tpu_system"),
     "main": (graph_mode.MAIN, "__name__"),
 }
-_Facts = collections.namedtuple("_Facts", "says imports contrib tensorflow_1 first mode stated")
-_NOTHING = _Facts(frozenset(), (), False, False, False, False, False)
+_Facts = collections.namedtuple(
+    "_Facts", "says imports contrib tensorflow_1 first second mode stated"
+)
+_NOTHING = _Facts(frozenset(), (), False, False, False, False, False, False)
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
 #: As `evidence.MODE`, of a TensorFlow that another file has imported.
 _MODE = re.compile(rb"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\(")
@@ -53,9 +55,12 @@ class Survey:
       handed: {path: eras} of files that others import their ``tf`` from.
       files: candidates and companions, the files to look at.
       plain_v1: files of TensorFlow 1 that are no part of a contrib program.
+      mixed: files that name what only TensorFlow 1 has, and what only TensorFlow 2 has.
       starts: the files that programs with Sessions start with, unless they choose
         themselves between graphs and eager execution.
       strategic: the files of programs with a strategy, or something that may be one.
+      names_strategies: whether a file has a name of one, in a comment or a text perhaps.
+      makes_strategies: whether one may be made by what the files do.
       strategy_classes: the classes that TPU strategies have after a migration to
         latest, dotted names below ``tf``: they are three in TensorFlow 2.
       excerpts: {path: `excerpts.Parts`} of some files that may be read in part.
@@ -65,6 +70,7 @@ class Survey:
 
     def __init__(self, codebase, origin="auto"):
         self._facts, self.eras, self.excerpts, self.faults = {}, {}, {}, {}
+        self._making = set()
         self.carriers = carriers.Carriers()
         self._borrowed = codebase.borrowed
         for path in codebase.candidates:
@@ -72,6 +78,7 @@ class Survey:
                 self._read(codebase, path)
             except Exception:  # one bad file never stops a run, and is named
                 self.faults[path] = outcomes.fault()
+                self._making.add(path)
             self.carriers.borrow(path, codebase.borrowed.get(path, ()))
         self.carriers.settle(codebase)
         self._contrib = {path for path, found in self._facts.items() if found.contrib}
@@ -92,16 +99,19 @@ class Survey:
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
         self.plain_v1 = {path for path, found in self._facts.items() if found.first}
         self.plain_v1 -= self._v1 | self._contrib
+        self.mixed = {path for path in self.plain_v1 if self._of(path).second}
+        self.plain_v1 -= self.mixed
         lenders = self._lenders(self.plain_v1) - self._v1
         self.plain_v1 |= lenders
         self._v1 |= self.plain_v1
         self.starts = self._starts(codebase)
         disabled = {p for p in codebase.candidates if b"disable_v2_behavior(" in codebase.bytes[p]}
         self._v2_graph = self._graph - program_files.together(codebase, self.starts | disabled)
-        self.strategic = program_files.together(
-            codebase,
-            [p for p in codebase.candidates if excerpts.makes_strategies(codebase.bytes[p])],
+        self.strategic = program_files.together(codebase, sorted(self._making))
+        self.names_strategies = any(
+            strategy_words.makes_strategies(codebase.bytes[path]) for path in codebase.candidates
         )
+        self.makes_strategies = bool(self._making) or self.carriers.unknown
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
@@ -142,7 +152,9 @@ class Survey:
             near = codebase.mentioning("import", stem) if stem else ()
             return sorted(each for each in near if each != path and path in imported(each))
 
-        sessions = [path for path in sorted(self._v1) if "sessions" in self._of(path).says]
+        sessions = [
+            path for path in sorted(self._v1 | self.mixed) if "sessions" in self._of(path).says
+        ]
         return graph_mode.starts(
             sessions,
             importers,
@@ -166,11 +178,15 @@ class Survey:
             nodes = walks.nodes(python_trees.parse(text, keep=True))
             found = evidence.evidence_of(nodes, path)
         except sources.UNREADABLE:
+            if strategy_words.makes_strategies(codebase.bytes[path]):
+                self._making.add(path)
             return self.carriers.take_unread(codebase, path)
         imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
         raw = codebase.bytes[path]
+        if strategy_words.makes_strategies_in_code(raw, nodes):
+            self._making.add(path)
         if len(self.excerpts) < _EXCERPTS and not path.endswith(".ipynb"):
-            if not excerpts.makes_strategies(raw) and not excerpts.uses_strategies(raw):
+            if path not in self._making and not strategy_words.uses_strategies(raw):
                 found_parts = excerpts.parts(text, nodes)
                 if found_parts is not None:
                     self.excerpts[path] = found_parts
@@ -182,6 +198,7 @@ class Survey:
             _names_tensorflow_1(found),
             any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found)
             or bool(self._lenders([path])),
+            any(each.kind == evidence.SECOND_GENERATION and not each.guarded for each in found),
             any(each.kind == evidence.MODE for each in found)
             or path in self._borrowed
             and _MODE.search(raw) is not None,

@@ -58,7 +58,9 @@ def leave(plan: Plan, table: Table) -> None:
 
 def _leave_first(plan: Plan) -> None:
     """Leaves names of TensorFlow 1 below what stands for TensorFlow, in a file that stays of 2."""
-    if plan.survey.wants_v1(plan.module.path) or "compat.v1" in plan.module.text:
+    path = plan.module.path
+    is_mixed = path in plan.survey.mixed  # its names become those of compat.v1
+    if is_mixed or plan.survey.wants_v1(path) or "compat.v1" in plan.module.text:
         return
     for node in plan.module.nodes.attributes:
         if node.attr.value in _FIRST:

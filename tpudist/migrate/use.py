@@ -24,6 +24,7 @@ class Plan:
       located: whether places of rewritten uses are wanted; they cost time.
 
     Attributes:
+      located: as given.
       words: where no strategy reaches the file, names that TensorFlow's begin with or
         are kept under; None if any may.
     """
@@ -31,7 +32,7 @@ class Plan:
     def __init__(self, module, evaluator, survey, steps, renames=(), located=True):
         self.module, self.evaluator = module, evaluator
         self.survey, self.steps, self._renames = survey, steps, dict(renames)
-        self._located, self.edits = located, {}
+        self.located, self.edits = located, {}
         self.rewritten, self.left, self.others = [], [], []
         self.respelled = set()
         self.root_needed = False
@@ -50,7 +51,7 @@ class Plan:
 
     def done(self, node, rule, seen, instead):
         """Notes a use as rewritten."""
-        place = self.module.place(node) if self._located else (0, 0)
+        place = self.module.place(node) if self.located else (0, 0)
         self.rewritten.append(place + (rule, seen, instead))
 
     def leave(self, node, rule, seen, instead, once=False):
@@ -72,7 +73,7 @@ class Plan:
           name: the name.
           why: how that is known.
         """
-        if self._located:
+        if self.located:
             self.others.append(self.module.place(node) + (name, why))
 
     def bound_root(self):

@@ -32,6 +32,7 @@ _COMMON = (
 )  # fmt: skip
 _WORD = re.compile(rb"\w+")
 _ESCAPED = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)")  # in the strings of a notebook
+_IMAGE = re.compile(rb"[A-Za-z0-9+/=]{300,}")  # in one, of which parts look like words
 
 
 class Contents:
@@ -108,7 +109,7 @@ class Words:
         words: dict[bytes, list[int]] = {}
         for path, raw in contents:
             if path.endswith(".ipynb"):
-                raw = _ESCAPED.sub(b" ", raw)
+                raw = _ESCAPED.sub(b" ", _IMAGE.sub(b"", raw))
             for word in set(_WORD.findall(raw)):
                 if len(word) <= _LONGEST:
                     words.setdefault(word, []).append(len(paths))

@@ -4,6 +4,7 @@ import re
 
 import libcst as cst
 
+from tpudist.resolution import tensorflow_names
 from tpudist.resolution.module import dotted_name
 
 _V1 = re.compile(r"(tpudist\.\w+\.)?tensorflow\.compat\.v1(\.|$)")
@@ -107,3 +108,18 @@ def _comes_from_v1(plan_, module, assignment, seen):
         for name in names_
         for each in other.global_scope()[name]
     )
+
+
+def strategies_and_resolvers(plan_):
+    """The dotted names below ``tf`` that a file may have a strategy or resolver by."""
+    module = plan_.module
+    for node in module.nodes.attributes:
+        if node.attr.value.endswith(("Strategy", "Resolver")):
+            dotted = plan_.evaluator.tensorflow_name(module, node)
+            if dotted:
+                yield dotted
+    for node in module.nodes.imports:
+        for full, _ in imported(node) if isinstance(node, cst.ImportFrom) else ():
+            below = tensorflow_names.below_tensorflow(full)
+            if below:
+                yield below

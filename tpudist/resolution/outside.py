@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _IMPORT = re.compile(rb"import\b")
 _NAMES = re.compile(r"([\w.]+)(?:\s+as\s+(\w+))?")
-_MOST = 60  # files that are looked at
+_MOST = 400  # files that are looked at
 
 
 class Outside:

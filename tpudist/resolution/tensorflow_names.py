@@ -63,6 +63,8 @@ KINDS = (
     | frozenset(_METHODS.values())
     | {"steps_context", "optimizer"}
 )
+#: The kinds that only a strategy, or what makes one, gives.
+OF_STRATEGIES = KINDS - {"resolver", "optimizer"}
 
 #: What an object of a kind is called.
 DESCRIPTIONS = {

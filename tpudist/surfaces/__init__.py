@@ -31,6 +31,7 @@ from tpudist.surfaces.gone_today import (
     GONE_BY_2_2_BUT_V1,
     GONE_TODAY,
     KEPT_IN_V1,
+    KERAS_REFUSES,
     RENAMED_TODAY,
 )
 from tpudist.surfaces.keras_3 import KERAS_ARGUMENTS, KERAS_LAYERS, KERAS_MEMBERS, KERAS_OPTIMIZERS
@@ -38,6 +39,7 @@ from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.private_names import private_names
 from tpudist.surfaces.rows import Row
+from tpudist.surfaces.second_generation import SECOND_GENERATION
 from tpudist.surfaces.successors import MEMBERS, NAMES
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "KERAS_LAYERS",
     "KERAS_MEMBERS",
     "KERAS_OPTIMIZERS",
+    "KERAS_REFUSES",
     "LAST",
     "LEADS",
     "Lead",
@@ -66,6 +69,7 @@ __all__ = [
     "PRIVATE_MEMBERS",
     "PRIVATE_MODULES",
     "RENAMED_TODAY",
+    "SECOND_GENERATION",
     "ROWS",
     "WRITTEN",
     "Row",

@@ -1,4 +1,4 @@
-"""Public names of TensorFlow 1.13 to 2.2 that the newest release has not, and what to type.
+"""Public names of TensorFlow 1.13 to 2.15 that the newest release has not, and what to type.
 
 `python -m compat.gone_names` compares them with those releases. Names of `tf.contrib` and of
 `tpudist.surfaces.gone`, which the drop-ins ask too, stand there, names of TensorFlow 1 alone
@@ -19,6 +19,16 @@ _POLICY = "tf.keras.mixed_precision.%s"
 _DEBUG = "the raw op without GradAccumDebug"
 _V1 = "tf.compat.v1.%s"
 
+_REGNETS = [
+    kind + size
+    for kind in "XY"
+    for size in "002 004 006 008 016 032 040 064 080 120 160 320".split()
+]
+_OPTIMIZER = ("the class of the same name of tf.keras.optimizers", _KERAS_2)
+_OPTIMIZERS: dict[str, str | tuple[str, str]] = {
+    "experimental legacy.Adadelta legacy.Adamax legacy.Nadam": _OPTIMIZER
+}
+
 #: {names above: {names: (what to type, what has it still)}}.
 _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
     "": {
@@ -27,6 +37,12 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
                            "tf.compat.v1.mixed_precision",
         "pywrap_tensorflow": "tf.train.load_checkpoint for NewCheckpointReader; other names are "
                              "no public API",
+        "quantize_and_dequantize_v4": "tf.quantization.quantize_and_dequantize_v2",
+        "tsl": "no public API",
+    },
+    "config.experimental": {
+        "disable_mlir_graph_optimization enable_mlir_graph_optimization":
+            "nothing: TensorFlow has no such switch",
     },
     "autograph.experimental": {
         "Verbosity": "tf.autograph.set_verbosity, which takes a number",
@@ -36,14 +52,24 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
                               "tf.compat.v1.losses.mean_squared_error",
     },
     "metrics": {
+        "experimental": ("a class below tf.keras.metrics.Metric", _KERAS_2),
         "MeanRelativeError MeanTensor": ("a class below tf.keras.metrics.Metric", _KERAS_2),
         "mean_absolute_error": "tf.keras.losses.MAE; that of TensorFlow 1 is "
                                "tf.compat.v1.metrics.mean_absolute_error",
         "mean_squared_error": "tf.keras.losses.MSE; that of TensorFlow 1 is "
                               "tf.compat.v1.metrics.mean_squared_error",
     },
+    "lookup.experimental": {
+        "DatasetInitializer": "tf.data.experimental.DatasetInitializer",
+    },
     "raw_ops": {
         "CompareAndBitpack": "tf.bitwise",
+        "LoadTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug "
+        "LoadTPUEmbeddingProximalYogiParametersGradAccumDebug "
+        "LoadTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug "
+        "RetrieveTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug "
+        "RetrieveTPUEmbeddingProximalYogiParametersGradAccumDebug "
+        "RetrieveTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug "
         "LoadTPUEmbeddingADAMParametersGradAccumDebug "
         "LoadTPUEmbeddingAdadeltaParametersGradAccumDebug "
         "LoadTPUEmbeddingAdagradParametersGradAccumDebug "
@@ -69,11 +95,22 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
         "MixedPrecisionLossScaleOptimizer": _POLICY % "LossScaleOptimizer",
     },
     "keras": {
+        "dtensor": ("tf.distribute", _KERAS_2),
+        "saving": ("tf.keras.models for load_model and save_model, tf.keras.utils for the rest",
+                   _KERAS_2),
         "estimator": "Model.fit with a strategy; for Estimators tpudist run, or "
                      "from tpudist.contrib import tensorflow as tf",
         "experimental": "keras.optimizers.schedules for its schedules; " + _OWN + " else",
     },
+    "keras.applications": {
+        " ".join("RegNet" + each for each in _REGNETS) + " regnet": ("keras_cv", _KERAS_2),
+        "ResNetRS50 ResNetRS101 ResNetRS152 ResNetRS200 ResNetRS270 ResNetRS350 ResNetRS420 "
+        "resnet_rs": ("keras_cv", _KERAS_2),
+    },
     "keras.backend": {
+        "binary_weighted_focal_crossentropy": (
+            "tf.keras.losses.BinaryFocalCrossentropy(apply_class_balancing=True)", _KERAS_2),
+        "experimental": ("nothing: Keras 3 draws from seeds alone", _KERAS_2),
         "function": (_FUNCTION, _KERAS_2),
         "get_session": ("tf.compat.v1.Session of your own where graphs stay; nothing where code "
                         "runs eagerly", _KERAS_2_V1),
@@ -90,7 +127,11 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
         "random_binomial": ("tf.keras.backend.random_bernoulli", _KERAS_2),
         "reset_uids": ("tf.keras.backend.clear_session", _KERAS_2),
     },
-    "keras.callbacks": {"BaseLogger": ("nothing: Model.fit averages metrics itself", _KERAS_2)},
+    "keras.callbacks": {
+        "BaseLogger": ("nothing: Model.fit averages metrics itself", _KERAS_2),
+        "SidecarEvaluatorModelExport": ("a callback of your own", _KERAS_2),
+        "experimental": ("tf.keras.callbacks.BackupAndRestore", _KERAS_2),
+    },
     "keras.constraints": {
         "RadialConstraint radial_constraint": ("a class below tf.keras.constraints.Constraint",
                                                _KERAS_2),
@@ -116,6 +157,8 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
                       _KERAS_2_V1),
         "DenseFeatures": ("tf.keras.utils.FeatureSpace", _KERAS_2),
         "LocallyConnected1D LocallyConnected2D": ("a layer of your own", _KERAS_2),
+        "disable_v2_dtype_behavior enable_v2_dtype_behavior": (
+            "tf.keras.config.set_floatx; layers cast as TensorFlow 2's do", _KERAS_2_V1),
         "experimental": ("the layer of the same name of tf.keras.layers; its defaults may be "
                          "others", _KERAS_2),
     },
@@ -124,6 +167,7 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
                                    _KERAS_2),
     },
     "keras.metrics": {
+        "experimental": ("a class below tf.keras.metrics.Metric", _KERAS_2),
         "MeanRelativeError MeanTensor": ("a class below tf.keras.metrics.Metric", _KERAS_2),
     },
     "keras.mixed_precision": {"experimental": _POLICY % "Policy, without loss_scale"},
@@ -132,10 +176,21 @@ _TABLE: dict[str, dict[str, str | tuple[str, str]]] = {
         "get_layer_policy": "layer.dtype_policy",
     },
     "keras.models": {
+        "LinearModel WideDeepModel": ("a tf.keras.Model of your own", _KERAS_2),
+        "experimental": ("tf.keras.layers.SharpnessAwareMinimization's few lines", _KERAS_2),
         "model_from_config": ("tf.keras.layers.deserialize, or Model.from_config", _KERAS_2),
         "model_from_yaml": "tf.keras.models.model_from_json, and model.to_json",
     },
+    "keras.optimizers": _OPTIMIZERS,
+    "optimizers": _OPTIMIZERS,
     "keras.utils": {
+        "DeterministicRandomTestTool get_or_create_layer track_tf1_style_variables":
+            ("layers of Keras, which track their variables", _KERAS_2),
+        "SidecarEvaluator StepsPerExecutionTuner TimedThread warmstart_embedding_matrix":
+            (_OWN, _KERAS_2),
+        "experimental": ("tf.keras.utils.PyDataset", _KERAS_2),
+        "to_ordinal": ("numpy.arange(num_classes - 1) < numpy.asarray(labels)[..., None]",
+                       _KERAS_2),
         "GeneratorEnqueuer OrderedEnqueuer SequenceEnqueuer": (_FIT, _KERAS_2),
         "HDF5Matrix": "h5py.File(path)[dataset]",
         "convert_all_kernels_in_model": "nothing: kernels of Theano are no more",
@@ -156,6 +211,13 @@ GONE_TODAY = {
     for group, every in _TABLE.items()
     for names, told in every.items()
     for name in names.split()
+}
+
+#: Names that are there and that Keras 3 refuses to make, and what to type.
+KERAS_REFUSES = {
+    above + "optimizers.legacy." + name: _words(_OPTIMIZER)
+    for above in ("", "keras.")
+    for name in ("Adagrad", "Adam", "Ftrl", "Optimizer", "RMSprop", "SGD")
 }
 
 #: Names of 1.13 to 2.0 that 2.2 has not either, and what to type there.
@@ -190,6 +252,8 @@ _FUNCTIONS = {
     "mean_absolute_percentage_error": "MAPE",
     "mean_squared_error": "MSE",
     "mean_squared_logarithmic_error": "MSLE",
+    "kl_divergence": "KLD",
+    "log_cosh": "logcosh",
 }
 _PREPROCESSING = "keras.layers.experimental.preprocessing."
 _OLD_POLICY = "keras.mixed_precision.experimental."

@@ -83,6 +83,7 @@ _CONTEXT = _below("", {"contrib.distribute":
 #: names are in more modules than `MODULES` says.
 MEMBERS = {
     "python.data.ops.dataset_ops": _below("python.data.ops.", {"options": "Options"}),
+    "python.data.util.nest": _below("python.data.util.", {"nest": "is_sequence=is_nested"}),
     "python.distribute.cross_device_ops": _below(_DISTRIBUTE, {
         "cross_device_ops": "ReductionToOneDeviceCrossDeviceOps=ReductionToOneDevice"}),
     "python.distribute.distribute_lib": _below(_DISTRIBUTE, {
@@ -182,6 +183,7 @@ MEMBERS = {
         **_CONTEXT,
         **_below("", {"python.distribute.distribute_lib": "DistributionStrategy=Strategy"})},
     "python.training.distribution_strategy_context": _CONTEXT,
+    "python.util.nest": _below("python.util.", {"nest": "is_sequence=is_nested"}),
     "python.training.saver": _below("python.checkpoint.", {
         "checkpoint_management": "CheckpointManager checkpoint_exists get_checkpoint_mtimes "
                                  "get_checkpoint_state latest_checkpoint "

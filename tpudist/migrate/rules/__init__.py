@@ -44,6 +44,7 @@ NAMES = (
     "contrib_homes",
     "gone_contrib",
     "renamed_names",
+    "first_generation",
     "keras_distribute",
     "keras_members",
     "keras_optimizers",

@@ -1,19 +1,25 @@
-"""Arguments that Keras 3's optimizers do not take: ``lr``, now ``learning_rate``, and ``decay``."""
+"""Optimizers and their arguments that Keras 3 does not take: ``legacy.Adam``, ``lr``, ``decay``.
+
+``lr`` is ``learning_rate`` now.
+"""
 
 from tpudist import surfaces
 from tpudist.migrate import edits
 
 STEP = "latest"
 NOTE = "https://keras.io/api/optimizers/"
-USES = [("tf", name) for name in surfaces.KERAS_OPTIMIZERS]
+USES = [("tf", name) for name in (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES)]
 
 
 def apply(use):
-    """Renames ``lr``, leaves a call with ``decay``.
+    """Renames ``lr``, leaves a call with ``decay`` and the optimizers of Keras 2.
 
     Args:
       use: the `Use`.
     """
+    if use.name in surfaces.KERAS_REFUSES:
+        use.leave("Keras 3 refuses to make one", surfaces.KERAS_REFUSES[use.name])
+        return
     if use.call is None:
         return
     rate = use.argument(-1, "lr")

@@ -1,0 +1,56 @@
+"""Writes tpudist/surfaces/second_generation.py: the names that only TensorFlow 2 has.
+
+python -m compat.second_generation PYTHON...
+
+Each PYTHON is one of an environment with a TensorFlow 1: 1.13 and 1.15 made the list. The
+names are those below ``tf`` in the installed TensorFlow, and neither below its
+``tf.compat.v1`` nor below the old ``tf``.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from typing import Iterable
+
+from compat import first_generation, gone_names
+
+PAGE = pathlib.Path(first_generation.PAGE).with_name("second_generation.py")
+#: What tells no generation: strategies tell an era, and Keras is one for both.
+EXCEPT = ("distribute", "keras")
+_HEAD = '''"""Names that only TensorFlow 2 has below ``tf``: written by compat/second_generation.py.
+
+A script that uses them through ``import tensorflow as tf`` has no use for ``tf.compat.v1``
+in its place, which has none of them. Of a module that is here every name counts.
+"""
+
+from __future__ import annotations
+
+'''
+_TAIL = """}
+
+SECOND_GENERATION = frozenset(
+    (group + "." + word).lstrip(".") for group, words in _NAMES.items() for word in words.split()
+)
+"""
+
+
+def names(pythons: Iterable[str]) -> set[str]:
+    """The dotted names, by the TensorFlow that is installed and old ones."""
+    second, first = gone_names.public(sys.executable)
+    found = second.difference(first, *[gone_names.public(python)[1] for python in pythons])
+    found = {name for name in found if not first_generation.below(name, EXCEPT)}
+    return {name for name in found if not first_generation.below(name.rpartition(".")[0], found)}
+
+
+def main(pythons: list[str]) -> int:
+    """Writes the module; returns 0, or 2 without environments."""
+    if not pythons:
+        print(__doc__)
+        return 2
+    PAGE.write_text(first_generation.text(names(pythons), _HEAD, _TAIL), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
