@@ -22,6 +22,7 @@ _METHODS = {
 USES = [("strategy", name) for name in _METHODS] + [
     ("strategy", "experimental_run"),
     ("strategy_iterator", "initialize"),
+    ("iterator", "initialize"),
     ("strategy", "experimental_make_numpy_iterator"),
     ("numpy_iterator", "initialize"),
 ]
