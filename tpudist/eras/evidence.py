@@ -181,8 +181,32 @@ class _Uses:
 
     def _call(self, node):
         if _asks_for_a_name(node):
-            self._is_guarded = True
-            self._attribute(node.args[0], _text(node.args[1]), node.lineno)
+            text = _text(node.args[1])
+            self._is_guarded = self._is_guarded or not self._must_be_there(node, text)
+            self._attribute(node.args[0], text, node.lineno)
+        elif _last_word(node.func) == "get" and len(node.args) == 1:
+            self._member(node.func.value, _text(node.args[0]), node.lineno)
+
+    def _must_be_there(self, call, name):
+        """Whether a call fails without a name, which is one of TensorFlow 1 alone."""
+        owner = None if len(call.args) > 2 else self._dotted(call.args[0])
+        if owner is None or _last_word(call.func) != "getattr":
+            return False
+        dotted = _joined(owner, name)
+        return names.is_first_generation(dotted) and not dotted.startswith("contrib")
+
+    def _subscript(self, node):
+        index = node.slice
+        if type(index).__name__ == "Index":  # before Python 3.9
+            index = index.value
+        self._member(node.value, _text(index), node.lineno)
+
+    def _member(self, members, name, line):
+        """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
+        owner = walks.owner_of_members(members) if name else None
+        dotted = self._dotted(owner) if owner is not None else None
+        if dotted is not None and names.is_first_generation(_joined(dotted, name)):
+            self._name(_joined(dotted, name), line)
 
     def _condition(self, node):
         asked = walks.nodes(getattr(node, "test", node))
@@ -253,8 +277,8 @@ class _Names(_Uses):
 
 _TAKEN = {
     ast.Import: _Uses._import, ast.ImportFrom: _Uses._import_from, ast.Call: _Uses._call,
-    ast.Attribute: _Uses._take_attribute, ast.If: _Uses._condition,
-    ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition, ast.Try: _Uses._try,
+    ast.Attribute: _Uses._take_attribute, ast.Subscript: _Uses._subscript,
+    ast.If: _Uses._condition, ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition, ast.Try: _Uses._try,
 }  # fmt: skip
 
 

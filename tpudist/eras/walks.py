@@ -58,3 +58,15 @@ def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:
     exec("def parts(node):\n    return (%s)" % "".join(values), space)
     made: Callable[[Any], tuple[Any, ...]] = space["parts"]
     return made
+
+
+def owner_of_members(node: Any) -> Any:
+    """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else.
+
+    Args:
+      node: any node.
+    """
+    if type(node) is ast.Attribute and node.attr == "__dict__":
+        return node.value
+    is_vars = type(node) is ast.Call and getattr(node.func, "id", "") == "vars"
+    return node.args[0] if is_vars and len(node.args) == 1 else None

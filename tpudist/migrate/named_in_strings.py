@@ -13,7 +13,7 @@ from tpudist.migrate.legacy_uses import (
 )
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import STEPS, Use
-from tpudist.resolution import builtin_calls
+from tpudist.resolution import builtin_calls, import_origins
 from tpudist.resolution.module import last_word
 
 _IN_STRING = "a member that is named in a string"
@@ -67,6 +67,11 @@ def _asked(module):
         named = builtin_calls.named_member(call)
         if named is not None:
             yield (call.args[1].value, *named)
+    for call in module.nodes.calls_by_name.get("get", ()):
+        is_asked = type(call.func) is cst.Attribute and len(call.args) == 1
+        owner = builtin_calls.owner_of_members(call.func.value) if is_asked else None
+        if owner is not None and type(call.args[0].value) is cst.SimpleString:
+            yield call.args[0].value, owner, str(call.args[0].value.evaluated_value)
     for node in module.nodes.subscripts:
         owner, index = builtin_calls.owner_of_members(node.value), builtin_calls.index_of(node)
         if owner is not None and index is not None:
@@ -116,6 +121,9 @@ def _leave_name(plan, node, owner, name, table):
             Use(plan, table["tf", "contrib.*"].name, "tf", full, node).leave(
                 "tf.contrib ended with TensorFlow 1.15", "the name as code, which is rewritten"
             )
+        elif plan.module.path in plan.survey.mixed and era_names.is_first_generation(full):
+            if asks != "getattr" or len(call.args) == 2:
+                _leave_first(plan, node, owner, full, table)
         elif ("tf", full) in table and _is_changed(full, table["tf", full]):
             has_other = asks == "getattr" and len(call.args) > 2
             if has_other or gone_names.is_kept(Use(plan, "", "tf", full, owner)):
@@ -123,6 +131,28 @@ def _leave_name(plan, node, owner, name, table):
             Use(plan, table["tf", full].name, "tf", full, node).leave(
                 "tf.%s in a string" % full, _instead(full)
             )
+
+
+def _leave_first(plan, node, owner, full, table):
+    """Leaves a name of TensorFlow 1 in a string, in a file whose ``tf`` stays that of 2."""
+    rule = table.get(("tf", full))
+    is_v1 = import_origins.is_v1_name(plan, plan.module, owner)
+    if rule is not None and not is_v1 and not _is_asked_first(plan.module, node):
+        Use(plan, rule.name, "tf", full, node).leave(
+            "tf.%s in a string is in no TensorFlow 2" % full, "tf.compat.v1." + full
+        )
+
+
+def _is_asked_first(module, node):
+    """Whether a program asks if there is a name, or catches that there is none."""
+    while node is not None:
+        node = module.around(node, (cst.If, cst.IfExp, cst.Try))
+        if type(node) is cst.Try:
+            if node.handlers:
+                return True
+        elif node is not None and "attr(" in module.code(node.test):
+            return True
+    return False
 
 
 def _is_changed(dotted, rule):

@@ -18,13 +18,17 @@ _LATER = re.compile(
     r"\.(experimental_run_v2|experimental_distribute_\w+|"
     r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
 )
-_GRAPH = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(|\btf\.Graph\(")
-_SESSION = re.compile(r"\b(Session|InteractiveSession|MonitoredTrainingSession)\(")
+#: Called by its name, or by a string: ``getattr(tf, "Session")()``.
+_SESSION = re.compile(
+    r"""\b(Session|InteractiveSession|MonitoredTrainingSession)(["'][)\]])?\("""
+)
+_GRAPH = re.compile(_SESSION.pattern + r"|\btf\.Graph\(")
+_SESSIONS = ("Session(", *("Session%s%s(" % (quote, end) for quote in "'\"" for end in ")]"))
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
 #: {what is asked of a file's text: (a pattern, words of which what it finds has one)}.
 _ASKED = {
-    "graph": (_GRAPH, "Session(", "tf.Graph("),
-    "sessions": (_SESSION, "Session("),
+    "graph": (_GRAPH, *_SESSIONS, "tf.Graph("),
+    "sessions": (_SESSION, *_SESSIONS),
     "sums": (_SUMS, "Reduction."),
     "tpu": (_TPU_CONTRIB, "TPUStrategy", "tpu_strategy"),
     "later": (_LATER, "experimental", "initialize_tpu_system"),

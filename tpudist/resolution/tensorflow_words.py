@@ -23,6 +23,12 @@ _FIRST = frozenset(
     for name in surfaces.FIRST_GENERATION
     if "." not in name and (name != name.lower() or "_" in name or name == "placeholder")
 )
+#: A name below one that is asked for by a string: ``getattr(tf.train, "Saver")``.
+_IN_STRING = re.compile(
+    rb"""\b(?:getattr|vars)\(\s*([\w.]+)\s*(?:,|\)\s*\[|\)\s*\.get\()\s*["'](\w+)["']"""
+)
+_ROOTS = {b"tf": (b"",), b"tensorflow": (b"",)}
+_IN_DICT = re.compile(rb"""([\w.]+)\.__dict__\s*(?:\[|\.get\()\s*["'](\w+)["']""")
 _ATTRIBUTE = re.compile(rb"\.(\w+)")
 _LAST = re.compile(rb"(\w+)[ \t]*$")
 
@@ -39,6 +45,10 @@ def names(raw):
         found.update((below + b"." + word).lstrip(b".") for word in words)
     if b"import tensorflow" in raw and _WHOLE.search(raw):
         found |= _FIRST.intersection(_ATTRIBUTE.findall(raw))
+    for owner, last in _asked_by_a_string(raw):
+        first, _, rest = owner.partition(b".")
+        for below in called.get(first, _ROOTS.get(first, ())):
+            found.add(b".".join(filter(None, (below, rest, last))))
     for name, every in called.items():
         for below in every:
             found.add(below)
@@ -50,6 +60,14 @@ def names(raw):
                 rest = re.findall(rb"\b%s\.(\w[\w.]*)" % name, raw)
                 found.update((below + b"." + each).lstrip(b".") for each in rest)
     return {each.decode("utf-8", "replace") for each in found}
+
+
+def _asked_by_a_string(raw):
+    """Yields (dotted name, name below it) of each that a string asks for."""
+    if b"getattr(" in raw or b"vars(" in raw:
+        yield from _IN_STRING.findall(raw)
+    if b".__dict__" in raw:
+        yield from _IN_DICT.findall(raw)
 
 
 def bound(raw):

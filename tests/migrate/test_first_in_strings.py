@@ -1,0 +1,60 @@
+"""Names that only TensorFlow 1 has, asked for by a string."""
+
+import pytest
+
+from tests.migrate import harness
+
+_HEAD = "import tensorflow as tf\n"
+_OF_2 = _HEAD + "tf.random.set_seed(1)\n"
+#: Lines that are right once ``tf`` is that of TensorFlow 1.
+ASKING = [
+    "getattr(tf, 'Session')\n",
+    "getattr(tf, 'Session')()\n",
+    "getattr(tf.train, 'AdamOptimizer')(0.1)\n",
+    "vars(tf)['Session']()\n",
+    "vars(tf).get('Session')()\n",
+    "tf.__dict__['Session']()\n",
+    "tf.__dict__.get('Session')()\n",
+]
+#: Lines that ask first whether there is such a name, or name none.
+OTHERS = [
+    "getattr(tf, 'Session', None)\n",
+    "hasattr(tf, 'Session')\n",
+    "tf.__dict__.get('Session', None)\n",
+    "if hasattr(tf, 'Session'):\n    getattr(tf, 'Session')()\n",
+    "try:\n    vars(tf)['Session']\nexcept AttributeError:\n    pass\n",
+    "getattr(tf, 'function')\n",
+    "getattr(tf.compat.v1, 'Session')()\n",
+    "getattr(np, 'Session'), vars(x)['Session'], x.__dict__['Session']\n",
+]
+
+
+def _result(folder, text):
+    harness.put(folder, {"a.py": text})
+    return harness.results(folder, "latest").get("a.py")
+
+
+@pytest.mark.parametrize("line", ASKING)
+def test_tensorflow_becomes_that_of_1(tmp_path, line):
+    found = _result(tmp_path, _HEAD + line)
+    after = found.after.decode()
+    assert after.startswith("import tensorflow.compat.v1 as tf\n") and after.endswith(line)
+    assert ("disable_v2_behavior" in after) == line.endswith("()\n")
+
+
+@pytest.mark.parametrize("line", ASKING)
+def test_what_stays_that_of_2_is_told(tmp_path, line):
+    assert [use.line for use in _result(tmp_path, _OF_2 + line).left] == [3]
+
+
+@pytest.mark.parametrize("line", OTHERS)
+@pytest.mark.parametrize("head", [_HEAD, _OF_2])
+def test_what_is_asked_first_is_not_told(tmp_path, line, head):
+    found = _result(tmp_path, head + line)
+    assert found is None or (found.before == found.after and not found.left)
+
+
+def test_a_gone_name_of_a_dict(tmp_path):
+    line = "f = tf.keras.backend.__dict__.get('get_session'%s)\n"
+    found = _result(tmp_path, _HEAD + line % ", None" + line % "")
+    assert [use.line for use in found.left] == [3]
