@@ -278,7 +278,8 @@ class _Names(_Uses):
 _TAKEN = {
     ast.Import: _Uses._import, ast.ImportFrom: _Uses._import_from, ast.Call: _Uses._call,
     ast.Attribute: _Uses._take_attribute, ast.Subscript: _Uses._subscript,
-    ast.If: _Uses._condition, ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition, ast.Try: _Uses._try,
+    ast.If: _Uses._condition, ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition,
+    ast.Try: _Uses._try,
 }  # fmt: skip
 
 
