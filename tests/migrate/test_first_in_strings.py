@@ -28,6 +28,18 @@ OTHERS = [
     "getattr(np, 'Session'), vars(x)['Session'], x.__dict__['Session']\n",
 ]
 
+#: TensorFlow itself, imported by a string; lines that end with # are told.
+BY_STRING = [
+    "import sys\nsys.modules['tensorflow'].Session()  #\n",
+    "import importlib\nimportlib.import_module('tensorflow').train.Saver  #\n",
+    "from importlib import import_module\nT = import_module('tensorflow')\nT.Session()  #\n",
+    "__import__('tensorflow').Session  #\n",
+    "T: object = __import__('tensorflow')\nT.Session()  #\n",
+    "T = LazyLoader('T', globals(), 'tensorflow')\nT.Session()  #\n",
+    "__import__('tensorflow').function(f), __import__('tensorflow').compat.v1.Session()\n",
+    "__import__('requests').Session(), sys.modules['requests'].Session()\n",
+]
+
 
 def _result(folder, text):
     harness.put(folder, {"a.py": text})
@@ -58,3 +70,12 @@ def test_a_gone_name_of_a_dict(tmp_path):
     line = "f = tf.keras.backend.__dict__.get('get_session'%s)\n"
     found = _result(tmp_path, _HEAD + line % ", None" + line % "")
     assert [use.line for use in found.left] == [3]
+
+
+@pytest.mark.parametrize("text", BY_STRING)
+@pytest.mark.parametrize("head", ["", "import tensorflow as tf\ntf.Session()\n"])
+def test_a_module_by_a_string_is_told(tmp_path, text, head):
+    found = _result(tmp_path, head + text)
+    told = [use.line for use in found.left] if found else []
+    lines = enumerate((head + text).split("\n"), 1)
+    assert told == [number for number, line in lines if line[-1:] == "#"]

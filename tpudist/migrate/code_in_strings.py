@@ -237,28 +237,40 @@ def _of_types(text: str, rules: Rules) -> Iterator[tuple[int, int, str, str, str
 
 def _of_modules(every: list[ast.AST], rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
     """Modules that a string has imported, and whose names are those of TensorFlow 1."""
-    given: dict[str, Any] = {}
-    for node in every:
-        if isinstance(node, ast.Assign) and _gives_tensorflow(node.value):
-            given.update({_written(target): node.value for target in node.targets})
-    if not given:
+    giving = {id(node) for node in every if _gives_tensorflow(node)}
+    if not giving or not rules.first:
         return
+    given = {
+        _written(target)
+        for node in every
+        if id(getattr(node, "value", None)) in giving
+        for target in getattr(node, "targets", None) or [getattr(node, "target", None)]
+    } - {""}
     for node in every:
         if isinstance(node, ast.Attribute):
-            first = next((each for each in given if _written(node).startswith(each + ".")), None)
-            name = "" if first is None else _written(node)[len(first or "") + 1 :]
-            if rules.first and name and names.is_first_generation(name):
-                seen = "%s: tensorflow, imported by a string, has it in compat.v1" % _written(node)
-                yield (
-                    node.lineno, node.col_offset + 1, rules.first, seen,
-                    "import tensorflow.compat.v1 as %s" % (first or "").rpartition(".")[2],
-                )  # fmt: skip
+            written = _written(node)
+            first = "" if id(_first(node)) in giving else _before(written, given)
+            name = written[len(first) + 1 :] if first is not None else ""
+            if name and names.is_first_generation(name):
+                seen = "%s: tensorflow, imported by a string, has it in compat.v1" % (
+                    written.lstrip(".")
+                )
+                alias = (first or "tf").rpartition(".")[2]
+                instead = "import tensorflow.compat.v1 as %s" % alias
+                yield node.lineno, node.col_offset + 1, rules.first, seen, instead
+
+
+def _before(written: str, given: Collection[str]) -> str | None:
+    """Which of some names a dotted one begins with."""
+    return next((each for each in sorted(given) if written.startswith(each + ".")), None)
 
 
 def _gives_tensorflow(node: Any) -> bool:
     """Whether an expression is the module of that name, by a string."""
-    if isinstance(node, ast.Call) and node.args and _word(node.func) in _GIVES:
-        return _text(node.args[0]) == "tensorflow"
+    if isinstance(node, ast.Call) and node.args:
+        word = _word(node.func)
+        given = node.args[:1] if word in _GIVES else node.args if "lazy" in word.lower() else ()
+        return any(_text(each) == "tensorflow" for each in given)
     if isinstance(node, ast.Subscript) and _written(node.value) == "sys.modules":
         index = (
             node.slice
@@ -313,3 +325,10 @@ def _written(node: Any) -> str:
         words.append(node.attr)
         node = node.value
     return ".".join([getattr(node, "id", "")] + words[::-1])
+
+
+def _first(node: Any) -> Any:
+    """What ``a.b.c`` begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node

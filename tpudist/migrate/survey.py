@@ -19,9 +19,7 @@ _LATER = re.compile(
     r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
 )
 #: Called by its name, or by a string: ``getattr(tf, "Session")()``.
-_SESSION = re.compile(
-    r"""\b(Session|InteractiveSession|MonitoredTrainingSession)(["'][)\]])?\("""
-)
+_SESSION = re.compile(r"""\b(Session|InteractiveSession|MonitoredTrainingSession)(["'][)\]])?\(""")
 _GRAPH = re.compile(_SESSION.pattern + r"|\btf\.Graph\(")
 _SESSIONS = ("Session(", *("Session%s%s(" % (quote, end) for quote in "'\"" for end in ")]"))
 _SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")

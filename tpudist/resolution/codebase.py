@@ -42,6 +42,8 @@ _WORDS = sorted(
         "experimental_run_steps_on_iterator",
         "from tensorflow import *",
         '("tensorflow")',
+        ', "tensorflow")',
+        ", 'tensorflow')",
         "('tensorflow')",
         '["tensorflow"]',
         "['tensorflow']",
