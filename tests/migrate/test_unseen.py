@@ -134,3 +134,23 @@ def test_what_is_of_tensorflow_1_is_told_in_a_file_of_2(tmp_path, way):
 @pytest.mark.parametrize("what", sorted(OTHERS))
 def test_what_is_something_else_is_not_told(tmp_path, what):
     assert _left(tmp_path, _HEAD + OTHERS[what]) == []
+
+
+#: {lines: whether their last one is told}.
+UNSEEN = {
+    "def f(name):\n    return getattr(tf, name)\n": True,
+    "for n in ('get_session', 'floatx'):\n    getattr(tf.keras.backend, n)()\n": True,
+    "import inspect\ninspect.getmembers(tf)\n": True,
+    "functools.partial(getattr, tf)\n": True,
+    _K + "getattr(K, 'get' + name)\n": True,
+    "getattr(tf, name, None), hasattr(tf, name)\n": False,
+    "getattr(tf, dtype), getattr(tf, 'float%d' % n), getattr(tf, x.dtype.name)\n": False,
+    "getattr(tf.nn, name), getattr(tf.keras.layers, name), getattr(np, name)\n": False,
+    "getattr(tf.compat.v1, name)\n": False,
+}
+
+
+@pytest.mark.parametrize("text", sorted(UNSEEN))
+def test_a_name_that_only_the_run_knows_is_told(tmp_path, text):
+    told = [use.line for use in _left(tmp_path, _HEAD + text)]
+    assert told == [(_HEAD + text).count("\n")] * UNSEEN[text]

@@ -22,6 +22,7 @@ from tpudist.migrate import (
     rules,
     strategy_words,
     unseen,
+    unseen_names,
 )
 from tpudist.migrate.rules import first_generation
 from tpudist.migrate.use import STEPS, Plan, Use
@@ -275,6 +276,7 @@ class Engine:
                     plan.other(node, name, "it means the same, or changes with its import")
             named_in_strings.leave(plan, table)
             unseen.leave(plan, table)
+            unseen_names.leave(plan, table)
             private_attributes.leave(plan, table)
 
     def _relocation(self, plan, path):

@@ -48,6 +48,12 @@ _OPTIMIZER = re.compile(
 #: Modules of TensorFlow's own code that were its attributes.
 OWN_MODULES = ("python", "core")
 _OWN_MODULE = re.compile(rb"(?<![\w.])(?<!import )(?<!from )(?:tf|tensorflow)\.(?:python|core)\.")
+#: What asks TensorFlow for names that only the run knows.
+_TENSORFLOW = rb"\(\s*(?:getattr\s*,\s*)?(?:(?:tf|tensorflow)(?:\.keras\.backend)?|K|backend)\s*"
+_UNSEEN = re.compile(
+    rb"""\b(?:getattr%s,(?!\s*["']\w*["']\s*[,)])|(?:getmembers|partial)%s[,)])"""
+    % (_TENSORFLOW, _TENSORFLOW)
+)
 #: Methods and classes of Keras that Keras 3 takes other arguments of, whatever their words are.
 KERAS_CALLS = frozenset(["add_weight", "minimize", "ModelCheckpoint", "save", "save_weights"])
 KERAS_CALLS |= {"set_value"}
@@ -125,6 +131,8 @@ def may_name(raw):
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
     if (b".python." in raw or b".core." in raw) and _OWN_MODULE.search(raw) is not None:
+        return True
+    if (b"getattr" in raw or b"getmembers(" in raw) and _UNSEEN.search(raw) is not None:
         return True
     if b"ptimizers" in raw and _OPTIMIZER.search(raw) is not None:
         return True
