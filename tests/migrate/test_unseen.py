@@ -50,6 +50,8 @@ WAYS = {
     "an attribute": "class A:\n    pass\na = A()\na.B = tf.keras.backend\na.B.get_session()  #\n",
     "a class's own tf": "class A:\n    tf = tf\n    def f(self):\n"
     "        self.tf.keras.backend.get_session()  #\n",
+    "a class's import": "class A:\n    from tensorflow.keras import backend as B\n"
+    "    def f(self):\n        self.B.get_session()  #\n",
     "several names": "a, *b = tf.keras.backend, 3\na.get_session()  #\n",
     "names in names": "(a, b), c = (tf.keras.backend, 2), 3\na.get_session()  #\n",
     "two names for one": "A = B = tf.keras.backend\nA.get_session()  #\nB.get_session()  #\n"
@@ -82,6 +84,14 @@ FIRST = {
     "a tuple": "a, b = tf, 3\na.global_variables_initializer()  #\n",
     "a loop": "for T in (tf,):\n    T.train.Saver(), T.placeholder(1)  #\n",
     "a dict": "d = {'tf': tf}\nd['tf'].Session()  #\n",
+    "a namespace": "types.SimpleNamespace(tf=tf).tf.Session()  #\n",
+    "a namespace in a variable": "n = types.SimpleNamespace(T=tf)\nn.T.train.Saver()  #\n",
+    "a context": "with made(tf) as T:\n    T.Session()  #\n",
+    "dict()": "d = dict(a=tf)\nd['a'].Session()  #\n",
+    "a class's import": "class A:\n    import tensorflow as tf\n    def f(self):\n"
+    "        self.tf.Session()  #\n",
+    "a keyword of another": "f(T=tf, Q=q)\nn.Q.Session(), T.Session(), n.T.function(f)\n",
+    "another context": "with made(3) as T, made(tf) as Q:\n    T.Session(), db.Session()\n",
     "compat.v1": "for T in (tf.compat.v1, tf):\n    T.Session()\n",
     "names of both": "for T in (tf,):\n    T.function(f), T.Variable(1), T.io.gfile.exists(x)\n",
     "another object": "f(tf)\nimport requests\nrequests.Session(), db.Session()\n",

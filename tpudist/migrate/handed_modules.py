@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
+from tpudist.eras import walks
 from tpudist.eras.names import without_compat
 from tpudist.migrate import handed_on
 
@@ -17,6 +18,7 @@ _BY_STRING = re.compile(
     r"""\b(?:import_module|importorskip|__import__|modules|\w*[lL]azy\w*)\s*[(\[]\s*[^\n]{0,200}?"""
     r"""["']tensorflow((?:\.\w+)*)["']"""
 )
+_INDENTED = re.compile(r"^[ \t]+(?:import|from) tensorflow\b", re.M)
 _WORD = re.compile(r"\w+")
 _VARIABLE = re.compile(r"\s*\w+\s*=\s*\Z")
 _END = re.compile(r"[ \t]*(?:#|$)", re.M)
@@ -39,6 +41,7 @@ def of(text: str, nodes: Iterable[ast.AST], bound: handed_on.Bound) -> frozenset
         code = _words(nodes, bound)
         found = [each for each in found if _line(text, each[1]) in code]
     by_string = [name.strip(".") for name in _by_string(text)]
+    by_string += _of_classes(text, nodes)
     if not found and not by_string:
         return None
     names = {name for name, match in found if not _is_assigned(text, match)}.union(by_string)
@@ -65,6 +68,20 @@ def _line(text: str, match: re.Match[str]) -> tuple[str, int]:
 
 def _by_string(text: str) -> list[str]:
     return _BY_STRING.findall(text) if "'tensorflow" in text or '"tensorflow' in text else []
+
+
+def _of_classes(text: str, nodes: Iterable[Any]) -> list[str]:
+    """Modules of TensorFlow that a class imports for itself: ``self.tf``."""
+    if _INDENTED.search(text) is None:
+        return []
+    classes = [node for node in nodes if type(node) is ast.ClassDef]
+    imports = [node for each in classes for node in each.body if type(node) in walks.IMPORTS]
+    every = [
+        (name if module is None else "%s.%s" % (module, name))
+        for module, _, given in map(walks.imported, imports)
+        for name, _ in given
+    ]
+    return [name.partition(".")[2] for name in every if name.partition(".")[0] == "tensorflow"]
 
 
 def _is_assigned(text: str, match: re.Match[str]) -> bool:

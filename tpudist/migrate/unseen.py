@@ -13,14 +13,14 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.eras import names
-from tpudist.migrate import rules
+from tpudist.migrate import handed_on, rules
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import Use
 from tpudist.resolution import builtin_calls, import_origins
 from tpudist.resolution.module import last_word
 
 if TYPE_CHECKING:
-    from typing import Iterable, Iterator, Mapping
+    from typing import Callable, Iterable, Iterator, Mapping
 
     from tpudist.migrate.rules import Rule
     from tpudist.migrate.use import Plan
@@ -59,16 +59,66 @@ def leave(plan: Plan, table: Table) -> None:
 def _leave_first(plan: Plan) -> None:
     """Leaves names of TensorFlow 1 below what stands for TensorFlow, in a file that stays of 2."""
     path = plan.module.path
-    is_mixed = path in plan.survey.mixed  # its names become those of compat.v1
-    if is_mixed or plan.survey.wants_v1(path) or "compat.v1" in plan.module.text:
+    if plan.survey.wants_v1(path) or "compat.v1" in plan.module.text:
         return
+    keywords = functools.lru_cache(maxsize=1)(functools.partial(_keywords, plan))
+    is_mixed = path in plan.survey.mixed  # its names become those of compat.v1, where followed
     for node in plan.module.nodes.attributes:
         if node.attr.value in _FIRST:
-            dotted = plan.evaluator.tensorflow_name(plan.module, node)
+            followed = plan.evaluator.tensorflow_name(plan.module, node)
+            dotted = ("" if is_mixed else followed) if followed else _given(plan, node, keywords)
             if dotted and names.is_first_generation(dotted):
                 Use(plan, rules.IMPORTS, "tf", dotted, node).leave(
                     "tf.%s is in no TensorFlow 2" % dotted, "tf.compat.v1.%s" % dotted
                 )
+
+
+def _given(plan: Plan, node: Any, keywords: Callable[[], set[str]]) -> str:
+    """The name below what a word says to be TensorFlow: ``x.tf.a``, ``with f(tf) as T: T.a``."""
+    if ("unknown",) not in plan.evaluator.values(plan.module, node):
+        return ""
+    below: list[str] = []
+    while type(node) is cst.Attribute:
+        below.insert(0, node.attr.value)
+        node = node.value
+        if not names.is_first_generation(".".join(below)):
+            continue
+        word = node.attr.value if type(node) is cst.Attribute else _index(node)
+        is_tensorflow = type(node) is cst.Attribute and word in handed_on.ROOTS
+        if is_tensorflow or word in keywords() or _is_entered(plan, node):
+            return ".".join(below)
+    return ""
+
+
+def _index(node: Any) -> str:
+    index = builtin_calls.index_of(node) if type(node) is cst.Subscript else None
+    return str(index.evaluated_value) if type(index) is cst.SimpleString else ""
+
+
+def _keywords(plan: Plan) -> set[str]:
+    """The keywords by which TensorFlow is given to something."""
+    every = (each for call in plan.module.nodes.calls for each in call.args)
+    return {
+        each.keyword.value for each in every if each.keyword and _is_tensorflow(plan, each.value)
+    }
+
+
+def _is_entered(plan: Plan, node: Any) -> bool:
+    """Whether a Name is what a ``with`` has of something that is given TensorFlow."""
+    if type(node) is not cst.Name:
+        return False
+    found = plan.module.scope(node)[node.value]
+    items = [plan.module.around(each.node, cst.WithItem) for each in found if each.node is not None]
+    return any(
+        type(item) is cst.WithItem
+        and type(item.item) is cst.Call
+        and any(_is_tensorflow(plan, each.value) for each in item.item.args)
+        for item in items
+    )
+
+
+def _is_tensorflow(plan: Plan, node: Any) -> bool:
+    return type(node) is cst.Name and plan.evaluator.tensorflow_name(plan.module, node) == ""
 
 
 def _keys(table: Table) -> Iterator[tuple[str, str]]:
