@@ -164,3 +164,24 @@ UNSEEN = {
 def test_a_name_that_only_the_run_knows_is_told(tmp_path, text):
     told = [use.line for use in _left(tmp_path, _HEAD + text)]
     assert told == [(_HEAD + text).count("\n")] * UNSEEN[text]
+
+
+_BASE = "import tensorflow as tf\nclass Base:\n    B = tf.keras.backend\n"
+#: Files whose classes keep a module, and uses of it in another file.
+KEPT = {
+    "a base class": "from b import Base\nclass A(Base):\n    def f(self):\n"
+    "        self.B.get_session()  #\n",
+    "the class": "import b\nb.Base.B.get_session()  #\n",
+    "an object": "from b import Base\nBase().B.get_session()  #\n",
+    "another class": "from b import Base\nclass A:\n    def f(self):\n"
+    "        self.B.get_session(), self.B.floatx()\n",
+}
+
+
+@pytest.mark.parametrize("way", sorted(KEPT))
+def test_what_a_class_of_another_file_keeps_is_told(tmp_path, way):
+    text = KEPT[way]
+    harness.put(tmp_path, {"a.py": text, "b.py": _BASE})
+    found = harness.results(tmp_path, "latest").get("a.py")
+    told = [use.line for use in found.left] if found else []
+    assert told == [number for number, line in enumerate(text.split("\n"), 1) if line[-1:] == "#"]

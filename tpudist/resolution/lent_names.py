@@ -23,6 +23,10 @@ _REST = re.compile(rb"(?:\.\w+)+")
 _INSIDE = re.compile(rb"[.\w]")
 _EVERY = re.compile(rb"(?<![.\w])[A-Za-z_]\w*(?:\.\w+)*")
 _STAR = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*\(?[ \t]*\*", re.M)
+#: An attribute that a class, or its method, gives a dotted name.
+_KEPT = re.compile(
+    rb"^[ \t]+(?:self\.)?(\w+)[ \t]*=[ \t]*([A-Za-z_]\w*)((?:\.\w+)*)[ \t]*\r?(?:#|$)", re.M
+)
 _DEEPEST = 8  # files through which a name may come
 
 
@@ -36,6 +40,7 @@ class Lent:
     def __init__(self, codebase: CodeBase) -> None:
         self._codebase = codebase
         self._imports: dict[str, dict[str, list[Any]]] = {}
+        self._kept: dict[str, dict[str, set[str]]] = {}
         self._bound: dict[str, dict[str, set[str]]] = {}
 
     def words(self, path: str) -> dict[str, set[Origin]]:
@@ -58,7 +63,39 @@ class Lent:
             for index, below, origin in self._found(path, parts, 0, 0):
                 if origin != path and _is_old(below):
                     found.setdefault(parts[index], set()).add((below, origin))
+        for word, below, origin in self._of_classes(path, local):
+            if _is_old(below):
+                found.setdefault(word, set()).add((below, origin))
         return found
+
+    def _of_classes(self, path: str, local: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+        """(attribute, the name below ``tf``, where) of what classes of imported files keep."""
+        raw = self._codebase.bytes[path]
+        others = {
+            self._codebase.find_module(full, level, path)
+            for word in local
+            for module, level, name in self._imported(path)[word]
+            for full in ([module, (module + "." + name).strip(".")] if module or level else [name])
+        }
+        for other in sorted(others - {None, path}):
+            for word, modules in self._kept_by_classes(other).items():
+                after = b".%s." % word.encode("utf-8")
+                pattern = rb"%s(\w[\w.]*)" % re.escape(after)
+                for rest in re.findall(pattern, raw) if after in raw else ():
+                    for module in modules:
+                        yield word, (module + "." + rest.decode("utf-8")).strip("."), other
+
+    def _kept_by_classes(self, path: str) -> dict[str, set[str]]:
+        """{attribute: names below ``tf``} of what stands indented in a file: ``K = tf.a``."""
+        if path not in self._kept:
+            raw = self._codebase.bytes[path]
+            every = _KEPT.findall(raw) if b"tensorflow" in raw and b"class " in raw else []
+            found = self._kept.setdefault(path, {})
+            for word, first, rest in every:
+                for below in self._bindings(path).get(first.decode("utf-8", "replace"), ()):
+                    full = (below + rest.decode("utf-8", "replace")).strip(".")
+                    found.setdefault(word.decode("utf-8", "replace"), set()).add(full)
+        return self._kept[path]
 
     def _is_own(self, path: str, imports: Iterable[Any]) -> bool:
         """Whether one of some imports may be of a file of the code base."""
