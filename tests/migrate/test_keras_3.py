@@ -71,6 +71,30 @@ def reset(metric, lstm, env):
     lstm.reset_states(), env.reset_states(), self.reset_states()
 tf.saved_model.save(model, "x"), np.save("x", a), pool.map(f, workers=3), tf.io.foo(fused=True)
 """
+ARGUMENTS = """import tensorflow as tf
+from tensorflow.keras import initializers, layers, models
+tf.keras.initializers.Zeros(dtype=tf.float32), tf.zeros(3, dtype=tf.float32)  #
+initializers.glorot_uniform(seed=1, dtype="float32")  #
+tf.initializers.RandomNormal(dtype=tf.float32)  #
+tf.compat.v1.initializers.zeros(dtype=tf.float32), tf.zeros(3, dtype=tf.float32)
+layers.Dense(3, weights=[w])  #
+layers.Embedding(3, 4, weights=[w]), tf.keras.applications.ResNet50(weights=None), Own(weights=1)
+optimizer.apply_gradients(zip(g, v), name="x")  #
+layer = layers.Dense(3)
+layer.output_shape  #
+x.output_shape, tf.keras.Sequential().output_shape, model.input_shape
+model = models.Sequential([layer])
+model.layers[-1].output_shape  #
+for each in model.layers:
+    print(each.name, each.input_shape)  #
+other.layers[0].output_shape, model.layers[:2].output_shape
+"""
+RENAMED = """from tensorflow import keras
+from tensorflow.keras.regularizers import l2
+keras.Model(input=x, output=y)
+keras.models.Model(inputs=x, output=y)
+l2(l=0.1), keras.regularizers.L1(l=0.1), keras.regularizers.l1_l2(l1=0.1)
+"""
 OWN = """import tensorflow as tf
 from tensorflow import keras
 class Opt:
@@ -98,7 +122,14 @@ graph.add_weight("x", 3), args.lr, x.lr
 """
 GENSIM = "from tensorflow import keras\nfrom gensim.models import Word2Vec\nmodel.save('a')\n"
 NO_KERAS = "import tensorflow as tf\nmodel.fit(x, workers=3)\nmodel.save_weights('a')\n"
-FILES = {"a layer": LAYER, "training": TRAINING, "own": OWN, "gensim": GENSIM, "other": NO_KERAS}
+FILES = {
+    "a layer": LAYER,
+    "arguments": ARGUMENTS,
+    "training": TRAINING,
+    "own": OWN,
+    "gensim": GENSIM,
+    "other": NO_KERAS,
+}
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "in part"])
@@ -110,6 +141,17 @@ def test_what_keras_3_refuses_is_told(tmp_path, name, whole):
     left = found["a.py"].left if found else []
     told = {use.line for use in left}
     assert told == {number for number, line in enumerate(text.split("\n"), 1) if line[-1:] == "#"}
+
+
+def test_an_argument_of_another_name_is_renamed(tmp_path):
+    harness.put(tmp_path, {"a.py": RENAMED})
+    found = harness.results(tmp_path, "latest")["a.py"]
+    lines = found.after.decode().split("\n")
+    assert not found.left and lines[2:5] == [
+        "keras.Model(inputs=x, outputs=y)",
+        "keras.models.Model(inputs=x, outputs=y)",
+        "l2(l2=0.1), keras.regularizers.L1(l1=0.1), keras.regularizers.l1_l2(l1=0.1)",
+    ]
 
 
 def test_what_keras_3_refuses_is_there_in_2_2(tmp_path):
@@ -194,6 +236,15 @@ def test_keras_3_refuses_the_paths_and_places_that_are_told(tf, tmp_path):
         lambda: layer.add_weight("a", shape=(1,)),
         lambda: tf.keras.backend.set_value(model.optimizer.learning_rate, 0.1),
         lambda: tf.keras.layers.Dense(3, batch_input_shape=(1, 2)),
+        lambda: tf.keras.layers.Dense(3, weights=[1]),
+        lambda: tf.keras.layers.LSTM(3, weights=[1]),
+        lambda: tf.initializers.Zeros(dtype=tf.float32),
+        lambda: tf.keras.Model(input=inputs, output=inputs),
+        lambda: tf.keras.regularizers.l2(l=0.1),
+        lambda: tf.keras.regularizers.L1(l=0.1),
+        lambda: layer.output_shape,
+        lambda: model.layers[0].input_shape,
+        lambda: model.layers[-1].output_shape,
     ]:
         with pytest.raises((TypeError, ValueError, AttributeError)):
             call()

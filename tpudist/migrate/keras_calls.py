@@ -23,8 +23,12 @@ _OF_LAYERS = frozenset(surfaces.KERAS_LAYERS)
 #: {last word of a class or method: keywords that Keras 3 refuses}.
 _KEYWORDS = {
     name.rpartition(".")[2]: _OF_LAYERS.union(word.partition("=")[0] for word in every)
-    for name, every in surfaces.KERAS_ARGUMENTS.items()
+    for table in (surfaces.KERAS_ARGUMENTS, surfaces.KERAS_RENAMED)
+    for name, every in table.items()
+    if not name.startswith("keras.initializers.")
 }
+#: Initializers with names that tensors have as well.
+_COMMON = frozenset(["constant", "identity", "ones", "random_normal", "random_uniform", "zeros"])
 _OPTIMIZER = re.compile("optimizer$|^opt$")
 
 
@@ -53,12 +57,26 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
     for call in plan.module.nodes.calls:
         name = last_word(call.func)
         if name in gone_words.KERAS_CALLS or any(
-            each.keyword is not None and each.keyword.value in keywords(name) for each in call.args
+            each.keyword is not None and _asks(call.func, name, each.keyword.value)
+            for each in call.args
         ):
             yield "call", name, call.func, rule
     for node in plan.module.nodes.attributes:
         if node.attr.value == "lr" and is_optimizer(last_word(node.value)):
             yield "call", "lr", node, rule
+        elif node.attr.value in surfaces.KERAS_SHAPES and last_word(node.value) != "self":
+            yield "call", node.attr.value, node, rule
+
+
+def _asks(function: Any, name: str, word: str) -> bool:
+    """Whether a call is asked for by a keyword."""
+    if word == "weights":
+        return name[:1].isupper()
+    if word == "dtype":
+        owner = last_word(function.value) if type(function) is cst.Attribute else ""
+        is_one = "keras.initializers." + name in surfaces.KERAS_ARGUMENTS
+        return is_one and (owner.endswith("initializers") or name not in _COMMON)
+    return word in keywords(name)
 
 
 def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:

@@ -59,7 +59,7 @@ KERAS_CALLS = frozenset(["add_weight", "minimize", "ModelCheckpoint", "save", "s
 KERAS_CALLS |= {"set_value"}
 _ARGUMENTS = sorted(
     {word.partition("=")[0] for each in surfaces.KERAS_ARGUMENTS.values() for word in each}
-    - {"batch_size", "epsilon", "inputs", "period"}  # of much else
+    - {"batch_size", "dtype", "epsilon", "inputs", "name", "period"}  # of much else
     | set(surfaces.KERAS_LAYERS)
 )
 _KERAS_WORDS = [
@@ -67,6 +67,16 @@ _KERAS_WORDS = [
     *(name.encode("ascii") + b"(" for name in sorted(KERAS_CALLS | {"add_loss", "TensorBoard"})),
     *(b"ptimizer.lr", b"opt.lr", b"epsilon=None"),
 ]
+_GIVEN = rb"\(\s*(?:[^()]|\([^()]*\)){0,400}?\b%s\s*="
+#: Calls with arguments that much else takes, and shapes of layers.
+_KERAS_CALL = re.compile(
+    rb"\bModel%s|\bapply_gradients%s|\b[lL][12]%s|\b[A-Z]\w*%s|"
+    rb"\b(?:initializers\.\w+|(?:glorot|he|lecun|truncated)_\w+|[A-Z]\w*(?:Normal|Uniform)|"
+    rb"Constant|Identity|Ones|[oO]rthogonal|[vV]ariance_?[sS]caling|Zeros)%s|"
+    rb"(?<!self)\.(?:input|output)_shape\b"
+    % tuple(_GIVEN % word for word in (rb"(?:in|out)put", b"name", b"l", b"weights", b"dtype"))
+)
+_KERAS_CALL_WORDS = (b"put=", b"apply_gradients(", b"(l=", b"weights=", b"dtype=", b"put_shape")
 #: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
 OWN_KERAS = "python.keras"
 #: The last words of those names.
@@ -128,6 +138,9 @@ def may_name(raw):
         return True
     if b"keras" in raw and any(word in raw for word in _KERAS_WORDS):
         return True
+    if b"keras" in raw and any(word in raw for word in _KERAS_CALL_WORDS):
+        if _KERAS_CALL.search(raw) is not None:
+            return True
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
     if (b".python." in raw or b".core." in raw) and _OWN_MODULE.search(raw) is not None:

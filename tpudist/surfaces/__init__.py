@@ -34,7 +34,15 @@ from tpudist.surfaces.gone_today import (
     KERAS_REFUSES,
     RENAMED_TODAY,
 )
-from tpudist.surfaces.keras_3 import KERAS_ARGUMENTS, KERAS_LAYERS, KERAS_MEMBERS, KERAS_OPTIMIZERS
+from tpudist.surfaces.keras_3 import (
+    KERAS_ARGUMENTS,
+    KERAS_LAYERS,
+    KERAS_MEMBERS,
+    KERAS_OPTIMIZERS,
+    KERAS_RENAMED,
+    KERAS_SHAPES,
+    KERAS_WEIGHTS,
+)
 from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
 from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.private_names import private_names
@@ -59,6 +67,9 @@ __all__ = [
     "KERAS_MEMBERS",
     "KERAS_OPTIMIZERS",
     "KERAS_REFUSES",
+    "KERAS_RENAMED",
+    "KERAS_SHAPES",
+    "KERAS_WEIGHTS",
     "LAST",
     "LEADS",
     "Lead",

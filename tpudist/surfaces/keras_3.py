@@ -54,7 +54,8 @@ KERAS_ARGUMENTS: dict[str, dict[str, str]] = {
     ".add_weight": _VARIABLE,
     ".apply_gradients": {
         "experimental_aggregate_gradients": "gradients that are summed already are applied in a "
-        "strategy of your own; leave it out else"
+        "strategy of your own; leave it out else",
+        "name": _LEAVE_OUT,
     },
     ".compile": {
         "experimental_run_tf_function": "run_eagerly=True for False; leave it out else",
@@ -102,5 +103,27 @@ KERAS_ARGUMENTS: dict[str, dict[str, str]] = {
     "keras.optimizers.Nadam": {**_EPSILON, "schedule_decay": _LEAVE_OUT},
     "keras.optimizers.RMSprop": _EPSILON,
 }
+_INITIALIZERS = """Constant GlorotNormal GlorotUniform HeNormal HeUniform Identity LecunNormal
+    LecunUniform Ones Orthogonal RandomNormal RandomUniform TruncatedNormal VarianceScaling Zeros
+    constant glorot_normal glorot_uniform he_normal he_uniform identity lecun_normal lecun_uniform
+    ones orthogonal random_normal random_uniform truncated_normal variance_scaling zeros""".split()
+KERAS_ARGUMENTS.update(
+    ("keras.initializers." + name, {"dtype": "dtype of the call: initializer(shape, dtype)"})
+    for name in _INITIALIZERS
+)
 #: What each layer but InputLayer had.
 KERAS_LAYERS = {"batch_input_shape": "tf.keras.Input(batch_shape=...) before the layer"}
+#: The same, which Embedding has still.
+KERAS_WEIGHTS = {"weights": "layer.set_weights(...) once it is built"}
+_MODEL = {"input": "inputs", "output": "outputs"}
+#: {a class or function below ``tf``: {argument: its name in Keras 3}}.
+KERAS_RENAMED = {
+    "keras.Model": _MODEL,
+    "keras.models.Model": _MODEL,
+    **{"keras.regularizers." + name: {"l": name.lower()} for name in ("L1", "L2", "l1", "l2")},
+}
+#: Attributes of models, which layers had too.
+KERAS_SHAPES = {
+    "input_shape": "layer.input.shape of a layer that is called once",
+    "output_shape": "layer.output.shape of a layer that is called once",
+}

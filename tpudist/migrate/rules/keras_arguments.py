@@ -5,7 +5,8 @@ import re
 import libcst as cst
 
 from tpudist import surfaces
-from tpudist.migrate import keras_calls
+from tpudist.migrate import edits, keras_calls
+from tpudist.migrate.rules import gone_names
 from tpudist.resolution.module import last_word
 
 STEP = "latest"
@@ -13,6 +14,7 @@ NOTE = "https://keras.io/guides/migrating_to_keras_3/"
 USES = [keras_calls.KEY]
 
 _LAYERS, _OPTIMIZERS = "keras.layers.", "keras.optimizers."
+_MODELS = ("keras.Model", "keras.Sequential", "keras.models.", "keras.applications.")
 _RATES = ("lr", "learning_rate")
 _LAYER = re.compile("^$|^self$|layer")
 _FORMAT = re.compile(r"%[-\d.]*s\Z|\}\Z")
@@ -30,7 +32,13 @@ def apply(use):
         if not _is_own(use, use.node.value):
             use.leave("no optimizer of Keras 3 has it", "learning_rate")
         return
+    if use.name in surfaces.KERAS_SHAPES:
+        if _is_of_layer(use, use.node.value):
+            use.leave("no layer of Keras 3 has it", surfaces.KERAS_SHAPES[use.name])
+        return
     dotted = use.tensorflow_name(use.node) or ""
+    if dotted.startswith("initializers.") and not gone_names.is_v1(use):
+        dotted = "keras." + dotted  # they are Keras's in TensorFlow 2
     if dotted.startswith("keras."):
         _of_class(use, dotted.replace("keras.optimizers.legacy.", _OPTIMIZERS))
     elif not dotted and isinstance(use.node, cst.Attribute) and not _is_own(use, use.node):
@@ -47,7 +55,13 @@ def _of_class(use, dotted):
     refused = dict(surfaces.KERAS_ARGUMENTS.get(dotted, {}))
     if dotted.startswith(_LAYERS) and dotted != _LAYERS + "InputLayer":
         refused.update(surfaces.KERAS_LAYERS)
+        if dotted != _LAYERS + "Embedding":
+            refused.update(surfaces.KERAS_WEIGHTS)
     _leave_refused(use, refused)
+    for old, new in surfaces.KERAS_RENAMED.get(dotted, {}).items():
+        argument = use.argument(-1, old)
+        if argument is not None:
+            use.rewrite(argument, edits.keyword_renamed(new), new + "=")
     if dotted == "keras.callbacks.ModelCheckpoint":
         weights = use.argument(3, "save_weights_only")
         word = use.code(weights.value) if weights is not None else "False"
@@ -116,6 +130,25 @@ def _formatted(node):
     """As `_end`, of a text in which something is put: not where that is its end."""
     text = _end(node)
     return None if text is None or _FORMAT.search(text) else text
+
+
+def _is_of_layer(use, node):
+    """Whether an expression is a layer of Keras, or one of a model's ``layers``, for certain."""
+    if isinstance(node, cst.Subscript):
+        return _is_layers(use, node.value) and not isinstance(node.slice[0].slice, cst.Slice)
+    if isinstance(node, cst.Name):
+        found = use.module.scope(node)[node.value]
+        loops = [use.module.parent(each.node) for each in found if each.node is not None]
+        if loops and all(isinstance(each, (cst.For, cst.CompFor)) for each in loops):
+            return all(_is_layers(use, each.iter) for each in loops)
+    dotted = _makes(use, node)
+    return dotted.startswith(_LAYERS) and dotted[len(_LAYERS) :][:1].isupper()
+
+
+def _is_layers(use, node):
+    """Whether an expression is the ``layers`` of a model that the program made."""
+    is_layers = isinstance(node, cst.Attribute) and node.attr.value == "layers"
+    return is_layers and _makes(use, node.value).startswith(_MODELS)
 
 
 def _makes(use, node):
