@@ -79,7 +79,10 @@ tf.initializers.RandomNormal(dtype=tf.float32)  #
 tf.compat.v1.initializers.zeros(dtype=tf.float32), tf.zeros(3, dtype=tf.float32)
 layers.Dense(3, weights=[w])  #
 layers.Embedding(3, 4, weights=[w]), tf.keras.applications.ResNet50(weights=None), Own(weights=1)
-optimizer.apply_gradients(zip(g, v), name="x")  #
+opt = tf.keras.optimizers.SGD()
+opt.apply_gradients(zip(g, v), name="x")  #
+old = tf.compat.v1.train.AdamOptimizer(0.1)
+old.apply_gradients(z, name="x"), other.apply_gradients(z, name="x")
 layer = layers.Dense(3)
 layer.output_shape  #
 x.output_shape, tf.keras.Sequential().output_shape, model.input_shape
@@ -241,6 +244,7 @@ def test_keras_3_refuses_the_paths_and_places_that_are_told(tf, tmp_path):
         lambda: tf.initializers.Zeros(dtype=tf.float32),
         lambda: tf.keras.Model(input=inputs, output=inputs),
         lambda: tf.keras.regularizers.l2(l=0.1),
+        lambda: model.optimizer.apply_gradients([(1.0, model.weights[0])], name="x"),
         lambda: tf.keras.regularizers.L1(l=0.1),
         lambda: layer.output_shape,
         lambda: model.layers[0].input_shape,

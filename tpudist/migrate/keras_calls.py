@@ -70,6 +70,8 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
 
 def _asks(function: Any, name: str, word: str) -> bool:
     """Whether a call is asked for by a keyword."""
+    if word == "name":
+        return name == "apply_gradients"
     if word == "weights":
         return name[:1].isupper()
     if word == "dtype":

@@ -59,7 +59,7 @@ KERAS_CALLS = frozenset(["add_weight", "minimize", "ModelCheckpoint", "save", "s
 KERAS_CALLS |= {"set_value"}
 _ARGUMENTS = sorted(
     {word.partition("=")[0] for each in surfaces.KERAS_ARGUMENTS.values() for word in each}
-    - {"batch_size", "dtype", "epsilon", "inputs", "name", "period"}  # of much else
+    - {"batch_size", "dtype", "epsilon", "inputs", "period"}  # of much else
     | set(surfaces.KERAS_LAYERS)
 )
 _KERAS_WORDS = [

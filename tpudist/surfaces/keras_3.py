@@ -54,8 +54,7 @@ KERAS_ARGUMENTS: dict[str, dict[str, str]] = {
     ".add_weight": _VARIABLE,
     ".apply_gradients": {
         "experimental_aggregate_gradients": "gradients that are summed already are applied in a "
-        "strategy of your own; leave it out else",
-        "name": _LEAVE_OUT,
+        "strategy of your own; leave it out else"
     },
     ".compile": {
         "experimental_run_tf_function": "run_eagerly=True for False; leave it out else",

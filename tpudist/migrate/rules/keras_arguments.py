@@ -84,6 +84,8 @@ def _of_method(use):
         _leave_path(use, use.argument(0, "filepath"), (".weights.h5",))
     elif use.name == "save" and _saves_a_model(use):
         _leave_path(use, use.argument(0, "filepath"), (".keras", ".h5", ".hdf5"))
+    elif use.name == "apply_gradients" and _makes(use, use.node.value).startswith(_OPTIMIZERS):
+        _leave_refused(use, {"name": "nothing: leave it out"})
     elif use.name == "minimize" and _makes(use, use.node.value).startswith(_OPTIMIZERS):
         use.leave("no optimizer of Keras 3 has it", "tf.GradientTape and apply_gradients")
 
