@@ -83,6 +83,9 @@ opt = tf.keras.optimizers.SGD()
 opt.apply_gradients(zip(g, v), name="x")  #
 old = tf.compat.v1.train.AdamOptimizer(0.1)
 old.apply_gradients(z, name="x"), other.apply_gradients(z, name="x")
+class Own(tf.keras.optimizers.Adam):
+    def apply_gradients(self, g, name=None):
+        return super().apply_gradients(g, name=name)  #
 layer = layers.Dense(3)
 layer.output_shape  #
 x.output_shape, tf.keras.Sequential().output_shape, model.input_shape
@@ -91,6 +94,21 @@ model.layers[-1].output_shape  #
 for each in model.layers:
     print(each.name, each.input_shape)  #
 other.layers[0].output_shape, model.layers[:2].output_shape
+"""
+IN_FUNCTIONS = """import tensorflow as tf
+from tensorflow.keras import initializers, layers
+def a():
+    return initializers.zeros(dtype="float32")  #
+def b():
+    return layers.Dense(3, weights=[w])  #
+def c():
+    layer = layers.Dense(3)
+    return layer.output_shape  #
+class D:
+    def e(self, g):
+        opt = tf.keras.optimizers.SGD()
+        opt.apply_gradients(g, name="x")  #
+        return self.output_shape, tf.zeros(3, dtype=tf.float32)
 """
 RENAMED = """from tensorflow import keras
 from tensorflow.keras.regularizers import l2
@@ -128,6 +146,7 @@ NO_KERAS = "import tensorflow as tf\nmodel.fit(x, workers=3)\nmodel.save_weights
 FILES = {
     "a layer": LAYER,
     "arguments": ARGUMENTS,
+    "in functions": IN_FUNCTIONS,
     "training": TRAINING,
     "own": OWN,
     "gensim": GENSIM,

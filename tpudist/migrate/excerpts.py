@@ -212,9 +212,12 @@ def _of_keras(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> set[
     found = {node.lineno for node in _called(names, gone_words.KERAS_CALLS)}
     for call in kinds.get(ast.Call, ()):
         if call.keywords:
-            asked = keras_calls.keywords(_word(call.func))
-            if any(each.arg in asked for each in call.keywords):
+            name, owner = _word(call.func), _word(getattr(call.func, "value", None))
+            if any(keras_calls.asks(name, owner, each.arg or "") for each in call.keywords):
                 found.add(call.lineno)
+    for node in _called(names, surfaces.KERAS_SHAPES.keys()):
+        if _word(getattr(node, "value", None)) != "self":
+            found.add(node.lineno)
     for node in names.get("lr", ()):
         owner = _word(node.value) if isinstance(node, ast.Attribute) else ""
         if owner == "self" or keras_calls.is_optimizer(owner):

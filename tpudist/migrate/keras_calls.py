@@ -32,13 +32,22 @@ _COMMON = frozenset(["constant", "identity", "ones", "random_normal", "random_un
 _OPTIMIZER = re.compile("optimizer$|^opt$")
 
 
-def keywords(name: str) -> frozenset[str]:
-    """The keywords by which a call of a class or method is asked for.
+def asks(name: str, owner: str, word: str) -> bool:
+    """Whether a call of a class or method is asked for by a keyword.
 
     Args:
       name: its last word.
+      owner: the word before that, "" if there is none.
+      word: the keyword.
     """
-    return _KEYWORDS.get(name, _OF_LAYERS)
+    if word == "name":
+        return name == "apply_gradients"
+    if word == "weights":
+        return name[:1].isupper()
+    if word == "dtype":
+        is_one = "keras.initializers." + name in surfaces.KERAS_ARGUMENTS
+        return is_one and (owner.endswith("initializers") or name not in _COMMON)
+    return word in _KEYWORDS.get(name, _OF_LAYERS)
 
 
 def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[str, str, Any, Rule]]:
@@ -57,7 +66,7 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
     for call in plan.module.nodes.calls:
         name = last_word(call.func)
         if name in gone_words.KERAS_CALLS or any(
-            each.keyword is not None and _asks(call.func, name, each.keyword.value)
+            each.keyword is not None and asks(name, _owner(call.func), each.keyword.value)
             for each in call.args
         ):
             yield "call", name, call.func, rule
@@ -68,17 +77,8 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
             yield "call", node.attr.value, node, rule
 
 
-def _asks(function: Any, name: str, word: str) -> bool:
-    """Whether a call is asked for by a keyword."""
-    if word == "name":
-        return name == "apply_gradients"
-    if word == "weights":
-        return name[:1].isupper()
-    if word == "dtype":
-        owner = last_word(function.value) if type(function) is cst.Attribute else ""
-        is_one = "keras.initializers." + name in surfaces.KERAS_ARGUMENTS
-        return is_one and (owner.endswith("initializers") or name not in _COMMON)
-    return word in keywords(name)
+def _owner(function: Any) -> str:
+    return last_word(function.value) if type(function) is cst.Attribute else ""
 
 
 def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:

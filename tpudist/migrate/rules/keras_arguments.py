@@ -154,8 +154,11 @@ def _is_layers(use, node):
 
 
 def _makes(use, node):
-    """The name below ``tf`` of what makes an object: a call, or what a variable is assigned."""
+    """The name below ``tf`` of what makes an object: a call, an assigned value, a base."""
     if isinstance(node, cst.Call):
+        owner = use.module.around(node, cst.ClassDef) if use.code(node.func) == "super" else None
+        if owner is not None and len(owner.bases) == 1:
+            return use.tensorflow_name(owner.bases[0].value) or ""
         return use.tensorflow_name(node.func) or ""
     if not isinstance(node, cst.Name):
         return ""
