@@ -196,10 +196,9 @@ class _Uses:
         return names.is_first_generation(dotted) and not dotted.startswith("contrib")
 
     def _subscript(self, node):
-        index = node.slice
-        if type(index).__name__ == "Index":  # before Python 3.9
-            index = index.value
-        self._member(node.value, _text(index), node.lineno)
+        index = node.slice  # before Python 3.9 an Index
+        is_index = type(index).__name__ == "Index"
+        self._member(node.value, _text(index.value if is_index else index), node.lineno)
 
     def _member(self, members, name, line):
         """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""

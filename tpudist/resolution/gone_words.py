@@ -54,6 +54,8 @@ _UNSEEN = re.compile(
     rb"""\b(?:getattr%s,(?!\s*["']\w*["']\s*[,)])|(?:getmembers|partial)%s[,)])"""
     % (_TENSORFLOW, _TENSORFLOW)
 )
+_UNSEEN_WORDS = [b"getattr(" + word for word in (b"tf", b"tensorflow", b"K", b"backend")]
+_UNSEEN_WORDS += [b"getmembers(", b"(getattr"]
 #: Methods and classes of Keras that Keras 3 takes other arguments of, whatever their words are.
 KERAS_CALLS = frozenset(["add_weight", "minimize", "ModelCheckpoint", "save", "save_weights"])
 KERAS_CALLS |= {"set_value"}
@@ -69,14 +71,25 @@ _KERAS_WORDS = [
 ]
 _GIVEN = rb"\(\s*(?:[^()]|\([^()]*\)){0,400}?\b%s\s*="
 #: Calls with arguments that much else takes, and shapes of layers.
-_KERAS_CALL = re.compile(
-    rb"\bModel%s|\bapply_gradients%s|\b[lL][12]%s|\b[A-Z]\w*%s|"
+_INITIALIZER = (
     rb"\b(?:initializers\.\w+|(?:glorot|he|lecun|truncated)_\w+|[A-Z]\w*(?:Normal|Uniform)|"
-    rb"Constant|Identity|Ones|[oO]rthogonal|[vV]ariance_?[sS]caling|Zeros)%s|"
-    rb"(?<!self)\.(?:input|output)_shape\b"
-    % tuple(_GIVEN % word for word in (rb"(?:in|out)put", b"name", b"l", b"weights", b"dtype"))
+    rb"Constant|Identity|Ones|[oO]rthogonal|[vV]ariance_?[sS]caling|Zeros)"
 )
-_KERAS_CALL_WORDS = (b"put=", b"apply_gradients(", b"(l=", b"weights=", b"dtype=", b"put_shape")
+_KERAS_CALL = [
+    (word, re.compile(pattern % (_GIVEN % keyword) if keyword else pattern))
+    for word, pattern, keyword in (
+        (b"put=", rb"Model%s", rb"(?:in|out)put"),
+        (b"apply_gradients(", rb"apply_gradients%s", rb"name"),
+        (b"(l=", rb"[lL][12]%s", rb"l"),
+        (b"weights=", rb"\b[A-Z]\w*%s", rb"weights"),
+        (b"dtype=", _INITIALIZER + rb"%s", rb"dtype"),
+        (
+            b"put_shape",
+            rb"\.(?:input|output)_shape\b(?<!self.input_shape)(?<!self.output_shape)",
+            b"",
+        ),
+    )
+]
 #: A copy of Keras 2 that ``tf.keras`` does not know: it was that once.
 OWN_KERAS = "python.keras"
 #: The last words of those names.
@@ -138,14 +151,13 @@ def may_name(raw):
         return True
     if b"keras" in raw and any(word in raw for word in _KERAS_WORDS):
         return True
-    if b"keras" in raw and any(word in raw for word in _KERAS_CALL_WORDS):
-        if _KERAS_CALL.search(raw) is not None:
-            return True
+    if b"keras" in raw and any(word in raw and each.search(raw) for word, each in _KERAS_CALL):
+        return True
     if b"tensorflow" not in raw and b"tf" not in raw:
         return False
     if (b".python." in raw or b".core." in raw) and _OWN_MODULE.search(raw) is not None:
         return True
-    if (b"getattr" in raw or b"getmembers(" in raw) and _UNSEEN.search(raw) is not None:
+    if any(word in raw for word in _UNSEEN_WORDS) and _UNSEEN.search(raw) is not None:
         return True
     if b"ptimizers" in raw and _OPTIMIZER.search(raw) is not None:
         return True

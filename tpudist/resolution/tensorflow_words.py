@@ -24,9 +24,8 @@ _FIRST = frozenset(
     if "." not in name and (name != name.lower() or "_" in name or name == "placeholder")
 )
 #: A name below one that is asked for by a string: ``getattr(tf.train, "Saver")``.
-_IN_STRING = re.compile(
-    rb"""\b(?:getattr|vars)\(\s*([\w.]+)\s*(?:,|\)\s*\[|\)\s*\.get\()\s*["'](\w+)["']"""
-)
+_GETATTR = re.compile(rb"""getattr\(\s*([\w.]+)\s*,\s*["'](\w+)["']""")
+_VARS = re.compile(rb"""vars\(\s*([\w.]+)\s*\)\s*(?:\[|\.get\()\s*["'](\w+)["']""")
 _ROOTS = {b"tf": (b"",), b"tensorflow": (b"",)}
 _IN_DICT = re.compile(rb"""([\w.]+)\.__dict__\s*(?:\[|\.get\()\s*["'](\w+)["']""")
 _ATTRIBUTE = re.compile(rb"\.(\w+)")
@@ -64,8 +63,10 @@ def names(raw):
 
 def _asked_by_a_string(raw):
     """Yields (dotted name, name below it) of each that a string asks for."""
-    if b"getattr(" in raw or b"vars(" in raw:
-        yield from _IN_STRING.findall(raw)
+    if b"getattr(" in raw:
+        yield from _GETATTR.findall(raw)
+    if b"vars(" in raw:
+        yield from _VARS.findall(raw)
     if b".__dict__" in raw:
         yield from _IN_DICT.findall(raw)
 
