@@ -39,6 +39,18 @@ def test_many_reassignments_take_no_time(tmp_path):
     assert len(found.rewritten) == 2
 
 
+@pytest.mark.parametrize("filler", ["a", "A", "a.", "A(", " ", "_"])
+@pytest.mark.parametrize("line", ['y = "%s"\n', "# %s\n"])
+def test_a_line_of_one_long_word_takes_no_time(tmp_path, filler, line):
+    """Patterns that begin anew at each letter of a word take hours for this one."""
+    text = "x = tf.__dict__['Session']\nvars(tf)['log']\nm.add_weight('a', weights=1)\n"
+    text += "importlib.import_module('tensorflow.keras.backend').get_session\n"
+    start = time.process_time()
+    found = migrate(tmp_path, "import tensorflow as tf\n" + text + line % (filler * 200000))
+    assert time.process_time() - start < 2
+    assert not found.refused
+
+
 def chain(count):
     """A file of one long ``elif`` chain."""
     lines = ["import tensorflow as tf", "def make(name):", "    if name:"]

@@ -27,7 +27,7 @@ _FIRST = frozenset(
 _GETATTR = re.compile(rb"""getattr\(\s*([\w.]+)\s*,\s*["'](\w+)["']""")
 _VARS = re.compile(rb"""vars\(\s*([\w.]+)\s*\)\s*(?:\[|\.get\()\s*["'](\w+)["']""")
 _ROOTS = {b"tf": (b"",), b"tensorflow": (b"",)}
-_IN_DICT = re.compile(rb"""([\w.]+)\.__dict__\s*(?:\[|\.get\()\s*["'](\w+)["']""")
+_IN_DICT = re.compile(rb"""(?<![\w.])([\w.]+)\.__dict__\s*(?:\[|\.get\()\s*["'](\w+)["']""")
 _ATTRIBUTE = re.compile(rb"\.(\w+)")
 _LAST = re.compile(rb"(\w+)[ \t]*$")
 
