@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tpudist import surfaces
+from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import Use
 from tpudist.resolution import gone_words, import_origins
 from tpudist.resolution.module import dotted_name
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from tpudist.migrate.rules import Rule
     from tpudist.migrate.use import Plan
 
-_RULE = ("tf", "keras.backend.get_session")  # of the rule that tells gone names
 _TENSORFLOW = {("tf", "")}
 _WORDS = tuple(".%s." % word for word in gone_words.OWN_MODULES)
 _IMPORTS = (cst.Import, cst.ImportFrom)
@@ -30,7 +30,7 @@ def leave(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> None:
       plan: the `Plan`.
       table: {(kind, name): Rule}.
     """
-    rule = table.get(_RULE)
+    rule = table.get(gone_names.KEY)
     if rule is None or not any(word in plan.module.text for word in _WORDS):
         return
     for node in plan.module.nodes.attributes:

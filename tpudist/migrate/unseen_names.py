@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import Use
 from tpudist.resolution import import_origins
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tpudist.migrate.rules import Rule
     from tpudist.migrate.use import Plan
 
-_RULE = ("tf", "keras.backend.get_session")  # of the rule that tells gone names
 #: Modules of whose names many are gone, and which may be asked for any.
 _ASKED = ("", "keras.backend")
 _TYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every release has those
@@ -29,7 +29,7 @@ def leave(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> None:
       plan: the `Plan`.
       table: {(kind, name): Rule}.
     """
-    rule = table.get(_RULE)
+    rule = table.get(gone_names.KEY)
     if rule is None or plan.survey.wants_v1(plan.module.path):
         return
     for call, owner in _asking(plan.module):

@@ -12,6 +12,8 @@ STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
 _NAMES = {**surfaces.GONE, **surfaces.GONE_TODAY, **surfaces.private_names()}
 USES = [("tf", name) for name in _NAMES if name.partition(".")[0] != "contrib"]
+#: One of them, by which others find this rule in a table.
+KEY = ("tf", "keras.backend.get_session")
 
 
 def apply(use):
