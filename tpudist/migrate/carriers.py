@@ -8,14 +8,13 @@ attribute or a parameter called ``config`` or ``size``; mostly they are called w
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from tpudist.eras import walks
-from tpudist.migrate import handed_modules, handed_on
-from tpudist.migrate.handed_on import CALLS, ROOTS
+from tpudist.migrate import asked_names, handed_modules, handed_on, handing_bytes
+from tpudist.migrate.handed_on import CALLS, ROOTS, plain
 from tpudist.resolution import outside, parameters, python_trees, sources, tensorflow_names
 from tpudist.resolution.module import last_word
 
@@ -28,22 +27,8 @@ if TYPE_CHECKING:
     #: (module, level, [(name, as)]) of an import statement; module is None without ``from``.
     Import = tuple["str | None", int, Sequence[tuple[str, "str | None"]]]
 
-_ABOVE = "|".join(re.escape(name) for name in sorted(handed_on.ABOVE) if name).encode("ascii")
-#: What a file has that hands on TensorFlow itself, or imports what is right above a rule's names;
-#: a pattern that begins with a word is found many times as fast.
-_HANDING = [
-    rb"tf\b(?!\s*\.)(?<!\wtf)(?<!import tensorflow as tf)"
-    rb"(?<!import tensorflow\.compat\.v[12] as tf)",
-    rb"tensorflow\b(?! as tf\b|\s*\.)(?<!\wtensorflow)",
-    rb"tensorflow\.(?:compat\.v[12](?! as tf\b)|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
-]
-_STAR = re.compile(rb"import\s*\*")
-#: A class; a function, its parameters, and whether they end early.
-_DEFINED = rb"\b(?:class\s+%s\b|def\s+%s\s*\(([^()]*)(\()?)"
-_WORD = re.compile(r"\w+")
-_IN_IMPORT = re.compile(rb"[ \t]*(?:from|import)[ \t][\w., \t]*")
-_CONTINUED = re.compile(rb"\\\r?\n")
 _MOST = 3  # times the number of candidates: files that are read again
+_ROOTS = {form + root for root in ROOTS for form in ("", ".")}
 
 
 class Carriers:
@@ -53,17 +38,21 @@ class Carriers:
       unknown: whether they may be any.
       handing: {path: as of `handed_modules.of`} of the files that hand on what today's TensorFlow
         has not, or what is above it.
+      borrowing: {path: words} of the files that have a name from another file's variable or
+        function.
     """
 
     def __init__(self) -> None:
         self.unknown = False
         self.handing: dict[str, frozenset[str]] = {}
+        self.borrowing: dict[str, set[str]] = {}
         self._unsure: set[str] = set()
-        self._everywhere: set[str] = set(ROOTS)
+        self._everywhere: set[str] = set(_ROOTS)
         self._inside: dict[str, set[str]] = {}
         self._only_inside: dict[str, set[str]] = {}
         self._shared: dict[str, set[str]] = {}
-        self._called: set[tuple[str, int, str, str]] = set()
+        self._called: set[tuple[str, int | str, str, str]] = set()
+        self._imports: dict[str, tuple[bool, list[handing_bytes.Import]]] = {}
         self._outside = outside.Outside()
         self._left = 0
 
@@ -87,16 +76,16 @@ class Carriers:
         self._outside.look(codebase, path, imports)
         self.unknown = self.unknown or _has_star(imports)
         bound = _bound(imports)
-        self._add(path, set(bound) - set(ROOTS))
+        self._add_imports(path, bound)
         if handed_on.may_hand_on(text, bound):
             self._note(path, handed_on.found(nodes, bound, ()))
         self._keep(path, text, nodes, imports)
 
     def _keep(self, path: str, text: str, nodes: list[ast.AST], imports: Sequence[Import]) -> None:
         """Notes where a file itself keeps names that today's TensorFlow has not."""
-        asked = handed_on.is_of_today
+        asked = asked_names.is_of_today
         bound = _bound(imports, asked)
-        kept = set(bound)
+        kept = _both(bound)
         modules = handed_modules.of(text, nodes, bound)
         if modules is not None:
             handed = handed_on.found(nodes, bound, (), asked)
@@ -105,11 +94,17 @@ class Carriers:
                 self.handing[path] = modules
             if handed.unknown or handed.called or "importorskip" in text:
                 self._unsure.add(path)
-        self._only_inside.setdefault(path, set()).update(kept - set(ROOTS))
+        self._only_inside.setdefault(path, set()).update(kept - _ROOTS)
 
     def borrow(self, path: str, words: Iterable[str]) -> None:
         """Notes words that a file has from others, which are followed in that file only."""
-        self._only_inside.setdefault(path, set()).update(words)
+        self._only_inside.setdefault(path, set()).update(_both(words))
+
+    def lent(self, path: str) -> frozenset[str]:
+        """The words by which a file may have names from other files, and where it keeps them."""
+        if path not in self.borrowing:
+            return frozenset()
+        return frozenset(map(plain, self._inside[path])) - _ROOTS
 
     def take_unread(self, codebase: CodeBase, path: str) -> None:
         """Notes a file that Python cannot parse: it is newer than this Python, or it is none."""
@@ -126,7 +121,7 @@ class Carriers:
             if path not in known and path not in codebase.unreadable:
                 raw = codebase.bytes.get(path, b"")
                 self._outside.look(codebase, path, outside.imports(raw))
-                if (b"tf" in raw or b"tensorflow" in raw) and _hands_on(
+                if (b"tf" in raw or b"tensorflow" in raw) and handing_bytes.hands_on(
                     raw, path.endswith(".ipynb")
                 ):
                     self._read(codebase, path)
@@ -134,7 +129,7 @@ class Carriers:
         self._left = 100 + _MOST * len(known)
         done: set[tuple[Any, ...]] = set()
         while not self.unknown:
-            new: set[tuple[Any, ...]] = {(word,) for word in self._everywhere - set(ROOTS)}
+            new: set[tuple[Any, ...]] = {(word,) for word in self._everywhere - _ROOTS}
             new |= {(word, _stem(path)) for path, words in self._shared.items() for word in words}
             new |= self._called
             new -= done
@@ -142,14 +137,19 @@ class Carriers:
                 break
             done |= new
             again: dict[str, set[str]] = {}
-            for word, *where in sorted(new, key=repr):
-                if len(where) == 3:
-                    self._to_parameters(codebase, word, *where)
-                else:
-                    for path in self._following(codebase, word, *where):
-                        again.setdefault(path, set()).add(word)
+            for what in sorted(new, key=repr):
+                for path, word in _FOLLOWING[len(what)](self, codebase, *what):
+                    again.setdefault(path, set()).add(word)
             for path, words in sorted(again.items()):
                 self._read(codebase, path, words)
+        self._imports.clear()
+
+    def _add_imports(self, path: str, bound: Iterable[str]) -> None:
+        """Has what a file imports stand for TensorFlow's names; in a class it is an attribute."""
+        words = set(bound) - _ROOTS
+        self._add(path, words)
+        if words:
+            self._inside[path] |= _both(words)
 
     def _add(self, path: str, words: set[str]) -> None:
         """Has words that other files may import stand for TensorFlow's names in a file."""
@@ -173,20 +173,28 @@ class Carriers:
         if handed.names:
             self._inside.setdefault(path, set()).update(handed.names)
 
-    def _following(self, codebase: CodeBase, word: str, stem: str | None = None) -> Iterator[str]:
-        """Files that may hand on what a word stands for; of files of a name, if that is given."""
-        paths = codebase.mentioning(_plain(word))
-        if stem is not None:
-            near = codebase.mentioning(stem, "import")
-            stars = [path for path in near if _STAR.search(codebase.bytes[path])]
-            asking = [path for path in set(paths) & set(near)
-                      if _asks(codebase.bytes[path], _plain(word), stem)]  # fmt: skip
-            paths = sorted({*asking, *stars})
-        for path in paths:
-            if stem is None or word not in self._inside.get(path, ()):
-                if stem is not None:
-                    self._add(path, {word})
-                yield path
+    def _having(self, codebase: CodeBase, word: str) -> Iterator[tuple[str, str]]:
+        """(file, word) of those that may hand on what a word stands for in any file."""
+        for path in codebase.mentioning(plain(word)):
+            yield path, word
+
+    def _importing(self, codebase: CodeBase, word: str, stem: str) -> Iterator[tuple[str, str]]:
+        """As `_having`, of what files of a name share: (file, what the word is there)."""
+        paths = set(codebase.mentioning(plain(word)))
+        for path in codebase.mentioning(stem, "import"):
+            if path not in self._imports:
+                raw = codebase.bytes[path]
+                self._imports[path] = handing_bytes.has_star(raw), handing_bytes.imports_of(raw)
+            has_star, imports = self._imports[path]
+            forms = {word} if has_star else set()
+            if path in paths:
+                forms |= handing_bytes.asked_as(codebase.bytes[path], imports, word, stem)
+            for form in forms - self._inside.get(path, set()):
+                self.borrowing.setdefault(path, set()).add(plain(form))
+                self._inside.setdefault(path, set()).add(form)
+                if not form.startswith("."):
+                    self._add(path, {form})
+                yield path, form
 
     def _read(self, codebase: CodeBase, path: str, words: Collection[str] = ()) -> None:
         """Notes what a file hands on, of some words more."""
@@ -196,69 +204,36 @@ class Carriers:
             return
         try:
             text = sources.read(path, codebase.bytes[path]).text
-            plain = {_plain(word) for word in words}
-            if words and not any(handed_on.may_be_handed_on(text, word) for word in plain):
+            if words and not any(handed_on.may_be_handed_on(text, plain(word)) for word in words):
                 return
             nodes = walks.nodes(python_trees.parse(text))
         except (OSError,) + sources.UNREADABLE:
             return self.take_unread(codebase, path)
         imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
-        aliases = [each for *_, names in imports for each in names if each[1] and each[0] in plain]
-        self._add(
-            path,
-            {
-                "%s%s" % (alias, word[len(name) :])
-                for name, alias in aliases
-                for word in words
-                if _plain(word) == name
-            },
-        )
         self.unknown = self.unknown or _has_star(imports)
         bound = _bound(imports)
-        self._add(path, set(bound) - set(ROOTS))
-        hot = self._everywhere.union(self._inside.get(path, ())) - set(ROOTS)
+        self._add_imports(path, bound)
+        hot = self._everywhere.union(self._inside.get(path, ())) - _ROOTS
         self._note(path, handed_on.found(nodes, bound, hot))
 
     def _to_parameters(
-        self, codebase: CodeBase, name: str, index: int, calls: str, caller: str
-    ) -> None:
-        """Has what a file gives functions of a name, in a place, stand in that parameter."""
+        self, codebase: CodeBase, name: str, which: int | str, calls: str, caller: str
+    ) -> Iterator[tuple[str, str]]:
+        """(file, parameter) of what a file gives functions of a name, in a place or by its name."""
         for path in codebase.mentioning(name):
-            raw, text = re.escape(name.encode("utf-8")), codebase.bytes[path]
-            found = list(re.finditer(_DEFINED % (raw, raw), text))
-            if found and parameters.may_call(codebase, caller, name, path):
-                if any(match.group(1) is None for match in found):
-                    found += re.finditer(_DEFINED % (b"__init__", b"__init__"), text)
-                for match in found:
-                    self._give(text, match, index, calls)
-
-    def _give(self, text: bytes, match: re.Match[bytes], index: int, calls: str) -> None:
-        every, more = match.groups()
-        if every is None:
-            return
-        each = [_WORD.search(one) for one in every.decode("utf-8", "replace").split(",")]
-        words = [one.group() for one in each if one]
-        is_method = text[: match.start()].endswith((b" ", b"\t"))
-        is_named = is_method and words[:1] == ["self"]
-        last = index + 1 + is_method
-        if re.search(rb"[\[{'\"]", every):  # with commas in it, perhaps
-            last = len(words)
-        self._everywhere.update(word + calls for word in words[index + is_named : last])
-        self.unknown = self.unknown or bool(more) and len(words) < last + 1
+            given = handing_bytes.parameters_of(codebase.bytes[path], name, which)
+            if given and parameters.may_call(codebase, caller, name, path):
+                self.unknown = self.unknown or None in given
+                inside = self._inside.setdefault(path, set())
+                for word in sorted({word + calls for word in given if word} - inside):
+                    inside.add(word)
+                    yield path, word
 
 
-def _hands_on(raw: bytes, is_notebook: bool) -> bool:
-    if not any(re.search(pattern, raw) for pattern in _HANDING):
-        return False
-    if is_notebook:
-        return True
-    without = sources.TEXTS_OF_BYTES.sub(_in_braces, raw)
-    return any(re.search(pattern, without) for pattern in _HANDING)
-
-
-def _in_braces(text: re.Match[bytes]) -> bytes:
-    """What there is to read of a string: all, if it has braces."""
-    return text.group() if b"{" in text.group() else b""
+#: {how many there are of what is told: who follows it}.
+_FOLLOWING: dict[int, Any] = {
+    1: Carriers._having, 2: Carriers._importing, 4: Carriers._to_parameters,
+}  # fmt: skip
 
 
 def _words_of(node: Any) -> set[str] | None:
@@ -274,28 +249,17 @@ def _words_of(node: Any) -> set[str] | None:
             continue
         if kind not in (cst.Name, cst.Attribute, cst.Subscript):
             return None
-        words.update(last_word(node) + each for each in calls)
+        form = "." if kind is cst.Attribute else ""
+        words.update(form + last_word(node) + each for each in calls)
         if kind is cst.Name:
             break
         node = node.value
     return words
 
 
-def _asks(raw: bytes, word: str, stem: str) -> bool:
-    """Whether a file imports a word from a module, or has it after a dot, but for imports."""
-    for match in re.finditer(rb"\.[ \t]*%s\b" % re.escape(word.encode("utf-8")), raw):
-        if _IN_IMPORT.fullmatch(raw, raw.rfind(b"\n", 0, match.start()) + 1, match.start()) is None:
-            return True
-    return any(
-        word == name and (module or stem).rpartition(".")[2] == stem
-        for module, _, names in outside.imports(_CONTINUED.sub(b" ", raw))
-        for name, _ in names
-    )
-
-
-def _plain(word: str) -> str:
-    """A word, without the `handed_on.CALLS` after it."""
-    return word.partition("(")[0]
+def _both(words: Iterable[str]) -> set[str]:
+    """Some words, as variables and as attributes."""
+    return {form + word for word in words for form in ("", ".")}
 
 
 def _has_star(imports: Iterable[Import]) -> bool:
@@ -307,7 +271,7 @@ def _has_star(imports: Iterable[Import]) -> bool:
 
 
 def _bound(
-    imports: Iterable[Import], asked: handed_on.Asked = handed_on.is_asked_for
+    imports: Iterable[Import], asked: asked_names.Asked = asked_names.is_asked_for
 ) -> dict[str, set[str]]:
     """{word: names below ``tf`` that it is imported as}, of those that a rule asks for."""
     found: dict[str, set[str]] = {root: {""} for root in ROOTS}
@@ -323,7 +287,7 @@ def _bound(
             if below is not None and asked(below):
                 found.setdefault(bound or name, set()).add(below)
             elif below and name == "*":
-                for word in handed_on.below(below[:-2], asked):
+                for word in asked_names.below(below[:-2], asked):
                     found.setdefault(word, set()).add(below[:-1] + word)
     return found
 

@@ -20,7 +20,6 @@ from tpudist.migrate import (
     refusals,
     relocation,
     rules,
-    strategy_words,
     unseen,
     unseen_names,
 )
@@ -71,7 +70,8 @@ class Engine:
     """
 
     def __init__(self, codebase, survey, options, whole=False):
-        self._codebase, self._survey, self._whole = codebase, survey, whole
+        self._codebase, self._survey = codebase, survey
+        self._reader = excerpts.Reader(codebase, survey, whole)
         self._options = options
         self._rules = [rule for rule in rules.load() if self.wanted(rule.name)]
         imports_ = rules.IMPORTS if self.wanted(rules.IMPORTS) else None
@@ -124,7 +124,7 @@ class Engine:
         source = None
         try:
             whole_source = source = sources.read(path, raw)
-            excerpt = None if whole else self._excerpt(path, source)
+            excerpt = None if whole else self._reader.excerpt(path, source)
             if excerpt is not None:
                 source = source._replace(text=excerpt.text)
             parsed = None if exact else self._codebase.parsed(path, source.text, bool(excerpt))
@@ -134,7 +134,7 @@ class Engine:
         except sources.UNREADABLE as error:
             return outcomes.Result(path, raw, raw, [], [], refusals.reason(error, source), era)
         try:
-            with deep_stack(), self._codebase.shortened(self._short if excerpt else None):
+            with deep_stack(), self._codebase.shortened(self._reader.short if excerpt else None):
                 self._codebase.asked.clear()
                 try:
                     text, done, left, others = self._steps(path, source, module, excerpt)
@@ -170,32 +170,6 @@ class Engine:
         told = {(use.path, use.line, use.column) for use in left}
         uses = [place.use(*each) for each in found]
         return [use for use in uses if (use.path, use.line, use.column) not in told]
-
-    def _excerpt(self, path, source):
-        """What there is to read of a file, None for all."""
-        if self._whole or source.notebook is not None or path in self._survey.strategic:
-            return None
-        if path in self._codebase.borrowed or path in self._survey.carriers.handing:
-            return None
-        if path in self._survey.mixed:
-            return None
-        if path not in self._survey.excerpts:
-            if strategy_words.uses_strategies(self._codebase.bytes[path]):
-                return None
-        return self._excerpt_of(path, source)
-
-    def _excerpt_of(self, path, source):
-        known = self._survey.excerpts.get(path)
-        if known is not None and known.size == len(source.text):
-            return excerpts.made(source.text, known)
-        return excerpts.of(source.text)
-
-    def _short(self, path, source):
-        """The text to read of a file that one which is read in part imports."""
-        if source.notebook is not None or path in self._survey.strategic:
-            return source.text
-        excerpt = self._excerpt_of(path, source)
-        return source.text if excerpt is None else excerpt.text
 
     def _steps(self, path, source, module, excerpt):
         """(the new text, uses rewritten, uses left, other names) after all steps."""

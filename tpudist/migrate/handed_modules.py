@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tpudist.eras import walks
 from tpudist.eras.names import without_compat
-from tpudist.migrate import handed_on
+from tpudist.migrate import asked_names, handed_on
 
 if TYPE_CHECKING:
     from typing import Iterable
@@ -36,7 +36,7 @@ def of(text: str, nodes: Iterable[ast.AST], bound: handed_on.Bound) -> frozenset
       Dotted names below ``tf``, "" for TensorFlow itself, apart from ``K = tf.keras.backend``,
       which is followed; None if it hands on no name.
     """
-    found = list(handed_on.standing(text, bound, handed_on.is_of_today))
+    found = list(handed_on.standing(text, bound, asked_names.is_of_today))
     if found:  # in strings and comments, perhaps
         code = _words(nodes, bound)
         found = [each for each in found if _line(text, each[1]) in code]
@@ -45,7 +45,7 @@ def of(text: str, nodes: Iterable[ast.AST], bound: handed_on.Bound) -> frozenset
     if not found and not by_string:
         return None
     names = {name for name, match in found if not _is_assigned(text, match)}.union(by_string)
-    return frozenset(without_compat(each) for each in names) & handed_on.ABOVE_TODAY
+    return frozenset(without_compat(each) for each in names) & asked_names.ABOVE_TODAY
 
 
 def _words(nodes: Iterable[Any], bound: handed_on.Bound) -> set[tuple[str, int]]:

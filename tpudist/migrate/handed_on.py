@@ -2,8 +2,9 @@
 
 A name that is called where it stands goes nowhere. What is told here is of words, and never
 too little: each way by which `tpudist.resolution.evaluate` follows a value is one here. A word
-stands for what it is, ``f()`` for what calling it gives: ``model_fn=slim.nets.vgg`` has calls of
-``model_fn`` give no name of TensorFlow.
+stands for a variable of that name, ``.word`` for an attribute. Each stands for what it is, and
+``f()`` for what calling it gives: ``model_fn=slim.nets.vgg`` has calls of ``model_fn`` give no
+name of TensorFlow.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tpudist.eras.names import without_compat
-from tpudist.migrate import rules
+from tpudist.migrate.asked_names import is_asked_for
 from tpudist.resolution import tensorflow_names
 
 if TYPE_CHECKING:
-    from typing import AbstractSet, Callable, Iterable, Iterator, Mapping
+    from typing import AbstractSet, Iterable, Iterator, Mapping
 
-    Asked = Callable[[str], bool]
+    from tpudist.migrate.asked_names import Asked
 
     #: {word: dotted names below ``tf`` that it is imported as}
     Bound = Mapping[str, set[str]]
@@ -32,27 +32,6 @@ ROOTS = ("tf", "tensorflow")
 CALLS = ("", "()", "()()")
 _NOTHING: Kinds = frozenset()
 _ITSELF: Kinds = frozenset([""])
-_RULES_OF_TODAY = ("gone-names", "renamed-names", "gone-by-2-2", "keras-optimizers")
-_ASKED, _TODAY = (
-    frozenset(
-        name
-        for rule in rules.load()
-        for kind, name in rule.uses
-        if kind == "tf" and (rule.name in _RULES_OF_TODAY) == is_today
-    )
-    for is_today in (False, True)
-)
-
-
-def _above(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(
-        ".".join(name.split(".")[:end]) for name in names for end in range(name.count(".") + 1)
-    )
-
-
-#: The names above those, "" for TensorFlow itself.
-ABOVE = _above(_ASKED)
-ABOVE_TODAY = _above(_TODAY)
 _NOT_CALLED = r"%s\b(?<!\w%s)(?<!import %s)(?<!\bas %s)(?<!from %s)((?:\s*\.\s*\w+)*)(?!\w|\s*[.(])"
 GIVING_BACK = frozenset("getattr next iter reversed tuple sorted enumerate zip".split())
 _READING = frozenset(["values", "items"])
@@ -67,37 +46,21 @@ class Handed(NamedTuple):
     Args:
       names: its variables and parameters.
       shared: those that other files may import.
-      anywhere: attributes, keywords and functions that return one.
-      called: functions that get one without a keyword, in which place, and by which of `CALLS`.
+      anywhere: attributes, and methods that return one.
+      called: functions that get one, in which place or by which keyword, and by which of `CALLS`.
       unknown: whether one goes where no word tells.
     """
 
     names: set[str]
     shared: set[str]
     anywhere: set[str]
-    called: set[tuple[str, int, str]]
+    called: set[tuple[str, int | str, str]]
     unknown: bool
 
 
-def is_asked_for(dotted: str) -> bool:
-    """Whether a rule asks for a name below ``tf``, or one that may be below it."""
-    dotted = without_compat(dotted)
-    first = dotted.partition(".")[0]
-    return dotted in ABOVE or dotted in _ASKED or first in ("contrib", "compat")
-
-
-def is_of_today(dotted: str) -> bool:
-    """Whether a name is one that today's TensorFlow has not, or above one: followed in a file."""
-    dotted = without_compat(dotted)
-    return dotted in ABOVE_TODAY or dotted in _TODAY
-
-
-def below(module: str, asked: Asked) -> set[str]:
-    """The words right below a module's name that a rule asks for, or that are above such a name."""
-    every = (_ASKED, _TODAY, ABOVE, ABOVE_TODAY)
-    found = {name.rpartition(".")[2] for names in every for name in names
-             if name.rpartition(".")[0] == module and asked(name)}  # fmt: skip
-    return found
+def plain(word: str) -> str:
+    """A word, without the `CALLS` after it and the dot before it."""
+    return word.lstrip(".").partition("(")[0]
 
 
 def may_hand_on(text: str, bound: Bound, asked: Asked = is_asked_for) -> bool:
@@ -175,19 +138,19 @@ class _Finder:
             self._put(node.targets if type(node) is ast.Assign else [node.target], node, kinds)
 
     def _loop(self, node: Any) -> None:
-        kinds = self._kinds(node.iter)
+        kinds = self._items(node.iter)
         if kinds:
             self._put([node.target], node, kinds)
 
     def _put(self, targets: Iterable[ast.AST], statement: ast.AST, kinds: Kinds) -> None:
         is_whole = type(statement) not in (ast.Assign, ast.For, ast.AnnAssign, ast.AugAssign)
-        for node in [each for target in targets for each in ast.walk(target)]:
+        for node in [each for target in targets for each in _targets(target)]:
             if type(node) is ast.Attribute:
-                self._everywhere(node.attr, kinds)
+                self._everywhere("." + node.attr, kinds)
             elif type(node) is ast.Name:
                 self._name(node.id, is_whole or id(statement) in self._at_top, kinds)
                 if id(statement) in self._in_classes:
-                    self._everywhere(node.id, kinds)
+                    self._everywhere("." + node.id, kinds)
 
     def _name(self, name: str, is_shared: bool, kinds: Kinds) -> None:
         words = {name + calls for calls in kinds}
@@ -196,8 +159,8 @@ class _Finder:
             self._handed.shared.update(words)
         self._hot |= words
 
-    def _everywhere(self, name: str, kinds: Kinds) -> None:
-        words = {name + calls for calls in kinds}
+    def _everywhere(self, word: str, kinds: Kinds) -> None:
+        words = {word + calls for calls in kinds}
         self._handed.anywhere.update(words)
         self._hot |= words
 
@@ -209,12 +172,12 @@ class _Finder:
         for each in node.keywords:
             kinds = self._kinds(each.value)
             if kinds:
-                self._everywhere(each.arg or "", kinds)
+                self._handed.called.update((word, each.arg or "", calls) for calls in kinds)
                 self._unknown = self._unknown or word in _CALLBACKS
         for index, each in enumerate(node.args if word else ()):
             kinds = self._kinds(each)
             if kinds:
-                self._unknown = self._unknown or word in _CALLBACKS
+                self._unknown = self._unknown or bool(index) and word in _CALLBACKS
                 if word == "append" and type(function) is ast.Attribute:
                     self._put([function.value], node, kinds)
                 elif word not in GIVING_BACK:
@@ -241,8 +204,10 @@ class _Finder:
         given = self._given(kinds)
         for function in self._nodes:
             if type(function) in _FUNCTIONS and any(each is node for each in ast.walk(function)):
-                is_property = bool(function.decorator_list)
-                self._everywhere(function.name, given | kinds if is_property else given)
+                comes = given | kinds if function.decorator_list else given  # of a property
+                self._name(function.name, id(function) in self._at_top, comes)
+                if id(function) in self._in_classes:
+                    self._everywhere("." + function.name, comes)
 
     def _given(self, kinds: Kinds) -> Kinds:
         """By how many calls a name comes out of a function that returns what has `kinds`."""
@@ -260,12 +225,11 @@ class _Finder:
         return _NOTHING.union(*[self._kinds(each) for each in nodes if each is not None])
 
     def _chain(self, node: Any) -> Kinds:
-        words = []
+        words: list[str] = []
         while type(node) is ast.Attribute:
-            words.append(node.attr)
+            words.insert(0, node.attr)
             node = node.value
-        words.reverse()
-        inner = _NOTHING
+        chain, inner = ["." + word for word in words], _NOTHING
         if type(node) is not ast.Name:
             inner = self._kinds(node)
         elif node.id in self._bound and self._hot.isdisjoint(node.id + calls for calls in CALLS):
@@ -277,11 +241,11 @@ class _Finder:
         ):
             return _ITSELF
         else:
-            words.insert(0, node.id)
+            chain.insert(0, node.id)
         if not self._hot:
             return _ITSELF & inner
-        kinds = {calls for calls in CALLS if words[-1] + calls in self._hot}
-        return kinds | _ITSELF if "" in inner or not self._hot.isdisjoint(words[:-1]) else kinds
+        kinds = {calls for calls in CALLS if chain[-1] + calls in self._hot}
+        return kinds | _ITSELF if "" in inner or not self._hot.isdisjoint(chain[:-1]) else kinds
 
     def _result(self, node: Any) -> Kinds:
         function = node.func
@@ -290,11 +254,30 @@ class _Finder:
         if type(function) is ast.Name and word in GIVING_BACK:
             return self._any(*node.args).union(kinds)
         if type(function) is ast.Attribute and word in _READING:
-            return self._kinds(function.value).union(kinds)
+            return self._items(function.value).union(kinds)
         return kinds
+
+    def _items(self, node: Any) -> Kinds:
+        """As `_kinds`, of what an expression holds: a name below TensorFlow holds none."""
+        if type(node) not in (ast.Name, ast.Attribute):
+            return self._kinds(node)
+        word = node.id if type(node) is ast.Name else "." + node.attr
+        return {calls for calls in CALLS if word + calls in self._hot}
 
     def _lambda(self, node: Any) -> Kinds:
         return self._given(self._kinds(node.body))
+
+
+def _targets(node: Any) -> Iterator[ast.AST]:
+    """The Names and Attributes that are assigned to: whole, or an item."""
+    kind = type(node)
+    if kind in (ast.Name, ast.Attribute):
+        yield node
+    elif kind in (ast.Subscript, ast.Starred):
+        yield from _targets(node.value)
+    else:
+        for each in getattr(node, "elts", ()):
+            yield from _targets(each)
 
 
 def _own(body: Iterable[Any]) -> Iterator[ast.AST]:
@@ -319,7 +302,7 @@ _FLOWING: dict[Any, Any] = {
     ast.IfExp: lambda finder, node: finder._any(node.body, node.orelse),
     ast.BoolOp: lambda finder, node: finder._any(*node.values),
     ast.Starred: lambda finder, node: finder._kinds(node.value),
-    ast.Subscript: lambda finder, node: finder._kinds(node.value),
+    ast.Subscript: lambda finder, node: finder._items(node.value),
     ast.List: lambda finder, node: finder._any(*node.elts),
     ast.Tuple: lambda finder, node: finder._any(*node.elts),
     ast.Set: lambda finder, node: finder._any(*node.elts),

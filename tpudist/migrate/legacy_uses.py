@@ -170,10 +170,10 @@ def _may_be_tensorflow(plan, node):
     """Whether one of the words of ``a.b.c`` is one that the file keeps TensorFlow's names under."""
     if plan.words is None:
         return True
-    while isinstance(node, cst.Attribute):
-        if node.attr.value in plan.words:
+    while isinstance(node, (cst.Attribute, cst.Call, cst.Subscript)):
+        if isinstance(node, cst.Attribute) and node.attr.value in plan.words:
             return True
-        node = node.value
+        node = node.func if isinstance(node, cst.Call) else node.value
     return isinstance(node, cst.Name) and node.value in plan.words
 
 
@@ -288,7 +288,11 @@ def leave_unresolved(plan, node, owner, name, values, kinds, table):
 
 def is_of_nothing(plan, node, owner, name, kinds):
     """Whether nothing is to be told of a name, whatever its owner: that need not be followed."""
-    if plan.survey.makes_strategies or plan.located or not kinds <= tensorflow_names.OF_STRATEGIES:
+    if plan.located or not kinds <= tensorflow_names.OF_STRATEGIES:
+        return False
+    if plan.survey.kinds.isdisjoint(kinds):
+        return True
+    if plan.survey.makes_strategies:
         return False
     return "strategy" not in kinds or not (
         _is_of_strategies(plan, name) or _is_told(plan, node, owner, name)

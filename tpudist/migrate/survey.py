@@ -7,8 +7,16 @@ import re
 from tpudist import surfaces
 from tpudist.eras import decide, evidence, walks
 from tpudist.eras import names as era_names
-from tpudist.migrate import carriers, excerpts, graph_mode, outcomes, program_files, strategy_words
-from tpudist.resolution import python_trees, sources
+from tpudist.migrate import (
+    asked_lines,
+    carriers,
+    excerpts,
+    graph_mode,
+    outcomes,
+    program_files,
+    strategy_words,
+)
+from tpudist.resolution import python_trees, sources, tensorflow_names
 
 _TPU_CONTRIB = re.compile(
     r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
@@ -63,6 +71,7 @@ class Survey:
       strategic: the files of programs with a strategy, or something that may be one.
       names_strategies: whether a file has a name of one, in a comment or a text perhaps.
       makes_strategies: whether one may be made by what the files do.
+      kinds: the kinds of objects that there may be, as of `tensorflow_names.kinds`.
       strategy_classes: the classes that TPU strategies have after a migration to
         latest, dotted names below ``tf``: they are three in TensorFlow 2.
       excerpts: {path: `excerpts.Parts`} of some files that may be read in part.
@@ -114,10 +123,11 @@ class Survey:
             strategy_words.makes_strategies(codebase.bytes[path]) for path in codebase.candidates
         )
         self.makes_strategies = bool(self._making) or self.carriers.unknown
+        self.kinds = tensorflow_names.kinds(codebase.mentioning)
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
-        every.update(self._with_common_names(codebase, reached))
+        every.update(self._with_common_names(codebase, reached), self.carriers.borrowing)
         self.files = sorted(every - set(self.faults))
         self._facts = self._borrowed = None
 
@@ -144,6 +154,10 @@ class Survey:
     def wants_v1(self, path):
         """Whether ``tf`` in a file means that of TensorFlow 1."""
         return path in self._v1
+
+    def may_be_members(self, name):
+        """Whether there may be an object with a member of a name that a rule asks for."""
+        return not self.kinds.isdisjoint(asked_lines.MEMBERS[name])
 
     def _starts(self, codebase):
         def imported(path):

@@ -66,6 +66,10 @@ KINDS = (
 #: The kinds that only a strategy, or what makes one, gives.
 OF_STRATEGIES = KINDS - {"resolver", "optimizer"}
 
+#: (the kind that it comes from, "" for none; a word without which nothing gives it; a kind).
+_GIVEN = [("", dotted.rpartition(".")[2], kind) for dotted, kind in _RESULTS.items()]
+_GIVEN += [(*key, kind) for key, kind in {**_METHODS, **_ATTRIBUTES, **CALLBACKS}.items() if kind]
+
 #: What an object of a kind is called.
 DESCRIPTIONS = {
     "strategy": "a strategy",
@@ -146,6 +150,22 @@ def result_of(dotted):
     if _OPTIMIZER.match(dotted):
         return "optimizer"
     return _RESULTS.get(dotted)
+
+
+def kinds(has):
+    """The kinds of objects that there may be in a code base.
+
+    Args:
+      has: tells whether some file of it has a word.
+
+    Returns:
+      A set of some of `KINDS`. A strategy may come from anywhere.
+    """
+    found, size = {"strategy", "optimizer", ""}, 0
+    while len(found) > size:
+        size = len(found)
+        found.update(kind for owner, word, kind in _GIVEN if owner in found and has(word))
+    return found - {""}
 
 
 def attribute_of(kind, name):
