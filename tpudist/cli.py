@@ -10,6 +10,7 @@ Exit codes: 0 fine, 1 the verb found problems, 2 a usage error or a
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -208,9 +209,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
       SystemExit: from argparse (``--help``, usage errors), or the script's own.
     """
+    is_process = argv is None
     argv, script_arguments = _split(sys.argv[1:] if argv is None else list(argv))
     options = parser().parse_args(argv)
     options.arguments = script_arguments
+    if is_process and options.verb is migrate:
+        gc.disable()  # it ends then: nobody needs what a last look through all objects frees
     try:
         return options.verb(options)
     except TpudistError as error:

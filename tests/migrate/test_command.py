@@ -267,3 +267,14 @@ def test_files_are_found_from_a_relative_path(tree, monkeypatch):
     assert cli.main(["migrate", ".", "--to", "2.2", "--write"]) == 0
     assert "s.run" in (tree / "a.py").read_text()
     assert sorted(os.listdir(str(tree))) == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize("is_process", [True, False])
+def test_only_a_process_that_ends_leaves_its_garbage(tree, monkeypatch, is_process):
+    kept = []
+    monkeypatch.setattr("sys.argv", ["tpudist", "migrate", "--to", "latest", str(tree)])
+    monkeypatch.setattr("gc.disable", lambda: kept.append("disabled"))
+    monkeypatch.setattr("gc.enable", lambda: kept.append("enabled"))
+    monkeypatch.setattr("gc.isenabled", lambda: "disabled" not in kept)
+    assert cli.main(None if is_process else ["migrate", "--to", "latest", str(tree)]) < 2
+    assert kept[-1] == ("disabled" if is_process else "enabled")

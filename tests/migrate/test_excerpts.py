@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.migrate import harness, test_programs
+from tests.migrate import harness, test_carriers, test_programs
 from tpudist.migrate import engine, excerpts, survey
 from tpudist.resolution import codebase
 
@@ -107,6 +107,14 @@ def test_the_same_outcome(to, tmp_path):
 def test_the_same_outcome_of_the_corpus(case, tmp_path):
     harness.put(tmp_path, {name: both[0] for name, both in case.files.items()})
     assert outcomes(tmp_path, case.to, False) == outcomes(tmp_path, case.to, True)
+
+
+@pytest.mark.parametrize("way", sorted(test_carriers.PROGRAMS))
+def test_the_same_outcome_of_what_is_handed_on(way, tmp_path):
+    head = "import tensorflow as tf\ndef other(x):\n    return tf.nn.relu(x)\n"
+    program = test_carriers.PROGRAMS[way].items()
+    harness.put(tmp_path, {name: head + text for name, text in program})
+    assert outcomes(tmp_path, "latest", False) == outcomes(tmp_path, "latest", True)
 
 
 @pytest.mark.parametrize("to", ["2.2", "latest"])

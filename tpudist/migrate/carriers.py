@@ -46,6 +46,7 @@ class Carriers:
         self.unknown = False
         self.handing: dict[str, frozenset[str]] = {}
         self.borrowing: dict[str, set[str]] = {}
+        self._keeping: set[str] = set()
         self._unsure: set[str] = set()
         self._everywhere: set[str] = set(_ROOTS)
         self._inside: dict[str, set[str]] = {}
@@ -101,8 +102,8 @@ class Carriers:
         self._only_inside.setdefault(path, set()).update(_both(words))
 
     def lent(self, path: str) -> frozenset[str]:
-        """The words by which a file may have names from other files, and where it keeps them."""
-        if path not in self.borrowing:
+        """The words by which a file may have names from others, and under which it keeps any."""
+        if path not in self.borrowing and path not in self._keeping:
             return frozenset()
         return frozenset(map(plain, self._inside[path])) - _ROOTS
 
@@ -172,6 +173,7 @@ class Carriers:
         self._add(path, handed.shared)
         if handed.names:
             self._inside.setdefault(path, set()).update(handed.names)
+            self._keeping.add(path)
 
     def _having(self, codebase: CodeBase, word: str) -> Iterator[tuple[str, str]]:
         """(file, word) of those that may hand on what a word stands for in any file."""
@@ -227,6 +229,7 @@ class Carriers:
                 inside = self._inside.setdefault(path, set())
                 for word in sorted({word + calls for word in given if word} - inside):
                     inside.add(word)
+                    self._keeping.add(path)
                     yield path, word
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from tpudist.eras import walks
 from tpudist.migrate import asked_lines, strategy_words
+from tpudist.migrate.handing_bytes import has_star
 from tpudist.resolution import python_trees
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class Reader:
             return None
         if path in self._codebase.borrowed or path in self._survey.mixed:
             return None
-        if path in self._survey.carriers.handing:
+        carriers = self._survey.carriers
+        if path in carriers.handing or carriers.unknown and has_star(self._codebase.bytes[path]):
             return None
         if path not in self._survey.excerpts:
             if strategy_words.uses_strategies(self._codebase.bytes[path]):

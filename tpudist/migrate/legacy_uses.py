@@ -173,7 +173,11 @@ def _may_be_tensorflow(plan, node):
     while isinstance(node, (cst.Attribute, cst.Call, cst.Subscript)):
         if isinstance(node, cst.Attribute) and node.attr.value in plan.words:
             return True
-        node = node.func if isinstance(node, cst.Call) else node.value
+        is_call = isinstance(node, cst.Call)
+        if is_call and node.args and last_word(node.func) == "getattr":
+            node = node.args[0].value
+        else:
+            node = node.func if is_call else node.value
     return isinstance(node, cst.Name) and node.value in plan.words
 
 
