@@ -133,6 +133,44 @@ PROGRAMS = {
         "b.py": "import c\ndef f(K):\n    c.g(T=K)\n",
         "c.py": "def g(T):\n    T.contrib.layers.bow_encoder(1)\n",
     },
+    "a function of a module": {
+        "a.py": "def x():\n    return tf.contrib.layers\n",
+        "b.py": "import a\ndef f(x):\n    a.x().bow_encoder(x.size)\ny = a.x()\ny.bow_encoder(1)\n",
+    },
+    "a function under another name": {
+        "a.py": "def f():\n    return tf.contrib.layers\n",
+        "b.py": "from a import f as g\ng().bow_encoder(1)\n",
+    },
+    "a function of a package": {
+        "p/a.py": "def f():\n    return tf.contrib.layers\n",
+        "p/__init__.py": "from .a import f\n",
+        "b.py": "import p\np.f().bow_encoder(1)\n",
+    },
+    "a function that gives what another's does": {
+        "a.py": "def f():\n    return tf.contrib.layers\n",
+        "b.py": "import a\ndef g():\n    return a.f()\n",
+        "c.py": "import b\nb.g().bow_encoder(1)\n",
+    },
+    "a method's result": {
+        "a.py": "class A:\n    def f(self):\n        return tf.contrib.layers\n",
+        "b.py": "from a import A\nA().f().bow_encoder(1)\n",
+    },
+    "the second class of a file": {
+        "a.py": "from b import B\nB(1, y=tf.contrib.layers)\n",
+        "b.py": "class A:\n    def __init__(self, x):\n        x.size\nclass B:\n"
+        "    def __init__(self, x, y):\n        self.y = y\n    def f(self):\n"
+        "        self.y.bow_encoder(1)\n",
+    },
+    "beside a keyword of what a dict has": {
+        "a.py": "d = {'a': len}\nd['a'](x=tf.contrib.layers)\nx = tf.contrib.layers\n"
+        "x.bow_encoder(1)\n"
+    },
+    "an item of an attribute": {
+        "a.py": "class A:\n    def __init__(self):\n        self.d = {}\n"
+        "        self.d['a'] = tf.contrib.layers\n    def f(self):\n"
+        "        for k, v in self.d.items():\n            v.bow_encoder(1)\n"
+        "x = tf.contrib.layers\nx.bow_encoder(2)\n"
+    },
     "a strategy's callback": {
         "a.py": "s = tf.contrib.distribute.MirroredStrategy()\ndef f(x):\n    x.bow_encoder(1)\n"
         "s.call_for_each_tower(f, tf.contrib.layers)\n",

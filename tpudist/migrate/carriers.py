@@ -38,14 +38,13 @@ class Carriers:
       unknown: whether they may be any.
       handing: {path: as of `handed_modules.of`} of the files that hand on what today's TensorFlow
         has not, or what is above it.
-      borrowing: {path: words} of the files that have a name from another file's variable or
-        function.
+      borrowing: the files that have a name from another file's variable or function.
     """
 
     def __init__(self) -> None:
         self.unknown = False
         self.handing: dict[str, frozenset[str]] = {}
-        self.borrowing: dict[str, set[str]] = {}
+        self.borrowing: set[str] = set()
         self._keeping: set[str] = set()
         self._unsure: set[str] = set()
         self._everywhere: set[str] = set(_ROOTS)
@@ -192,7 +191,7 @@ class Carriers:
             if path in paths:
                 forms |= handing_bytes.asked_as(codebase.bytes[path], imports, word, stem)
             for form in forms - self._inside.get(path, set()):
-                self.borrowing.setdefault(path, set()).add(plain(form))
+                self.borrowing.add(path)
                 self._inside.setdefault(path, set()).add(form)
                 if not form.startswith("."):
                     self._add(path, {form})

@@ -169,7 +169,7 @@ class _Finder:
         word = getattr(function, "attr", None) or getattr(function, "id", None) or ""
         if word and self._is_tensorflow(function):
             return
-        for each in node.keywords:
+        for each in node.keywords if word else ():
             kinds = self._kinds(each.value)
             if kinds:
                 self._handed.called.update((word, each.arg or "", calls) for calls in kinds)
