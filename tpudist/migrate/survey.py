@@ -123,7 +123,9 @@ class Survey:
             strategy_words.makes_strategies(codebase.bytes[path]) for path in codebase.candidates
         )
         self.makes_strategies = bool(self._making) or self.carriers.unknown
-        self.kinds = tensorflow_names.kinds(codebase.mentioning)
+        self.kinds = tensorflow_names.KINDS
+        if self.makes_strategies:
+            self.kinds = tensorflow_names.kinds(codebase.mentioning)
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
