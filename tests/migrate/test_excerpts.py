@@ -175,3 +175,93 @@ def test_members_of_what_no_strategy_reaches(tmp_path, head):
     harness.put(tmp_path, {"a.py": text % (head, body)})
     left = harness.results(tmp_path, "latest")["a.py"].left
     assert [use.line for use in left] == [7, 8, 11]
+
+
+_MEMBERS = {
+    "": [
+        "d.update(x)",
+        "d.update(x, a=1)",
+        "d.update()",
+        "m.group(1)",
+        "m.group('a')",
+        "m.group()",
+        "x.map(f)",
+        "x.map(f, num_parallel_calls=2)",
+        "x.initialize(1)",
+        "x.initialize(a=1)",
+        "x.finalize(x)",
+        "tf.group(x)",
+        "functools.reduce(f, x)",
+        "os.path.update(x)",
+        "d['update']",
+        "print('update', 'group')",
+        "x.minimize(f)",
+    ],
+    "update": [
+        "d.update(x, f)",
+        "d.update(x, fn=f)",
+        "d.update(fn=f, var=x)",
+        "d.update(*x)",
+        "d.update(x, **f)",
+        "f(d.update)",
+        "my_strategy.update(x)",
+        "getattr(x, 'update')",
+        "attrgetter('extended.update')(x)",
+        "vars(x)['update']",
+        "x.__dict__['update']",
+        "x.map(f).update(x, f)",
+        "strategy_lib.update(x, f)",
+    ],
+    "group": [
+        "m.group(x)",
+        "m.group(value=x)",
+        "os.path.group(x)",
+        "[g.group(x) for g in f]",
+        "numpy.group(x)",
+        "copy.group(x)",
+    ],
+    "map": ["x.map(x, f)", "x.map(f, map_over=x, fn=f)"],
+    "initialize": ["x.initialize()", "x.initialize(*f)"],
+    "call_for_each_tower": ["functools.call_for_each_tower(f)"],
+}
+
+
+@pytest.mark.parametrize(
+    "member, code", [(member, code) for member in _MEMBERS for code in _MEMBERS[member]]
+)
+def test_members_that_only_others_have(tmp_path, member, code):
+    """A file of a program with a strategy is read in part unless it may ask for one of its."""
+    text = (
+        "import tensorflow as tf\nimport functools, os.path, strategy_lib, copy as numpy\n"
+        "tf.contrib.layers.flatten(1)\n"
+        "def f(x, d, m, f, copy):\n    return %s\ndef g(x):\n    numpy = x\n" % code
+    )
+    main = "import tensorflow as tf\nimport a\na.f(tf.distribute.get_strategy())\n"
+    harness.put(tmp_path, {"a.py": text, "main.py": main})
+    files = codebase.CodeBase([str(tmp_path)])
+    known = survey.Survey(files)
+    path = str(tmp_path / "a.py")
+    assert path in known.strategic
+    found = known.excerpts.get(path)
+    asked = {each for each in found.members if known.may_be_members(each)} if found else {member}
+    assert asked == ({member} if member else set())
+    assert outcomes(tmp_path, "latest", False) == outcomes(tmp_path, "latest", True)
+
+
+@pytest.mark.parametrize(
+    "code, rewritten",
+    [
+        ("s.update(v, f)", True),
+        ("s.update(v, fn=f)", True),
+        ("s.update(*v)", True),
+        ("s.update(v)", False),
+        ("s.group(v)", True),
+        ("s.group(1)", False),
+    ],
+)
+def test_a_call_that_no_strategy_takes_is_no_strategys(tmp_path, code, rewritten):
+    program = "import tensorflow as tf\ntf.Session()\ndef g(s, v, f):\n    return %s\n" % code
+    main = "import tensorflow as tf\nimport a\na.g(tf.distribute.get_strategy(), 1, 2)\n"
+    harness.put(tmp_path, {"a.py": program, "main.py": main})
+    found = harness.results(tmp_path, "latest")["a.py"]
+    assert (4 in [use.line for use in found.left + found.rewritten]) == rewritten

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tpudist import surfaces
-from tpudist.eras.names import without_compat
-from tpudist.migrate import keras_calls, rules
+from tpudist.eras.names import is_called_like_a_strategy, without_compat
+from tpudist.migrate import common_members, keras_calls, rules
 from tpudist.migrate.asked_names import is_asked_for, is_of_today
 from tpudist.migrate.handed_on import GIVING_BACK
 from tpudist.resolution import gone_words
@@ -36,6 +36,11 @@ MEMBERS: dict[str, set[str]] = {}
 for _, _kind, _name in _KEYS:
     if _kind not in ("tf", "keras", "call"):
         MEMBERS.setdefault(_name, set()).add(_kind)
+#: Functions that ask for a member by a string, and what all of them are asked of by one.
+_BY_NAME = frozenset(
+    ["getattr", "hasattr", "setattr", "delattr", "object", "methodcaller", "attrgetter"]
+)
+_OF_ALL_MEMBERS = frozenset(["vars", "__dict__"])
 _TOLD_ONCE = frozenset(name for rule, _, name in _KEYS if rule == "gone-names")
 _TOLD_LAST = frozenset(name.rpartition(".")[2] for name in _TOLD_ONCE)
 #: The modules above them; as a whole they may be assigned or handed on.
@@ -92,20 +97,53 @@ def of(nodes: list[ast.AST], lent: AbstractSet[str]) -> Asked:
     found |= _handing_on(names, modules, kinds)
     if "keras" in names or any("keras" in word for word in _words_of(imports)):
         found |= _of_keras(names, kinds)
-    return Asked(found, frozenset(words.union(modules)), _members(names, kinds))
+    return Asked(found, frozenset(words.union(modules)), _members(names, kinds, modules))
 
 
-def _members(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> frozenset[str]:
-    found = {word for word in MEMBERS.keys() & names for node in names[word]
-             if type(node) is ast.Attribute}  # fmt: skip
+def _members(
+    names: dict[str, list[Any]], kinds: dict[type, list[Any]], modules: dict[str, str]
+) -> frozenset[str]:
+    others = {id(each) for each in common_members.of_others(kinds.get(ast.Call, ()))}
+    own = _only_modules(names, kinds, modules)
+    found = {
+        word
+        for word in MEMBERS.keys() & names
+        for node in names[word]
+        if type(node) is ast.Attribute and id(node) not in others
+        and not (word in common_members.COMMON and getattr(node.value, "id", "") in own)
+    }  # fmt: skip
     defined = *kinds.get(ast.FunctionDef, ()), *kinds.get(ast.AsyncFunctionDef, ())
     found.update(each.name for each in defined if each.name in MEMBERS)
-    found.update(
-        node.value
-        for node in kinds.get(ast.Constant, ())
-        if type(node.value) is str and node.value in MEMBERS
-    )
+    found.update(_members_in_strings(names, kinds))
     return frozenset(found)
+
+
+def _only_modules(
+    names: dict[str, list[Any]], kinds: dict[type, list[Any]], modules: dict[str, str]
+) -> set[str]:
+    """The words that stand for modules and nothing else: ``tf.group`` is no strategy's."""
+    found = {word for word, below in modules.items() if not below}
+    for node in kinds.get(ast.Import, ()):
+        found.update(each.asname or each.name.partition(".")[0] for each in node.names)
+    found = {word for word in found if not is_called_like_a_strategy(word)}
+    found -= {node.arg for node in kinds.get(ast.arg, ())}
+    return {
+        word
+        for word in found
+        if all(type(getattr(node, "ctx", None)) is not ast.Store for node in names.get(word, ()))
+    }
+
+
+def _members_in_strings(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> Iterator[str]:
+    """The members that ``getattr(x, "name")`` and its kin ask for."""
+    texts = kinds.get(ast.Constant, []) if names.keys() & _OF_ALL_MEMBERS else []
+    for call in kinds.get(ast.Call, ()) if names.keys() & _BY_NAME else ():
+        if _word(call.func) in _BY_NAME:
+            texts = texts + call.args
+    for node in texts:
+        text = getattr(node, "value", None)
+        if type(text) is str and text.rpartition(".")[2] in MEMBERS:
+            yield text.rpartition(".")[2]
 
 
 def _is_type(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tpudist import surfaces
 from tpudist.eras import evidence, names, walks
-from tpudist.migrate.legacy_uses import OF_OTHERS
+from tpudist.migrate.common_members import OF_OTHERS
 from tpudist.resolution import marks, python_trees
 
 if TYPE_CHECKING:

@@ -10,27 +10,14 @@ import libcst as cst
 from tpudist import surfaces
 from tpudist.eras import names as era_names
 from tpudist.migrate import contrib_words, keras_calls
+from tpudist.migrate.common_members import COMMON, OF_OTHERS, is_call_of_others
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import imported_values, members, syntax_trees, tensorflow_names
 from tpudist.resolution.import_origins import first_name, first_word
 from tpudist.resolution.module import dotted_name, last_word
 
-#: Members whose names many other objects have: told only of what is called like a strategy.
-COMMON = (
-    "run",
-    "reduce",
-    "update",
-    "map",
-    "initialize",
-    "finalize",
-    "broadcast",
-    "group",
-    "configure",
-)
 #: What the rule is asked about whose names are in no list of its own.
 CARRIED_ON = "contrib.+"
-#: Names that settings and others have as well, beside strategies.
-OF_OTHERS = (*COMMON, "steps_per_run", "num_hosts", "num_replicas")
 _OTHER = ("other",)
 _TENSORFLOW = ("tf", "tensorflow")  # what it is called
 _AGGREGATIONS = ("VariableAggregation.", "distribute.ReduceOp.")
@@ -238,6 +225,8 @@ def _is_inner(plan, node, table):
 def _member_use(plan, node, kinds, table):
     if is_of_nothing(plan, node, node.value, node.attr.value, kinds):
         return
+    if is_call_of_others(plan.module.parent(node), node):
+        return plan.other(node, node.attr.value, "no strategy's takes what it is given")
     values = plan.evaluator.values(plan.module, node.value)
     known = kinds_of(plan, values, kinds, node.attr.value)
     if not known:
@@ -292,11 +281,11 @@ def leave_unresolved(plan, node, owner, name, values, kinds, table):
 
 def is_of_nothing(plan, node, owner, name, kinds):
     """Whether nothing is to be told of a name, whatever its owner: that need not be followed."""
-    if plan.located or not kinds <= tensorflow_names.OF_STRATEGIES:
+    if plan.located:
         return False
     if plan.survey.kinds.isdisjoint(kinds):
         return True
-    if plan.survey.makes_strategies:
+    if not kinds <= tensorflow_names.OF_STRATEGIES or plan.survey.makes_strategies:
         return False
     return "strategy" not in kinds or not (
         _is_of_strategies(plan, name) or _is_told(plan, node, owner, name)

@@ -4,13 +4,8 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.eras import names as era_names
-from tpudist.migrate.legacy_uses import (
-    COMMON,
-    is_of_nothing,
-    kinds_of,
-    leave_member,
-    leave_unresolved,
-)
+from tpudist.migrate.common_members import COMMON
+from tpudist.migrate.legacy_uses import is_of_nothing, kinds_of, leave_member, leave_unresolved
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import STEPS, Use
 from tpudist.resolution import builtin_calls, import_origins

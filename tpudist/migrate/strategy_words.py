@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpudist.eras import walks
-from tpudist.migrate import legacy_uses, rules
+from tpudist.migrate import common_members, rules
 from tpudist.resolution import contents
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OWN = {
     name for rule in rules.load() for kind, name in rule.uses if kind in ("strategy", "resolver")
-} - set(legacy_uses.COMMON)
+} - set(common_members.COMMON)
 #: What makes a strategy, or the context of one.
 _MADE = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
@@ -30,7 +30,7 @@ _NAMED = {
 }  # fmt: skip
 #: Words of which a file has one that the pattern is found in; to look for them takes no time.
 _IN_MADE = (b"Strategy", b"strategy", b"_context", b"tpudist", b"distribute=")
-_COMMON = "|".join(legacy_uses.COMMON).encode("ascii")
+_COMMON = "|".join(common_members.COMMON).encode("ascii")
 #: What is done with one, or with something that cannot be told, and where a resolver is asked
 #: for: words in lower case, one of which it begins with, and a pattern. One that begins with a
 #: word is found many times as fast.
