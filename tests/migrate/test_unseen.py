@@ -171,6 +171,9 @@ _BASE = "import tensorflow as tf\nclass Base:\n    B = tf.keras.backend\n"
 KEPT = {
     "a base class": "from b import Base\nclass A(Base):\n    def f(self):\n"
     "        self.B.get_session()  #\n",
+    "two files away": "import c\nclass A(c.Middle):\n    def f(self):\n"
+    "        self.B.get_session()  #\n",
+    "three files away": "from d import Last\nLast().B.get_session()  #\n",
     "the class": "import b\nb.Base.B.get_session()  #\n",
     "an object": "from b import Base\nBase().B.get_session()  #\n",
     "another class": "from b import Base\nclass A:\n    def f(self):\n"
@@ -178,10 +181,39 @@ KEPT = {
 }
 
 
+#: Classes between them, in files of their own.
+_BETWEEN = {
+    "c.py": "import b, abc\nclass Middle(b.Base, metaclass=abc.ABCMeta):\n    pass\n",
+    "d.py": "import c\nclass Last(c.Middle):\n    pass\n",
+}
+
+
 @pytest.mark.parametrize("way", sorted(KEPT))
 def test_what_a_class_of_another_file_keeps_is_told(tmp_path, way):
     text = KEPT[way]
-    harness.put(tmp_path, {"a.py": text, "b.py": _BASE})
+    harness.put(tmp_path, {"a.py": text, "b.py": _BASE, **_BETWEEN})
     found = harness.results(tmp_path, "latest").get("a.py")
     told = [use.line for use in found.left] if found else []
     assert told == [number for number, line in enumerate(text.split("\n"), 1) if line[-1:] == "#"]
+
+
+@pytest.mark.parametrize("kept", ["T = T0", "def __init__(self):\n        self.T = T0"])
+@pytest.mark.parametrize("base", ["b.Base", "c.Middle", "d.Last"])
+def test_tensorflow_itself_that_a_class_of_another_file_keeps(tmp_path, kept, base):
+    """The file it is from has names of TensorFlow 1 no more than its user says so."""
+    text = "import %s\nclass A(%s):\n    def f(self):\n        return self.T.Session()\n"
+    files = {"a.py": text % (base[0], base), **_BETWEEN}
+    files["b.py"] = "import tensorflow as T0\nclass Base:\n    %s\n" % kept
+    harness.put(tmp_path, files)
+    after = {name: each.after for name, each in harness.results(tmp_path, "latest").items()}
+    assert after["b.py"].startswith(b"import tensorflow.compat.v1 as T0\n")
+
+
+@pytest.mark.parametrize("asked", ["self.T.Session", "self.T.nn.relu"])
+def test_an_attribute_of_that_name_of_another_class(tmp_path, asked):
+    files = {"a.py": "class A:\n    def f(self):\n        return %s(1)\n" % asked}
+    files["b.py"] = "import tensorflow as T0\nclass Base:\n    T = T0\n"
+    harness.put(tmp_path, files)
+    assert not any(
+        each.before != each.after for each in harness.results(tmp_path, "latest").values()
+    )

@@ -96,7 +96,7 @@ class CodeBase:
         ]
         self.files, self.passed_over = source_files.find(paths, exclude)
         self.bytes = contents_lib.Contents(contents)
-        self.unreadable, self.candidates, may_borrow = {}, [], []
+        self.unreadable, self.candidates, may_borrow, keeping = {}, [], set(), []
         for path in self.files:
             try:
                 raw = self.bytes.take(path)
@@ -106,14 +106,20 @@ class CodeBase:
             if may_matter(raw):
                 self.candidates.append(path)
             if gone_words.may_borrow(raw):
-                may_borrow.append(path)
+                may_borrow.add(path)
+            if lent_names.may_keep(raw):
+                keeping.append(path)
         self._modules, self._mentioning, self._having, self._assigned = {}, {}, {}, None
         self._words, self.called, self.asked = None, {}, set()
         self._paths = _by_whole_path(self.bytes.paths)
         self._module_files, self._kept = {}, {}
         self._shorten, self._short = None, {}
         lent = lent_names.Lent(self)
-        words = ((path, lent.words(path)) for path in may_borrow)
+        kept = [b".%s." % word.encode("utf-8") for word in lent.keeping(keeping)]
+        for path, raw in self.bytes.items() if kept else ():
+            if any(each in raw for each in kept):
+                may_borrow.add(path)
+        words = ((path, lent.words(path)) for path in sorted(may_borrow))
         self.borrowed = {path: each for path, each in words if each}
         self.candidates += sorted(set(self.borrowed) - set(self.candidates))
 

@@ -141,6 +141,11 @@ def is_asked(dotted):
     return is_gone(dotted) or dotted in _ABOVE or dotted in surfaces.KERAS_OPTIMIZERS
 
 
+def is_above(dotted):
+    """Whether a name below ``tensorflow`` is of a module with names that are gone, or moved."""
+    return names.without_compat(dotted) in _ABOVE
+
+
 def may_name(raw):
     """Whether a file may name one.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from tpudist import surfaces
 from tpudist.eras import names
 from tpudist.resolution import gone_words, outside, tensorflow_words
 
@@ -27,7 +28,24 @@ _STAR = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*\(?[ \t]*\
 _KEPT = re.compile(
     rb"^[ \t]+(?:self\.)?(\w+)[ \t]*=[ \t]*([A-Za-z_]\w*)((?:\.\w+)*)[ \t]*\r?(?:#|$)", re.M
 )
+#: What a file has from TensorFlow, and that it assigns it: others keep none.
+_FROM_TENSORFLOW = re.compile(rb"tensorflow\b[^\n(]*(?:\([^)]*)?")
+_ASSIGNED = rb"=[ \t]*(?:%s)(?:\.\w+)*[ \t]*\r?(?:#|$)"
+_BASES = re.compile(rb"^[ \t]*class[ \t]+\w+[ \t]*\(([^:]{0,400})", re.M)
+_WORD = re.compile(rb"\b(?!import\b|from\b|as\b)\w+(?![\w.])")
 _DEEPEST = 8  # files through which a name may come
+
+
+def may_keep(raw: bytes) -> bool:
+    """Whether a file may have a class that keeps TensorFlow, or a module of it.
+
+    Args:
+      raw: its bytes.
+    """
+    if b"class " not in raw or b"tensorflow" not in raw:
+        return False
+    words = {word for line in _FROM_TENSORFLOW.findall(raw) for word in _WORD.findall(line)}
+    return re.search(_ASSIGNED % b"|".join(sorted(words)), raw, re.M) is not None
 
 
 class Lent:
@@ -68,22 +86,59 @@ class Lent:
                 found.setdefault(word, set()).add((below, origin))
         return found
 
+    def keeping(self, paths: Iterable[str]) -> set[str]:
+        """The attributes that classes of some files keep TensorFlow, or a module of it, in.
+
+        Args:
+          paths: the files, of which `may_keep` is true.
+        """
+        found = (self._kept_by_classes(path) for path in paths)
+        return {
+            word for kept in found for word, every in kept.items() if any(map(_is_above, every))
+        }
+
     def _of_classes(self, path: str, local: Iterable[str]) -> Iterator[tuple[str, str, str]]:
         """(attribute, the name below ``tf``, where) of what classes of imported files keep."""
-        raw = self._codebase.bytes[path]
-        others = {
-            self._codebase.find_module(full, level, path)
-            for word in local
-            for module, level, name in self._imported(path)[word]
-            for full in ([module, (module + "." + name).strip(".")] if module or level else [name])
-        }
-        for other in sorted(others - {None, path}):
+        raw = self._raw(path)
+        for other in sorted(self._above(path, local)):
             for word, modules in self._kept_by_classes(other).items():
                 after = b".%s." % word.encode("utf-8")
                 pattern = rb"%s(\w[\w.]*)" % re.escape(after)
                 for rest in re.findall(pattern, raw) if after in raw else ():
                     for module in modules:
                         yield word, (module + "." + rest.decode("utf-8")).strip("."), other
+
+    def _above(self, path: str, words: Iterable[str]) -> set[str]:
+        """The files that some words of a file are from, and those of their classes' bases."""
+        found: set[str] = set()
+        todo = self._files_of(path, words)
+        for _ in range(_DEEPEST):
+            found |= todo
+            todo = {each for other in todo for each in self._files_of(other, self._bases(other))}
+            todo -= found
+        return found - {path}
+
+    def _bases(self, path: str) -> set[str]:
+        """The first words of what the classes of a file derive from."""
+        raw = self._raw(path)
+        every = _BASES.findall(raw) if b"class " in raw else []
+        words = {word for bases in every for word in re.findall(rb"(?<![\w.])\w+", bases)}
+        return {word.decode("utf-8", "replace") for word in words}
+
+    def _files_of(self, path: str, words: Iterable[str]) -> set[str]:
+        """The files of the code base that some words of one may be from."""
+        imported = self._imported(path)
+        found = {
+            self._codebase.find_module(full, level, path)
+            for word in words
+            for module, level, name in imported.get(word, ())
+            for full in ([module, (module + "." + name).strip(".")] if module or level else [name])
+        }
+        return {each for each in found if each is not None}
+
+    def _raw(self, path: str) -> bytes:
+        raw: bytes = self._codebase.bytes[path]
+        return raw
 
     def _kept_by_classes(self, path: str) -> dict[str, set[str]]:
         """{attribute: names below ``tf``} of what stands indented in a file: ``K = tf.a``."""
@@ -199,6 +254,11 @@ def _beginning(raw: bytes, word: bytes) -> Iterator[bytes]:
             if rest is not None:
                 yield word + rest.group()
         place = raw.find(word + b".", place + 1)
+
+
+def _is_above(below: str) -> bool:
+    """Whether a name is that of a module with names that are gone, or of TensorFlow 1 alone."""
+    return gone_words.is_above(below) or below in surfaces.first_modules()
 
 
 def _is_old(below: str) -> bool:
