@@ -34,6 +34,16 @@ BY_STRING = [
     "import importlib\nimportlib.import_module('tensorflow').train.Saver  #\n",
     "from importlib import import_module\nT = import_module('tensorflow')\nT.Session()  #\n",
     "__import__('tensorflow').Session  #\n",
+    "from importlib import import_module as load, import_module\n"
+    "getattr(import_module('tensorflow'), 'Session')()  #\n",
+    "T = __import__('tensorflow')\ngetattr(T, 'Session')()  #\nvars(T)['log'](1)  #\n",
+    "T = __import__('tensorflow')\nT.contrib.layers.conv2d(1)  #\nT.gfile.Open  #\n"
+    "getattr(T, 'contrib').slim  #\ngetattr(T.contrib, 'slim')  #\nx = T.contrib  #\n",
+    "T = __import__('tensorflow')\ngetattr(T, 'estimator').RunConfig()  #\n",
+    "T = __import__('tensorflow')\ngetattr(T.estimator, 'RunConfig')()  #\n",
+    "T = __import__('tensorflow')\nvars(T.estimator)['RunConfig']()  #\n",
+    "T = __import__('tensorflow')\ngetattr(T.keras.backend, 'get_session')()  #\n",
+    "T = __import__('tensorflow')\ngetattr(T, 'Session', None), getattr(T, 'function')\n",
     "T: object = __import__('tensorflow')\nT.Session()  #\n",
     "T = LazyLoader('T', globals(), 'tensorflow')\nT.Session()  #\n",
     "__import__('tensorflow').function(f), __import__('tensorflow').compat.v1.Session()\n",

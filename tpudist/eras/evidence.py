@@ -126,8 +126,8 @@ class _Bindings:
                 self.tensorflow[alias.asname or alias.name] = below
 
     def _assign(self, node):
-        if isinstance(node.value, ast.Call) and _STRATEGY.search(_last_word(node.value.func)):
-            self.strategies.update(_last_word(target) for target in node.targets)
+        if isinstance(node.value, ast.Call) and _STRATEGY.search(walks.last_word(node.value.func)):
+            self.strategies.update(walks.last_word(target) for target in node.targets)
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self._stands_for(target.id, node.value)
@@ -181,24 +181,22 @@ class _Uses:
 
     def _call(self, node):
         if _asks_for_a_name(node):
-            text = _text(node.args[1])
+            text = walks.text(node.args[1]) or ""
             self._is_guarded = self._is_guarded or not self._must_be_there(node, text)
             self._attribute(node.args[0], text, node.lineno)
-        elif _last_word(node.func) == "get" and len(node.args) == 1:
-            self._member(node.func.value, _text(node.args[0]), node.lineno)
+        elif walks.last_word(node.func) == "get" and len(node.args) == 1:
+            self._member(node.func.value, walks.text(node.args[0]) or "", node.lineno)
 
     def _must_be_there(self, call, name):
         """Whether a call fails without a name, which is one of TensorFlow 1 alone."""
         owner = None if len(call.args) > 2 else self._dotted(call.args[0])
-        if owner is None or _last_word(call.func) != "getattr":
+        if owner is None or walks.last_word(call.func) != "getattr":
             return False
         dotted = _joined(owner, name)
         return names.is_first_generation(dotted) and not dotted.startswith("contrib")
 
     def _subscript(self, node):
-        index = node.slice  # before Python 3.9 an Index
-        is_index = type(index).__name__ == "Index"
-        self._member(node.value, _text(index.value if is_index else index), node.lineno)
+        self._member(node.value, walks.text(walks.index_of(node)) or "", node.lineno)
 
     def _member(self, members, name, line):
         """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
@@ -213,7 +211,7 @@ class _Uses:
             self._guarded.update(walks.nodes(node))
 
     def _try(self, node):
-        caught = {_last_word(each) for handler in node.handlers for each in _types(handler)}
+        caught = {walks.last_word(each) for handler in node.handlers for each in _types(handler)}
         if caught & _ABSENT:
             self._guarded.update(walks.nodes(node))
 
@@ -231,7 +229,7 @@ class _Uses:
         if start is not None:
             self._name(_joined(start, name), line)
             return True
-        receiver = _last_word(owner)
+        receiver = walks.last_word(owner)
         if receiver in self._bindings.strategies:
             receiver = "strategy"
         eras = names.eras_of_member(name, receiver)
@@ -314,16 +312,16 @@ def _dotted(node, tensorflow):
 
 def _asks_for_a_name(call):
     return (
-        _last_word(call.func) in ("hasattr", "getattr")
+        walks.last_word(call.func) in ("hasattr", "getattr")
         and len(call.args) > 1
-        and _text(call.args[1]).isidentifier()
+        and (walks.text(call.args[1]) or "").isidentifier()
     )
 
 
 def _asks_what_there_is(node):
     if type(node) is ast.Call:
-        return _last_word(node.func) in ("hasattr", "getattr")
-    return type(node) in (ast.Name, ast.Attribute) and _is_version(_last_word(node))
+        return walks.last_word(node.func) in ("hasattr", "getattr")
+    return type(node) in (ast.Name, ast.Attribute) and _is_version(walks.last_word(node))
 
 
 @functools.lru_cache(maxsize=2000)
@@ -335,16 +333,5 @@ def _types(handler):
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
 
 
-def _text(node):
-    """The text of a literal, "" of anything else (Python 3.7 has ``ast.Str``)."""
-    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
-    value = getattr(node, "s", value) if type(node).__name__ == "Str" else value
-    return value if isinstance(value, str) else ""
-
-
 def _joined(*parts):
     return ".".join(part for part in parts if part)
-
-
-def _last_word(node):
-    return getattr(node, "attr", None) or getattr(node, "id", None) or ""

@@ -70,3 +70,30 @@ def owner_of_members(node: Any) -> Any:
         return node.value
     is_vars = type(node) is ast.Call and getattr(node.func, "id", "") == "vars"
     return node.args[0] if is_vars and len(node.args) == 1 else None
+
+
+def text(node: Any) -> str | None:
+    """The text of a literal, None of anything else (Python 3.7 has ``ast.Str``)."""
+    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+    value = getattr(node, "s", value) if type(node).__name__ == "Str" else value
+    return value if isinstance(value, str) else None
+
+
+def last_word(node: Any) -> str:
+    """The last identifier of ``a.b.c``, "" of anything else."""
+    return getattr(node, "attr", None) or getattr(node, "id", None) or ""
+
+
+def written(node: Any) -> str:
+    """ "a.b.c" of a Name or Attribute; ".b.c" if it begins with anything else."""
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    return ".".join([getattr(node, "id", "")] + words[::-1])
+
+
+def index_of(node: Any) -> Any:
+    """What stands in the brackets of a Subscript; before Python 3.9 in an Index."""
+    is_index = type(node.slice).__name__ == "Index"
+    return node.slice.value if is_index else node.slice

@@ -20,6 +20,7 @@ from tpudist.migrate import (
     refusals,
     relocation,
     rules,
+    string_rules,
     unseen,
     unseen_names,
 )
@@ -77,7 +78,7 @@ class Engine:
         imports_ = rules.IMPORTS if self.wanted(rules.IMPORTS) else None
         self._table = functools.lru_cache(maxsize=None)(self._table_of)
         self._renamed = functools.lru_cache(maxsize=None)(self._renames)
-        self._in_strings = code_in_strings.Rules.on_the_way(self._rules, self._wanted(), imports_)
+        self._in_strings = string_rules.Rules.on_the_way(self._rules, self._wanted(), imports_)
 
     def wanted(self, name):
         """Whether ``--only`` and ``--skip`` let a rule run."""

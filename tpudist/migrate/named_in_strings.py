@@ -24,7 +24,7 @@ def leave(plan, table):
     """
     module = plan.module
     owners = table.owners
-    for node, owner, name in _asked(module):
+    for node, owner, name in asked(module):
         if name is None:
             _leave_unseen(plan, node, owner, table)
         elif name in owners:
@@ -46,10 +46,13 @@ def leave(plan, table):
     _leave_annotations(plan, table)
 
 
-def _asked(module):
+def asked(module):
     """(node of the name, what is asked, the name) of ``getattr(x, "name")``, ``vars(x)["name"]``.
 
     The name is None where it is no literal.
+
+    Args:
+      module: a `Module`.
     """
     for function in _BY_NAME:
         for call in module.nodes.calls_by_name.get(function, ()):

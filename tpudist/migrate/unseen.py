@@ -13,7 +13,7 @@ import libcst as cst
 
 from tpudist import surfaces
 from tpudist.eras import names
-from tpudist.migrate import handed_on, rules
+from tpudist.migrate import handed_on, named_in_strings, rules
 from tpudist.migrate.rules import gone_names
 from tpudist.migrate.use import Use
 from tpudist.resolution import builtin_calls, import_origins
@@ -31,6 +31,7 @@ _FIRST = frozenset(name.rpartition(".")[2] for name in surfaces.FIRST_GENERATION
 _RULES = ("gone-names", "renamed-names")
 _PUT = (cst.AssignTarget, cst.AugAssign, cst.Del)
 _IMPORTS = (cst.Import, cst.ImportFrom)
+_ASKING = (cst.Call, cst.Subscript)  # what is asked of something by a string
 #: What modules are that a file imports: what is below them is none of those.
 _IMPORTED = ("module", "unread", "tpudist")
 
@@ -50,10 +51,13 @@ def leave(plan: Plan, table: Table) -> None:
     words = _words(frozenset(each for _, each in _keys(table)))
     for node in plan.module.nodes.attributes if words else ():
         if node.attr.value in words:
-            _leave(plan, node, list(_written(plan, node)), modules, table)
+            _leave(plan, node, _written(node), modules, table)
     for node, dotted in builtin_calls.members_asked_for(plan.module):
         if dotted.rpartition(".")[2] in words:
             _leave(plan, node, dotted.split("."), modules, table)
+    for node, owner, name in named_in_strings.asked(plan.module):
+        if name in words and ("unknown",) in plan.evaluator.values(plan.module, owner):
+            _leave(plan, node, [*_written(owner), name], modules, table)
 
 
 def _leave_first(plan: Plan) -> None:
@@ -139,11 +143,13 @@ def _leave(plan: Plan, node: Any, words: list[str], modules: Iterable[str], tabl
     if type(plan.module.parent(node)) in _PUT or plan.module.around(node, _IMPORTS) is not None:
         return
     values = plan.evaluator.values(plan.module, node)
-    use = Use(plan, table["tf", full].name, "tf", full, node)
-    if type(node) is not cst.SimpleString:
+    if type(node) is cst.SimpleString:
+        node = plan.module.around(node, _ASKING)
+    else:
         first = plan.evaluator.values(plan.module, import_origins.first_name(node))
         if ("unknown",) not in values or any(value[0] in _IMPORTED for value in first):
             return
+    use = Use(plan, table["tf", full].name, "tf", full, node)
     if any(value[0] == "tf" for value in values) or gone_names.is_kept(use):
         return
     use.leave("it cannot be told whether this is tf.%s" % full, _instead(full))
@@ -161,13 +167,19 @@ def _is_telling(word: str) -> bool:
     return word != word.lower() or "_" in word.strip("_")
 
 
-def _written(plan: Plan, node: Any) -> Iterator[str]:
-    """The words after the dots of a dotted name, from its end."""
-    words = []
-    while type(node) is cst.Attribute:
-        words.append(node.attr.value)
-        node = node.value
-    return reversed(words)
+def _written(node: Any) -> list[str]:
+    """The words after the dots of a dotted name; ``getattr(x, "name")`` is one too."""
+    words: list[str] = []
+    while True:
+        if type(node) is cst.Attribute:
+            node, name = node.value, node.attr.value
+        else:
+            is_asked = type(node) is cst.Call and last_word(node.func) == "getattr"
+            named = builtin_calls.named_member(node) if is_asked else None
+            if named is None:
+                return words[::-1]
+            node, name = named
+        words.append(name)
 
 
 def _instead(full: str) -> str:
