@@ -177,6 +177,17 @@ def test_members_of_what_no_strategy_reaches(tmp_path, head):
     assert [use.line for use in left] == [7, 8, 11]
 
 
+@pytest.mark.parametrize("name", ["reset_states", "predict_proba", "fit_generator", "save"])
+def test_a_method_of_a_class_of_another_file(tmp_path, name):
+    """It is no method of Keras's, though nothing else in its file is asked for."""
+    text = "import tensorflow as tf\nclass Own:\n    def %s(self, x):\n        return tf.abs(x)\n"
+    main = "import tensorflow as tf\nimport own\nl = tf.keras.layers.LSTM(3, time_major=True)\n"
+    main += "def f(g):\n    model = own.Own()\n    model.%s('x')\n" % name
+    harness.put(tmp_path, {"own.py": text % name, "main.py": main})
+    assert outcomes(tmp_path, "latest", False) == outcomes(tmp_path, "latest", True)
+    assert [use.line for use in outcomes(tmp_path, "latest", False)[0][2]] == [3]
+
+
 _MEMBERS = {
     "": [
         "d.update(x)",

@@ -82,10 +82,17 @@ layers.Embedding(3, 4, weights=[w]), tf.keras.applications.ResNet50(weights=None
 opt = tf.keras.optimizers.SGD()
 opt.apply_gradients(zip(g, v), name="x")  #
 old = tf.compat.v1.train.AdamOptimizer(0.1)
-old.apply_gradients(z, name="x"), other.apply_gradients(z, name="x")
+old.apply_gradients(z, name="x"), other.apply_gradients(z, step, name="x")
+other.apply_gradients(z, global_step=step, name="x"), other.apply_gradients(z)
+other.apply_gradients(z, name="x")  #
+def train(o, old, own):
+    o.apply_gradients(z, name="x")  #
+    old.apply_gradients(z, name="x")
+    own.apply_gradients(z, name="x")
 class Own(tf.keras.optimizers.Adam):
     def apply_gradients(self, g, name=None):
         return super().apply_gradients(g, name=name)  #
+train(tf.keras.optimizers.Adam(), tf.compat.v1.train.AdamOptimizer(1), Own())
 layer = layers.Dense(3)
 layer.output_shape  #
 x.output_shape, tf.keras.Sequential().output_shape, model.input_shape

@@ -97,6 +97,8 @@ def of(nodes: list[ast.AST], lent: AbstractSet[str]) -> Asked:
     found |= _handing_on(names, modules, kinds)
     if "keras" in names or any("keras" in word for word in _words_of(imports)):
         found |= _of_keras(names, kinds)
+    # Others may call them: they are no methods of Keras's.
+    found |= {each.lineno for each in kinds.get(ast.FunctionDef, ()) if each.name in _METHODS}
     return Asked(found, frozenset(words.union(modules)), _members(names, kinds, modules))
 
 
@@ -174,8 +176,7 @@ def _of_keras(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> set[
         owner = _word(node.value) if isinstance(node, ast.Attribute) else ""
         if owner == "self" or keras_calls.is_optimizer(owner):
             found.add(node.lineno)
-    own = kinds.get(ast.FunctionDef, ()) if found else ()
-    return found | {each.lineno for each in own if each.name in _METHODS}
+    return found
 
 
 def _called(names: dict[str, list[Any]], words: AbstractSet[str]) -> Iterator[Any]:

@@ -60,6 +60,7 @@ class Lent:
         self._imports: dict[str, dict[str, list[Any]]] = {}
         self._kept: dict[str, dict[str, set[str]]] = {}
         self._bound: dict[str, dict[str, set[str]]] = {}
+        self._based: dict[str, set[str]] = {}
 
     def words(self, path: str) -> dict[str, set[Origin]]:
         """The words of a file that stand for TensorFlow, or for a module or name of it.
@@ -114,16 +115,17 @@ class Lent:
         todo = self._files_of(path, words)
         for _ in range(_DEEPEST):
             found |= todo
-            todo = {each for other in todo for each in self._files_of(other, self._bases(other))}
-            todo -= found
+            todo = {each for other in todo for each in self._bases(other)} - found
         return found - {path}
 
     def _bases(self, path: str) -> set[str]:
-        """The first words of what the classes of a file derive from."""
-        raw = self._raw(path)
-        every = _BASES.findall(raw) if b"class " in raw else []
-        words = {word for bases in every for word in re.findall(rb"(?<![\w.])\w+", bases)}
-        return {word.decode("utf-8", "replace") for word in words}
+        """The files that the bases of the classes of a file may be from."""
+        if path not in self._based:
+            raw = self._raw(path)
+            every = _BASES.findall(raw) if b"class " in raw else []
+            words = {word for bases in every for word in re.findall(rb"(?<![\w.])\w+", bases)}
+            self._based[path] = self._files_of(path, (word.decode("utf-8") for word in words))
+        return self._based[path]
 
     def _files_of(self, path: str, words: Iterable[str]) -> set[str]:
         """The files of the code base that some words of one may be from."""

@@ -15,6 +15,8 @@ USES = [keras_calls.KEY]
 
 _LAYERS, _OPTIMIZERS = "keras.layers.", "keras.optimizers."
 _MODELS = ("keras.Model", "keras.Sequential", "keras.models.", "keras.applications.")
+#: What an optimizer is that is not of tf.train for certain, and no object of the program's own.
+_NOT_OF_1 = frozenset([("other",), ("unknown",)])
 _RATES = ("lr", "learning_rate")
 _LAYER = re.compile("^$|^self$|layer")
 _FORMAT = re.compile(r"%[-\d.]*s\Z|\}\Z")
@@ -84,10 +86,26 @@ def _of_method(use):
         _leave_path(use, use.argument(0, "filepath"), (".weights.h5",))
     elif use.name == "save" and _saves_a_model(use):
         _leave_path(use, use.argument(0, "filepath"), (".keras", ".h5", ".hdf5"))
-    elif use.name == "apply_gradients" and _makes(use, use.node.value).startswith(_OPTIMIZERS):
-        _leave_refused(use, {"name": "nothing: leave it out"})
+    elif use.name == "apply_gradients":
+        _leave_name(use)
     elif use.name == "minimize" and _makes(use, use.node.value).startswith(_OPTIMIZERS):
         use.leave("no optimizer of Keras 3 has it", "tf.GradientTape and apply_gradients")
+
+
+def _leave_name(use):
+    """Leaves the name of ``apply_gradients``, which the optimizers of TensorFlow 1 take as well."""
+    made = _makes(use, use.node.value)
+    if made.startswith(_OPTIMIZERS):
+        _leave_refused(use, {"name": "nothing: leave it out"})
+    elif (
+        not made and use.argument(-1, "name") is not None and use.argument(1, "global_step") is None
+    ):
+        values = use.evaluator.values(use.module, use.node.value)
+        if values <= _NOT_OF_1 and not use.plan.survey.wants_v1(use.module.path):
+            use.leave(
+                "it cannot be told whether this optimizer is one of Keras 3, which takes no name",
+                "nothing: leave the name out",
+            )
 
 
 def _saves_a_model(use):
