@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.migrate import harness
-from tpudist.migrate import code_in_strings, outcomes
+from tpudist.migrate import code_in_strings, handed_on, outcomes
 
 TEXT = """from tpudist.v2_0 import tensorflow as tf
 strategy = tf.distribute.get_strategy()
@@ -49,6 +49,15 @@ def test_a_line_of_one_long_word_takes_no_time(tmp_path, filler, line):
     found = migrate(tmp_path, "import tensorflow as tf\n" + text + line % (filler * 200000))
     assert time.process_time() - start < 2
     assert not found.refused
+
+
+@pytest.mark.parametrize("word", ["x", ".x", "x()", ".x()"])
+@pytest.mark.parametrize("filler", ["x.", "x(", "x().a", ". ", "x. ", "x"])
+def test_a_word_again_and_again_takes_no_time(word, filler):
+    start = time.process_time()
+    handed_on.may_be_handed_on(filler * 50000, word)
+    list(handed_on.standing(filler * 50000, {"x": {""}}, lambda name: False))
+    assert time.process_time() - start < 2
 
 
 def chain(count):

@@ -205,7 +205,7 @@ class Carriers:
             return
         try:
             text = sources.read(path, codebase.bytes[path]).text
-            if words and not any(handed_on.may_be_handed_on(text, plain(word)) for word in words):
+            if words and not any(handed_on.may_be_handed_on(text, word) for word in words):
                 return
             nodes = walks.nodes(python_trees.parse(text))
         except (OSError,) + sources.UNREADABLE:

@@ -32,7 +32,11 @@ ROOTS = ("tf", "tensorflow")
 CALLS = ("", "()", "()()")
 _NOTHING: Kinds = frozenset()
 _ITSELF: Kinds = frozenset([""])
-_NOT_CALLED = r"%s\b(?<!\w%s)(?<!import %s)(?<!\bas %s)(?<!from %s)((?:\s*\.\s*\w+)*)(?!\w|\s*[.(])"
+#: More words than that after dots are no name: to look from each of them takes hours.
+_BELOW = r"(?:\s*\.\s*\w+){0,50}"
+_NOT_CALLED = r"%%s\b(?<!\w%%s)(?<!import %%s)(?<!\bas %%s)(?<!from %%s)(%s)(?!\w|\s*[.(])" % _BELOW
+_GOING_ON = r"(?:\s*\((?!\s*\)(?:\s*\.\s*\w+){1,50}\s*\()|\s+as\b|%s(?!\w|\s*[.(]))"
+_NAMING = ("import ", "from ", "def ")
 GIVING_BACK = frozenset("getattr next iter reversed tuple sorted enumerate zip".split())
 _READING = frozenset(["values", "items"])
 _CALLBACKS = frozenset(name for _, name in tensorflow_names.CALLBACKS)
@@ -86,11 +90,15 @@ def standing(text: str, bound: Bound, asked: Asked) -> Iterator[tuple[str, re.Ma
 
 
 def may_be_handed_on(text: str, word: str) -> bool:
-    """Whether a word that may stand for any name, or a function that returns one, goes on."""
-    name = re.escape(word)
-    pattern = r"%s\b(?<!\w%s)(?:\s*\(|\s+as\b|(?:\s*\.\s*\w+)*(?!\w|\s*[.(]))" % (name, name)
+    """Whether a word that may stand for any name, or a function that returns one, goes on.
+
+    ``word().a()`` hands on what a function of TensorFlow gives: that is no name.
+    """
+    name, is_attribute = re.escape(plain(word)), word.startswith(".")
+    start = r"\.\s*%s\b" % name if is_attribute else r"%s\b(?<!\w%s)" % (name, name)
+    pattern = start + _GOING_ON % ("" if word.endswith(CALLS[1]) else _BELOW)
     return any(
-        each.group().endswith("as") or not text.endswith(("import ", "from "), 0, each.start())
+        each.group().endswith("as") or not text.endswith(_NAMING, 0, each.start())
         for each in re.finditer(pattern, text)
     )
 
