@@ -225,6 +225,7 @@ _MEMBERS = {
     ],
     "group": [
         "m.group(x)",
+        "m.group(None)",
         "m.group(value=x)",
         "os.path.group(x)",
         "[g.group(x) for g in f]",

@@ -62,7 +62,8 @@ def of_others(calls: Iterable[ast.Call]) -> Iterator[ast.Attribute]:
         if type(func) is ast.Attribute and func.attr in _TOLD_APART:
             arguments = [None] * len(call.args) + [each.arg or "**" for each in call.keywords]
             stars = "**" in arguments or any(type(each) is ast.Starred for each in call.args)
-            literal = bool(call.args) and type(call.args[0]) is ast.Constant
+            first: Any = call.args[0] if call.args else None
+            literal = type(first) is ast.Constant and type(first.value) in (int, str, bytes)
             receiver = getattr(func.value, "attr", "") or getattr(func.value, "id", "")
             if not stars and not is_called_like_a_strategy(receiver):
                 if _is_of_others(func.attr, arguments, literal):
