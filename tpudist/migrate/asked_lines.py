@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tpudist import surfaces
+from tpudist.eras import walks
 from tpudist.eras.names import is_called_like_a_strategy, without_compat
 from tpudist.migrate import common_members, keras_calls, rules
 from tpudist.migrate.asked_names import is_asked_for, is_of_today
@@ -140,7 +141,7 @@ def _members_in_strings(names: dict[str, list[Any]], kinds: dict[type, list[Any]
     """The members that ``getattr(x, "name")`` and its kin ask for."""
     texts = kinds.get(ast.Constant, []) if names.keys() & _OF_ALL_MEMBERS else []
     for call in kinds.get(ast.Call, ()) if names.keys() & _BY_NAME else ():
-        if _word(call.func) in _BY_NAME:
+        if walks.last_word(call.func) in _BY_NAME:
             texts = texts + call.args
     for node in texts:
         text = getattr(node, "value", None)
@@ -166,14 +167,17 @@ def _of_keras(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> set[
     found = {node.lineno for node in _called(names, gone_words.KERAS_CALLS)}
     for call in kinds.get(ast.Call, ()):
         if call.keywords:
-            name, owner = _word(call.func), _word(getattr(call.func, "value", None))
+            name, owner = (
+                walks.last_word(call.func),
+                walks.last_word(getattr(call.func, "value", None)),
+            )
             if any(keras_calls.asks(name, owner, each.arg or "") for each in call.keywords):
                 found.add(call.lineno)
     for node in _called(names, surfaces.KERAS_SHAPES.keys()):
-        if _word(getattr(node, "value", None)) != "self":
+        if walks.last_word(getattr(node, "value", None)) != "self":
             found.add(node.lineno)
     for node in names.get("lr", ()):
-        owner = _word(node.value) if isinstance(node, ast.Attribute) else ""
+        owner = walks.last_word(node.value) if isinstance(node, ast.Attribute) else ""
         if owner == "self" or keras_calls.is_optimizer(owner):
             found.add(node.lineno)
     return found
@@ -224,7 +228,7 @@ def _assigned(
 def _may_be_one(node: ast.AST, words: Container[str], own: Container[str]) -> bool:
     """Whether an expression may be a module or a function that one of some words stands for."""
     if isinstance(node, ast.Call):
-        if _word(node.func) in GIVING_BACK:
+        if walks.last_word(node.func) in GIVING_BACK:
             return any(_may_be_one(each, words, own) for each in node.args)
         node = node.func
         if _dotted(node).partition(".")[0] in own:
@@ -247,16 +251,12 @@ def _is_asked(node: ast.AST, modules: dict[str, str]) -> bool:
 def _targets(node: ast.AST) -> Iterator[str]:
     """The words that are assigned to."""
     if isinstance(node, (ast.Name, ast.Attribute)):
-        yield _word(node)
+        yield walks.last_word(node)
     elif isinstance(node, ast.Subscript):
         yield from _targets(node.value)
     else:
         for each in getattr(node, "elts", None) or [getattr(node, "value", None)]:
             yield from _targets(each) if each is not None else ()
-
-
-def _word(node: ast.AST) -> str:
-    return getattr(node, "id", "") or getattr(node, "attr", "")
 
 
 def _below(node: ast.AST, modules: dict[str, str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tpudist.eras import walks
 from tpudist.eras.names import is_called_like_a_strategy
 from tpudist.resolution.module import last_word
 
@@ -64,8 +65,7 @@ def of_others(calls: Iterable[ast.Call]) -> Iterator[ast.Attribute]:
             stars = "**" in arguments or any(type(each) is ast.Starred for each in call.args)
             first: Any = call.args[0] if call.args else None
             literal = type(first) is ast.Constant and type(first.value) in (int, str, bytes)
-            receiver = getattr(func.value, "attr", "") or getattr(func.value, "id", "")
-            if not stars and not is_called_like_a_strategy(receiver):
+            if not stars and not is_called_like_a_strategy(walks.last_word(func.value)):
                 if _is_of_others(func.attr, arguments, literal):
                     yield func
 

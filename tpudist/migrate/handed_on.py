@@ -13,6 +13,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tpudist.eras import walks
 from tpudist.migrate.asked_names import is_asked_for
 from tpudist.resolution import tensorflow_names
 
@@ -174,7 +175,7 @@ class _Finder:
 
     def _call(self, node: Any) -> None:
         function = node.func
-        word = getattr(function, "attr", None) or getattr(function, "id", None) or ""
+        word = walks.last_word(function)
         if word and self._is_tensorflow(function):
             return
         for each in node.keywords if word else ():
@@ -257,7 +258,7 @@ class _Finder:
 
     def _result(self, node: Any) -> Kinds:
         function = node.func
-        word = getattr(function, "attr", None) or getattr(function, "id", None) or ""
+        word = walks.last_word(function)
         kinds = {calls[2:] for calls in self._kinds(function) if calls}
         if type(function) is ast.Name and word in GIVING_BACK:
             return self._any(*node.args).union(kinds)

@@ -127,7 +127,7 @@ class Survey:
         if self.makes_strategies:
             self.kinds = tensorflow_names.kinds(codebase.mentioning)
         if not self._scaled:
-            self.kinds -= {"optimizer"}
+            self.kinds -= {"optimizer"}  # of which only a divided loss is asked
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
