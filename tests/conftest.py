@@ -73,6 +73,21 @@ def pytest_collection_modifyitems(config, items):
     )
 
 
+@pytest.fixture(autouse=True)
+def tpu_as_found():
+    """A virtual TPU that a test starts is stopped with it: the next one may be about none."""
+    found = _started()
+    yield
+    if found is None and _started() is not None:
+        sys.modules["tpudist.core.cluster"].shutdown_tpu_system("virtual")
+
+
+def _started():
+    """The virtual TPU that runs in this process, without an import of TensorFlow."""
+    cluster = sys.modules.get("tpudist.core.cluster")
+    return cluster and cluster.started()
+
+
 @pytest.fixture(scope="session")
 def bare_python(tmp_path_factory):
     """Runs a Python that has tpudist, numpy and packaging, and nothing else.

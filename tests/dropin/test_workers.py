@@ -82,6 +82,13 @@ def test_a_local_session_lists_what_is_here(tf, monkeypatch):
         assert all(device.device_type != "TPU" for device in session.list_devices())
 
 
+@pytest.mark.parametrize("time", ["first", "again"])
+def test_a_tpu_ends_with_the_test_that_starts_it(tf, monkeypatch, time):
+    test_a_local_session_lists_what_is_here(tf, monkeypatch)
+    made = tf.distribute.cluster_resolver.TPUClusterResolver("virtual:8")
+    tf.tpu.experimental.initialize_tpu_system(made)
+
+
 def test_extended_tells_of_its_cores(tf, resolver):
     topology = tf.tpu.experimental.initialize_tpu_system(resolver)
     build = tf.tpu.experimental.DeviceAssignment.build
