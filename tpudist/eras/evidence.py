@@ -6,7 +6,7 @@ import functools
 import re
 
 from tpudist import surfaces
-from tpudist.eras import names, walks
+from tpudist.eras import local_names, names, walks
 
 #: An import of one of tpudist's drop-in namespaces: the file says its era.
 STATED = "stated"
@@ -44,11 +44,20 @@ _MODES = frozenset(
     ["Graph", "function", "disable_eager_execution", "disable_v2_behavior"]
     + ["enable_eager_execution", "enable_v2_behavior"]
 )
-#: What makes a strategy: a class, or ``get_strategy`` and its kin.
-_STRATEGY = re.compile("Strategy(V[12])?$|get_(distribution_)?strategy$")
+_MAKING = _MODES | _SESSIONS | {"train.MonitoredTrainingSession"}
 _VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$", re.IGNORECASE)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
+
+
+@functools.lru_cache(maxsize=2000)
+def makes_graphs(dotted):
+    """Whether a name of ``tf.compat`` makes a graph, or chooses if there is one.
+
+    Args:
+      dotted: such as "compat.v1.Session".
+    """
+    plain = names.without_compat(dotted)
+    return plain != dotted and names.is_below(plain, _MAKING)
 
 
 def collect(tree, path):
@@ -75,70 +84,7 @@ def names_below_tensorflow(tree):
     """(dotted name below ``tf``, line) of each use of TensorFlow in a file."""
     uses = _Names(walks.nodes(tree), "")
     uses.take()
-    return uses.names
-
-
-class _Bindings:
-    """Which local names are modules or names of TensorFlow, and which are strategies."""
-
-    def __init__(self, nodes):
-        self.tensorflow = {}
-        self.strategies = set()
-        self.starred = []
-        for node in nodes:
-            kind = type(node)
-            if kind is ast.Import:
-                self._import(node)
-            elif kind is ast.ImportFrom:
-                self._import_from(node)
-            elif kind is ast.Assign:
-                self._assign(node)
-            elif kind in _FUNCTIONS and node.args.defaults:
-                last = node.args.args[-len(node.args.defaults) :]
-                for argument, value in zip(last, node.args.defaults):
-                    self._stands_for(argument.arg, value)
-        if "*" in self.tensorflow:
-            self._star(nodes, self.tensorflow.pop("*"))
-
-    def _star(self, nodes, full):
-        """Takes names that nothing in the file binds for those of ``from tensorflow import *``."""
-        loaded = [node for node in nodes if type(node) is ast.Name]
-        bound = {node.id for node in loaded if not isinstance(node.ctx, ast.Load)}
-        bound |= {getattr(node, "name", getattr(node, "arg", None)) for node in nodes}
-        start = full.rpartition("*")[0]
-        for node in loaded:
-            if node.id not in bound and node.id not in self.tensorflow:
-                self.starred.append((start + node.id, node.lineno))
-        self.tensorflow.update((dotted.rpartition(".")[2], dotted) for dotted, _ in self.starred)
-
-    def _import(self, node):
-        for alias in node.names:
-            below = _below_tensorflow(alias.name)
-            if below is not None and alias.asname:
-                self.tensorflow[alias.asname] = below
-            elif alias.name.partition(".")[0] == "tensorflow":
-                self.tensorflow["tensorflow"] = ""
-
-    def _import_from(self, node):
-        for alias in node.names:
-            below = None if node.level else _below_tensorflow(_joined(node.module, alias.name))
-            if below is not None:
-                self.tensorflow[alias.asname or alias.name] = below
-
-    def _assign(self, node):
-        if isinstance(node.value, ast.Call) and _STRATEGY.search(walks.last_word(node.value.func)):
-            self.strategies.update(walks.last_word(target) for target in node.targets)
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                self._stands_for(target.id, node.value)
-            elif isinstance(target, ast.Attribute):
-                self._stands_for("." + target.attr, node.value)
-
-    def _stands_for(self, name, value):
-        """Notes that a name, or an attribute after a ".", is what a value is: a module."""
-        module = _dotted(value, self.tensorflow)
-        if module in surfaces.contrib_modules() or module in surfaces.first_modules():
-            self.tensorflow.setdefault(name, module)
+    return sorted(uses.names, key=lambda each: each[1])
 
 
 class _Uses:
@@ -151,7 +97,7 @@ class _Uses:
 
     def __init__(self, nodes, path):
         self._nodes, self._path = nodes, path
-        self._bindings = _Bindings(nodes)
+        self._bindings = local_names.Bindings(nodes)
         self._guarded, self._is_guarded = set(), False
         self.found = []
 
@@ -160,11 +106,11 @@ class _Uses:
         for dotted, line in self._bindings.starred:
             self._name(dotted, line)
         inner = set()  # of names that were taken as a whole
-        for node in self._nodes:
-            method = _TAKEN.get(type(node))
-            if method is not None and node not in inner:
-                self._is_guarded = node in self._guarded
-                inner.update(method(self, node) or ())
+        for kind, method in _TAKEN.items():
+            for node in self._nodes.of(kind):
+                if node not in inner:
+                    self._is_guarded = node in self._guarded
+                    inner.update(method(self, node) or ())
 
     def _import(self, node):
         for alias in node.names:
@@ -172,7 +118,7 @@ class _Uses:
 
     def _import_from(self, node):
         for alias in () if node.level else node.names:
-            self._imported(_joined(node.module, alias.name), node.lineno)
+            self._imported(local_names.joined(node.module, alias.name), node.lineno)
 
     def _take_attribute(self, node):
         """Takes an Attribute; returns what it begins with, if it was a name of TensorFlow's."""
@@ -189,10 +135,10 @@ class _Uses:
 
     def _must_be_there(self, call, name):
         """Whether a call fails without a name, which is one of TensorFlow 1 alone."""
-        owner = None if len(call.args) > 2 else self._dotted(call.args[0])
+        owner = None if len(call.args) > 2 else self._bindings.dotted(call.args[0])
         if owner is None or walks.last_word(call.func) != "getattr":
             return False
-        dotted = _joined(owner, name)
+        dotted = local_names.joined(owner, name)
         return names.is_first_generation(dotted) and not dotted.startswith("contrib")
 
     def _subscript(self, node):
@@ -201,9 +147,9 @@ class _Uses:
     def _member(self, members, name, line):
         """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
         owner = walks.owner_of_members(members) if name else None
-        dotted = self._dotted(owner) if owner is not None else None
-        if dotted is not None and names.is_first_generation(_joined(dotted, name)):
-            self._name(_joined(dotted, name), line)
+        dotted = self._bindings.dotted(owner) if owner is not None else None
+        if dotted is not None and names.is_first_generation(local_names.joined(dotted, name)):
+            self._name(local_names.joined(dotted, name), line)
 
     def _condition(self, node):
         asked = walks.nodes(getattr(node, "test", node))
@@ -225,9 +171,9 @@ class _Uses:
 
     def _attribute(self, owner, name, line):
         """Notes ``owner.name``; whether that was a name of TensorFlow's."""
-        start = self._dotted(owner)
+        start = self._bindings.dotted(owner)
         if start is not None:
-            self._name(_joined(start, name), line)
+            self._name(local_names.joined(start, name), line)
             return True
         receiver = walks.last_word(owner)
         if receiver in self._bindings.strategies:
@@ -257,9 +203,6 @@ class _Uses:
     def _add(self, name, eras, line, kind):
         self.found.append(Evidence(name, eras, self._path, line, kind, self._is_guarded))
 
-    def _dotted(self, node):
-        return _dotted(node, self._bindings.tensorflow)
-
 
 class _Names(_Uses):
     """Collects all names of TensorFlow's, whatever they tell."""
@@ -272,11 +215,12 @@ class _Names(_Uses):
         self.names.append((names.without_compat(dotted), line))
 
 
+#: What asks which names there are comes before those.
 _TAKEN = {
-    ast.Import: _Uses._import, ast.ImportFrom: _Uses._import_from, ast.Call: _Uses._call,
-    ast.Attribute: _Uses._take_attribute, ast.Subscript: _Uses._subscript,
     ast.If: _Uses._condition, ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition,
-    ast.Try: _Uses._try,
+    ast.Try: _Uses._try, ast.Import: _Uses._import, ast.ImportFrom: _Uses._import_from,
+    ast.Call: _Uses._call, ast.Attribute: _Uses._take_attribute,
+    ast.Subscript: _Uses._subscript,
 }  # fmt: skip
 
 
@@ -285,29 +229,6 @@ def _chain(node):
     while isinstance(node, ast.Attribute):
         yield node
         node = node.value
-
-
-def _below_tensorflow(full):
-    """The dotted name below ``tf`` that a full name means, or None."""
-    parts = full.split(".")
-    if parts[0] == "tensorflow":
-        return ".".join(parts[2:] if parts[1:2] == ["google"] else parts[1:])
-    if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
-        return ".".join(parts[3:]) if parts[2] == "tensorflow" else None
-    return None
-
-
-def _dotted(node, tensorflow):
-    """The dotted name below ``tf`` of ``a.b.c``, None if no part of it is one of TensorFlow's."""
-    words, held = [], None
-    while isinstance(node, ast.Attribute):
-        if "." + node.attr in tensorflow:
-            held = _joined(tensorflow["." + node.attr], *words[::-1])
-        words.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in tensorflow:
-        return held
-    return _joined(tensorflow[node.id], *words[::-1])
 
 
 def _asks_for_a_name(call):
@@ -331,7 +252,3 @@ def _is_version(word):
 
 def _types(handler):
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-
-
-def _joined(*parts):
-    return ".".join(part for part in parts if part)

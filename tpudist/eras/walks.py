@@ -7,7 +7,7 @@ import statements list are passed over.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
     from typing import Callable
@@ -22,9 +22,25 @@ _LEAVES = frozenset("Bytes Constant Ellipsis NameConstant Num Str".split())
 _parts: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 
 
-def nodes(tree: ast.AST) -> list[ast.AST]:
+class Nodes(List[Any]):
+    """Some nodes, of which those of a class are looked for once, whoever asks for them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kinds: dict[type, list[Any]] = {}
+
+    def of(self, *kinds: type) -> list[Any]:
+        """The nodes of some classes: those of each in the order in which they are here."""
+        if not self._kinds:
+            for node in self:
+                self._kinds.setdefault(type(node), []).append(node)
+        found = [self._kinds.get(kind, []) for kind in kinds]
+        return found[0] if len(found) == 1 else [node for each in found for node in each]
+
+
+def nodes(tree: ast.AST) -> Nodes:
     """A node and all below it, each before what is below it."""
-    found: list[ast.AST] = []
+    found = Nodes()
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()

@@ -69,45 +69,42 @@ class Asked(NamedTuple):
     members: frozenset[str]
 
 
-def of(nodes: list[ast.AST], lent: AbstractSet[str]) -> Asked:
+def of(nodes: walks.Nodes, lent: AbstractSet[str]) -> Asked:
     """What there is in a file.
 
     Args:
       nodes: all its nodes, as of `walks.nodes`.
       lent: words that stand for TensorFlow's names, or for functions that give one.
     """
-    kinds: dict[type, list[Any]] = {}
-    for node in nodes:
-        kinds.setdefault(type(node), []).append(node)
-    imports = kinds.get(ast.Import, []) + kinds.get(ast.ImportFrom, [])
+    imports = nodes.of(*walks.IMPORTS)
     modules, words = _imported(imports)
-    words = _assigned(kinds.get(ast.Assign, ()), words, lent, modules)
+    words = _assigned(nodes.of(ast.Assign), words, lent, modules)
     names: dict[str, list[Any]] = {}
-    for node in kinds.get(ast.Attribute, []):
+    for node in nodes.of(ast.Attribute):
         names.setdefault(node.attr, []).append(node)
-    for node in kinds.get(ast.Name, []):
+    for node in nodes.of(ast.Name):
         names.setdefault(node.id, []).append(node)
     found = {node.lineno for node in imports} | _first_told(names, modules)
     found |= {
         node.lineno
-        for node in kinds.get(ast.Constant, [])
+        for node in nodes.of(ast.Constant)
         if isinstance(node.value, str) and ("contrib" in node.value or _is_type(node.value))
     }
     asked = (_ASKED | words).union(each for each in names if each.endswith("Resolver"))
     found |= {node.lineno for node in _called(names, asked)}
-    found |= _handing_on(names, modules, kinds)
+    found |= _handing_on(names, modules, nodes)
     if "keras" in names or any("keras" in word for word in _words_of(imports)):
-        found |= _of_keras(names, kinds)
+        found |= _of_keras(names, nodes)
     # Others may call them: they are no methods of Keras's.
-    found |= {each.lineno for each in kinds.get(ast.FunctionDef, ()) if each.name in _METHODS}
-    return Asked(found, frozenset(words.union(modules)), _members(names, kinds, modules))
+    found |= {each.lineno for each in nodes.of(ast.FunctionDef) if each.name in _METHODS}
+    return Asked(found, frozenset(words.union(modules)), _members(names, nodes, modules))
 
 
 def _members(
-    names: dict[str, list[Any]], kinds: dict[type, list[Any]], modules: dict[str, str]
+    names: dict[str, list[Any]], nodes: walks.Nodes, modules: dict[str, str]
 ) -> frozenset[str]:
-    others = {id(each) for each in common_members.of_others(kinds.get(ast.Call, ()))}
-    own = _only_modules(names, kinds, modules)
+    others = {id(each) for each in common_members.of_others(nodes.of(ast.Call))}
+    own = _only_modules(names, nodes, modules)
     found = {
         word
         for word in MEMBERS.keys() & names
@@ -115,21 +112,21 @@ def _members(
         if type(node) is ast.Attribute and id(node) not in others
         and not (word in common_members.COMMON and getattr(node.value, "id", "") in own)
     }  # fmt: skip
-    defined = *kinds.get(ast.FunctionDef, ()), *kinds.get(ast.AsyncFunctionDef, ())
+    defined = nodes.of(ast.FunctionDef, ast.AsyncFunctionDef)
     found.update(each.name for each in defined if each.name in MEMBERS)
-    found.update(_members_in_strings(names, kinds))
+    found.update(_members_in_strings(names, nodes))
     return frozenset(found)
 
 
 def _only_modules(
-    names: dict[str, list[Any]], kinds: dict[type, list[Any]], modules: dict[str, str]
+    names: dict[str, list[Any]], nodes: walks.Nodes, modules: dict[str, str]
 ) -> set[str]:
     """The words that stand for modules and nothing else: ``tf.group`` is no strategy's."""
     found = {word for word, below in modules.items() if not below}
-    for node in kinds.get(ast.Import, ()):
+    for node in nodes.of(ast.Import):
         found.update(each.asname or each.name.partition(".")[0] for each in node.names)
     found = {word for word in found if not is_called_like_a_strategy(word)}
-    found -= {node.arg for node in kinds.get(ast.arg, ())}
+    found -= {node.arg for node in nodes.of(ast.arg)}
     return {
         word
         for word in found
@@ -137,10 +134,10 @@ def _only_modules(
     }
 
 
-def _members_in_strings(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> Iterator[str]:
+def _members_in_strings(names: dict[str, list[Any]], nodes: walks.Nodes) -> Iterator[str]:
     """The members that ``getattr(x, "name")`` and its kin ask for."""
-    texts = kinds.get(ast.Constant, []) if names.keys() & _OF_ALL_MEMBERS else []
-    for call in kinds.get(ast.Call, ()) if names.keys() & _BY_NAME else ():
+    texts = nodes.of(ast.Constant) if names.keys() & _OF_ALL_MEMBERS else []
+    for call in nodes.of(ast.Call) if names.keys() & _BY_NAME else ():
         if walks.last_word(call.func) in _BY_NAME:
             texts = texts + call.args
     for node in texts:
@@ -162,10 +159,10 @@ def _words_of(imports: Iterable[Any]) -> Iterator[str]:
         yield from (alias.name for alias in node.names)
 
 
-def _of_keras(names: dict[str, list[Any]], kinds: dict[type, list[Any]]) -> set[int]:
+def _of_keras(names: dict[str, list[Any]], nodes: walks.Nodes) -> set[int]:
     """The lines of what `keras_calls` asks for."""
     found = {node.lineno for node in _called(names, gone_words.KERAS_CALLS)}
-    for call in kinds.get(ast.Call, ()):
+    for call in nodes.of(ast.Call):
         if call.keywords:
             name, owner = (
                 walks.last_word(call.func),
@@ -279,7 +276,7 @@ def _first_told(names: dict[str, list[Any]], modules: dict[str, str]) -> set[int
 
 
 def _handing_on(
-    names: dict[str, list[Any]], modules: dict[str, str], kinds: dict[type, list[Any]]
+    names: dict[str, list[Any]], modules: dict[str, str], nodes: walks.Nodes
 ) -> set[int]:
     """The lines where a module above such names is not asked for one: ``K = tf.keras.backend``.
 
@@ -291,7 +288,7 @@ def _handing_on(
         for below in [_below(node, modules)]
         if below in _ABOVE or type(node) is ast.Name and below in _TOLD_ONCE
     ]
-    inner = {id(node.value) for node in kinds.get(ast.Attribute, ())} if found else ()
+    inner = {id(node.value) for node in nodes.of(ast.Attribute)} if found else ()
     return {node.lineno for node in found if id(node) not in inner}
 
 

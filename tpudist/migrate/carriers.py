@@ -19,7 +19,6 @@ from tpudist.resolution import outside, parameters, python_trees, sources, tenso
 from tpudist.resolution.module import last_word
 
 if TYPE_CHECKING:
-    import ast
     from typing import Collection, Iterable, Iterator, Sequence
 
     from tpudist.resolution.codebase import CodeBase
@@ -61,7 +60,7 @@ class Carriers:
         codebase: CodeBase,
         path: str,
         text: str,
-        nodes: list[ast.AST],
+        nodes: walks.Nodes,
         imports: Sequence[Import],
     ) -> None:
         """Notes what a file hands on.
@@ -81,7 +80,7 @@ class Carriers:
             self._note(path, handed_on.found(nodes, bound, ()))
         self._keep(path, text, nodes, imports)
 
-    def _keep(self, path: str, text: str, nodes: list[ast.AST], imports: Sequence[Import]) -> None:
+    def _keep(self, path: str, text: str, nodes: walks.Nodes, imports: Sequence[Import]) -> None:
         """Notes where a file itself keeps names that today's TensorFlow has not."""
         asked = asked_names.is_of_today
         bound = _bound(imports, asked)
@@ -105,6 +104,10 @@ class Carriers:
         if path not in self.borrowing and path not in self._keeping:
             return frozenset()
         return frozenset(map(plain, self._inside[path])) - _ROOTS
+
+    def holding(self) -> set[str]:
+        """The files to look at whether they name TensorFlow or not: they have or keep its names."""
+        return self.borrowing | self._keeping
 
     def take_unread(self, codebase: CodeBase, path: str) -> None:
         """Notes a file that Python cannot parse: it is newer than this Python, or it is none."""
@@ -210,7 +213,7 @@ class Carriers:
             nodes = walks.nodes(python_trees.parse(text))
         except (OSError,) + sources.UNREADABLE:
             return self.take_unread(codebase, path)
-        imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
+        imports = [walks.imported(node) for node in nodes.of(*walks.IMPORTS)]
         self.unknown = self.unknown or _has_star(imports)
         bound = _bound(imports)
         self._add_imports(path, bound)

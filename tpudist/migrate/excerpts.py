@@ -127,7 +127,7 @@ def of(text: str, lent: AbstractSet[str] = frozenset()) -> Excerpt | None:
     return None if found is None else made(text, found)
 
 
-def parts(text: str, nodes: list[ast.AST]) -> Parts | None:
+def parts(text: str, nodes: walks.Nodes) -> Parts | None:
     """As `of`, of all nodes of a file, as of `walks.nodes`: for `made`."""
     return _parts_of(text, nodes, frozenset()) if _is_readable(text) else None
 
@@ -147,7 +147,7 @@ def _is_readable(text: str) -> bool:
     return count == text.count("\n") + (not text.endswith("\n")) and "tpudist:" not in text
 
 
-def _parts_of(text: str, nodes: list[Any], lent: AbstractSet[str]) -> Parts | None:
+def _parts_of(text: str, nodes: walks.Nodes, lent: AbstractSet[str]) -> Parts | None:
     asked = asked_lines.of(nodes, lent)
     if asked.words.isdisjoint(["tf", "tensorflow"]) or "*" in asked.words:
         return None  # what it takes for TensorFlow is not imported here by its name

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
 
 from tpudist.eras import walks
 from tpudist.eras.names import without_compat
 from tpudist.migrate import asked_names, handed_on
-
-if TYPE_CHECKING:
-    from typing import Iterable
 
 #: A module that is imported by a string.
 _BY_STRING = re.compile(
@@ -24,7 +20,7 @@ _VARIABLE = re.compile(r"\s*\w+\s*=\s*\Z")
 _END = re.compile(r"[ \t]*(?:#|$)", re.M)
 
 
-def of(text: str, nodes: Iterable[ast.AST], bound: handed_on.Bound) -> frozenset[str] | None:
+def of(text: str, nodes: walks.Nodes, bound: handed_on.Bound) -> frozenset[str] | None:
     """The modules with names that today's TensorFlow has not, which a file hands on.
 
     Args:
@@ -48,14 +44,14 @@ def of(text: str, nodes: Iterable[ast.AST], bound: handed_on.Bound) -> frozenset
     return frozenset(without_compat(each) for each in names) & asked_names.ABOVE_TODAY
 
 
-def _words(nodes: Iterable[Any], bound: handed_on.Bound) -> set[tuple[str, int]]:
+def _words(nodes: walks.Nodes, bound: handed_on.Bound) -> set[tuple[str, int]]:
     """(word, line) of the Names that are some words, and of each line of ``x.tf``."""
     found = set()
-    for node in nodes:
-        if type(node) is ast.Name:
-            if node.id in bound:
-                found.add((node.id, node.lineno))
-        elif type(node) is ast.Attribute and node.attr in handed_on.ROOTS:
+    for node in nodes.of(ast.Name):
+        if node.id in bound:
+            found.add((node.id, node.lineno))
+    for node in nodes.of(ast.Attribute):
+        if node.attr in handed_on.ROOTS:
             last = getattr(node, "end_lineno", node.lineno)
             found |= {(node.attr, line) for line in range(node.lineno, last + 1)}
     return found
@@ -70,12 +66,13 @@ def _by_string(text: str) -> list[str]:
     return _BY_STRING.findall(text) if "'tensorflow" in text or '"tensorflow' in text else []
 
 
-def _of_classes(text: str, nodes: Iterable[Any]) -> list[str]:
+def _of_classes(text: str, nodes: walks.Nodes) -> list[str]:
     """Modules of TensorFlow that a class imports for itself: ``self.tf``."""
     if _INDENTED.search(text) is None:
         return []
-    classes = [node for node in nodes if type(node) is ast.ClassDef]
-    imports = [node for each in classes for node in each.body if type(node) in walks.IMPORTS]
+    imports = [
+        node for each in nodes.of(ast.ClassDef) for node in each.body if type(node) in walks.IMPORTS
+    ]
     every = [
         (name if module is None else "%s.%s" % (module, name))
         for module, _, given in map(walks.imported, imports)

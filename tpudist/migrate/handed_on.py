@@ -105,7 +105,7 @@ def may_be_handed_on(text: str, word: str) -> bool:
 
 
 def found(
-    nodes: Iterable[ast.AST], bound: Bound, hot: Iterable[str], asked: Asked = is_asked_for
+    nodes: walks.Nodes, bound: Bound, hot: Iterable[str], asked: Asked = is_asked_for
 ) -> Handed:
     """Where names that a rule asks for go in a file.
 
@@ -115,21 +115,19 @@ def found(
       hot: other words that may stand for one.
       asked: as of `may_hand_on`.
     """
-    return _Finder(list(nodes), bound, set(hot), asked).found()
+    return _Finder(nodes, bound, set(hot), asked).found()
 
 
 class _Finder:
-    def __init__(self, nodes: list[Any], bound: Bound, hot: set[str], asked: Asked) -> None:
+    def __init__(self, nodes: walks.Nodes, bound: Bound, hot: set[str], asked: Asked) -> None:
         self._bound, self._hot, self._asked = bound, hot, asked
         self._nodes = [node for node in nodes if type(node) in _METHODS]
         self._handed = Handed(set(), set(), set(), set(), False)
         self._returned: set[tuple[int, Kinds]] = set()
         self._unknown = False
-        self._in_classes = {
-            id(each) for node in nodes if type(node) is ast.ClassDef for each in _own(node.body)
-        }
+        self._in_classes = {id(each) for node in nodes.of(ast.ClassDef) for each in _own(node.body)}
         self._at_top = {id(each) for each in _own(nodes[0].body)}
-        self._global = {name for node in nodes if type(node) is ast.Global for name in node.names}
+        self._global = {name for node in nodes.of(ast.Global) for name in node.names}
 
     def found(self) -> Handed:
         size = -1

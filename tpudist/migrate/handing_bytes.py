@@ -28,7 +28,6 @@ _DEFINED = rb"\b(?:class\s+%s\b|def\s+%s\s*\(([^()]*)(\()?)"
 _STAR = re.compile(rb"import\s*\*")
 _WORD = re.compile(r"\w+")
 _IN_IMPORT = re.compile(rb"[ \t]*(?:from|import)[ \t][\w., \t]*")
-_CONTINUED = re.compile(rb"\\\r?\n")
 
 
 def hands_on(raw: bytes, is_notebook: bool) -> bool:
@@ -55,7 +54,7 @@ def imports_of(raw: bytes) -> list[Import]:
     """The imports of a file that are not of TensorFlow's own modules."""
     return [
         (module, level, names)
-        for module, level, names in outside.imports(_CONTINUED.sub(b" ", raw))
+        for module, level, names in outside.imports(raw)
         if level or tensorflow_names.below_tensorflow(module or "") is None
     ]
 

@@ -11,7 +11,7 @@ from tpudist.migrate import common_members, rules
 from tpudist.resolution import contents
 
 if TYPE_CHECKING:
-    from typing import Iterable, Iterator
+    from typing import Iterator
 
 _OWN = {
     name for rule in rules.load() for kind, name in rule.uses if kind in ("strategy", "resolver")
@@ -56,7 +56,7 @@ def makes_strategies(raw: bytes) -> bool:
     return any(word in raw for word in _IN_MADE) and bool(_MADE.search(raw))
 
 
-def makes_strategies_in_code(raw: bytes, nodes: Iterable[ast.AST]) -> bool:
+def makes_strategies_in_code(raw: bytes, nodes: walks.Nodes) -> bool:
     """As `makes_strategies`, of what is no comment and no text.
 
     Args:
@@ -68,7 +68,7 @@ def makes_strategies_in_code(raw: bytes, nodes: Iterable[ast.AST]) -> bool:
     return b"tpudist" in raw or any(_MAKING.search(word) for word in _words_in(nodes))
 
 
-def _words_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+def _words_in(nodes: walks.Nodes) -> Iterator[str]:
     """The names in some nodes, and strings that may be one."""
     for node in nodes:
         kind = type(node)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from tpudist.resolution.codebase import CodeBase
 
+_CONTINUED = re.compile(rb"\\\r?\n")
+_COMMENT = re.compile(r"#[^\n]*")
 _IMPORT = re.compile(rb"import\b")
 _NAMES = re.compile(r"([\w.]+)(?:\s+as\s+(\w+))?")
 _MOST = 400  # files that are looked at
@@ -81,12 +83,14 @@ def _is_known(full: str) -> bool:
 
 def imports(raw: bytes) -> Iterator[tuple[str | None, int, list[tuple[str, str | None]]]]:
     """What may be import statements in a file's bytes, as of `Outside.look`."""
+    raw = _CONTINUED.sub(b" ", raw)
     for match in _IMPORT.finditer(raw):
         before = raw[raw.rfind(b"\n", 0, match.start()) + 1 : match.start()]
         after = raw[match.end() : raw.find(b"\n", match.end()) % (len(raw) + 1)]
         if b"(" in after:
             after = raw[match.end() : raw.find(b")", match.end()) % (len(raw) + 1)]
-        words = after.decode("utf-8", "replace").partition("#")[0].strip("( \t\r\n").split(",")
+        listed = _COMMENT.sub("", after.decode("utf-8", "replace"))
+        words = listed.strip("( \t\r\n").split(",")
         names = [found.groups() for found in map(_NAMES.search, words) if found]
         base = before.rpartition(b"from ")[2].decode("utf-8", "replace").strip()
         if b"from " not in before:
