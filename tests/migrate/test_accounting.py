@@ -11,7 +11,7 @@ import pytest
 from tests.migrate import harness, test_lines, test_programs, test_properties
 from tpudist.migrate import rules
 from tpudist.migrate.use import STEPS
-from tpudist.resolution import codebase, tensorflow_names
+from tpudist.resolution import legacy_words, tensorflow_names
 
 hypothesis = test_properties.hypothesis
 
@@ -52,7 +52,7 @@ def unaccounted(text, target, folder, name="a.py"):
     result = harness.results(folder, target, whole=True).get(name)
     counted = sorted(set(legacy_names(text, target)))
     if result is None:  # no word in it that legacy code alone has
-        return [each for each in counted if codebase.may_matter(each[1].encode())], counted
+        return [each for each in counted if legacy_words.may_matter(each[1].encode())], counted
     assert not result.refused
     said = {}
     for use in list(result.rewritten) + result.left:

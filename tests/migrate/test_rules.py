@@ -8,7 +8,7 @@ import pytest
 from tests.migrate import harness
 from tpudist import surfaces
 from tpudist.migrate import rules
-from tpudist.resolution import codebase, tensorflow_names
+from tpudist.resolution import legacy_words, tensorflow_names
 
 EVERY = rules.load()
 FOLDER = os.path.dirname(rules.__file__)
@@ -169,7 +169,7 @@ def test_result_of(dotted, kind):
     ],
 )
 def test_candidates(raw, sees):
-    assert codebase.may_matter(raw) == sees
+    assert legacy_words.may_matter(raw) == sees
 
 
 def test_files_without_a_legacy_name_are_not_parsed(tmp_path, monkeypatch):

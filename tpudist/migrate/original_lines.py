@@ -3,7 +3,7 @@
 import re
 
 from tpudist.migrate import outcomes
-from tpudist.resolution import codebase, notebooks
+from tpudist.resolution import legacy_words, notebooks
 
 _FAR = 20  # lines that one statement may become
 _BEGINNING = re.compile(r"\s*\w*")
@@ -134,7 +134,7 @@ def set_aside(path, source):
             "write it in Python 3, or change it by hand",
         )
         for line, text, why in source.notebook.aside
-        if codebase.may_matter(text.encode("utf-8"))
+        if legacy_words.may_matter(text.encode("utf-8"))
     ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Which files of a code base are of one program: what some file imports, directly or not."""
 
 import collections
+import os
 import re
 
 _IMPORT = re.compile(
@@ -27,6 +28,24 @@ def together(codebase, paths):
         for other in others:
             above[other].add(path)
     return _closure(_closure(paths, above), below)
+
+
+def meant(codebase, path, imports):
+    """The files of a code base that import statements of one of its files mean.
+
+    Args:
+      codebase: the `CodeBase`.
+      path: the file.
+      imports: as of `walks.imported`.
+    """
+    for module, level, names in imports:
+        dotted = [name for name, _ in names]
+        if module is not None:
+            dotted = [module] + [(module + "." + name).strip(".") for name in dotted]
+        for name in dotted:
+            found = codebase.find_module(name, level, path)
+            if found is not None and os.path.normpath(found) != path:
+                yield found
 
 
 def _edges(codebase):

@@ -1,6 +1,5 @@
 """What is known of a code base before its files are rewritten one by one."""
 
-import collections
 import os
 import re
 
@@ -11,42 +10,15 @@ from tpudist.migrate import (
     asked_lines,
     carriers,
     excerpts,
+    file_facts,
     graph_mode,
     outcomes,
     program_files,
     strategy_words,
 )
-from tpudist.resolution import python_trees, sources, tensorflow_names
+from tpudist.resolution import outside, python_trees, sources, tensorflow_names
 
-_TPU_CONTRIB = re.compile(
-    r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
-    r"import\s.*\bTPUStrategy\b|tpu_strategy\b"
-)
-_LATER = re.compile(
-    r"\.(experimental_run_v2|experimental_distribute_\w+|"
-    r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
-)
-#: Called by its name, or by a string: ``getattr(tf, "Session")()``.
-_SESSION = re.compile(r"""\b(Session|InteractiveSession|MonitoredTrainingSession)(["'][)\]])?\(""")
-_GRAPH = re.compile(_SESSION.pattern + r"|\btf\.Graph\(")
-_SESSIONS = ("Session(", *("Session%s%s(" % (quote, end) for quote in "'\"" for end in ")]"))
-_SUMS = re.compile(r"\bReduction\.(SUM|NONE)\b")
-#: {what is asked of a file's text: (a pattern, words of which what it finds has one)}.
-_ASKED = {
-    "graph": (_GRAPH, *_SESSIONS, "tf.Graph("),
-    "sessions": (_SESSION, *_SESSIONS),
-    "sums": (_SUMS, "Reduction."),
-    "tpu": (_TPU_CONTRIB, "TPUStrategy", "tpu_strategy"),
-    "later": (_LATER, "experimental", "initialize_tpu_system"),
-    "main": (graph_mode.MAIN, "__name__"),
-}
-_Facts = collections.namedtuple(
-    "_Facts", "says imports contrib tensorflow_1 first second mode stated"
-)
-_NOTHING = _Facts(frozenset(), (), False, False, False, False, False, False)
 _COMMON = re.compile(rb"\.(reduce|group|update|map|broadcast|initialize|finalize|configure)\b")
-#: As `evidence.MODE`, of a TensorFlow that another file has imported.
-_MODE = re.compile(rb"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\(")
 _EXCERPTS = 1000  # files of which it is kept what there is to read
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
@@ -81,7 +53,7 @@ class Survey:
 
     def __init__(self, codebase, origin="auto"):
         self._facts, self.eras, self.excerpts, self.faults = {}, {}, {}, {}
-        self._making = set()
+        self._making, self._unread = set(), {}
         self.carriers = carriers.Carriers()
         self._borrowed = codebase.borrowed
         for path in codebase.candidates:
@@ -106,6 +78,8 @@ class Survey:
             for what in ("graph", "sums")
         )
         self._scaled = self._divided(codebase, origin)
+        for path in sorted(self._scaled):  # its optimizers' losses are rewritten, of any ``tf``
+            self._read_once(codebase, path)
         self._v1 = {path for path in self._contrib | self.companions if self._of(path).tensorflow_1}
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
         self.plain_v1 = {path for path, found in self._facts.items() if found.first}
@@ -131,9 +105,10 @@ class Survey:
         self.strategy_classes = self._strategy_classes(codebase)
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
-        every.update(self._with_common_names(codebase, reached), self.carriers.borrowing)
+        every |= self._scaled
+        every.update(self._with_common_names(codebase, reached), self.carriers.holding())
         self.files = sorted(every - set(self.faults))
-        self._facts = self._borrowed = None
+        self._facts = self._borrowed = self._unread = None
 
     def is_contrib(self, path):
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""
@@ -165,7 +140,11 @@ class Survey:
 
     def _starts(self, codebase):
         def imported(path):
-            return set(_imported(codebase, path, self._read_once(codebase, path).imports))
+            return set(program_files.meant(codebase, path, self._imports(codebase, path)))
+
+        def chooses(path):
+            may = path in self._facts or file_facts.may_choose(codebase.bytes[path])
+            return may and self._read_once(codebase, path).mode
 
         def importers(path):
             stem = _stem(path)
@@ -179,8 +158,8 @@ class Survey:
             sessions,
             importers,
             imported,
-            lambda path: "main" in self._of(path).says,
-            lambda path: self._of(path).mode,
+            lambda path: "main" in self._read_once(codebase, path).says,
+            chooses,
         )
 
     def _strategy_classes(self, codebase):
@@ -201,7 +180,7 @@ class Survey:
             if strategy_words.makes_strategies(codebase.bytes[path]):
                 self._making.add(path)
             return self.carriers.take_unread(codebase, path)
-        imports = [walks.imported(node) for node in nodes if type(node) in walks.IMPORTS]
+        imports = [walks.imported(node) for node in nodes.of(*walks.IMPORTS)]
         raw = codebase.bytes[path]
         if strategy_words.makes_strategies_in_code(raw, nodes):
             self._making.add(path)
@@ -211,19 +190,11 @@ class Survey:
                 if found_parts is not None:
                     self.excerpts[path] = found_parts
         self.carriers.take(codebase, path, text, nodes, imports)
-        self._facts[path] = _Facts(
-            frozenset(each for each, pattern in _ASKED.items() if _has(text, *pattern)),
-            imports,
-            _tells_contrib(found),
-            _names_tensorflow_1(found),
-            any(each.kind == evidence.FIRST_GENERATION and not each.guarded for each in found)
-            or bool(self._lenders([path])),
-            any(each.kind == evidence.SECOND_GENERATION and not each.guarded for each in found),
-            any(each.kind == evidence.MODE for each in found)
-            or path in self._borrowed
-            and _MODE.search(raw) is not None,
-            any(each.kind == evidence.STATED for each in found),
-        )
+        self._facts[path] = file_facts.of(text, imports, found)
+        if self._lenders([path]):
+            self._facts[path] = self._facts[path]._replace(first=True)
+        if path in self._borrowed and file_facts.chooses_on_other(raw):
+            self._facts[path] = self._facts[path]._replace(mode=True)
         told = decide.decide([each for each in found if each.kind in _OF_SURFACES])
         if told.decisive:
             self.eras[path] = told.era
@@ -239,18 +210,28 @@ class Survey:
         }
 
     def _of(self, path):
-        return self._facts.get(path, _NOTHING)
+        return self._facts.get(path, file_facts.NOTHING)
 
     def _read_once(self, codebase, path):
         if path not in self._facts:
             self._read(codebase, path)
         return self._of(path)
 
+    def _imports(self, codebase, path):
+        """The imports of a file, which is not parsed for them."""
+        if path in self._facts:
+            return self._facts[path].imports
+        if path not in self._unread:
+            self._unread[path] = list(outside.imports(codebase.bytes[path]))
+        return self._unread[path]
+
     def _reached(self, codebase):
         """The files that contrib files import, directly or not; themselves too."""
         seen, todo = set(self._contrib), sorted(self._contrib)
         for path in todo:
-            for other in _imported(codebase, path, self._read_once(codebase, path).imports):
+            if file_facts.may_decide(codebase.bytes[path]):
+                self._read_once(codebase, path)
+            for other in program_files.meant(codebase, path, self._imports(codebase, path)):
                 if other not in seen:
                     seen.add(other)
                     todo.append(other)
@@ -264,9 +245,10 @@ class Survey:
                 other = module is not None and codebase.find_module(module, level, path)
                 if not other or other == path:
                     continue
-                theirs = _modules(self._read_once(codebase, other).imports)
+                theirs = _modules(self._imports(codebase, other))
                 asked = {name for name, _ in names}
                 if theirs & asked or theirs and "*" in asked:
+                    self._read_once(codebase, other)
                     found.setdefault(other, set()).add("contrib" if path in self._contrib else era)
         return found
 
@@ -276,8 +258,10 @@ class Survey:
         near = {path for stem in stems for path in codebase.mentioning("import", stem)}
         for path in sorted((near | reached) - set(codebase.candidates)):
             if _COMMON.search(codebase.bytes[path]):
-                imports = self._read_once(codebase, path).imports
-                if path in reached or self._contrib & set(_imported(codebase, path, imports)):
+                imports = self._imports(codebase, path)
+                meant = program_files.meant(codebase, path, imports)
+                if path in reached or not self._contrib.isdisjoint(meant):
+                    self._read_once(codebase, path)
                     yield path
 
     def _divided(self, codebase, origin):
@@ -297,29 +281,10 @@ class Survey:
         return any("later" in self._facts[path].says for path in self._contrib & program)
 
 
-def _tells_contrib(found):
-    stated = [each for each in found if each.kind == evidence.STATED]
-    own = [each for each in found if each.kind == evidence.SURFACE]
-    return any(each.eras == ("contrib",) for each in stated or own)
-
-
-def _has(text, pattern, *words):
-    """Whether a pattern is in a text, which has one of some words then: those are found faster."""
-    return any(word in text for word in words) and pattern.search(text) is not None
-
-
 def _stem(path):
     """The last word of the name that a file is imported by."""
     stem = os.path.splitext(os.path.basename(path))[0]
     return os.path.basename(os.path.dirname(os.path.abspath(path))) if stem == "__init__" else stem
-
-
-def _names_tensorflow_1(found):
-    """Whether a file names what only TensorFlow 1 has below ``tf``."""
-    return any(
-        each.eras == ("contrib",) and each.kind != evidence.GRAPH and not each.name.startswith(".")
-        for each in found
-    )
 
 
 def _modules(imports):
@@ -333,15 +298,3 @@ def _modules(imports):
             if base + name in _TENSORFLOW and "." not in (bound or name)
         }
     return found
-
-
-def _imported(codebase, path, imports):
-    """The files of the code base that import statements of a file mean."""
-    for module, level, names in imports:
-        dotted = [name for name, _ in names]
-        if module is not None:
-            dotted = [module] + [(module + "." + name).strip(".") for name in dotted]
-        for name in dotted:
-            found = codebase.find_module(name, level, path)
-            if found is not None and os.path.normpath(found) != path:
-                yield found

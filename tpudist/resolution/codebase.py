@@ -6,73 +6,14 @@ import importlib.machinery
 import os
 import re
 
-from tpudist import surfaces
-from tpudist.eras import names
 from tpudist.resolution import contents as contents_lib
-from tpudist.resolution import gone_words, lent_names, source_files, sources, tensorflow_words
-
-_WORDS = sorted(
-    {row.name.rpartition(".")[2] for row in surfaces.ROWS if not row.name.endswith("__init__")}
-    - {
-        "run",
-        "scope",
-        "reduce",
-        "map",
-        "update",
-        "device",
-        "group",
-        "broadcast",
-        "extended",
-        "initialize",
-        "finalize",
-        "configure",
-        "replicate",
-        "rewrite",
-        "ReduceOp",
-        "build",
-        "InputContext",
-        "Topology",
-    }
-    | {
-        "contrib",
-        "tpudist.",
-        "from tpudist",
-        "Strategy",
-        "get_strategy",
-        "experimental_run_steps_on_iterator",
-        "from tensorflow import *",
-        '("tensorflow")',
-        ', "tensorflow")',
-        ", 'tensorflow')",
-        "('tensorflow')",
-        '["tensorflow"]',
-        "['tensorflow']",
-    }
-)
+from tpudist.resolution import gone_words, legacy_words, lent_names, source_files, sources
 
 _KEPT = 1400000  # characters of parsed files, which are up to 100 times as large in memory
 _ANSWERS = 2000  # kept, of which files a word is in
 _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _ASSIGNED = re.compile(rb"\.(?<!\bself\.)(?<!\bcls\.)(\w+)[ \t]*=[^=]")
-_RAW = contents_lib.grouped(
-    word.encode("ascii")
-    for word in _WORDS
-    if not any(other in word for other in _WORDS if other != word)
-)
-
-
-def may_matter(raw):
-    """Whether a file's bytes have a word without which nothing in it is legacy.
-
-    What has none is never parsed.
-    """
-    if any(word in raw for part, words in _RAW.items() if part in raw for word in words):
-        return True
-    return any(
-        names.is_first_generation(each) or gone_words.is_gone(each)
-        for each in tensorflow_words.names(raw)
-    ) or gone_words.may_name(raw)
 
 
 class CodeBase:
@@ -103,7 +44,7 @@ class CodeBase:
             except OSError as error:
                 self.unreadable[path] = error
                 continue
-            if may_matter(raw):
+            if legacy_words.may_matter(raw):
                 self.candidates.append(path)
             if gone_words.may_borrow(raw):
                 may_borrow.add(path)

@@ -22,10 +22,10 @@ def _last_words(every=(*surfaces.GONE, *surfaces.GONE_TODAY, *surfaces.RENAMED_T
 
 
 def _below(last_words):
-    """[(last word of a module, what of its names a file has, their pattern)]."""
+    """[(last word of a module, last words of names in it, their pattern)]."""
     return [
-        (above, tuple(b"." + word for word in words), _ROOT % b"|".join(words))
-        for above, words in sorted((above, sorted(words)) for above, words in last_words.items())
+        (above, frozenset(words), _ROOT % b"|".join(sorted(words)))
+        for above, words in sorted(last_words.items())
     ]
 
 
@@ -33,14 +33,13 @@ _BELOW = _below(_last_words())
 #: What asks for a name by a string, and the words that it may be.
 _ASKING = (b"getattr", b"__dict__", b"vars(", b"attrgetter", b"patch")
 _IN_STRING = [
-    (above, words, rb"""["'.](?:%s)["']""" % b"|".join(word[1:] for word in words))
-    for above, words, _ in _BELOW
+    (above, words, rb"""["'.](?:%s)["']""" % b"|".join(sorted(words))) for above, words, _ in _BELOW
 ]
 _PRIVATE = _below(_last_words(surfaces.private_names()))
 
 
-_MEMBERS = [name.encode("ascii") for name in (*surfaces.KERAS_MEMBERS, "distribute=")]
-_MEMBER = re.compile(rb"\.(?:%s)\b|\bdistribute=" % b"|".join(_MEMBERS[:-1]))
+_MEMBERS = frozenset(name.encode("ascii") for name in surfaces.KERAS_MEMBERS)
+_DISTRIBUTE = re.compile(rb"distribute=(?<!\wdistribute=)")
 _OPTIMIZER = re.compile(
     rb"\b(?:%s)\(\s*(?:[^()]|\([^()]*\)){0,400}?\b(?:lr|decay)\s*="
     % "|".join(name.rpartition(".")[2] for name in surfaces.KERAS_OPTIMIZERS).encode("ascii")
@@ -152,7 +151,8 @@ def may_name(raw):
     Args:
       raw: its bytes; the names of `tensorflow_words.names` are not looked at.
     """
-    if any(word in raw for word in _MEMBERS) and _MEMBER.search(raw) is not None:
+    attributes = frozenset(_ATTRIBUTE.findall(raw))
+    if not _MEMBERS.isdisjoint(attributes) or _DISTRIBUTE.search(raw) is not None:
         return True
     if b"keras" in raw and any(word in raw for word in _KERAS_WORDS):
         return True
@@ -168,11 +168,11 @@ def may_name(raw):
         return True
     private = _PRIVATE if b"tensorflow.python" in raw else []
     if any(
-        above in raw and any(word in raw for word in words) and re.search(pattern, raw)
+        not words.isdisjoint(attributes) and above in raw and re.search(pattern, raw)
         for above, words, pattern in _BELOW + private
     ):
         return True
     return any(word in raw for word in _ASKING) and any(
-        above in raw and any(word[1:] in raw for word in words) and re.search(pattern, raw)
+        above in raw and any(word in raw for word in words) and re.search(pattern, raw)
         for above, words, pattern in _IN_STRING
     )

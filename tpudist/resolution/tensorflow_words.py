@@ -11,13 +11,17 @@ _BELOW = [
 ]
 _AS = re.compile(rb"tensorflow\b(?<!\wtensorflow)([\w.]*)[ \t]+as[ \t]+(\w+)")
 _FROM = re.compile(
-    rb"\bfrom[ \t]+tensorflow([\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|((?:[^\\\n]|\\.)*))", re.S
+    rb"from(?<!\wfrom)[ \t]+tensorflow([\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|((?:[^\\\n]|\\.)*))",
+    re.S,
 )
 _IMPORTED = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+(\w+))?")
 #: ``T = tf``, ``train = tf.train``, ``def f(T=tf):``, each after the name.
-_IS = re.compile(rb":?=[ \t]*(?:tf|tensorflow)((?:\.\w+)*)[ \t]*(?=[\r\n#,;)]|\Z)")
+_IS = re.compile(rb"=[ \t]*(tf|tensorflow)((?:\.\w+)*)[ \t]*(?=[\r\n#,;)]|\Z)")
 #: TensorFlow itself, neither imported nor asked for a name there.
 _WHOLE = re.compile(rb"tf\b(?<![\w.]tf)(?<!as tf)(?<!import tf)(?=[ \t]*[),\]}:\n])")
+#: ``tf`` that may be anything but what ``import tensorflow.compat.v1 as tf`` binds.
+_OTHER = re.compile(rb"tf\b(?<!\wtf)(?:(?<=\.tf)|(?!\.)(?<!import tensorflow\.compat\.v1 as tf))")
+_COMPAT = b"compat.v1."
 _FIRST = frozenset(
     name.encode("ascii")
     for name in surfaces.FIRST_GENERATION
@@ -29,7 +33,7 @@ _VARS = re.compile(rb"""vars\(\s*([\w.]+)\s*\)\s*(?:\[|\.get\()\s*["'](\w+)["']"
 _ROOTS = {b"tf": (b"",), b"tensorflow": (b"",)}
 _IN_DICT = re.compile(rb"""(?<![\w.])([\w.]+)\.__dict__\s*(?:\[|\.get\()\s*["'](\w+)["']""")
 _ATTRIBUTE = re.compile(rb"\.(\w+)")
-_LAST = re.compile(rb"(\w+)[ \t]*$")
+_LAST = re.compile(rb"(\w+)[ \t]*:?$")
 
 
 def names(raw):
@@ -39,6 +43,9 @@ def names(raw):
       raw: its bytes.
     """
     found, called = {word for pattern in _BELOW for word in pattern.findall(raw)}, bound(raw)
+    if _is_compat_v1(raw, called):
+        found = {_COMPAT + word for word in _BELOW[0].findall(raw)}
+        found.update(_BELOW[1].findall(raw))
     for below in called.pop(b"*", ()):
         words = set(re.findall(rb"\w+", raw))
         found.update((below + b"." + word).lstrip(b".") for word in words)
@@ -86,8 +93,15 @@ def bound(raw):
         for name, other in _IMPORTED.findall(imported):
             full = (match.group(1)[1:] + b"." + name).lstrip(b".")
             called.setdefault(other or name, set()).add(full)
+    is_v1 = _is_compat_v1(raw, called)
     for match in _IS.finditer(raw):
         name = _LAST.search(raw, max(0, match.start() - 80), match.start())
         if name:
-            called.setdefault(name.group(1), set()).add(match.group(1)[1:])
+            start = _COMPAT if is_v1 and match.group(1) == b"tf" else b""
+            called.setdefault(name.group(1), set()).add(start + match.group(2)[1:])
     return called
+
+
+def _is_compat_v1(raw, called):
+    """Whether each ``tf`` of a file is ``tensorflow.compat.v1``."""
+    return called.get(b"tf") == {_COMPAT[:-1]} and not _OTHER.search(raw)
