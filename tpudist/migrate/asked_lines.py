@@ -78,12 +78,12 @@ def of(nodes: walks.Nodes, lent: AbstractSet[str]) -> Asked:
     """
     imports = nodes.of(*walks.IMPORTS)
     modules, words = _imported(imports)
-    words = _assigned(nodes.of(ast.Assign), words, lent, modules)
     names: dict[str, list[Any]] = {}
     for node in nodes.of(ast.Attribute):
         names.setdefault(node.attr, []).append(node)
     for node in nodes.of(ast.Name):
         names.setdefault(node.id, []).append(node)
+    words = _assigned(nodes.of(ast.Assign), names, words, lent, modules)
     found = {node.lineno for node in imports} | _first_told(names, modules)
     found |= {
         node.lineno
@@ -204,6 +204,7 @@ def _imported(nodes: Iterable[ast.Import | ast.ImportFrom]) -> tuple[dict[str, s
 
 def _assigned(
     statements: Iterable[ast.Assign],
+    names: dict[str, list[Any]],
     words: set[str],
     lent: AbstractSet[str],
     modules: dict[str, str],
@@ -213,8 +214,11 @@ def _assigned(
     size = -1
     while len(words) > size:
         size = len(words)
+        lines = {node.lineno for node in _called(names, words | _ASKED)}
         for node in statements:
-            if _may_be_one(node.value, words | _ASKED, own) or _is_asked(node.value, modules):
+            of_node = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            is_one = not lines.isdisjoint(of_node) and _may_be_one(node.value, words | _ASKED, own)
+            if is_one or _is_asked(node.value, modules):
                 new = {word for target in node.targets for word in _targets(target)}
                 if _dotted(node.value).partition(".")[0] in own:
                     own |= new - words

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 _WORTH = [
     re.compile(pattern)
     for pattern in (
-        r"""["'][\w.]*\b(?:tf|tensorflow)\.[\w"']""",
-        r"""["']tensorflow["']""",
+        r"""tf\.(?<=["'.]tf\.)[\w"']""",
+        r"""tensorflow(?:\.(?<=["'.]tensorflow\.)[\w"']|["'](?<=["']tensorflow["']))""",
         r"patch(?<!\wpatch)\s*\(",
-        r">>> |#\s*type:",
-        r"""["'][^"'\n]*\bimport tensorflow""",
+        r">>> ",
+        r"type:(?<=#type:)",
+        r"type:(?<=# type:)",
         *(
             r"""%s(?<!\w%s)\s*\((?:[\s(\\]|#.*\n)*\w{0,2}["']""" % (word, word)
             for word in ("exec", "eval", "compile", "timeit", "Timer")
@@ -71,9 +72,11 @@ def told(
 
 def _imports_in_string(text: str, imports: Collection[int]) -> bool:
     """Whether what imports TensorFlow may be no statement of the file."""
-    return any(
-        text.count("\n", 0, match.start()) + 1 not in imports for match in _IMPORT.finditer(text)
-    )
+    for match in _IMPORT.finditer(text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if "'" in line or '"' in line or text.count("\n", 0, match.start()) + 1 not in imports:
+            return True
+    return False
 
 
 def _of_tree(tree: ast.Module, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:

@@ -210,7 +210,7 @@ class _Finder:
         self._returned.add((id(node), kinds))
         given = self._given(kinds)
         for function in self._nodes:
-            if type(function) in _FUNCTIONS and any(each is node for each in ast.walk(function)):
+            if type(function) in _FUNCTIONS and _is_within(node, function):
                 comes = given | kinds if function.decorator_list else given  # of a property
                 self._name(function.name, id(function) in self._at_top, comes)
                 if id(function) in self._in_classes:
@@ -273,6 +273,14 @@ class _Finder:
 
     def _lambda(self, node: Any) -> Kinds:
         return self._given(self._kinds(node.body))
+
+
+def _is_within(node: Any, function: Any) -> bool:
+    """Whether a node stands in a function; Python 3.8 tells of most by their lines."""
+    last = getattr(function, "end_lineno", node.lineno)
+    if not function.lineno <= node.lineno <= last:
+        return False
+    return any(each is node for each in ast.walk(function))
 
 
 def _targets(node: Any) -> Iterator[ast.AST]:

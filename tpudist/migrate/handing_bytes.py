@@ -23,8 +23,9 @@ _HANDING = [
     rb"tensorflow\b(?! as tf\b|\s*\.)(?<!\wtensorflow)",
     rb"tensorflow\.(?:compat\.v[12](?! as tf\b)|%s)\b[\w.]*\s+(?:import|as)\b" % _ABOVE,
 ]
-#: A class; a function, its parameters, and whether they end early.
-_DEFINED = rb"\b(?:class\s+%s\b|def\s+%s\s*\(([^()]*)(\()?)"
+#: A function, its parameters, and whether they end early; a class.
+_FUNCTION = rb"def(?<!\wdef)\s+%s\s*\(([^()]*)(\()?"
+_CLASS = rb"class(?<!\wclass)\s+%s\b"
 _STAR = re.compile(rb"import\s*\*")
 _WORD = re.compile(r"\w+")
 _IN_IMPORT = re.compile(rb"[ \t]*(?:from|import)[ \t][\w., \t]*")
@@ -100,15 +101,15 @@ def parameters_of(raw: bytes, name: str, which: int | str) -> set[str | None]:
       Their names; None beside them if there may be others.
     """
     word = re.escape(name.encode("utf-8"))
-    found = list(re.finditer(_DEFINED % (word, word), raw))
-    for match in [each for each in found if each.group(1) is None]:
+    found = list(re.finditer(_FUNCTION % word, raw))
+    for match in re.finditer(_CLASS % word, raw):
         found += _constructors(raw, match.end())
     return {each for match in found for each in _given(raw, match, which)}
 
 
 def _constructors(raw: bytes, start: int) -> list[re.Match[bytes]]:
     """The constructor of the class that begins somewhere in a file; all, if it has none."""
-    every = list(re.finditer(_DEFINED % (b"__init__", b"__init__"), raw))
+    every = list(re.finditer(_FUNCTION % b"__init__", raw))
     end = raw.find(b"\nclass ", start)
     own = [each for each in every if start < each.start() < (end if end > 0 else len(raw))]
     return own or every
@@ -116,8 +117,6 @@ def _constructors(raw: bytes, start: int) -> list[re.Match[bytes]]:
 
 def _given(raw: bytes, match: re.Match[bytes], which: int | str) -> Iterator[str | None]:
     every, more = match.groups()
-    if every is None:
-        return
     if isinstance(which, str):
         yield which
         return

@@ -174,7 +174,7 @@ class Survey:
     def _read(self, codebase, path):
         try:
             text = sources.read(path, codebase.bytes[path]).text
-            nodes = walks.nodes(python_trees.parse(text, keep=True))
+            nodes = walks.nodes(python_trees.parse(text))
             found = evidence.evidence_of(nodes, path)
         except sources.UNREADABLE:
             if strategy_words.makes_strategies(codebase.bytes[path]):
@@ -189,6 +189,8 @@ class Survey:
                 found_parts = excerpts.parts(text, nodes)
                 if found_parts is not None:
                     self.excerpts[path] = found_parts
+        if path not in self.excerpts:  # it is read whole once more
+            python_trees.parse(text, keep=True)
         self.carriers.take(codebase, path, text, nodes, imports)
         self._facts[path] = file_facts.of(text, imports, found)
         if self._lenders([path]):

@@ -53,6 +53,7 @@ class CodeBase:
         self._modules, self._mentioning, self._having, self._assigned = {}, {}, {}, None
         self._words, self.called, self.asked = None, {}, set()
         self._paths = _by_whole_path(self.bytes.paths)
+        self._parts = {part for path in self._paths for part in path.split(os.sep)}
         self._module_files, self._kept = {}, {}
         self._shorten, self._short = None, {}
         lent = lent_names.Lent(self)
@@ -205,6 +206,9 @@ class CodeBase:
         return self._module_files[key]
 
     def _find_module(self, dotted, level, importer):
+        first = dotted.partition(".")[0]
+        if first and first not in self._parts and first + ".py" not in self._parts:
+            return None
         for path in _candidates(dotted, level, importer, self.roots):
             if path in self._paths:
                 return self._paths[path]

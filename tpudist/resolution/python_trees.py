@@ -1,7 +1,8 @@
 """Python's own syntax trees of sources that are parsed again: the first ones are kept.
 
 The files of a code base are read once for what is known of all of them, and then one by
-one. A tree is some fifty times as large as its source, so that few are kept, and the last.
+one, most of them in part. A tree is some thirty times as large as its source, so that few
+are kept: of what is read whole again, and the last.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import warnings
 
-_KEPT = 400000  # characters of sources whose trees are kept
+_KEPT = 1600000  # characters of sources whose trees are kept
 _trees: dict[str, ast.Module] = {}
 _last: dict[str, ast.Module] = {}
 _size = [0]
@@ -30,12 +31,11 @@ def parse(text: str, keep: bool = False) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = ast.parse(text)
-        if keep and _size[0] + len(text) <= _KEPT:
-            _trees[text] = found
-            _size[0] += len(text)
-        else:
-            _last.clear()
-            _last[text] = found
+        _last.clear()
+        _last[text] = found
+    if keep and text not in _trees and _size[0] + len(text) <= _KEPT:
+        _trees[text] = found
+        _size[0] += len(text)
     return found
 
 
