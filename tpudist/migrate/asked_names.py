@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist.eras.names import without_compat
-from tpudist.migrate import rules
+from tpudist.migrate import contrib_words, rules
 
 if TYPE_CHECKING:
     from typing import Callable, Iterable
@@ -46,6 +46,12 @@ def is_of_today(dotted: str) -> bool:
     """Whether a name is one that today's TensorFlow has not, or above one: followed in a file."""
     dotted = without_compat(dotted)
     return dotted in ABOVE_TODAY or dotted in _TODAY
+
+
+def last_words() -> frozenset[str]:
+    """The last words of the names that are followed from file to file."""
+    every = (name.rpartition(".")[2] for name in (*_ASKED, *ABOVE))
+    return contrib_words.every().union(every)
 
 
 def below(module: str, asked: Asked) -> set[str]:

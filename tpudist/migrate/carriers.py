@@ -105,9 +105,13 @@ class Carriers:
             return frozenset()
         return frozenset(map(plain, self._inside[path])) - _ROOTS
 
-    def holding(self) -> set[str]:
-        """The files to look at whether they name TensorFlow or not: they have or keep its names."""
-        return self.borrowing | self._keeping
+    def holding(self, codebase: CodeBase) -> set[str]:
+        """The files to look at whether they name TensorFlow or not: they are given its names."""
+        given = self._keeping.difference(codebase.candidates, self.borrowing)
+        asking = {
+            path for path in given if handing_bytes.asks(codebase.bytes[path], self._inside[path])
+        }
+        return self.borrowing | asking
 
     def take_unread(self, codebase: CodeBase, path: str) -> None:
         """Notes a file that Python cannot parse: it is newer than this Python, or it is none."""

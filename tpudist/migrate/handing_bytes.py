@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ _FUNCTION = rb"def(?<!\wdef)\s+%s\s*\(([^()]*)(\()?"
 _CLASS = rb"class(?<!\wclass)\s+%s\b"
 _STAR = re.compile(rb"import\s*\*")
 _WORD = re.compile(r"\w+")
+_ASKED_FOR = re.compile(rb"""[."'](\w+)""")
 _IN_IMPORT = re.compile(rb"[ \t]*(?:from|import)[ \t][\w., \t]*")
 
 
@@ -87,6 +89,25 @@ def asked_as(raw: bytes, imports: Iterable[Import], word: str, stem: str) -> set
         if (module or stem).rpartition(".")[2] == stem:
             found |= {(bound or each) + word[len(name) :] for each, bound in names if each == name}
     return found
+
+
+def asks(raw: bytes, words: Iterable[str]) -> bool:
+    """Whether a file may ask what some words stand for in it for a name that is followed.
+
+    Args:
+      raw: its bytes.
+      words: as of `tpudist.migrate.handed_on`.
+    """
+    for word in {plain(each).encode("utf-8") for each in words}:
+        for rest in re.findall(rb"%s(?<!\w%s)\b([^\n]*)" % (word, word), raw):
+            if not _last_words().isdisjoint(_ASKED_FOR.findall(rest)):
+                return True
+    return False
+
+
+@functools.lru_cache(maxsize=None)
+def _last_words() -> frozenset[bytes]:
+    return frozenset(word.encode("ascii") for word in asked_names.last_words())
 
 
 def parameters_of(raw: bytes, name: str, which: int | str) -> set[str | None]:

@@ -106,7 +106,7 @@ class Survey:
         self.overall = max(self.eras.values(), key=surfaces.ERAS.index, default="")
         every = set(codebase.candidates).union(self.companions, self.handed, self.starts, lenders)
         every |= self._scaled
-        every.update(self._with_common_names(codebase, reached), self.carriers.holding())
+        every.update(self._with_common_names(codebase, reached), self.carriers.holding(codebase))
         self.files = sorted(every - set(self.faults))
         self._facts = self._borrowed = self._unread = None
 
