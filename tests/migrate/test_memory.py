@@ -81,7 +81,7 @@ def grown(folder, count):
 
 def test_memory_grows_by_little_with_the_number_of_files(tmp_path, monkeypatch):
     monkeypatch.setattr(contents, "_HELD", 0)
-    monkeypatch.setattr(python_trees, "_KEPT", 0)
+    monkeypatch.setattr(python_trees, "WHOLE", 0)
     grown(tmp_path / "first", 40)  # what a process keeps of its first run
     few, many = grown(tmp_path / "few", 40), grown(tmp_path / "many", 240)
     # Bytes a file, of 10,000 that it has: its path, and a place in some dicts, 350 to 560.

@@ -7,6 +7,7 @@ import statements list are passed over.
 from __future__ import annotations
 
 import ast
+import collections
 from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _OTHER = frozenset(
 )
 IMPORTS = (ast.Import, ast.ImportFrom)
 _LEAVES = frozenset("Bytes Constant Ellipsis NameConstant Num Str".split())
-_parts: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
+_parts: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
 
 
 class Nodes(List[Any]):
@@ -32,8 +33,10 @@ class Nodes(List[Any]):
     def of(self, *kinds: type) -> list[Any]:
         """The nodes of some classes: those of each in the order in which they are here."""
         if not self._kinds:
+            every: dict[type, list[Any]] = collections.defaultdict(list)
             for node in self:
-                self._kinds.setdefault(type(node), []).append(node)
+                every[type(node)].append(node)
+            self._kinds = dict(every)
         found = [self._kinds.get(kind, []) for kind in kinds]
         return found[0] if len(found) == 1 else [node for each in found for node in each]
 
@@ -50,7 +53,8 @@ def nodes(tree: ast.AST) -> Nodes:
         kind = type(node)
         if kind not in _parts:
             _parts[kind] = _getter(kind)
-        for part in _parts[kind](node):
+        parts = _parts[kind]
+        for part in parts(node) if parts is not None else ():
             if type(part) is list:
                 todo.extend(part[::-1])
             else:
@@ -66,10 +70,12 @@ def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:
     return node.module or "", node.level, names
 
 
-def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    """A function from a node of a class to what its fields hold, the last one first."""
+def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]] | None:
+    """A function from a node of a class to what its fields hold, the last one first, if any do."""
     fields = [] if kind.__name__ in _LEAVES else list(getattr(kind, "_fields", ()))
     values = ["node.%s, " % name for name in reversed(fields) if name not in _OTHER]
+    if not values:
+        return None
     space: dict[str, Any] = {}
     exec("def parts(node):\n    return (%s)" % "".join(values), space)
     made: Callable[[Any], tuple[Any, ...]] = space["parts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,11 +79,7 @@ def of(nodes: walks.Nodes, lent: AbstractSet[str]) -> Asked:
     """
     imports = nodes.of(*walks.IMPORTS)
     modules, words = _imported(imports)
-    names: dict[str, list[Any]] = {}
-    for node in nodes.of(ast.Attribute):
-        names.setdefault(node.attr, []).append(node)
-    for node in nodes.of(ast.Name):
-        names.setdefault(node.id, []).append(node)
+    names = _names(nodes)
     words = _assigned(nodes.of(ast.Assign), names, words, lent, modules)
     found = {node.lineno for node in imports} | _first_told(names, modules)
     found |= {
@@ -98,6 +95,16 @@ def of(nodes: walks.Nodes, lent: AbstractSet[str]) -> Asked:
     # Others may call them: they are no methods of Keras's.
     found |= {each.lineno for each in nodes.of(ast.FunctionDef) if each.name in _METHODS}
     return Asked(found, frozenset(words.union(modules)), _members(names, nodes, modules))
+
+
+def _names(nodes: walks.Nodes) -> dict[str, list[Any]]:
+    """{word: the Attributes and Names of it}."""
+    found = collections.defaultdict(list)
+    for node in nodes.of(ast.Attribute):
+        found[node.attr].append(node)
+    for node in nodes.of(ast.Name):
+        found[node.id].append(node)
+    return dict(found)
 
 
 def _members(

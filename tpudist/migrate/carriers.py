@@ -214,7 +214,7 @@ class Carriers:
             text = sources.read(path, codebase.bytes[path]).text
             if words and not any(handed_on.may_be_handed_on(text, word) for word in words):
                 return
-            nodes = walks.nodes(python_trees.parse(text, keep=True))
+            nodes = walks.nodes(python_trees.parse(text, python_trees.HANDING))
         except (OSError,) + sources.UNREADABLE:
             return self.take_unread(codebase, path)
         imports = [walks.imported(node) for node in nodes.of(*walks.IMPORTS)]

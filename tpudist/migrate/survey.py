@@ -190,7 +190,7 @@ class Survey:
                 if found_parts is not None:
                     self.excerpts[path] = found_parts
         if path not in self.excerpts:  # it is read whole once more
-            python_trees.parse(text, keep=True)
+            python_trees.parse(text, python_trees.WHOLE)
         self.carriers.take(codebase, path, text, nodes, imports)
         self._facts[path] = file_facts.of(text, imports, found)
         if self._lenders([path]):

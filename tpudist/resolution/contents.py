@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import bisect
+import collections
 import io
 import itertools
 import mmap
@@ -106,17 +107,17 @@ class Words:
         self._parts: list[_Part] = []
         made = _temporary()
         paths: list[str] = []
-        words: dict[bytes, list[int]] = {}
+        words: dict[bytes, list[int]] = collections.defaultdict(list)
         for path, raw in contents:
             if path.endswith(".ipynb"):
                 raw = _ESCAPED.sub(b" ", _IMAGE.sub(b"", raw))
             for word in set(_WORD.findall(raw)):
                 if len(word) <= _LONGEST:
-                    words.setdefault(word, []).append(len(paths))
+                    words[word].append(len(paths))
             paths.append(path)
             if len(paths) == _TOGETHER:
                 self._parts.append(_Part(paths, words, made))
-                paths, words = [], {}
+                paths, words = [], collections.defaultdict(list)
         self._parts.append(_Part(paths, words, made))
         self._bytes = _mapped(made)
         self._size, self._asked = len(self._bytes), 0

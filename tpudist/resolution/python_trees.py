@@ -2,7 +2,7 @@
 
 The files of a code base are read once for what is known of all of them, and then one by
 one, most of them in part. A tree is some thirty times as large as its source, so that few
-are kept: of what is read whole again, and the last.
+are kept: of what is read whole again, of what hands on names to others, and the last.
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ from __future__ import annotations
 import ast
 import warnings
 
-_KEPT = 1600000  # characters of sources whose trees are kept
+#: Characters of all sources whose trees are kept, when one more is: of a file that is read whole
+#: again, and of one that hands on names, which few do in the largest code base.
+WHOLE, HANDING = 400000, 1200000
 _trees: dict[str, ast.Module] = {}
 _last: dict[str, ast.Module] = {}
 _size = [0]
 
 
-def parse(text: str, keep: bool = False) -> ast.Module:
+def parse(text: str, keep: int = 0) -> ast.Module:
     """The tree of a source; nobody changes it.
 
     Args:
       text: the source.
-      keep: whether it will be asked for again.
+      keep: `WHOLE` or `HANDING` if it will be asked for again.
 
     Raises:
       SyntaxError, ValueError, RecursionError: as of ``ast.parse``.
@@ -33,7 +35,7 @@ def parse(text: str, keep: bool = False) -> ast.Module:
             found = ast.parse(text)
         _last.clear()
         _last[text] = found
-    if keep and text not in _trees and _size[0] + len(text) <= _KEPT:
+    if text not in _trees and _size[0] + len(text) <= keep:
         _trees[text] = found
         _size[0] += len(text)
     return found
