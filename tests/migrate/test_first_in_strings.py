@@ -47,6 +47,15 @@ BY_STRING = [
     "T: object = __import__('tensorflow')\nT.Session()  #\n",
     "T = LazyLoader('T', globals(), 'tensorflow')\nT.Session()  #\n",
     "__import__('tensorflow').function(f), __import__('tensorflow').compat.v1.Session()\n",
+    "import importlib\nimportlib.import_module('tensorflow.' + 'contrib.' + 'slim')  #\n"
+    "importlib.import_module('tensorflow.' + 'keras.layers')\n",
+    "import importlib\nimportlib.import_module('tensorflow.' + x)  #\n",
+    "__import__('tensorflow.%s' % x)  #\n__import__(f'tensorflow.{x}')  #\n",
+    "__import__('tensorflow.python.{}'.format(x))  #\n"
+    "__import__('tensorflow.' + 'python.' + x)  #\n",
+    "__import__('tensorflow.keras.applications.' + x), __import__('tensorflow_' + x)\n"
+    "load('tensorflow.' + x)\n"
+    "__import__(x), __import__(x + y), __import__(x.format(y)), __import__(f'{x}')\n",
     "__import__('requests').Session(), sys.modules['requests'].Session()\n",
 ]
 

@@ -27,7 +27,7 @@ _WORTH = [
     re.compile(pattern)
     for pattern in (
         r"""tf\.(?<=["'.]tf\.)[\w"']""",
-        r"""tensorflow(?:\.(?<=["'.]tensorflow\.)[\w"']|["'](?<=["']tensorflow["']))""",
+        r"""tensorflow(?:\.(?<=["'.]tensorflow\.)[\w"'%{]|["'](?<=["']tensorflow["']))""",
         r"patch(?<!\wpatch)\s*\(",
         r">>> ",
         r"type:(?<=#type:)",
@@ -89,6 +89,7 @@ def _of_tree(tree: ast.Module, rules: Rules) -> Iterator[tuple[int, int, str, st
         elif kind is ast.Call:
             yield from _of_call(node, rules)
     yield from modules_by_string.told(every, rules)
+    yield from modules_by_string.made(every, rules)
 
 
 def _of_string(node: Any, value: str, rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:

@@ -15,6 +15,47 @@ if TYPE_CHECKING:
 
 #: What gives a module whose name it is told.
 _GIVES = ("import_module", "__import__", "importorskip")
+#: What a name begins with below which most modules are gone, or contrib.
+_ABOVE = ("tensorflow", "tensorflow.python")
+
+
+def made(every: list[Any], rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
+    """Modules that are imported by a name that is put together: ``"tensorflow." + name``.
+
+    Args and yields: as of `told`.
+    """
+    for node in every:
+        if type(node) is not ast.Call or walks.last_word(node.func) not in _GIVES or not node.args:
+            continue
+        first, is_all = _beginning_of_text(node.args[0])
+        if walks.text(node.args[0]) is not None or rules.every is None:
+            continue
+        place = node.lineno, node.col_offset + 1
+        below = first.partition(".")[2]
+        if is_all and first.startswith("tensorflow.") and rules.of(below):
+            yield (*place, rules.of(below) or "", '"%s", imported by a string' % first,
+                   string_rules.instead(below))  # fmt: skip
+        elif not is_all and first.rstrip(".") in _ABOVE:
+            seen = '"%s" and what follows: it cannot be told which module is imported' % first
+            instead = "an import of each module, where TensorFlow may have it no longer"
+            yield (*place, rules.every, seen, instead)
+
+
+def _beginning_of_text(node: Any) -> tuple[str, bool]:
+    """(what a text that is put together begins with, whether that is all of it)."""
+    whole = walks.text(node)
+    if whole is not None:
+        return whole, True
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        first, is_all = _beginning_of_text(node.left)
+        last, is_last = _beginning_of_text(node.right) if is_all else ("", False)
+        return first + last, is_last
+    if isinstance(node, ast.BinOp):
+        return (walks.text(node.left) or "").partition("%")[0], False
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return (walks.text(node.func.value) or "").partition("{")[0], False
+    parts = node.values if isinstance(node, ast.JoinedStr) else ()
+    return (walks.text(parts[0]) or "" if parts else ""), False
 
 
 def told(every: list[ast.AST], rules: Rules) -> Iterator[tuple[int, int, str, str, str]]:
