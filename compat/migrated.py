@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 
+_ROW = re.compile(r"^\| \S+/\S+ \| \w+ \| (?:latest|\d\.\d+) \|")
 PAGE = pathlib.Path(__file__).resolve().parent / "MIGRATED.md"
 _HEAD = """# Repositories
 
@@ -56,7 +57,7 @@ def row(folder: str, repository: str, revision: str, to: str) -> str:
 
 def rows() -> dict[str, str]:
     """{"repository | revision | to": line} of the page."""
-    lines = [line for line in _parts()[0].splitlines() if re.match(r"\| \S+/\S+", line)]
+    lines = [line for line in _parts()[0].splitlines() if _ROW.match(line)]
     return {_key(line): line for line in lines}
 
 
@@ -80,8 +81,8 @@ def main(arguments: list[str]) -> int:
 def _parts() -> tuple[str, str]:
     """(the table, what stands below it)."""
     text = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    head, found, tail = text.partition("\n## ")
-    return head, "\n## " + tail if found else ""
+    end = max((each.end() for each in re.finditer(_ROW.pattern + r".*\n", text, re.M)), default=0)
+    return text[:end], text[end:]
 
 
 if __name__ == "__main__":
