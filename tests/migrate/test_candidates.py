@@ -3,6 +3,8 @@
 import pytest
 
 from tests.migrate import harness, test_carriers, test_lines, test_programs
+from tpudist import surfaces
+from tpudist.migrate import rules
 from tpudist.resolution import legacy_words
 
 TF = "import tensorflow as tf\n"
@@ -55,6 +57,17 @@ def test_names_that_compat_v1_has_are_not_legacy(text, matters):
 )
 def test_shards_are_not_the_function(text, matters):
     assert legacy_words.may_matter(text.encode()) == matters
+
+
+#: Members that strategies of today have too, and optimizers whose arguments alone are gone.
+_OF_TODAY = {("strategy", "reduce"), *(("tf", name) for name in surfaces.KERAS_OPTIMIZERS)}
+_USES = {key for rule in rules.load() for key in rule.uses if key[0] in ("tf", "strategy")}
+
+
+@pytest.mark.parametrize("key", sorted(_USES - _OF_TODAY), ids=" ".join)
+def test_a_name_of_a_rule_is_legacy(key):
+    of = {"tf": "tf.%s(1)\n", "strategy": "strategy.%s(x)\n"}
+    assert legacy_words.may_matter((TF + of[key[0]] % key[1]).encode())
 
 
 @pytest.mark.parametrize("head", [TF, V1], ids=["tensorflow", "compat.v1"])

@@ -25,18 +25,18 @@ _KEYS = [(rule.name, *key) for rule in rules.load() for key in rule.uses]
 _ASKED = frozenset(
     name.rpartition(".")[2]
     for rule, kind, name in _KEYS
-    if kind in ("tf", "keras")
+    if kind in ("tf", "any")
     and name != "compile"
     and not name.startswith("contrib")
     and rule not in ("sessions", "gone-names")
 ) | {"contrib"}
 #: Methods of Keras, which a program may have of its own.
-_METHODS = frozenset(name for _, kind, name in _KEYS if kind == "keras") | gone_words.KERAS_CALLS
+_METHODS = frozenset(name for _, kind, name in _KEYS if kind == "any") | gone_words.KERAS_CALLS
 _METHODS |= frozenset(name[1:] for name in surfaces.KERAS_ARGUMENTS if name.startswith("."))
 #: {member of strategies, or of what comes from them: the kinds that have it}.
 MEMBERS: dict[str, set[str]] = {}
 for _, _kind, _name in _KEYS:
-    if _kind not in ("tf", "keras", "call"):
+    if _kind not in ("tf", "any", "call"):
         MEMBERS.setdefault(_name, set()).add(_kind)
 #: Functions that ask for a member by a string, and what all of them are asked of by one.
 _BY_NAME = frozenset(

@@ -24,7 +24,7 @@ from tpudist.migrate import (
     unseen,
     unseen_names,
 )
-from tpudist.migrate.rules import first_generation
+from tpudist.migrate.rules import dataset_iterators, first_generation
 from tpudist.migrate.use import STEPS, Plan, Use
 from tpudist.resolution import import_origins, python_trees, sources, tensorflow_names
 from tpudist.resolution.evaluate import Evaluator
@@ -267,9 +267,8 @@ class Engine:
             contrib, target = True, "latest"  # it has no strategy that an era answers for
         v1 = first and self._survey.wants_v1(path)
         mixed = first and path in self._survey.mixed
-        plain = (
-            bool(plan.edits) or mixed or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
-        )
+        moves = plan.edits and not self._is_of_any_era(path, plan)
+        plain = bool(moves) or mixed or contrib or v1 or self._belongs(path, plan, plan.steps[-1])
         plain = plain or plan.steps[-1] == "latest" and gone_imports.renames(plan)
         successors = {}
         for step in plan.steps:
@@ -277,6 +276,11 @@ class Engine:
         home = relocation.Relocation(target, sources_, plain, v1)
         plan.home = home("tpudist.%s.tensorflow" % sources_[0])
         return relocation.Relocation(target, sources_, plain, v1, successors, mixed)
+
+    def _is_of_any_era(self, path, plan):
+        """Whether what changes in a file, which no era answers for, leads to every TensorFlow."""
+        rules_ = {rule for _, _, rule, *_ in plan.rewritten}
+        return path not in self._survey.eras and rules_ == {dataset_iterators.NAME}
 
     def _belongs(self, path, plan, step):
         """Whether a file of plain TensorFlow makes what legacy files hand on."""

@@ -47,7 +47,7 @@ Fields:
 NOTHING = Facts(frozenset(), (), False, False, False, False, False, False)
 #: What a file has that has an `evidence.MODE`, and some others.
 _MAY_CHOOSE = re.compile(
-    rb"(?:[.,(]|\bimport\b)\s*(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\b"
+    rb"""(?:[.,("']|\bimport\b)\s*(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\b"""
 )
 #: As `evidence.MODE`, of a TensorFlow that another file has imported.
 _MODE = re.compile(rb"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\(")

@@ -100,7 +100,7 @@ def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any
     values = plan.evaluator.values(plan.module, node)
     if values and all(value[0] == "function" for value in values):
         return plan.other(node, name, "it belongs to something else")
-    yield "keras", name, node, rule
+    yield "any", name, node, rule
 
 
 def _has_keyword(call: Any, word: str) -> bool:

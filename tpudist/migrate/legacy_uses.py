@@ -39,7 +39,7 @@ class Table(dict):
                 self.setdefault(key, rule)
         self.owners = {}
         for kind, name in self:
-            if kind not in ("tf", "keras", "call"):
+            if kind not in ("tf", "any", "call"):
                 self.owners.setdefault(name, set()).add(kind)
         self.last = {name.rpartition(".")[2] for kind, name in self if kind == "tf"}
 
@@ -64,8 +64,8 @@ def uses(plan, table):
         name = node.attr.value
         if id(node) in skipped:
             continue
-        if ("keras", name) in table:
-            yield from keras_calls.of_member(plan, node, table["keras", name])
+        if ("any", name) in table:
+            yield from keras_calls.of_member(plan, node, table["any", name])
         if plan.words is not None and not _may_be_tensorflow(plan, node):
             continue
         if name in last or name in words or first_word(node) in roots:

@@ -57,11 +57,7 @@ class Survey:
         self.carriers = carriers.Carriers()
         self._borrowed = codebase.borrowed
         for path in codebase.candidates:
-            try:
-                self._read(codebase, path)
-            except Exception:  # one bad file never stops a run, and is named
-                self.faults[path] = outcomes.fault()
-                self._making.add(path)
+            self._read_once(codebase, path)
             self.carriers.borrow(path, codebase.borrowed.get(path, ()))
         self.carriers.settle(codebase)
         self._contrib = {path for path, found in self._facts.items() if found.contrib}
@@ -215,8 +211,12 @@ class Survey:
         return self._facts.get(path, file_facts.NOTHING)
 
     def _read_once(self, codebase, path):
-        if path not in self._facts:
-            self._read(codebase, path)
+        if path not in self._facts and path not in self.faults:
+            try:
+                self._read(codebase, path)
+            except Exception:  # one bad file never stops a run, and is named
+                self.faults[path] = outcomes.fault()
+                self._making.add(path)
         return self._of(path)
 
     def _imports(self, codebase, path):

@@ -131,6 +131,7 @@ def is_gone(dotted):
         surfaces.gone_today(plain) is not None
         or surfaces.gone_module(dotted) is not None
         or names.is_below(plain, surfaces.RENAMED_TODAY)
+        or names.is_below(plain, surfaces.KERAS_REFUSES)
         or names.is_below(plain, (OWN_KERAS,))
     )
 

@@ -36,6 +36,9 @@ _WORDS = sorted(
         "Strategy",
         "get_strategy",
         "experimental_run_steps_on_iterator",
+        "experimental_make_numpy_iterator",
+        ".make_initializable_iterator",
+        ".make_one_shot_iterator",
         "from tensorflow import *",
         '("tensorflow")',
         '("tensorflow.',
@@ -50,6 +53,8 @@ _WORDS = sorted(
     }
 )
 
+#: Members that strategies have no longer, and much else has, of what is called like a strategy.
+_MEMBER = re.compile(rb"trateg\w*\.(?:broadcast|configure|finalize|group|initialize|map|update)\b")
 #: ``tpu.shard``, or an import of it: shards are in many files.
 _SHARD = re.compile(rb"shard\b(?:(?<=[.\"']shard)|(?<=[, (]shard)(?=[ \t]*(?:[,)\r\n]|as\b)))")
 _RAW = contents.grouped(
@@ -67,6 +72,8 @@ def may_matter(raw):
     if any(word in raw for part, words in _RAW.items() if part in raw for word in words):
         return True
     if b"shard" in raw and _SHARD.search(raw) is not None:
+        return True
+    if b"trateg" in raw and b"tensorflow" in raw and _MEMBER.search(raw) is not None:
         return True
     return any(
         names.is_first_generation(each) or gone_words.is_gone(each) or evidence.makes_graphs(each)

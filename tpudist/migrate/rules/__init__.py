@@ -58,6 +58,7 @@ NAMES = (
     "computation_shape",
     "numpy_dataset",
     "graph_iterators",
+    "dataset_iterators",
 )
 
 #: The rule that is not asked about names: imports follow from what is rewritten.

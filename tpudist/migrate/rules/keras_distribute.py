@@ -2,7 +2,7 @@
 
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/guide/distributed_training"
-USES = [("keras", "compile")]
+USES = [("any", "compile")]
 
 
 def apply(use):

@@ -6,7 +6,7 @@ from tpudist import surfaces
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
-USES = [("keras", name) for name in surfaces.KERAS_MEMBERS]
+USES = [("any", name) for name in surfaces.KERAS_MEMBERS]
 
 #: What other libraries have as well, and those.
 _OF_OTHERS = ("predict_classes", "predict_proba")
