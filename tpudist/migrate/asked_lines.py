@@ -30,7 +30,7 @@ _ASKED = frozenset(
     and not name.startswith("contrib")
     and rule not in ("sessions", "gone-names")
 ) | {"contrib"}
-#: Methods of Keras, which a program may have of its own.
+#: Methods that are asked for on whatever they stand; a program may have its own.
 _METHODS = frozenset(name for _, kind, name in _KEYS if kind == "any") | gone_words.KERAS_CALLS
 _METHODS |= frozenset(name[1:] for name in surfaces.KERAS_ARGUMENTS if name.startswith("."))
 #: {member of strategies, or of what comes from them: the kinds that have it}.
@@ -171,10 +171,8 @@ def _of_keras(names: dict[str, list[Any]], nodes: walks.Nodes) -> set[int]:
     found = {node.lineno for node in _called(names, gone_words.KERAS_CALLS)}
     for call in nodes.of(ast.Call):
         if call.keywords:
-            name, owner = (
-                walks.last_word(call.func),
-                walks.last_word(getattr(call.func, "value", None)),
-            )
+            name = walks.last_word(call.func)
+            owner = walks.last_word(getattr(call.func, "value", None))
             if any(keras_calls.asks(name, owner, each.arg or "") for each in call.keywords):
                 found.add(call.lineno)
     for node in _called(names, surfaces.KERAS_SHAPES.keys()):

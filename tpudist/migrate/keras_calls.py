@@ -82,7 +82,7 @@ def _owner(function: Any) -> str:
 
 
 def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:
-    """A method that Keras had, unless it is one of the program's own.
+    """A method that a rule asks for on whatever it stands, unless it is one of the program's own.
 
     Args:
       plan: the `Plan`.
