@@ -59,6 +59,16 @@ class Module:
         """The node around a node, None for the module."""
         return self._parents.get(id(node))
 
+    def assign(self, assignment):
+        """The Assign by which a variable alone gets its value; None of a parameter, a loop, ...
+
+        Args:
+          assignment: one of a name in a scope.
+        """
+        node = getattr(assignment, "node", None)
+        target = None if node is None else self.parent(node)
+        return self.parent(target) if isinstance(target, cst.AssignTarget) else None
+
     def around(self, node, kind):
         """The nearest node of a class, or of one of a tuple of them, around a node, or None."""
         kinds, parents = kind if type(kind) is tuple else (kind,), self._parents

@@ -50,13 +50,6 @@ def _is_of_data(use, node, seen):
         return False
     if node.value in seen:
         return True
-    assigned = [_assigned(use, each) for each in use.module.scope(node)[node.value]]
+    assigned = [use.module.assign(each) for each in use.module.scope(node)[node.value]]
     seen = seen | {node.value}
-    return bool(assigned) and all(each and _is_of_data(use, each, seen) for each in assigned)
-
-
-def _assigned(use, assignment):
-    """What a variable is assigned alone; None of a parameter, and of one of several."""
-    target = use.module.parent(assignment.node) if hasattr(assignment, "node") else None
-    assign = use.module.parent(target) if isinstance(target, cst.AssignTarget) else None
-    return None if assign is None else assign.value
+    return bool(assigned) and all(each and _is_of_data(use, each.value, seen) for each in assigned)

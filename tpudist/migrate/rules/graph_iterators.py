@@ -82,8 +82,7 @@ def _assigned_once(module, name):
     assignments = list(module.scope(name)[name.value])
     if len(assignments) != 1 or len(assignments[0].references) != 1:
         return None
-    target = module.parent(assignments[0].node)
-    assign = module.parent(target) if isinstance(target, cst.AssignTarget) else None
+    assign = module.assign(assignments[0])
     if assign is None or len(assign.targets) != 1:
         return None
     if assignments[0].scope is module.global_scope():

@@ -182,8 +182,6 @@ def _makes(use, node):
         return ""
     found = set()
     for each in use.module.scope(node)[node.value]:
-        target = use.module.parent(each.node) if each.node is not None else None
-        statement = use.module.parent(target) if isinstance(target, cst.AssignTarget) else None
-        value = getattr(statement, "value", None)
+        value = getattr(use.module.assign(each), "value", None)
         found.add(_makes(use, value) if isinstance(value, cst.Call) else "")
     return found.pop() if len(found) == 1 else ""
