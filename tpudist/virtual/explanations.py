@@ -145,9 +145,11 @@ class Explanation:
 
 def place(op):
     """``file:line`` of the user's code that made `op`; ``?`` if there is none."""
-    frames = [(frame[0], frame[1]) for frame in map(_pair, op.traceback or ())]
-    own = [pair for pair in frames if not any(part in pair[0] for part in _LIBRARIES)]
-    return "%s:%d" % own[-1] if own else "?"
+    for frame in reversed(op.traceback or ()):
+        file, line = _pair(frame)[:2]
+        if not any(part in file for part in _LIBRARIES):
+            return "%s:%d" % (file, line)
+    return "?"
 
 
 def _pair(frame):
