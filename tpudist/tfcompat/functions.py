@@ -216,9 +216,10 @@ def copy_op(op, inputs, changed=None):
     attributes.update(changed or {})
     dtypes = [tensor.dtype for tensor in op.outputs]
     name = op.name.split("/")[-1].lstrip("_") or op.type
-    made = made_ops.add(op.type, list(inputs), dtypes, name, attributes, op.op_def)
+    made = made_ops.add(op.type, list(inputs), dtypes, name, attributes, made_ops.op_def(op))
     if any(_has_function(value) for value in attributes.values()):
         made_ops.wait(made)
+    made_ops.copied(op, made)
     return made
 
 
@@ -228,7 +229,7 @@ def _has_function(attribute):
 
 def is_stateful(op):
     """Whether `op` reads or changes something besides its inputs."""
-    return op.op_def.is_stateful
+    return made_ops.op_def(op).is_stateful
 
 
 def add_library(source, target):
@@ -314,31 +315,3 @@ def call_flat(function, inputs):
     if versions.CAPTURES_ARE_A_DICT:
         return function._call_flat(inputs)
     return function._call_flat(inputs, [])
-
-
-def in_one_thread():
-    """Lets functions that are called in the block run their ops one by one, at less cost."""
-    return context.function_executor_type("SINGLE_THREADED_EXECUTOR")
-
-
-def call(function, inputs, like):
-    """Calls `function` in the current graph.
-
-    Args:
-      function: what :func:`make` returned.
-      inputs: one tensor per input of the function's graph.
-      like: one tensor per output, whose static shape the results get.
-
-    Returns:
-      A list of tensors.
-    """
-    results = call_flat(function, list(inputs))
-    results = list(results) if results is not None else []
-    if results and not isinstance(results[0], ops.EagerTensor):
-        made_ops.wait(results[0].op)
-    for result, expected in zip(results, like):
-        if expected.dtype in (tf.resource, tf.variant):
-            copy_handle_data(expected, result)
-        else:
-            result.set_shape(expected.shape)
-    return results

@@ -13,12 +13,27 @@ from tensorflow.python.ops import gen_array_ops
 
 from tpudist.tfcompat import versions
 
+if versions.OPS_TAKE_STACK_TRACES:
+    from tensorflow.python.client import pywrap_tf_session
+
 #: What a branch or loop keeps when its functions are replaced.
 _KEPT = ("Tcond", "parallel_iterations", "_lower_using_switch_merge")
 
 
 #: {DType: the attribute of that type}
 _types = {}
+
+#: {type of an op: its ``OpDef``}
+_op_defs = {}
+
+
+def op_def(op):
+    """The ``OpDef`` of the type of `op`, which TensorFlow may read anew each time."""
+    if op.type not in _op_defs:
+        if op.graph._is_function(op.type):  # its own, of that graph
+            return op.op_def
+        _op_defs[op.type] = op.op_def
+    return _op_defs[op.type]
 
 
 def add(op_type, inputs, dtypes, name, attributes, op_def=None):
@@ -37,11 +52,33 @@ def add(op_type, inputs, dtypes, name, attributes, op_def=None):
     return create(op_type, inputs, dtypes, name=name, attrs=attributes, op_def=op_def)
 
 
+def locate(op, calls):
+    """Lets `op` have been made by these Python calls, which its errors then tell.
+
+    Args:
+      op: an op of a graph.
+      calls: as ``tf_stack.extract_stack`` gives them.
+    """
+    pywrap_tf_session.TF_SetOpStackTrace(op._c_op, calls)
+
+
+def copied(op, copy):
+    """Lets `copy` have been made by the Python calls that made `op`, if its graph keeps them."""
+    calls = getattr(op.graph, "made_at", {}).get(op)
+    if calls is not None:
+        locate(copy, calls)
+
+
 def type_attribute(dtype):
     """The attribute that holds a ``DType``."""
     if dtype not in _types:
         _types[dtype] = attr_value_pb2.AttrValue(type=dtype.as_datatype_enum)
     return _types[dtype]
+
+
+def shape_attribute(shape):
+    """The attribute that holds a ``TensorShape``."""
+    return attr_value_pb2.AttrValue(shape=shape.as_proto())
 
 
 def placeholder(dtype, shape):
@@ -51,11 +88,26 @@ def placeholder(dtype, shape):
       dtype: a ``DType``.
       shape: a ``TensorShape``.
     """
-    attributes = {
-        "dtype": type_attribute(dtype),
-        "shape": attr_value_pb2.AttrValue(shape=shape.as_proto()),
-    }
+    attributes = {"dtype": type_attribute(dtype), "shape": shape_attribute(shape)}
+    graph = ops.get_default_graph()
+    if versions.OPS_TAKE_STACK_TRACES and graph.building_function:
+        return input_of_function(graph, "Placeholder", attributes)
     return add("Placeholder", [], [dtype], "Placeholder", attributes).outputs[0]
+
+
+def input_of_function(graph, name, attributes):
+    """A placeholder that stands for an input of a function.
+
+    Where it is placed, what it waits for and which Python calls made it is of no interest.
+
+    Args:
+      graph: the graph of the function.
+      name: its name, which the graph makes unique.
+      attributes: {name: ``AttrValue``}.
+    """
+    node = ops._NodeDef("Placeholder", graph.unique_name(name), attributes)
+    made = ops._create_c_op(graph, node, [], [], extract_traceback=False)
+    return ops.Operation._from_c_op(made, graph).outputs[0]
 
 
 def reshape(tensor, shape):
@@ -102,7 +154,7 @@ def create_with_functions(op, first, tensors, like, types, made):
         [value.dtype for value in like],
         op.type.lower(),
         attributes,
-        op.op_def,
+        op_def(op),
     )
     wait(created)
     return created

@@ -13,7 +13,14 @@ import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
 from tensorflow.python.framework import random_seed
 
-from tpudist.tfcompat import functions, graphs, reference_variables, versions
+from tpudist.tfcompat import (
+    functions,
+    graphs,
+    handle_captures,
+    placed_graphs,
+    reference_variables,
+    versions,
+)
 
 _SEEDS = ("seed", "seed2")
 
@@ -24,7 +31,7 @@ _random = {}
 _NOT_ZERO = 2**31 - 1
 
 
-class CountingGraph(functions.FuncGraph):
+class CountingGraph(placed_graphs.LocatedGraph):
     """A function graph that notes where TensorFlow numbered a random op.
 
     Attributes:
@@ -38,6 +45,8 @@ class CountingGraph(functions.FuncGraph):
 
     def capture(self, tensor, *args, **kwargs):
         """What stands for a tensor of another graph; a reference variable stays one."""
+        if handle_captures.is_outside(tensor):
+            return handle_captures.capture(self, tensor)
         own = reference_variables.inside(self, tensor)
         return own if own is not None else super().capture(tensor, *args, **kwargs)
 

@@ -56,6 +56,11 @@ KERAS_IS_A_PACKAGE = _since("2.6")
 #: (func_graph.py of 2.1).
 CREATES_OPS_UNWRAPPED = _since("2.1")
 
+#: An op can be made without the Python calls that made it, and be given those of others
+#: (``_create_c_op`` and ``TF_SetOpStackTrace`` of ops.py), and a function graph be given a
+#: captured tensor with its type (capture_container.py): as both are in 2.15.
+OPS_TAKE_STACK_TRACES = _since("2.15")
+
 #: Distributed values find a component by its device and refuse duplicate
 #: devices (until 2.1; in 2.2 they became plain tuples).
 BY_DEVICE = not _since("2.2")
@@ -105,6 +110,13 @@ HAS_PUBLIC_STRATEGIES = _since("1.14")
 
 #: ``tf.function`` is public, and its classes have today's names (1.14).
 HAS_FUNCTION = _since("1.14")
+
+#: A call of a function in a graph reads the function's definition back (atomic_function.py
+#: of 2.15).
+CALLS_READ_DEFINITIONS = _since("2.15")
+
+#: How functions are called is kept by the eager context, to be changed and restored (1.15).
+FUNCTION_OPTIONS_ARE_KEPT = _since("1.15")
 
 #: A function graph has control outputs, which run with it (1.14); before, its
 #: outputs depend on the ops that must run.

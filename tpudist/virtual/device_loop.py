@@ -10,7 +10,7 @@ import numbers
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
-from tpudist.tfcompat import functions, graphs, learning_phase, nests, random_seeds
+from tpudist.tfcompat import calls, functions, graphs, learning_phase, nests, random_seeds
 from tpudist.virtual import function_graphs
 
 
@@ -154,9 +154,7 @@ class _EagerFunction:
     def __call__(self, *tensors):
         if self._dtypes != [tensor.dtype for tensor in tensors]:
             self._trace(tensors)
-        results = functions.call(
-            self._function, list(tensors) + self._captured, self._graph.outputs
-        )
+        results = calls.call(self._function, list(tensors) + self._captured, self._graph.outputs)
         return nests.pack_sequence_as(
             self._structure, results[: len(nests.flatten(self._structure))]
         )
@@ -207,7 +205,7 @@ class _Loop:
             return i < iterations
 
         def body(i, *unused):
-            results = functions.call(self._function, self._captured, self._graph.outputs)
+            results = calls.call(self._function, self._captured, self._graph.outputs)
             with tf.control_dependencies([results[0].op]):
                 return [i + 1] + results[: self._count]
 
@@ -225,7 +223,7 @@ class _Loop:
 
     def call(self):
         """Calls the step once in the current graph."""
-        results = functions.call(self._function, self._captured, self._graph.outputs)
+        results = calls.call(self._function, self._captured, self._graph.outputs)
         with tf.control_dependencies([results[0].op]):
             return self._pack(
                 [tf.identity(tensor) for tensor in results[: self._count]]

@@ -7,7 +7,6 @@ mirrored variable is stored once, and a reduction or an update is done once.
 
 import collections
 import contextlib
-import re
 
 import numpy as np
 import tensorflow as tf
@@ -23,12 +22,12 @@ from tpudist.virtual import (
     keras_loops,
     merge,
     reduce_once,
+    renamed_devices,
     replicate,
     variables,
 )
 
 _LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
-_OTHER_TASK = re.compile(r"/task:[1-9]")
 _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
@@ -72,6 +71,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
         self.placement = placement
         self.steps_per_run = 1
         self._real_device = device or _HOST
+        self._renamed_devices = renamed_devices.RenamedDevices(self._real_device, _HOST)
         self.updates_parts = False
         self.replica_ids = None
         self.explanations = collections.deque(maxlen=100)
@@ -161,33 +161,13 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
         """The CPU device string of host `host_id`."""
         return self.get_host(host_id) + "/device:CPU:0"
 
-    @contextlib.contextmanager
     def place(self):
-        """Places ops on the real device, whatever replica label is current.
-
-        Inside a graph only the graph's device stack changes: the eager
-        context keeps the replica's label, by which old releases cache nested
-        functions.
-        """
-        if tf.executing_eagerly():
-            with tf.device(self._real_device):
-                yield
-        else:
-            graph = tf.compat.v1.get_default_graph()
-            with graph.device(self._place_op):
-                yield
-
-    def _place_op(self, op):
-        return self.rename_device(op) or self._real_device
+        """A context that places ops on the real device; see `RenamedDevices`."""
+        return self._renamed_devices.place()
 
     def rename_device(self, op):
-        """The real device of an op that is pinned to a core or a host.
-
-        A device function (see ``tf.Graph.device``).
-        """
-        if "device:TPU:" in op.device:
-            return self._real_device
-        return self._host if _OTHER_TASK.search(op.device) else op.device
+        """The real device of an op that is pinned to a core or a host; see `RenamedDevices`."""
+        return self._renamed_devices.rename(op)
 
     @contextlib.contextmanager
     def experimental_logical_device(self, logical_device_id):

@@ -1,6 +1,6 @@
 """The functions of a branch or loop for all replicas, and the op that calls them."""
 
-from tpudist.tfcompat import functions, made_ops
+from tpudist.tfcompat import functions, made_ops, placed_graphs
 from tpudist.virtual import batched_values, explanations, tensor_lists
 
 
@@ -21,9 +21,9 @@ class Part:
 
     def __init__(self, joined, function, given, summed):
         self.record = explanations.Record()
-        self._graph = functions.FuncGraph("joined")
+        self._graph = placed_graphs.PlacedGraph("joined", joined.place)
         functions.add_library(function.graph, self._graph)
-        with self._graph.as_default():
+        with self._graph.building():
             self._held = [outline.held(inner) for outline, inner in zip(given, function.inputs)]
             self._graph.inputs = _tensors(self._held)
             self.outputs = self._results(joined, function, summed)
@@ -40,7 +40,7 @@ class Part:
 
     def finish(self, outlines):
         """Holds the outputs as `outlines` are; returns the function for an attribute."""
-        with self._graph.as_default():
+        with self._graph.building():
             made = map(batched_values.converted, self.outputs, outlines)
             self.tensors = self._graph.outputs = _tensors(made)
         tensor_lists.check_fed(self._graph)

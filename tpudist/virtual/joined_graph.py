@@ -1,5 +1,7 @@
 """The graph of a segment for all replicas, under construction."""
 
+import contextlib
+
 import numpy as np
 import tensorflow as tf
 
@@ -29,12 +31,13 @@ class JoinedGraph:
 
     Args:
       program: the traced `Program`.
-      graph: the FuncGraph that they are added to, which is the current graph.
+      graph: the `PlacedGraph` that they are added to, which is the current graph.
       summed: the tensors of which only the sum over the replicas is needed.
       record: the `explanations.Record` of how each op is done.
 
     Attributes:
       count: number of replicas.
+      place: the device of the ops.
     """
 
     def __init__(self, program, graph, summed, record):
@@ -42,6 +45,7 @@ class JoinedGraph:
         self.record = record
         self._graph = graph
         self.count = program.num_replicas
+        self.place = graph.place
         self._summed = summed
         self._batched = IdentityMap()
         self._made = {}
@@ -96,7 +100,8 @@ class JoinedGraph:
                 self._add(op)
 
     def _add(self, op):
-        with tf.control_dependencies(self._before(op)):
+        before = self._before(op)
+        with tf.control_dependencies(before) if before else contextlib.nullcontext():
             found = self._found(op)
         self._batched.update(zip(op.outputs, found))
         self._made.setdefault(op, [each for held in found for each in batched_values.ops(held)])

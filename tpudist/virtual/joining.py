@@ -13,7 +13,7 @@ import collections
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions
+from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual import (
     batched_values,
     joined_graph,
@@ -73,12 +73,12 @@ def _join(program, segment, outlines):
     own_variables.note(around, program, outlines)
     given = IdentityMap((tensor, outlines[tensor]) for tensor in segment.inputs)
     with program.outer.as_default():
-        graph = functions.FuncGraph("replicas_segment")
+        # One device for all, in place of what the outer graph asks for each op.
+        graph = placed_graphs.PlacedGraph("replicas_segment", program.extended.real_device)
     functions.add_library(program.graph, graph)
     summed, record = sums.in_segment(segment, body), program.explanation.record
     made = joined_graph.JoinedGraph(program, graph, summed, record)
-    # One device for all, in place of what the outer graph asks for each op.
-    with graph.as_default(), graph.device(None), graph.device(program.extended.real_device):
+    with graph.building():
         for tensor in segment.inputs:
             graph.inputs += made.take(tensor, given[tensor])
         made.add(body, shared_effects.island(body, given))

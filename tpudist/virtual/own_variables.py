@@ -9,7 +9,7 @@ import collections
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, graphs
+from tpudist.tfcompat import calls, functions, graphs, placed_graphs
 from tpudist.virtual import batched_values, ordering, segments
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -68,29 +68,27 @@ def note(around, program, outlines):
             outlines[tensor] = batched_values.Batch(program.num_replicas, shape)
 
 
-def do(ops, known, made):
+def do(ops, place, known, made):
     """Does reads or assignments for all replicas.
 
     Args:
       ops: ops of the trace.
+      place: the device that they are done on.
       known: {tensor of the trace: batched value}, to which what they give is added.
-      made: {what tells functions apart: function}, to which what is made is added.
+      made: {what tells functions apart: `_Function`}, to which what is made is added.
 
     Returns:
       The ops that do it.
     """
-    calls = []
+    done = []
     for op in ops:
         given = [known[tensor] for tensor in segments.inputs_of(op)]
         key = _key(op, given)
         if key not in made:
-            made[key] = _function(op, given)
-        function, like, outputs = made[key]
-        with functions.in_one_thread():
-            found = functions.call(function, _tensors(given), like)
-        known.update((t, outline.like(found)) for t, outline in zip(op.outputs, outputs))
-        calls.append(found[0].op)
-    return calls
+            made[key] = _Function(op, given, place)
+        known.update(zip(op.outputs, made[key].called(given)))
+        done.append(made[key].op)
+    return done
 
 
 def _key(op, given):
@@ -100,18 +98,42 @@ def _key(op, given):
     return (op.type, str(stored), *attributes, *held)
 
 
-def _function(op, given):
-    """A function, tensors like those it returns, and the batched values of them."""
-    graph = functions.FuncGraph("own_variables")
-    with graph.as_default():
-        held = [value.held(tensor) for value, tensor in zip(given, op.inputs)]
-        rows = zip(*[value.each() for value in held])
-        graph.control_outputs = [functions.copy_op(op, inputs) for inputs in rows]
-        columns = zip(*[copy.outputs for copy in graph.control_outputs])
-        outputs = [batched_values.of_parts(parts, t) for parts, t in zip(columns, op.outputs)]
-        graph.inputs = _tensors(held)
-        graph.outputs = _tensors(outputs) or [tf.constant(0)]
-    return functions.make(graph, noinline=True), list(graph.outputs), outputs
+class _Function:
+    """A read or assignment of all replicas' own variables.
+
+    Args:
+      op: the read or assignment of the trace.
+      given: the batched value of each of its inputs.
+      place: the device that it is done on.
+
+    Attributes:
+      op: the last call of it.
+    """
+
+    def __init__(self, op, given, place):
+        self.op = None
+        graph = placed_graphs.PlacedGraph("own_variables", place)
+        with graph.building():
+            held = [value.held(tensor) for value, tensor in zip(given, op.inputs)]
+            rows = zip(*[value.each() for value in held])
+            graph.control_outputs = [functions.copy_op(op, inputs) for inputs in rows]
+            columns = zip(*[copy.outputs for copy in graph.control_outputs])
+            parts = [batched_values.of_parts(each, t) for each, t in zip(columns, op.outputs)]
+            graph.inputs = _tensors(held)
+            graph.outputs = _tensors(parts) or [tf.constant(0)]
+        self._function = functions.make(graph, noinline=True)
+        self._like, self._outputs = list(graph.outputs), parts
+
+    def called(self, given):
+        """The batched values of the outputs for inputs that are held as `given` are."""
+        inputs, found = _tensors(given), None
+        if self.op is not None:
+            found = calls.call_again(self.op, inputs, self._like)
+        if found is None:
+            with calls.as_they_are():
+                found = calls.call(self._function, inputs, self._like)
+        self.op = found[0].op
+        return [outline.like(found) for outline in self._outputs]
 
 
 def _tensors(values):

@@ -50,6 +50,7 @@ def run(extended, fn, args, kwargs):
         if not program.is_outdated():
             program.numbers = replica_seeds.number(program)
             results = segment_calls.emit(program, results)
+            program.forget_lines()
             explanation.finish(program.graph)
             extended.explanations.append(explanation)
             return results
@@ -102,6 +103,11 @@ class Program(function_graphs.Trace):
             for made in self.merges
             for variable in made.updated + made.used_as_one
         )
+
+    def forget_lines(self):
+        """Lets go of which lines made the ops of the trace: their copies have them."""
+        for graph in [self.graph] + [made.graph for made in self.merges]:
+            graph.made_at.clear()
 
     def replica_id(self):
         """The replica's id, an int32 scalar that is known only at run time."""

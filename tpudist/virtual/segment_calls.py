@@ -4,7 +4,7 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, nests
+from tpudist.tfcompat import calls, distributed, functions, graphs, nests
 from tpudist.virtual import batched_values, joining, own_variables, reduce_once, segments, variables
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -102,7 +102,7 @@ class _Emission:
             found = [given[position] for position in joined.function]
         else:
             with tf.control_dependencies(self._last):
-                found = functions.call(joined.function, given, sum(outlines, []))
+                found = calls.call(joined.function, given, sum(outlines, []))
             self._last = [found[0].op]
         for (tensor, batched), outline in zip(joined.outputs, outlines):
             self._known[tensor] = batched.like(found[: len(outline)])
@@ -113,7 +113,9 @@ class _Emission:
     def _do(self, ops):
         """Does reads or assignments of each replica's own variables; returns what to wait for."""
         with tf.control_dependencies(self._last):
-            made = own_variables.do(ops, self._known, self._own_functions)
+            made = own_variables.do(
+                ops, self._program.extended.real_device, self._known, self._own_functions
+            )
         with tf.control_dependencies(made):
             return [tf.no_op()] if made else []
 
@@ -131,7 +133,7 @@ class _Emission:
             segments.replica_functions(self._program, segment, shared), *given
         ):
             with tf.control_dependencies(self._last):
-                columns.append(functions.call(function, inputs, segment.outputs))
+                columns.append(calls.call(function, inputs, segment.outputs))
             self._last = [columns[-1][0].op]
             self._add(segment, columns[-1])
         for tensor, parts in zip(segment.outputs, zip(*columns)):
@@ -162,7 +164,7 @@ class _Emission:
             for outer, _ in functions.captures(graph)
         ]
         with tf.control_dependencies(self._last):
-            found = functions.call(functions.make(graph, noinline=False), given, graph.outputs)
+            found = calls.call(functions.make(graph, noinline=False), given, graph.outputs)
         self._last = [found[0].op]
         for held, tensors in merge.results:
             parts, found = found[: len(tensors)], found[len(tensors) :]

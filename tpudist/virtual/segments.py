@@ -5,7 +5,7 @@ import collections
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, random_seeds
+from tpudist.tfcompat import functions, made_ops, random_seeds
 from tpudist.virtual.identity_map import IdentityMap
 
 #: A program of at most this many ops, over all replicas, is inlined: calling a
@@ -64,7 +64,7 @@ def origin(tensor):
 
 def inputs_of(op):
     """The tensors that `op` takes, seen through every IdentityN."""
-    return [origin(tensor) for tensor in op.inputs]
+    return [origin(tensor) if tensor.op.type == "IdentityN" else tensor for tensor in op.inputs]
 
 
 def controls_of(op):
@@ -79,9 +79,9 @@ def controls_of(op):
         else:
             found.append(control)
     for tensor in op.inputs:
-        if getattr(tensor, "op", None) is not None and tensor.op.type == "IdentityN":
+        if tensor.op.type == "IdentityN":
             found += controls_of(tensor.op)
-    return list(collections.OrderedDict.fromkeys(found))
+    return list(dict.fromkeys(found)) if found else found
 
 
 def _wanted(program, results):
@@ -207,6 +207,8 @@ def _copy(program, segment, replica_id):
             return_elements=[t.name for t in segment.outputs]
             + [op.name for op in segment.must_run],
         )
+        for op in segment.body:
+            made_ops.copied(op, graph.get_operation_by_name(op.name))
         graph.inputs = held
         graph.outputs = found[: len(segment.outputs)] or [tf.constant(0)]
         graph.control_outputs = found[len(segment.outputs) :]

@@ -101,10 +101,10 @@ class Node:
 
     def is_known(self):
         """Whether all shapes around the op are known while tracing, or of no interest."""
-        tensors = list(self.op.inputs) + list(self.op.outputs)
-        if self.op.type in RESERVING + PASSES or any(t.dtype == tf.variant for t in tensors):
+        if all(shape.is_fully_defined() for shape in self._given + self._made):
             return True
-        return all(shape.is_fully_defined() for shape in self._given + self._made)
+        tensors = list(self.op.inputs) + list(self.op.outputs)
+        return self.op.type in RESERVING + PASSES or any(t.dtype == tf.variant for t in tensors)
 
     def has_room(self):
         """Whether the op's kernel takes a tensor with one axis more."""

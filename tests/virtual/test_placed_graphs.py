@@ -1,0 +1,193 @@
+"""Graphs that are built op by op at less cost than TensorFlow's, and calls of their functions."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.virtual.test_first_step import make, traced
+from tpudist.tfcompat import calls, functions, handle_captures, placed_graphs, versions
+
+pytestmark = pytest.mark.skipif(
+    not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
+)
+
+CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+def doubled():
+    """The function of 2 x + a captured 1, and the graph of it."""
+    outside = tf.constant([1.0] * 1000)
+    graph = placed_graphs.PlacedGraph("doubled", CPU)
+    with graph.building():
+        held = tf.compat.v1.placeholder(tf.float32, [1000], "x")
+        first = tf.add(held, held, name="sum")
+        with tf.control_dependencies([first.op]), tf.device("/device:CPU:7"), tf.name_scope("in"):
+            last = tf.add(first, graph.capture(outside), name="sum")
+            waits = tf.constant(3.0)
+    graph.inputs = [held] + [inner for _, inner in functions.captures(graph)]
+    graph.outputs = [last]
+    return functions.make(graph, noinline=False), graph, waits, outside
+
+
+def test_its_ops_are_on_its_device():
+    _, graph, _, _ = doubled()
+    made = [op for op in graph.get_operations() if op.type != "Placeholder"]
+    assert made and {op.device for op in made} == {CPU}
+
+
+def test_its_ops_have_names_of_their_own_in_the_scope_that_is_open():
+    _, graph, _, _ = doubled()
+    added = [op.name for op in graph.get_operations() if op.type == "AddV2"]
+    assert added == ["sum", "in/sum"]
+    with graph.building():
+        assert tf.constant(1.0, name="sum").op.name == "sum_1"
+
+
+def test_its_ops_wait_for_what_is_asked_for():
+    _, graph, waits, _ = doubled()
+    assert [op.name for op in waits.op.control_inputs] == ["sum"]
+
+
+def test_it_has_a_gradient_also_of_a_second_call():
+    function, _, _, outside = doubled()
+    x = tf.constant(np.arange(1000.0, dtype=np.float32))
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            once = calls.call(function, [x, outside], function.outputs)
+            assert calls.call_again(once[0].op, [x, outside], function.outputs) is None
+            twice = calls.call(function, [once[0], outside], function.outputs)
+        return twice[0], tape.gradient(twice[0], x)
+
+    value, gradient = step(x)
+    np.testing.assert_array_equal(value, 2 * (2 * x + 1) + 1)
+    np.testing.assert_array_equal(gradient, [4.0] * 1000)
+
+
+@pytest.mark.skipif(not versions.CALLS_READ_DEFINITIONS, reason="each call is TensorFlow's")
+def test_a_function_is_called_again_without_a_tape_and_has_its_gradient():
+    function, _, _, outside = doubled()
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape, tape.stop_recording():
+            once = calls.call(function, [x, outside], function.outputs)
+        again = calls.call_again(once[0].op, [y, outside], function.outputs)
+        assert again[0].shape == once[0].shape == [1000]
+        return once[0], again[0], tf.gradients(again, [x, y])[1]
+
+    x, y = tf.constant([1.0] * 1000), tf.constant([5.0] * 1000)
+    once, again, gradient = step(x, y)
+    assert [once[0], again[0], gradient[0]] == [3.0, 11.0, 2.0]
+
+
+@pytest.mark.skipif(not versions.CALLS_READ_DEFINITIONS, reason="each call is TensorFlow's")
+def test_a_function_that_was_called_can_be_saved_and_described():
+    function, graph, _, outside = doubled()
+    tf.function(lambda x: calls.call(function, [x, outside], function.outputs)[0])(outside)
+    assert [each.name for each in function.function_def.signature.input_arg][0] == "x"
+    assert len(function.function_def.node_def) >= 2
+
+
+def test_how_functions_are_called_is_restored():
+    from tensorflow.python.eager import context
+
+    before = context.context().function_call_options.as_attrs()
+    with calls.as_they_are():
+        assert context.context().function_call_options.as_attrs() != before
+    assert context.context().function_call_options.as_attrs() == before
+
+
+@pytest.mark.skipif(not versions.OPS_TAKE_STACK_TRACES, reason="TensorFlow's own capture alone")
+def test_a_handle_is_captured_once_whoever_does_it():
+    variable = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def step():
+        graph = tf.compat.v1.get_default_graph()
+        held = handle_captures.capture(graph, variable.handle)
+        assert held is handle_captures.capture(graph, variable.handle)
+        assert held is graph.capture(variable.handle)
+        assert handle_captures.captured([variable.handle])[0] is held
+        assert graph.inputs == [held]
+        return tf.raw_ops.ReadVariableOp(resource=held, dtype=tf.float32) + variable
+
+    found = step.get_concrete_function()
+    assert found.structured_outputs.shape == [2]
+    np.testing.assert_array_equal(step(), [2.0, 4.0])
+
+
+def test_places_inside_of_places_ask_an_op_once():
+    extended = make(2).extended
+
+    @tf.function
+    def step():
+        graph = tf.compat.v1.get_default_graph()
+        with extended.place():
+            outer = len(graph._device_functions_outer_to_inner)
+            with extended.place(), extended.place():
+                assert len(graph._device_functions_outer_to_inner) == outer
+            with tf.device("/device:TPU:1"), extended.place():
+                pinned = tf.constant(1.0)
+            with tf.device("/device:TPU:1"):
+                label = tf.constant(1.0)
+        assert (pinned.device, label.device) == (CPU, CPU)
+        return pinned
+
+    assert step() == 1.0
+
+
+def test_a_replicas_variables_are_the_tapes_around_it():
+    strategy = make(2)
+    with strategy.scope():
+        variable = tf.Variable(3.0)
+
+    def replica(x):
+        with tf.GradientTape() as tape:
+            loss = variable * variable * x
+        return tape.gradient(loss, variable)
+
+    function, given = traced(strategy, replica, np.array([1.0, 2.0], np.float32))
+    found = strategy.experimental_local_results(function(given))
+    assert [each.numpy() for each in found] == [6.0, 12.0]
+
+
+LINE = 'tf.debugging.check_numerics(x, "not a number")  # here'
+
+
+def checked(x):
+    return tf.debugging.check_numerics(x, "not a number")  # here
+
+
+@pytest.mark.skipif(not versions.OPS_TAKE_STACK_TRACES, reason="TensorFlow's lines cannot be given")
+@pytest.mark.parametrize("cores", [1, 4])
+def test_an_error_at_run_time_tells_the_line_of_the_replica_function(cores):
+    strategy = make(cores)
+
+    def replica(x):
+        return checked(tf.math.log(x))
+
+    @tf.function
+    def step(x):  # of a lambda TensorFlow tells no lines
+        return strategy.run(replica, args=(x,))
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        step(-tf.ones([2]))
+    with open(__file__) as source:
+        line = [i for i, text in enumerate(source, 1) if LINE in text][-1]
+    assert "line %d, in checked" % line in str(raised.value)
+
+
+@pytest.mark.skipif(not versions.OPS_TAKE_STACK_TRACES, reason="TensorFlow's lines cannot be given")
+def test_an_op_of_a_trace_tells_the_lines_that_made_it():
+    graph = placed_graphs.LocatedGraph("located")
+    with graph.as_default():
+        made = checked(tf.compat.v1.placeholder(tf.float32, [2]))
+    assert [frame.name for frame in made.op.traceback if frame.filename == __file__][
+        -1
+    ] == "checked"
+    assert all(
+        not frame.filename.endswith("tfcompat/placed_graphs.py") for frame in made.op.traceback
+    )

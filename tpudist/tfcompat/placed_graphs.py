@@ -1,0 +1,111 @@
+"""Function graphs that tpudist builds: where their ops are placed, and which lines made them.
+
+Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
+semantics live here.
+"""
+
+import contextlib
+
+from tensorflow.python.framework import ops
+
+from tpudist.tfcompat import functions, made_ops, versions
+
+if versions.OPS_TAKE_STACK_TRACES:
+    from tensorflow.python.util import tf_stack
+
+
+def innermost_device(graph):
+    """What the innermost ``tf.device`` of a graph asks of its ops, a function; or None.
+
+    A function graph has those of the graph around it.
+    """
+    asked = graph._device_functions_outer_to_inner
+    return asked[-1] if asked else None
+
+
+class LocatedGraph(functions.FuncGraph):
+    """A function graph that keeps which Python calls made its ops.
+
+    Ops that are copied from it have been made by the same calls: their errors tell them.
+
+    Attributes:
+      made_at: {op: the calls, as TensorFlow keeps them}; before 2.15 nothing.
+    """
+
+    #: The calls that made every op, where they are not asked for one by one.
+    _all_made_at = None
+
+    def __init__(self, name):
+        self.made_at = {}
+        super().__init__(name)
+
+    if versions.OPS_TAKE_STACK_TRACES:
+
+        def _create_op_internal(
+            self,
+            op_type,
+            inputs,
+            dtypes=None,
+            input_types=None,
+            name=None,
+            attrs=None,
+            op_def=None,
+            compute_device=True,
+        ):
+            """See the base class, which is asked where an op may become another one."""
+            if self.capture_by_value or self._get_control_flow_context() is not None:
+                return super()._create_op_internal(
+                    op_type, inputs, dtypes, input_types, name, attrs, op_def, compute_device
+                )
+            inputs = [
+                each if getattr(each, "graph", None) is self else self.capture(each)
+                for each in inputs
+            ]
+            node = ops._NodeDef(op_type, self._name_of_op(name or op_type), attrs)
+            before = self._control_dependencies_for_inputs({each.op for each in inputs})
+            op = self._added(node, inputs, before, op_def, compute_device)
+            if self._all_made_at is None:
+                self.made_at[op] = tf_stack.extract_stack(stacklevel=2)
+            made_ops.locate(op, self._all_made_at or self.made_at[op])
+            return op
+
+        def _name_of_op(self, name):
+            return name[:-1] if name.endswith("/") else self.unique_name(name)
+
+        def _added(self, node, inputs, before, op_def, compute_device):
+            made = ops._create_c_op(self, node, inputs, before, op_def, extract_traceback=False)
+            op = ops.Operation._from_c_op(made, self)
+            op._original_op = self._default_original_op
+            self._create_op_helper(op, compute_device=compute_device)
+            return op
+
+
+class PlacedGraph(LocatedGraph):
+    """A function graph that tpudist builds, op by op, of a graph that is traced already.
+
+    TensorFlow asks for each new op which Python calls made it and which devices were asked
+    for around it. Here both are the same for all ops, unless they are copies: they are asked
+    for once.
+
+    Args:
+      name: as for a FuncGraph.
+      place: the device of all its ops.
+    """
+
+    def __init__(self, name, place):
+        super().__init__(name)
+        self.place = place
+        if versions.OPS_TAKE_STACK_TRACES:
+            self._all_made_at = tf_stack.extract_stack(stacklevel=2)
+
+    @contextlib.contextmanager
+    def building(self):
+        """Ops of the block are added to it, on its device."""
+        with self.as_default(), self.device(None), self.device(self.place):
+            yield
+
+    if versions.OPS_TAKE_STACK_TRACES:
+
+        def _added(self, node, inputs, before, op_def, compute_device):
+            node.device = self.place
+            return super()._added(node, inputs, before, op_def, compute_device=False)
