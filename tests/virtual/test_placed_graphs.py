@@ -66,7 +66,7 @@ def test_it_has_a_gradient_also_of_a_second_call():
     np.testing.assert_array_equal(gradient, [4.0] * 1000)
 
 
-@pytest.mark.skipif(not versions.CALLS_READ_DEFINITIONS, reason="each call is TensorFlow's")
+@pytest.mark.skipif(not versions.CALLS_INFER_SHAPES, reason="each call is TensorFlow's")
 def test_a_function_is_called_again_without_a_tape_and_has_its_gradient():
     function, _, _, outside = doubled()
 
@@ -83,12 +83,38 @@ def test_a_function_is_called_again_without_a_tape_and_has_its_gradient():
     assert [once[0], again[0], gradient[0]] == [3.0, 11.0, 2.0]
 
 
-@pytest.mark.skipif(not versions.CALLS_READ_DEFINITIONS, reason="each call is TensorFlow's")
+@pytest.mark.skipif(not versions.CALLS_INFER_SHAPES, reason="each call is TensorFlow's")
 def test_a_function_that_was_called_can_be_saved_and_described():
     function, graph, _, outside = doubled()
     tf.function(lambda x: calls.call(function, [x, outside], function.outputs)[0])(outside)
     assert [each.name for each in function.function_def.signature.input_arg][0] == "x"
     assert len(function.function_def.node_def) >= 2
+
+
+@pytest.mark.skipif(not versions.CALLS_INFER_SHAPES, reason="each call is TensorFlow's")
+def test_a_call_is_ordered_like_tensorflows():
+    """Reads of a variable that a function only reads wait for no other read, writes wait."""
+    variable = tf.Variable(1.0)
+    graph = placed_graphs.PlacedGraph("reads", CPU)
+    with graph.building():
+        held = graph.capture(variable.handle)
+        read = tf.raw_ops.ReadVariableOp(resource=held, dtype=tf.float32)
+    graph.inputs, graph.outputs = [held], [read]
+    reads = functions.make(graph, noinline=True)
+
+    @tf.function
+    def step():
+        found = [calls.call(reads, [variable.handle], [read])[0] for _ in range(2)]
+        variable.assign_add(10.0)
+        return found + [calls.call(reads, [variable.handle], [read])[0]]
+
+    made = step.get_concrete_function().graph.get_operations()
+    first, second, last = [op for op in made if op.type == "StatefulPartitionedCall"]
+    (write,) = [op for op in made if op.type == "AssignAddVariableOp"]
+    assert not first.control_inputs and not second.control_inputs
+    assert {first, second} <= set(write.control_inputs)
+    assert write in last.control_inputs
+    assert [float(each) for each in step()] == [1.0, 1.0, 11.0]
 
 
 def test_how_functions_are_called_is_restored():

@@ -7,15 +7,18 @@ semantics live here.
 import contextlib
 
 import tensorflow as tf
-from tensorflow.core.framework import function_pb2
+from tensorflow.core.framework import attr_value_pb2
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
 from tpudist.tfcompat import functions, handle_captures, made_ops, versions
 
-if versions.CALLS_READ_DEFINITIONS:
+if versions.CALLS_INFER_SHAPES:
     from tensorflow.python.eager import record
+    from tensorflow.python.framework import auto_control_deps_utils
+
+    _READ_ONLY = auto_control_deps_utils.READ_ONLY_RESOURCE_INPUTS_ATTR
 
 
 def call(function, inputs, like):
@@ -30,12 +33,54 @@ def call(function, inputs, like):
       A list of tensors.
     """
     inputs = handle_captures.captured(inputs)
-    with _undescribed(function, len(inputs)):
-        results = functions.call_flat(function, inputs)
+    if _is_made_here(function):
+        return _like(list(_call_op(function, inputs).outputs), like)
+    results = functions.call_flat(function, inputs)
     results = list(results) if results is not None else []
     if results and not isinstance(results[0], ops.EagerTensor):
         made_ops.wait(results[0].op)
     return _like(results, like)
+
+
+def _is_made_here(function):
+    """Whether TensorFlow's own call would do no more than :func:`_call_op`."""
+    return (
+        versions.CALLS_INFER_SHAPES
+        and functions.in_function()
+        and not record.could_possibly_record()
+        and not function.graph.function_captures.control
+    )
+
+
+def _call_op(function, inputs):
+    """The op of a call, which has the gradient that TensorFlow gives it.
+
+    TensorFlow reads the function's definition back, whole, to count its arguments, and infers
+    the shapes of all that is in it, which are known, and keeps both.
+    """
+    graph, called = ops.get_default_graph(), function._inference_function
+    graph._add_function_recursive(called)
+    gradient = function._get_gradient_function()
+    kind = "StatefulPartitionedCall" if called.call_options.is_stateful else "PartitionedCall"
+    dtypes = [each.dtype for each in function.graph.outputs]
+    with graph._override_gradient_function({kind: gradient}):
+        made = made_ops.add(kind, inputs, dtypes, kind, _attributes(called, inputs, dtypes))
+    made_ops.wait(made)
+    return made
+
+
+def _attributes(called, inputs, dtypes):
+    options = context.context().function_call_options.as_attrs()
+    attributes = {name: attr_value_pb2.AttrValue() for name in ("Tin", "Tout", "f", _READ_ONLY)}
+    attributes["Tin"].list.type.extend(each.dtype.as_datatype_enum for each in inputs)
+    attributes["Tout"].list.type.extend(dtype.as_datatype_enum for dtype in dtypes)
+    attributes["f"].func.name = called.name
+    only_read = auto_control_deps_utils.get_read_only_resource_input_indices_graph(called.graph)
+    attributes[_READ_ONLY].list.i.extend(only_read)
+    attributes["config_proto"] = attr_value_pb2.AttrValue(s=options["config_proto"])
+    attributes["executor_type"] = attr_value_pb2.AttrValue(s=options["executor_type"].encode())
+    attributes["_disable_call_shape_inference"] = attr_value_pb2.AttrValue(b=True)
+    return attributes
 
 
 def call_again(made, inputs, like):
@@ -44,7 +89,7 @@ def call_again(made, inputs, like):
     Returns:
       A list of tensors; None where TensorFlow has to be asked: where gradients are recorded.
     """
-    if not versions.CALLS_READ_DEFINITIONS or record.could_possibly_record():
+    if not versions.CALLS_INFER_SHAPES or record.could_possibly_record():
         return None
     again = functions.copy_op(made, handle_captures.captured(inputs))
     again._gradient_function = made._gradient_function
@@ -77,27 +122,3 @@ def _not_optimised(serialized):
     config = config_pb2.ConfigProto.FromString(serialized)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return config
-
-
-@contextlib.contextmanager
-def _undescribed(function, count):
-    """`function` can be called in the block without its definition.
-
-    TensorFlow reads the definition back, whole, and keeps it, to count the arguments and to
-    look for an attribute that none of our functions has.
-
-    Args:
-      function: what ``functions.make`` returned.
-      count: how many arguments it takes.
-    """
-    atomic = getattr(function, "_inference_function", None)
-    if not versions.CALLS_READ_DEFINITIONS or atomic._cached_definition is not None:
-        yield
-        return
-    atomic._cached_definition = function_pb2.FunctionDef()
-    for _ in range(count):
-        atomic._cached_definition.signature.input_arg.add()
-    try:
-        yield
-    finally:
-        atomic._cached_definition = None

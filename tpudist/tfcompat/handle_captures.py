@@ -27,6 +27,7 @@ def is_outside(tensor):
         and isinstance(tensor, ops.EagerTensor)
         and tensor.dtype == tf.resource
         and tensor._handle_data is not None
+        and not tensor.is_packed
     )
 
 
