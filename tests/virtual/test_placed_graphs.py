@@ -21,7 +21,7 @@ def doubled():
     with graph.building():
         held = tf.compat.v1.placeholder(tf.float32, [1000], "x")
         first = tf.add(held, held, name="sum")
-        with tf.control_dependencies([first.op]), tf.device("/device:CPU:7"), tf.name_scope("in"):
+        with tf.control_dependencies([first.op]), tf.name_scope("in"):
             last = tf.add(first, graph.capture(outside), name="sum")
             waits = tf.constant(3.0)
     graph.inputs = [held] + [inner for _, inner in functions.captures(graph)]
@@ -37,7 +37,7 @@ def test_its_ops_are_on_its_device():
 
 def test_its_ops_have_names_of_their_own_in_the_scope_that_is_open():
     _, graph, _, _ = doubled()
-    added = [op.name for op in graph.get_operations() if op.type == "AddV2"]
+    added = [op.name for op in graph.get_operations() if op.type in ("Add", "AddV2")]
     assert added == ["sum", "in/sum"]
     with graph.building():
         assert tf.constant(1.0, name="sum").op.name == "sum_1"
@@ -120,10 +120,14 @@ def test_a_call_is_ordered_like_tensorflows():
 def test_how_functions_are_called_is_restored():
     from tensorflow.python.eager import context
 
-    before = context.context().function_call_options.as_attrs()
+    def options():
+        kept = context.context().function_call_options
+        return kept.executor_type, kept.config_proto_serialized
+
+    before = options()
     with calls.as_they_are():
-        assert context.context().function_call_options.as_attrs() != before
-    assert context.context().function_call_options.as_attrs() == before
+        assert options() != before
+    assert options() == before
 
 
 @pytest.mark.skipif(not versions.OPS_TAKE_STACK_TRACES, reason="TensorFlow's own capture alone")
