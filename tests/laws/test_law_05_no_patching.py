@@ -69,7 +69,7 @@ OBJECTS = {
     ("virtual/variables.py", "_assumed_equal"): "our variable: a graph relies on one value",
     ("tfcompat/distributed.py", "_handle_name"): "copies of an eager variable have names of their "
     "own and share one resource name, for which TensorFlow keeps one kernel",
-    ("virtual/variables.py", "_distributed_container"): "the copies know the variable that they "
+    ("virtual/splits.py", "_distributed_container"): "the copies know the variable that they "
     "are of, as TensorFlow's do",
     ("virtual/variables.py", "_tpudist_variable"): "a trace captures a handle, and must find the "
     "variable behind it",
@@ -80,7 +80,7 @@ OBJECTS = {
     "of ours, for as long as it is built; nobody else looks there",
     ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
     "as it lives",
-    ("virtual/variables.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "
+    ("virtual/splits.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "
     "long as the graph lives that made it",
     ("compile/lowering/symbolic_replicas.py", "__class__"): "ours: scopes that are open know the "
     "object, so that a new one would not do",

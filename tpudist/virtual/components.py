@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, nests, stored_parts, versions
-from tpudist.virtual import one_value, variables
+from tpudist.virtual import one_value, splits, variables
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -58,7 +58,7 @@ if versions.BY_DEVICE:
             extended = self._own_strategy.extended
             if stored_parts.is_updating():
                 if extended.updates_parts and variables.may_split(self):
-                    variables.split(self)
+                    splits.split(self)
                 # An optimizer asks for the slot on a component's device, which all are on.
                 return inherited.get(device if device in extended.worker_devices else None)
             # 1.13 joins what towers return again if it is one variable, or on their devices.
@@ -81,7 +81,7 @@ else:
             if not stored_parts.is_updating():
                 return inherited._get_closest()
             if self._updates_parts():
-                variables.split(self)
+                splits.split(self)
             return distributed.components(self)[stored_parts.updated_replica()]
 
 
@@ -197,7 +197,7 @@ def _split_for(component: Any) -> tuple[str, str] | None:
     variable, _ = component._component
     if not variables.is_stored_once(variable):
         return None
-    if variables.is_relied_on(variable):
+    if splits.is_relied_on(variable):
         return (
             "a graph built earlier uses the variable as one value for all replicas",
             "assign the component before the first function that uses the variable",
@@ -208,7 +208,7 @@ def _split_for(component: Any) -> tuple[str, str] | None:
             "the op that initializes it was made earlier, and knows of one value",
             "make the assignment before tf.global_variables_initializer()",
         )
-    variables.split(variable)
+    splits.split(variable)
     return None
 
 

@@ -24,6 +24,7 @@ from tpudist.virtual import (
     reduce_once,
     renamed_devices,
     replicate,
+    splits,
     variables,
 )
 
@@ -272,7 +273,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
             return self._update_single(var, fn, args, kwargs, group)
         once = variables.is_stored_once(var)
         if once and any(map(merge.differs, nests.flatten((args, kwargs)))):
-            variables.split(var)
+            splits.split(var)
             once = False
         if once:
             merge.note_update(var)

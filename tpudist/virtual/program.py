@@ -21,6 +21,7 @@ from tpudist.virtual import (
     replica_seeds,
     segment_calls,
     shared_order,
+    splits,
     trace_arguments,
     uniformity,
     variables,
@@ -45,7 +46,7 @@ def run(extended, fn, args, kwargs):
         program = Program(extended, explanation)
         results = program.trace(functions.convert(fn), args, kwargs)
         for variable in shared_order.variables_between(program):
-            variables.split(variable)
+            splits.split(variable)
         raw_writes.split(program.graph.get_operations())
         if not program.is_outdated():
             program.numbers = replica_seeds.number(program)

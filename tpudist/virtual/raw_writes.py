@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import functions, graphs
-from tpudist.virtual import variables
+from tpudist.virtual import splits, variables
 
 if TYPE_CHECKING:
     from typing import Any, Iterable
@@ -36,7 +36,7 @@ def split(ops: Iterable[Any]) -> None:
     for op in ops:
         for variable in _written(op):
             if variables.may_split(variable):
-                variables.split(variable)
+                splits.split(variable)
 
 
 def _written(op: Any) -> list[Any]:

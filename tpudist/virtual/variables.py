@@ -12,17 +12,16 @@ import weakref
 
 import tensorflow as tf
 
-from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.virtual import (
     creation_lines,
     function_graphs,
     one_value,
     other_strategies,
+    splits,
     sync_on_read,
     uniform_updates,
 )
-from tpudist.virtual.identity_map import IdentityMap
 
 NONE = tf.VariableAggregation.NONE
 
@@ -72,7 +71,7 @@ class StoredOnce(one_value.OneValue, other_strategies.FoundByCore, distributed.M
     def handle(self):
         """The resource of the current replica's component."""
         if self._updates_parts():
-            split(self)
+            splits.split(self)
         self._note_read()
         return super().handle
 
@@ -86,7 +85,7 @@ class StoredOnce(one_value.OneValue, other_strategies.FoundByCore, distributed.M
 
     def _get_replica(self, replica_id):
         if self._updates_parts() and not self._assumed_equal:
-            split(self)
+            splits.split(self)
         elif replica_id and not tf.executing_eagerly():
             assume_equal(self)
         return super()._get_replica(replica_id)
@@ -100,7 +99,7 @@ class StoredOnce(one_value.OneValue, other_strategies.FoundByCore, distributed.M
         if self.aggregation != NONE:
             other_strategies.refuse_aggregated(self)
         if self._updates_parts():
-            split(self)
+            splits.split(self)
         return super()._update(update_fn, value, **kwargs)
 
     def _updates_parts(self):
@@ -121,7 +120,7 @@ class StoredOnce(one_value.OneValue, other_strategies.FoundByCore, distributed.M
                 done, result = uniform_updates.update(self, update_fn, value, kwargs)
                 if done:
                     return result
-            split(self)
+            splits.split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 
 
@@ -143,100 +142,6 @@ def assume_equal(variable, for_good=False):
 def may_split(value):
     """Whether `value` is a mirrored variable that is stored once for several replicas."""
     return isinstance(value, one_value.OneValue) and is_stored_once(value)
-
-
-def is_relied_on(variable):
-    """Whether a graph built earlier relies on a variable's being stored once."""
-    return variable._assumed_equal not in (False, variable._own_strategy.extended.replicas)
-
-
-def split(variable):
-    """Gives every replica its own copy of a variable that was stored once.
-
-    Raises:
-      ContextError: (a RuntimeError) a graph relies on its being stored once.
-    """
-    extended = variable._own_strategy.extended
-    if is_relied_on(variable):
-        raise ContextError(
-            "variable %r is given a value per replica" % variable.name,
-            "a graph built earlier uses it as one value for all replicas, "
-            "and from this assignment on the replicas' values may differ",
-            "call the function that assigns it before the ones that only read it; or, if one "
-            "value is meant, give the variable aggregation=tf.VariableAggregation."
-            "ONLY_FIRST_REPLICA (or SUM, MEAN), or the update a value from all_reduce",
-        )
-    first = distributed.components(variable)[0]
-    count = len(distributed.components(variable))
-    traced = extended.replicas.ops() if extended.replicas else []
-    with function_graphs.outside({}), extended.place():
-        make = _makers_of_siblings().get(first)
-        rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
-    stored_parts.replace(variable, (first,) + tuple(rest))
-    one_value.point_components(variable)
-    for part in rest:
-        container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
-        part._distributed_container = container
-        part.handle._distributed_container = container
-    if traced:
-        extended.replicas.tell_apart(
-            traced, [part.handle for part in distributed.components(variable)]
-        )
-
-
-def _copies_of(variable, count):
-    """The other variables of `count` replicas, of the value that `variable` has now."""
-    with tf.init_scope():
-        if tf.executing_eagerly():
-            return _eager_copies(variable, count, variable.read_value())
-        made = [
-            _copy(variable, tf.identity(variable.initial_value), _replica_name(variable, i))
-            for i in range(1, count)
-        ]
-        _leave_collections(made)
-    return made
-
-
-def _eager_copies(variable, count, value):
-    """Copies are made under one name: TensorFlow keeps a kernel for each name of a handle."""
-    name = variable.name.split(":")[0] + "/"
-    made = [_copy(variable, value, name) for _ in range(1, count)]
-    for i, copy in enumerate(made, 1):
-        distributed.rename(copy, _replica_name(variable, i)[:-1] + ":0")
-    return made
-
-
-def _copy(variable, value, name):
-    return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
-
-
-def _replica_name(variable, replica_id):
-    return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
-
-
-def _makers_of_siblings():
-    """{variable: make} of the variables that the current function made.
-
-    Such a variable has no value to copy: TensorFlow initialises it when the
-    function has been traced. Outside of a function the map is not kept.
-    """
-    if not functions.in_function():
-        return IdentityMap()
-    graph = tf.compat.v1.get_default_graph()
-    if not hasattr(graph, "_tpudist_makers"):
-        graph._tpudist_makers = IdentityMap()
-    return graph._tpudist_makers
-
-
-def _leave_collections(parts):
-    """Takes `parts` out of the graph's collections: their container is there."""
-    graph = tf.compat.v1.get_default_graph()
-    for key in (
-        tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
-        tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES,
-    ):
-        collection = graph.get_collection_ref(key)
-        collection[:] = [found for found in collection if not any(found is part for part in parts)]
 
 
 def replica_id(extended):
@@ -295,7 +200,7 @@ def create(extended, next_creator, kwargs, mirrored_class):
             make = functools.partial(_sibling, first, next_creator, kwargs)
             if _starts_apart(kwargs, colocate_with, aggregation):
                 return [first] + [make(i) for i in range(1, count)]
-            _makers_of_siblings()[first] = make
+            splits.makers_of_siblings()[first] = make
             return [first] * count
 
     with function_graphs.outside(kwargs):
@@ -346,5 +251,5 @@ def _sibling(first, next_creator, kwargs, replica_id):
         return tf.identity(first.initial_value)
 
     return next_creator(
-        **dict(kwargs, initial_value=initial_value, name=_replica_name(first, replica_id))
+        **dict(kwargs, initial_value=initial_value, name=splits.replica_name(first, replica_id))
     )
