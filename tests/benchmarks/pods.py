@@ -1,11 +1,12 @@
 """An MLP on as many cores as a pod has, and on one plain device; the input of a pod's hosts.
 
-    python -m tests.benchmarks.pods plain|virtual:CORES descent|by_hand|of_hosts STEPS
+    python -m tests.benchmarks.pods plain|virtual:CORES descent|by_hand|averaged|of_hosts STEPS
     python -m tests.benchmarks.pods plain|virtual:v3-2048 dataset|from_function|sharded STEPS
 
 print, in JSON: CPU seconds of the first step and of a later one, and the peak of the
-process's resident memory in bytes. `by_hand` assigns in the replica function; `of_hosts` takes
-a batch at every step, of a dataset that each host makes. Of the hosts' input a step is one
+process's resident memory in bytes. `by_hand` assigns in the replica function; `averaged` keeps
+for each layer an average of its own on each core; `of_hosts` takes a batch at every step, of a
+dataset that each host makes. Of the hosts' input a step is one
 `next`, and the first has the distributing before it. `sharded` hosts read all elements and
 keep one of 256, which `plain` does with plain iterators over the same 256 datasets.
 """
@@ -30,6 +31,7 @@ BOUNDS = [
 KINDS = {
     "descent": "an optimizer of Keras",
     "by_hand": "assigned in the replicas",
+    "averaged": "with averages of each core",
     "of_hosts": "a batch a step of a dataset a host",
 }
 INPUT_BOUNDS = [
@@ -99,12 +101,13 @@ class Training:
         import tensorflow as tf
 
         self._strategy, self._by_hand = strategy, kind == "by_hand"
+        self._averages = []
         data = tf.data.Dataset.from_tensors(tf.random.normal([BATCH, WIDTH])).repeat()
         if strategy is None:
-            self._variables()
+            self._variables(kind)
         else:
             with strategy.scope():
-                self._variables()
+                self._variables(kind)
             if kind == "of_hosts":
                 data = strategy.experimental_distribute_datasets_from_function(_of_host())
             else:
@@ -113,12 +116,16 @@ class Training:
         self._next = (lambda: next(self._batches)) if kind == "of_hosts" else next(self._batches)
         self._step = tf.function(self._train)
 
-    def _variables(self):
+    def _variables(self, kind):
         import tensorflow as tf
 
         shape = [WIDTH, WIDTH]
         self._weights = [tf.Variable(tf.random.normal(shape, stddev=0.05)) for _ in range(LAYERS)]
         self._momenta = [tf.Variable(tf.zeros(shape)) for _ in range(LAYERS)]
+        if kind == "averaged":
+            self._averages = [
+                tf.Variable(tf.zeros([WIDTH]), trainable=False) for _ in range(LAYERS)
+            ]
         self._optimizer = tf.keras.optimizers.SGD(0.001, momentum=0.9)
         if hasattr(self._optimizer, "build"):  # Keras 3 makes its slots lazily
             self._optimizer.build(self._weights)
@@ -135,11 +142,15 @@ class Training:
     def _replica(self, rows):
         import tensorflow as tf
 
+        layers = []
         with tf.GradientTape() as tape:
             for weight in self._weights:
                 rows = tf.nn.relu(tf.matmul(rows, weight))
+                layers.append(rows)
             loss = tf.reduce_mean(rows**2)
         gradients = tape.gradient(loss, self._weights)
+        for average, layer in zip(self._averages, layers):
+            average.assign(average * 0.9 + 0.1 * tf.reduce_mean(layer, 0))
         if not self._by_hand:
             self._optimizer.apply_gradients(zip(gradients, self._weights))
             return loss

@@ -9,15 +9,18 @@ import tensorflow as tf
 from tpudist.virtual import (
     batched_values,
     extended,
+    lent_copies,
     merge,
     program,
     reduce_once,
     segment_calls,
     segments,
     shared_effects,
+    splits,
+    stored_rows,
     uniform_updates,
     uniformity,
-    variables,
+    variable_rows,
 )
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
@@ -29,6 +32,7 @@ REDUCE, VARIABLES = "tests/conformance/test_reduce.py", "tests/virtual/test_vari
 APART, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_updates.py"
 PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/test_effects.py"
 JOINED, PROGRAM = "tests/virtual/test_joining.py", "tests/virtual/test_program.py"
+ROWS, LENT = "tests/virtual/test_variable_rows.py", "tests/virtual/test_lent_copies.py"
 RANDOM = "tests/virtual/test_random_numbers.py"
 
 
@@ -72,6 +76,18 @@ def _swapped_sources(was):
         return was(self, tensor, replica if replica == "sum" else last - replica)
 
     return source
+
+
+def _others_reversed(was):
+    def parts(value):
+        first, others = was(value)
+        return first, others[::-1]
+
+    return parts
+
+
+def _next_row(was):
+    return lambda self, index, *args: was(self, index % (len(self) - 1) + 1, *args)
 
 
 def _sum_for_mean(was):
@@ -118,7 +134,13 @@ MUTANTS = [
     ),
     Mutant("no trace is outdated", program.Program, "is_outdated", _constant(False), [ONCE, APART]),
     Mutant("an update for all is lost", uniform_updates, "update", _forgets, [ONCE]),
-    Mutant("variables are not split", variables, "split", _constant(None), [ONCE, VARIABLES]),
+    Mutant("variables are not split", splits, "split", _constant(None), [ONCE, VARIABLES]),
+    Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
+    Mutant("rows are assigned in another order", stored_rows, "_parts", _others_reversed, [ROWS]),
+    Mutant("a copy reads another row", variable_rows.Rows, "read", _next_row, [ROWS]),
+    Mutant("a copy is stored in another row", variable_rows.Rows, "store", _next_row, [ROWS]),
+    Mutant("a copy is lent as it was", lent_copies.LentCopies, "load", _constant([]), [LENT]),
+    Mutant("a lent copy is lost", lent_copies.LentCopies, "take_back", _constant([]), [LENT]),
     Mutant(
         "an update of parts is the first one's",
         extended.VirtualExtended,

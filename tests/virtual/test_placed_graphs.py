@@ -84,14 +84,6 @@ def test_a_function_is_called_again_without_a_tape_and_has_its_gradient():
 
 
 @pytest.mark.skipif(not versions.CALLS_INFER_SHAPES, reason="each call is TensorFlow's")
-def test_a_function_that_was_called_can_be_saved_and_described():
-    function, graph, _, outside = doubled()
-    tf.function(lambda x: calls.call(function, [x, outside], function.outputs)[0])(outside)
-    assert [each.name for each in function.function_def.signature.input_arg][0] == "x"
-    assert len(function.function_def.node_def) >= 2
-
-
-@pytest.mark.skipif(not versions.CALLS_INFER_SHAPES, reason="each call is TensorFlow's")
 def test_a_call_is_ordered_like_tensorflows():
     """Reads of a variable that a function only reads wait for no other read, writes wait."""
     variable = tf.Variable(1.0)

@@ -5,17 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.eager import context
 
 from tpudist.tfcompat import distributed, functions, nests, versions
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable
+    from typing import Any, Sequence
+
+#: The methods by which a variable is assigned.
+ASSIGNMENTS = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
+ASSIGNMENTS += ("_strided_slice_assign", "batch_scatter_update")
+ASSIGNMENTS += tuple("scatter_" + how for how in "add sub update min max mul div".split())
+ASSIGNMENTS += tuple("scatter_nd_" + how for how in "add sub update min max".split())
 
 
-def replace(value: Any, components: Iterable[Any]) -> None:
+def anonymous_name() -> str:
+    """The name of a resource that is another each time that it is made (2.12 and newer)."""
+    name: str = context.anonymous_name()
+    return name
+
+
+def replace(value: Any, components: Sequence[Any]) -> None:
     """Gives a distributed value other components, one per replica."""
     if not versions.BY_DEVICE or versions.DEVICE_MAP:
-        value._values = tuple(components)
+        value._values = components
     else:
         value._index = dict(zip(value._index, components))
 
@@ -32,14 +45,14 @@ def updated_replica() -> Any:
     return distribute_lib.get_update_replica_id()
 
 
-def wholes(context: Any, structure: Any) -> Any:
+def wholes(replica: Any, structure: Any) -> Any:
     """A replica's `structure`, with distributed variables in place of the replica's parts.
 
     1.13 puts parts together again only if each is on its replica's device.
     """
     if not versions.BY_DEVICE or versions.DEVICE_MAP:
         return structure
-    replica_id = functions.static_value(context._replica_id_in_sync_group)
+    replica_id = functions.static_value(replica._replica_id_in_sync_group)
 
     def whole(leaf: Any) -> Any:
         found: Any = getattr(leaf, "_distributed_container", tuple)()

@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 if versions.BY_DEVICE:
     from tpudist.tfcompat import distributed_before_2_2
 
-_ASSIGNMENTS = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
-_ASSIGNMENTS += ("_strided_slice_assign", "batch_scatter_update")
-_ASSIGNMENTS += tuple("scatter_" + how for how in "add sub update min max mul div".split())
-#: Those that a loop over all components may do to one value N times.
+#: Assignments that a loop over all components may do to one value N times.
 _SET = ("assign", "load")
-_ASSIGNMENTS += tuple("scatter_nd_" + how for how in "add sub update min max".split())
 
 
 def of(value: Any) -> tuple[Any, ...]:
@@ -136,7 +132,8 @@ _classes: dict[Any, Any] = {}
 def _class_of(base: Any) -> Any:
     """The class of components of variables of class `base`."""
     if base not in _classes:
-        members = {name: _assigning(base, name) for name in _ASSIGNMENTS if hasattr(base, name)}
+        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        members = {name: _assigning(base, name) for name in names}
         for name in ("device", "graph", "op"):
             members[name] = _unnoted(base, name)
         members.update(__slots__=("_component",), __module__=base.__module__)

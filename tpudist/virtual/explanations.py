@@ -85,6 +85,10 @@ class Explanation:
         self.seconds = 0.0
         self._started = time.perf_counter()
 
+    def restart(self):
+        """Forgets how ops were done: they are done anew."""
+        self.record, self.built = Record(), 0
+
     def finish(self, graph):
         """Hands out the explanation, once the trace `graph` is joined or refused."""
         self.traced = len(graph.get_operations())

@@ -48,6 +48,13 @@ class Trace:
                 self.must_run = list(order.ops_which_must_run)
                 self.must_run += reference_variables.updates(self.graph)
 
+    def is_here(self):
+        """Whether ops are being added to it, and not to a branch or loop inside of it."""
+        return (
+            tf.compat.v1.get_default_graph() is self.graph
+            and functions.control_flow_context() is None
+        )
+
     def finish(self, outputs, inputs=()):
         """The graph, ready to become a function.
 

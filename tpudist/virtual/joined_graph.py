@@ -16,6 +16,7 @@ from tpudist.virtual import (
     segments,
     shared_effects,
     static_values,
+    stored_rows,
     symbolic_shapes,
     uneven_values,
 )
@@ -120,6 +121,8 @@ class JoinedGraph:
 
     def _at_once(self, op, given):
         """The batched values of the outputs of `op`, joined; or nothing, and why not."""
+        if any(isinstance(batched, stored_rows.Handles) for batched in given):
+            return self._on_rows(op, given), None
         if op.type in _SHAPES:
             found = _shapes(op, given, self.count)
             if found:
@@ -134,6 +137,13 @@ class JoinedGraph:
             return found, None if found else _reason(op, given)
         except batched_values.NotJoined as error:
             return None, str(error)
+
+    def _on_rows(self, op, given):
+        """The batched values of the outputs of `op`, which takes handles of rows."""
+        if op.type in nested.CALLS and graphs.only_reads(op):
+            return self._joined(op, given)
+        found, self._made[op] = stored_rows.do(op, given)
+        return found
 
     def _joined(self, op, given):
         if op.type in nested.LOOPS + nested.BRANCHES + nested.CALLS:

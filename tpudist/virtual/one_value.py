@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 from tensorflow.python.training import saver
 
-from tpudist.tfcompat import distributed, graphs, versions
+from tpudist.tfcompat import distributed, graphs, stored_parts, versions
+from tpudist.virtual import saved_rows, variable_rows
 
 if TYPE_CHECKING:
     from typing import Any
@@ -47,6 +48,24 @@ class OneValue:
         inherited: Any = super()
         first = _only_part(self)
         return inherited.is_initialized(name) if first is None else first.is_initialized(name)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **options: Any) -> dict[str, Any]:
+        """What belongs to it; in a SavedModel, whose functions may use them, its rows."""
+        inherited: Any = super()
+        found: dict[str, Any] = inherited._trackable_children(save_type, **options)
+        rows = variable_rows.of(self) if save_type == "savedmodel" else None
+        return found if rows is None else dict(found, rows=saved_rows.SavedRows(rows))
+
+    def _export_to_saved_model_graph(self, *args: Any, **kwargs: Any) -> Any:
+        inherited: Any = super()
+        rows = variable_rows.of(self)
+        if rows is None:
+            return inherited._export_to_saved_model_graph(*args, **kwargs)
+        stored_parts.replace(self, (rows.first,))
+        try:
+            return inherited._export_to_saved_model_graph(*args, **kwargs)
+        finally:
+            stored_parts.replace(self, rows)
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         inherited: Any = super()

@@ -10,7 +10,7 @@ import collections
 import tensorflow as tf
 
 from tpudist.tfcompat import calls, functions, graphs, placed_graphs
-from tpudist.virtual import batched_values, ordering, segments
+from tpudist.virtual import batched_values, ordering, segments, stored_rows
 from tpudist.virtual.identity_map import IdentityMap
 
 #: Ops of the trace that are done before a segment, and those that are done after it.
@@ -48,7 +48,8 @@ def taken_out(segment, held):
 
 def _is_own(held, tensor):
     """Whether `tensor` is the handle of a variable of a known shape that each replica has."""
-    if not functions.is_resource(tensor) or not isinstance(held[tensor], batched_values.Each):
+    own = batched_values.Each, stored_rows.Handles
+    if not functions.is_resource(tensor) or not isinstance(held[tensor], own):
         return False
     shape, _ = graphs.stored_in(tensor)
     return shape is not None and shape.is_fully_defined()
@@ -61,8 +62,10 @@ def _is_first(op, inside):
 def note(around, program, outlines):
     """Notes in the explanation of `program` what is done around, in `outlines` what is read."""
     for op in around.reads + around.assignments:
-        program.explanation.record.note(op, "each replica has its own variable")
-        program.explanation.built += program.num_replicas
+        handles = outlines[op.inputs[0]]
+        apart = isinstance(handles, batched_values.Each)
+        program.explanation.record.note(op, "each replica has its own variable" if apart else None)
+        program.explanation.built += handles.width
         for tensor in op.outputs:
             shape = tensor.shape.as_list()
             outlines[tensor] = batched_values.Batch(program.num_replicas, shape)
@@ -115,10 +118,7 @@ class _Function:
         graph = placed_graphs.PlacedGraph("own_variables", place)
         with graph.building():
             held = [value.held(tensor) for value, tensor in zip(given, op.inputs)]
-            rows = zip(*[value.each() for value in held])
-            graph.control_outputs = [functions.copy_op(op, inputs) for inputs in rows]
-            columns = zip(*[copy.outputs for copy in graph.control_outputs])
-            parts = [batched_values.of_parts(each, t) for each, t in zip(columns, op.outputs)]
+            parts, graph.control_outputs = _done(op, held)
             graph.inputs = _tensors(held)
             graph.outputs = _tensors(parts) or [tf.constant(0)]
         self._function = functions.make(graph, noinline=True)
@@ -134,6 +134,15 @@ class _Function:
                 found = calls.call(self._function, inputs, self._like)
         self.op = found[0].op
         return [outline.like(found) for outline in self._outputs]
+
+
+def _done(op, held):
+    """The batched values of the outputs of `op`, and the ops that do it for all replicas."""
+    if isinstance(held[0], stored_rows.Handles):
+        return stored_rows.do(op, held)
+    made = [functions.copy_op(op, inputs) for inputs in zip(*[value.each() for value in held])]
+    columns = zip(*[copy.outputs for copy in made])
+    return [batched_values.of_parts(each, t) for each, t in zip(columns, op.outputs)], made
 
 
 def _tensors(values):

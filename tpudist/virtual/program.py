@@ -133,7 +133,7 @@ class Program(function_graphs.Trace):
                 variable = variables.of_handle(handle)
                 if any(variable is each for made in self.merges for each in made.updated):
                     raise lifting.refusal("%r, which it has changed before" % variable.name)
-                if variables.replica_handles(handle, self.extended) is not None:
+                if variables.own(handle, self.extended) is not None:
                     raise lifting.refusal("%r, which each replica has its own of" % variable.name)
         return super().outside(kwargs)
 

@@ -34,14 +34,14 @@ def split(ops: Iterable[Any]) -> None:
       ContextError: (a RuntimeError) a graph relies on one's being stored once.
     """
     for op in ops:
-        for variable in _written(op):
+        for variable in map(variables.of_handle, written(op)):
             if variables.may_split(variable):
                 splits.split(variable)
 
 
-def _written(op: Any) -> list[Any]:
-    handles = [functions.captured(_source(op.inputs[i])) for i in _places(op)]
-    return [found for found in map(variables.of_handle, handles) if variables.may_split(found)]
+def written(op: Any) -> list[Any]:
+    """The handles, outside of the trace that `op` is of, that it writes."""
+    return [functions.captured(_source(op.inputs[i])) for i in _places(op)]
 
 
 def _places(op: Any) -> set[int]:

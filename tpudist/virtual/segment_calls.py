@@ -5,7 +5,17 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import calls, distributed, functions, graphs, nests
-from tpudist.virtual import batched_values, joining, own_variables, reduce_once, segments, variables
+from tpudist.virtual import (
+    batched_values,
+    joining,
+    lent_copies,
+    own_variables,
+    reduce_once,
+    segments,
+    stored_rows,
+    variable_rows,
+    variables,
+)
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -33,6 +43,8 @@ class _Emission:
         self._sums = IdentityMap()
         self._last = []
         self._own_functions = {}
+        self._in_rows = IdentityMap()
+        self._lent = lent_copies.LentCopies(program)
 
     def emit(self):
         """Calls all segments and merges; returns the results."""
@@ -40,8 +52,11 @@ class _Emission:
         with program.outer.as_default(), program.extended.place():
             self._learn_inputs()
             cut = segments.cut(program, self._leaving())
-            for call, merge in zip(self._calls(cut), program.merges + [None]):
+            calls = self._calls(cut)
+            for segment, call, merge in zip(cut, calls, program.merges + [None]):
+                self._order(self._lent.load, segment)
                 call()
+                self._order(self._lent.take_back, segment)
                 if merge is not None:
                     self._call_merge(merge)
                     for variable in merge.updated:
@@ -54,14 +69,33 @@ class _Emission:
         for held, tensors in self._program.arguments:
             self._known[held] = batched_values.of_parts(tensors, held)
         for external, held in functions.captures(self._program.graph):
-            self._known[held] = batched_values.of_parts(self._captured(external), held)
+            self._known[held] = self._captured(external, held)
 
-    def _captured(self, external):
-        handles = variables.replica_handles(external, self._program.extended)
-        if handles is None:
+    def _captured(self, external, held):
+        variable = variables.own(external, self._program.extended)
+        if variable is None:
             variables.assume_equal(variables.of_handle(external))
-            return [external] * self._count
-        return handles
+            return batched_values.Uniform(self._count, external)
+        rows = variable_rows.of(variable)
+        positions = variables.positions(variable, self._program.extended)
+        if rows is None:
+            parts = distributed.components(variable)
+            return batched_values.of_parts([parts[i].handle for i in positions], held)
+        if list(positions) != list(range(len(rows))):
+            return self._lent.lend(held, rows, positions)
+        self._in_rows[held] = rows
+        return stored_rows.Handles(self._count, [external, rows.others.handle])
+
+    def _lend_all(self):
+        """Gives each replica a handle of its own of what is stored in rows."""
+        for held, rows in self._in_rows.items():
+            self._known[held] = self._lent.lend(held, rows, range(self._count))
+        self._in_rows.clear()
+
+    def _order(self, make, *given):
+        """Makes ops that come after all that was done."""
+        with tf.control_dependencies(self._last):
+            self._last = make(*given) or self._last
 
     def _batched(self, tensor):
         return self._known[segments.origin(tensor)]
@@ -84,13 +118,22 @@ class _Emission:
         """What to call for each segment: once for all replicas if possible."""
         program = self._program
         if self._count > 1:
-            joined = joining.join(program, cut, self._known)
+            joined = self._joined(cut)
         else:
             joined, program.explanation.reason = None, "there is one replica"
         if joined is not None:
             return [functools.partial(self._call_joined, j) for j in joined]
+        self._lend_all()
         shared = segments.is_large(program, cut)
         return [functools.partial(self._call_segment, segment, shared) for segment in cut]
+
+    def _joined(self, cut):
+        try:
+            return joining.join(self._program, cut, self._known)
+        except stored_rows.NeedsHandles:
+            self._program.explanation.restart()
+            self._lend_all()
+            return joining.join(self._program, cut, self._known)
 
     def _call_joined(self, joined):
         if joined is None:
@@ -201,14 +244,23 @@ class _Emission:
 
     def _assigned(self, variable):
         """What each replica's component of an assigned `variable` holds at the end."""
-        handle = functions.captured(variable.handle)
-        handles = variables.replica_handles(handle, self._program.extended)
+        extended, handle = self._program.extended, functions.captured(variable.handle)
+        own = variables.own(handle, extended)
         with tf.control_dependencies(self._last):
-            if handles is None:
+            if own is None:
                 parts = reduce_once.copies(graphs.read(handle, variable.dtype), self._count)
             else:
-                parts = [graphs.read(each, variable.dtype) for each in handles]
+                parts = self._values(own)
         return self._per_replica(parts)
+
+    def _values(self, own):
+        """The value of each replica's copy of a variable."""
+        rows, positions = variable_rows.of(own), variables.positions(own, self._program.extended)
+        if rows is not None:
+            values = rows.values()
+            return [values[i] for i in positions]
+        parts = distributed.components(own)
+        return [graphs.read(parts[i].handle, own.dtype) for i in positions]
 
     def _per_replica(self, parts):
         if self._count == 1:

@@ -49,7 +49,7 @@ def _places(program: Any) -> dict[Any, list[tuple[int, bool]]]:
 
     def is_shared(handle: Any) -> bool:
         outer = functions.captured(handle)
-        return variables.replica_handles(outer, program.extended) is None
+        return variables.own(outer, program.extended) is None
 
     found = collections.defaultdict(list)
     for i, op in enumerate(program.graph.get_operations()):

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, stored_parts, versions
-from tpudist.virtual import function_graphs, one_value
+from tpudist.virtual import function_graphs, one_value, variable_rows
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -24,16 +24,8 @@ def split(variable):
     Raises:
       ContextError: (a RuntimeError) a graph relies on its being stored once.
     """
+    check(variable)
     extended = variable._own_strategy.extended
-    if is_relied_on(variable):
-        raise ContextError(
-            "variable %r is given a value per replica" % variable.name,
-            "a graph built earlier uses it as one value for all replicas, "
-            "and from this assignment on the replicas' values may differ",
-            "call the function that assigns it before the ones that only read it; or, if one "
-            "value is meant, give the variable aggregation=tf.VariableAggregation."
-            "ONLY_FIRST_REPLICA (or SUM, MEAN), or the update a value from all_reduce",
-        )
     first = distributed.components(variable)[0]
     count = len(distributed.components(variable))
     traced = extended.replicas.ops() if extended.replicas else []
@@ -50,6 +42,82 @@ def split(variable):
         extended.replicas.tell_apart(
             traced, [part.handle for part in distributed.components(variable)]
         )
+
+
+def check(variable):
+    """Refuses to split a variable that a graph relies on.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    if is_relied_on(variable):
+        raise ContextError(
+            "variable %r is given a value per replica" % variable.name,
+            "a graph built earlier uses it as one value for all replicas, "
+            "and from this assignment on the replicas' values may differ",
+            "call the function that assigns it before the ones that only read it; or, if one "
+            "value is meant, give the variable aggregation=tf.VariableAggregation."
+            "ONLY_FIRST_REPLICA (or SUM, MEAN), or the update a value from all_reduce",
+        )
+
+
+def update(variable, assign):
+    """Splits a variable that a replica function assigns, and assigns it.
+
+    Its copies become rows of one variable if a trace that stands for all replicas assigns
+    it by a method that sets or adds.
+
+    Args:
+      variable: a mirrored variable that is stored once.
+      assign: does the assignment; no arguments.
+
+    Returns:
+      What `assign` gives.
+
+    Raises:
+      ContextError: (a RuntimeError) a graph relies on its being stored once.
+    """
+    check(variable)
+    if not _may_be_rows(variable):
+        split(variable)
+        return assign()
+    graph = tf.compat.v1.get_default_graph()
+    before = len(graph.get_operations())
+    result = assign()
+    if all(map(_is_plain, graph.get_operations()[before:])):
+        _into_rows(variable)
+    else:
+        split(variable)
+    return result
+
+
+def _may_be_rows(variable):
+    """Whether the copies of `variable` may become rows: a trace for all replicas assigns it."""
+    trace = function_graphs.current()
+    if not versions.VARIABLES_EXPORT_THEMSELVES:
+        return False
+    if trace is None or trace.uniformity is None or not trace.is_here():
+        return False
+    if variable.trainable or variable._components or not variable.shape.is_fully_defined():
+        return False
+    with function_graphs.outside({}):
+        if distributed.components(variable)[0] in makers_of_siblings():
+            return False
+        with tf.init_scope():
+            return tf.executing_eagerly()
+
+
+def _is_plain(op):
+    """Whether an op reads or assigns a whole variable, or touches none."""
+    return op.type in variable_rows.PLAIN or not any(map(functions.is_resource, op.inputs))
+
+
+def _into_rows(variable):
+    extended = variable._own_strategy.extended
+    parts = distributed.components(variable)
+    with function_graphs.outside({}), extended.place(), tf.init_scope():
+        rows = variable_rows.Rows(parts[0], len(parts), extended.place)
+    stored_parts.replace(variable, rows)
 
 
 def _copies_of(variable, count):

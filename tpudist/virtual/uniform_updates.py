@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, nests
+from tpudist.tfcompat import nests
 from tpudist.virtual import function_graphs
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def update(
       cannot meet.
     """
     trace = function_graphs.current()
-    if trace is None or trace.uniformity is None or not _may_meet(trace):
+    if trace is None or trace.uniformity is None or not trace.is_here():
         return False, None
     value = nests.map_structure(_as_tensor, value)
     if not all(map(trace.uniformity.holds, nests.flatten(value))):
@@ -50,12 +50,6 @@ def update(
     if not kwargs.get("read_value", True):
         return True, done
     return True, variable._primary._lazy_read(done)
-
-
-def _may_meet(trace: Any) -> bool:
-    return (
-        tf.compat.v1.get_default_graph() is trace.graph and functions.control_flow_context() is None
-    )
 
 
 def _as_tensor(leaf: Any) -> Any:

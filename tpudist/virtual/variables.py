@@ -4,6 +4,7 @@ A mirrored variable is one variable that every replica reads. A sync-on-read
 variable is one variable per replica. A mirrored variable is split into one per
 replica when a replica function assigns it without aggregation, or an update gives
 it, a value that replicas may not share: from then on the copies of a real TPU may differ.
+:mod:`splits` does that.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from tpudist.virtual import (
     splits,
     sync_on_read,
     uniform_updates,
+    variable_rows,
 )
 
 NONE = tf.VariableAggregation.NONE
@@ -28,6 +30,8 @@ NONE = tf.VariableAggregation.NONE
 
 def is_stored_once(variable):
     """Whether all replicas of `variable` read one stored value."""
+    if variable_rows.of(variable) is not None:
+        return False
     parts = distributed.components(variable)
     return len(parts) > 1 and parts[0] is parts[1]
 
@@ -37,27 +41,31 @@ def of_handle(handle):
     return getattr(handle, "_tpudist_variable", lambda: None)()
 
 
-def replica_handles(handle, extended):
-    """One handle per replica for the `handle` that a trace captured; None if they share it.
+def own(handle, extended):
+    """The variable of which each replica has its own, whose first `handle` is; else None.
 
     Args:
-      handle: the resource.
+      handle: a resource that a trace captured.
       extended: the `VirtualExtended` whose replicas they are.
     """
     variable = of_handle(handle)
     if variable is None or is_stored_once(variable):
         return None
-    parts = distributed.components(variable)
-    if len(parts) == 1 or handle is not parts[0].handle:
-        return None
+    rows = variable_rows.of(variable)
+    parts = distributed.components(variable) if rows is None else [rows.first, None]
+    return variable if len(parts) > 1 and handle is parts[0].handle else None
+
+
+def positions(variable, extended):
+    """For each replica of `extended` the position of its part of an own `variable`."""
     own = getattr(variable, "_own_strategy", None)  # The replica ids have none.
     if own is not None and extended is not own.extended:
-        parts = [parts[i] for i in other_strategies.cores_of(variable, extended)]
-    return [part.handle for part in parts]
+        return other_strategies.cores_of(variable, extended)
+    return range(extended._num_replicas_in_sync)
 
 
 def link(variable):
-    """Lets :func:`replica_handles` find `variable` from its first handle."""
+    """Lets :func:`of_handle` find `variable` from its first handle."""
     handle = distributed.components(variable)[0].handle
     handle._tpudist_variable = weakref.ref(variable)
     if graphs.is_eager(handle):
@@ -116,10 +124,10 @@ class StoredOnce(one_value.OneValue, other_strategies.FoundByCore, distributed.M
             and is_stored_once(self)
             and (self._own_strategy.extended.splits_variables)
         ):
+            assign = functools.partial(super()._update_replica, update_fn, value, **kwargs)
             if other_strategies.are_all_parts(self):
                 done, result = uniform_updates.update(self, update_fn, value, kwargs)
-                if done:
-                    return result
+                return result if done else splits.update(self, assign)
             splits.split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 

@@ -1,0 +1,194 @@
+"""Replica functions that need the handle of each copy of a variable whose copies are rows."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.virtual.test_own_variables import held
+from tests.virtual.test_variable_rows import CORES, START, VALUES, in_rows, pytestmark, stepped  # noqa: F401
+from tpudist.core import cluster, placement
+from tpudist.v2_2.strategy import TPUStrategy
+from tpudist.virtual import variable_rows
+
+
+def scattered(variable, x):
+    variable.scatter_update(tf.IndexedSlices(x[:1] * 10.0, tf.constant([1])))
+    return variable.read_value()
+
+
+def looped(variable, x):
+    for _ in tf.range(3):
+        variable.assign_add(x)
+    return variable.read_value()
+
+
+def branched(variable, x):
+    if x[0] > 3.0:
+        variable.assign(x * 100.0)
+    return variable * 1.0
+
+
+def printed(variable, x):
+    tf.print("read", variable.read_value(), output_stream="file:///dev/null")
+    variable.assign_sub(x)
+    tf.print("left", variable.read_value(), output_stream="file:///dev/null")
+    return variable + 1.0
+
+
+def read_in_a_loop(variable, x):
+    total = tf.zeros([2])
+    for i in tf.range(tf.cast(x[0], tf.int32)):
+        total += variable * tf.cast(i, tf.float32)
+    return total
+
+
+def written_raw(variable, x):
+    tf.raw_ops.AssignAddVariableOp(resource=variable.handle, value=x)
+    return variable.read_value()
+
+
+def between_meetings(variable, x):
+    context = tf.distribute.get_replica_context()
+    before = context.all_reduce(tf.distribute.ReduceOp.SUM, variable.read_value())
+    scattered(variable, x)
+    after = context.all_reduce(tf.distribute.ReduceOp.SUM, variable.read_value())
+    return tf.concat([before, after], 0)
+
+
+def _scattered(x):
+    return (np.array([x[0], x[0] * 10.0]),) * 2
+
+
+def _between(x):
+    after = np.array([VALUES[:, 0].sum(), VALUES[:, 0].sum() * 10.0])
+    return np.concatenate([VALUES.sum(0), after]), _scattered(x)[1]
+
+
+#: {replica function: what replica gets x returns, and its copy is after}, where its copy was x.
+NEED_HANDLES = {
+    scattered: _scattered,
+    looped: lambda x: (4.0 * x, 4.0 * x),
+    branched: lambda x: (x * 100.0, x * 100.0) if x[0] > 3.0 else (x, x),
+    printed: lambda x: (x - x + 1.0, x - x),
+    read_in_a_loop: lambda x: (x * sum(range(int(x[0]))), x),
+    written_raw: lambda x: (2.0 * x, 2.0 * x),
+    between_meetings: _between,
+}
+
+
+@pytest.mark.parametrize("replica", NEED_HANDLES, ids=lambda replica: replica.__name__)
+def test_a_replica_function_that_needs_handles_of_its_own(replica):
+    strategy, variable = in_rows()
+    found = stepped(strategy, lambda x: tf.autograph.to_graph(replica)(variable, x))
+    wanted, left = zip(*map(NEED_HANDLES[replica], VALUES))
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    np.testing.assert_allclose(held(strategy, variable), left, rtol=1e-6)
+
+
+def test_a_function_that_reads_a_variable_is_joined_with_it():
+    strategy, variable = in_rows()
+    inner = tf.function(lambda x: variable * x + 1.0)
+    np.testing.assert_array_equal(stepped(strategy, lambda x: inner(x)), VALUES**2 + 1.0)
+    assert strategy.extended.explanations[-1].share == 1.0
+
+
+@pytest.mark.parametrize("cores", [[3, 1], [2]])
+def test_a_strategy_of_fewer_cores_has_their_copies(cores):
+    resolver = cluster.TPUClusterResolver("virtual:%d" % CORES)
+    topology = cluster.initialize_tpu_system(resolver)
+    whole = TPUStrategy(resolver)
+    with whole.scope():
+        variable = tf.Variable(START, trainable=False)
+    stepped(whole, lambda x: variable.assign(x))
+    assert variable_rows.of(variable)
+    places = topology.device_coordinates.reshape([-1, 1, topology.mesh_rank])[cores]
+    part = TPUStrategy(resolver, placement.DeviceAssignment(topology, places))
+
+    @tf.function
+    def step():
+        return part.run(lambda: variable.assign_add([1.0, 1.0]).read_value())
+
+    expected = VALUES.copy()
+    for _ in range(2):
+        found = [each.numpy() for each in part.experimental_local_results(step())]
+        expected[cores] += 1.0
+        np.testing.assert_array_equal(found, expected[cores])
+        np.testing.assert_array_equal(held(whole, variable), expected)
+
+
+ADDED = np.arange(CORES * 2, dtype=np.float32).reshape([CORES, 2])
+
+
+class Actions:
+    """A variable, what it should hold, and what can be done to both."""
+
+    def __init__(self):
+        self.strategy, self.variable = in_rows()
+        self.now = VALUES.copy()
+
+    def copy(self, index=1):
+        """The copy of a replica."""
+        return self.strategy.experimental_local_results(self.variable)[index]
+
+    def add(self):
+        stepped(self.strategy, lambda x: self.variable.assign_add(x), ADDED)
+        self.now += ADDED
+
+    def set_from_itself(self):
+        stepped(self.strategy, lambda x: self.variable.assign(x - self.variable), ADDED)
+        self.now = ADDED - self.now
+
+    def scatter(self):
+        stepped(self.strategy, lambda x: scattered(self.variable, x), ADDED)
+        self.now[:, 1] = ADDED[:, 0] * 10.0
+
+    def scatter_in_all(self):
+        update = tf.IndexedSlices(tf.constant([3.0]), tf.constant([0]))
+        stepped(self.strategy, lambda x: self.variable.scatter_add(update), ADDED)
+        self.now[:, 0] += 3.0
+
+    def assign_all(self):
+        self.variable.assign([5.0, 6.0])
+        self.now[:] = [5.0, 6.0]
+
+    def assign_a_copy(self):
+        self.copy(2).assign_sub([1.0, 2.0])
+        self.now[2] -= [1.0, 2.0]
+
+    def scatter_in_a_copy(self):
+        self.copy(3).scatter_nd_add([[1]], [4.0])
+        self.now[3, 1] += 4.0
+
+    def double_in_a_function(self):
+        @tf.function
+        def double():
+            for part in self.strategy.experimental_local_results(self.variable):
+                part.assign(part * 2.0)
+
+        double()
+        self.now *= 2.0
+
+    def update(self):
+        def update(part, value):
+            return part.assign_add(value)
+
+        with self.strategy.scope():
+            self.strategy.extended.update(self.variable, update, args=(START,))
+        self.now += START
+
+
+NAMES = sorted(name for name in vars(Actions) if not name.startswith("_") and name != "copy")
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.lists(st.sampled_from(NAMES), min_size=2, max_size=5))
+def test_copies_hold_what_variables_of_their_own_would(names):
+    actions = Actions()
+    for name in names:
+        getattr(actions, name)()
+        np.testing.assert_allclose(held(actions.strategy, actions.variable), actions.now)
+        np.testing.assert_allclose(
+            stepped(actions.strategy, lambda x: actions.variable * x), actions.now * VALUES
+        )

@@ -1,0 +1,247 @@
+"""Variables whose copies, each a replica's own, are rows of one stored variable."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.virtual.test_first_step import make, traced
+from tests.virtual.test_own_variables import held
+from tpudist.errors import ContextError
+from tpudist.tfcompat import versions
+from tpudist.virtual import variable_rows
+
+pytestmark = pytest.mark.skipif(
+    not versions.VARIABLES_EXPORT_THEMSELVES, reason="before 2.12 each copy is a variable"
+)
+
+CORES = 4
+START = np.array([1.0, 2.0], np.float32)
+VALUES = np.arange(1, 2 * CORES + 1, dtype=np.float32).reshape([CORES, 2])
+
+
+def in_rows(**options):
+    """A strategy and a variable whose copies are `VALUES` now, in rows."""
+    strategy = make(CORES)
+    with strategy.scope():
+        variable = tf.Variable(START, trainable=False, **options)
+    function, values = traced(strategy, lambda x: variable.assign(x), VALUES)
+    function(values)
+    assert variable_rows.of(variable)
+    return strategy, variable
+
+
+def stepped(strategy, replica, values=VALUES):
+    """What each replica's `replica` gives for its value, in a function."""
+    function, placed = traced(strategy, replica, values)
+    parts = strategy.experimental_local_results(function(placed))
+    return [tf.nest.map_structure(lambda tensor: tensor.numpy(), part) for part in parts]
+
+
+def captures(cores):
+    """How many handles a step takes that gives each replica values of its own."""
+    strategy = make(cores)
+    with strategy.scope():
+        made = [tf.Variable(START, trainable=False) for _ in range(3)]
+
+    def replica(x):
+        for variable in made:
+            variable.assign(variable * 0.5 + x)
+
+    function, _ = traced(strategy, replica, np.tile(VALUES, [cores // CORES, 1]))
+    return len(function.captured_inputs)
+
+
+def test_a_step_takes_two_handles_of_a_variable_however_many_replicas_there_are():
+    assert captures(CORES) == captures(4 * CORES) == 6
+
+
+# What a copy does is what a variable of its own does.
+
+METHODS = {
+    "assign": lambda v: v.assign([7.0, 8.0]),
+    "assign of another": lambda v: v.assign(v * 2.0),
+    "assign_add": lambda v: v.assign_add([1.0, 2.0]),
+    "assign_sub": lambda v: v.assign_sub([1.0, 2.0]),
+    "assign_sub, not read": lambda v: v.assign_sub([1.0, 2.0], read_value=False),
+    "slice": lambda v: v[1:].assign([9.0]),
+    "scatter_add": lambda v: v.scatter_add(tf.IndexedSlices(tf.constant([4.0]), tf.constant([1]))),
+    "scatter_update": lambda v: v.scatter_update(
+        tf.IndexedSlices(tf.constant([4.0]), tf.constant([0]))
+    ),
+    "scatter_nd_update": lambda v: v.scatter_nd_update([[1]], [5.0]),
+    "batch_scatter_update": lambda v: v.batch_scatter_update(
+        tf.IndexedSlices(tf.constant([4.0]), tf.constant([0]))
+    ),
+    "value": lambda v: v.value(),
+    "read_value": lambda v: v.read_value(),
+    "as a tensor": lambda v: v + 1.0,
+    "on the right": lambda v: 10.0 / v,
+    "matmul": lambda v: tf.linalg.matvec(tf.ones([3, 2]), v),
+    "gather": lambda v: tf.gather(v, [1, 0, 1]),
+    "gather_nd": lambda v: v.gather_nd([[1]]),
+    "sparse_read": lambda v: v.sparse_read([1]),
+    "index": lambda v: v[1],
+    "is_initialized": lambda v: v.is_initialized(),
+}
+
+
+def seen(found, variable):
+    """What a method gave, and what the variable holds."""
+    returned = None if found is None else tf.convert_to_tensor(found).numpy()
+    return returned, variable.read_value().numpy()
+
+
+@pytest.mark.parametrize("in_function", [False, True], ids=["eager", "function"])
+@pytest.mark.parametrize("how", sorted(METHODS))
+@pytest.mark.parametrize("index", [0, 2])
+def test_a_copy_is_a_variable(index, how, in_function):
+    strategy, variable = in_rows()
+    copy = strategy.experimental_local_results(variable)[index]
+    alone = tf.Variable(VALUES[index], trainable=False)
+
+    def called(each):
+        found = METHODS[how](each)
+        return None if isinstance(found, tf.Operation) else found
+
+    if in_function:
+        found, expected = tf.function(lambda: called(copy))(), tf.function(lambda: called(alone))()
+    else:
+        found, expected = called(copy), called(alone)
+    for one, other in zip(seen(found, copy), seen(expected, alone)):
+        np.testing.assert_array_equal(one, other)
+    others = np.delete(held(strategy, variable), index, 0)
+    np.testing.assert_array_equal(others, np.delete(VALUES, index, 0))
+
+
+@pytest.mark.parametrize("start", [2.5, True, [b"a", b"b"], [[1, 2, 3]], np.ones([2, 3, 1])])
+def test_values_of_any_shape_and_type(start):
+    start = np.array(start)
+    kind = {"f": "f4", "S": "O", "i": "i8"}.get(start.dtype.kind, start.dtype)
+    given = np.stack([start.astype(kind)] * CORES)
+    if start.dtype.kind in "fi":
+        given += np.arange(CORES, dtype=kind).reshape([CORES] + [1] * start.ndim)
+    else:
+        given[1::2] = given[1::2, ..., ::-1] if start.ndim else ~given[1::2]
+    strategy = make(CORES)
+    with strategy.scope():
+        variable = tf.Variable(given[0], trainable=False)
+
+    def replica(x):
+        before = variable.read_value()
+        variable.assign(x)
+        return before, variable.read_value()
+
+    before, after = zip(*stepped(strategy, replica, given))
+    assert variable_rows.of(variable)
+    np.testing.assert_array_equal(before, given[:1].repeat(CORES, 0))
+    np.testing.assert_array_equal(after, given)
+    np.testing.assert_array_equal(held(strategy, variable), given)
+
+
+def test_a_copy_tells_what_it_is():
+    strategy, variable = in_rows(name="average")
+    copies = strategy.experimental_local_results(variable)
+    assert [copy.name for copy in copies] == ["average:0"] + [
+        "average/replica_%d:0" % i for i in range(1, CORES)
+    ]
+    for copy in copies:
+        assert isinstance(copy, type(copies[0])) and isinstance(copy, tf.Variable)
+        assert (copy.shape, copy.dtype, copy.trainable) == ([2], tf.float32, False)
+        assert copy.device == copies[0].device
+    assert copies[1] is strategy.experimental_local_results(variable)[1]
+    assert "[3., 4.]" in repr(copies[1])
+    with strategy.scope():
+        assert strategy.extended.update(variable, lambda part: part) is variable
+
+
+def test_a_value_of_another_shape_is_refused_as_of_any_variable():
+    strategy, variable = in_rows()
+    with pytest.raises(ValueError, match="incompatible|compatible"):
+        strategy.experimental_local_results(variable)[1].assign([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(held(strategy, variable), VALUES)
+
+
+def test_the_handle_of_a_copy_is_refused():
+    strategy, variable = in_rows(name="average")
+    copy = strategy.experimental_local_results(variable)[1]
+    with pytest.raises(ContextError, match=r"average/replica_1.*Instead: .*copy.assign\(value\)"):
+        tf.raw_ops.AssignAddVariableOp(resource=copy.handle, value=START)
+
+
+def test_a_checkpoint_has_the_first_copy_and_is_restored_to_all(tmp_path):
+    strategy, variable = in_rows()
+    checkpoint = tf.train.Checkpoint(v=variable)
+    path = checkpoint.save(str(tmp_path / "model"))
+    assert dict(tf.train.list_variables(path))["v/.ATTRIBUTES/VARIABLE_VALUE"] == [2]
+    variable.assign([0.0, 0.0])
+    np.testing.assert_array_equal(held(strategy, variable), [[0.0, 0.0]] * CORES)
+    checkpoint.restore(path).assert_consumed()
+    np.testing.assert_array_equal(held(strategy, variable), [VALUES[0]] * CORES)
+
+
+def test_components_that_are_in_use_become_variables():
+    strategy = make(CORES)
+    with strategy.scope():
+        variable = tf.Variable(START, trainable=False)
+    taken = strategy.experimental_local_results(variable)
+    stepped(strategy, lambda x: variable.assign(x))
+    np.testing.assert_array_equal([part.numpy() for part in taken], VALUES)
+
+
+def test_a_returned_assignment_gives_each_replicas_copy():
+    strategy, variable = in_rows()
+    found = strategy.run(tf.function(lambda: variable.assign_add([1.0, 1.0])))
+    np.testing.assert_array_equal(strategy.experimental_local_results(found), VALUES + 1.0)
+
+
+def test_a_reduction_over_copies():
+    strategy, variable = in_rows()
+    with strategy.scope():
+        total = strategy.reduce(tf.distribute.ReduceOp.SUM, variable, axis=None)
+    np.testing.assert_array_equal(total, VALUES.sum(0))
+
+
+class Module(tf.Module):
+    """A module with a step that gives each copy a value of its own."""
+
+    def __init__(self, strategy):
+        super().__init__()
+        self._strategy = strategy
+        with strategy.scope():
+            self.average = tf.Variable(START, trainable=False)
+
+    def _replica(self, x):
+        self.average.assign(self.average * 0.5 + x)
+        return self.average.read_value()
+
+    @tf.function(input_signature=[tf.TensorSpec([CORES, 2])])
+    def step(self, x):
+        """Each copy decays, and gets its row."""
+
+        def replica():
+            number = tf.distribute.get_replica_context().replica_id_in_sync_group
+            return self._replica(x[number])
+
+        return tf.stack(self._strategy.experimental_local_results(self._strategy.run(replica)))
+
+    @tf.function(input_signature=[tf.TensorSpec([2])])
+    def serve(self, x):
+        """Uses the first copy."""
+        return x + self.average
+
+
+def test_a_saved_model_has_the_first_value_and_its_functions_go_on_apart(tmp_path):
+    module = Module(make(CORES))
+    module.step(VALUES)
+    first = START * 0.5 + VALUES[0]
+    tf.saved_model.save(module, str(tmp_path / "model"))
+    np.testing.assert_array_equal(
+        held(module._strategy, module.average)[1], START * 0.5 + VALUES[1]
+    )
+    for _ in range(2):  # loaded twice: each has copies of its own
+        loaded = tf.saved_model.load(str(tmp_path / "model"))
+        np.testing.assert_array_equal(loaded.serve(START), START + first)
+        np.testing.assert_array_equal(loaded.step(VALUES), first * 0.5 + VALUES)
+        np.testing.assert_array_equal(loaded.step(VALUES), (first * 0.5 + VALUES) * 0.5 + VALUES)
+    names = dict(tf.train.list_variables(str(tmp_path / "model" / "variables" / "variables")))
+    assert [name for name in names if "average" in name] == ["average/.ATTRIBUTES/VARIABLE_VALUE"]

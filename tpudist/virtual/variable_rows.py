@@ -1,0 +1,226 @@
+"""The copies of a variable that replica functions assign, as rows of one stored variable.
+
+Replica 0's copy is the variable that all replicas shared; those of the others are the rows
+of a second one. A step reads and assigns two variables then, however many replicas there
+are. Where an op needs the handle of one copy, the copy is lent to a variable of its own and
+taken back after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, stored_parts
+from tpudist.virtual import function_graphs, lazy_values
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+#: Ops that read or assign a whole variable.
+PLAIN = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "ReadVariableOp")
+
+#: Methods that read a variable by its handle.
+_READS = ("gather_nd", "sparse_read")
+
+#: Members that are the same of every copy.
+_SHARED = ("device", "graph")
+
+
+class Rows(lazy_values.Parts):
+    """The copies of a variable, one per replica.
+
+    Args:
+      first: the variable that all replicas shared, a resource variable with a value.
+      count: number of replicas, at least 2.
+      place: gives a context in which variables are made.
+
+    Attributes:
+      first: the copy of replica 0.
+      others: the variable ``[count - 1] + shape`` of the other replicas' copies.
+    """
+
+    def __init__(self, first: Any, count: int, place: Callable[[], Any]) -> None:
+        super().__init__(count, lambda i: _copy(self, i) if i else first)
+        self.first, self._place = first, place
+        value = first.read_value()
+        self.others = distributed.ResourceVariable(
+            tf.stack([value] * (count - 1)), trainable=False, name=self.name(0) + "/others"
+        )
+        self._lent: dict[int, Any] = {}
+
+    def name(self, index: int) -> str:
+        """The name of the copy of a replica."""
+        name = self.first.name.split(":")[0]
+        return "%s/replica_%d" % (name, index) if index else name
+
+    def values(self) -> list[Any]:
+        """The value of each replica's copy."""
+        return [self.first.read_value()] + tf.unstack(self.others.read_value())
+
+    def read(self, index: int) -> Any:
+        """The value of the copy of a replica that is not the first."""
+        return self.others.sparse_read(index - 1)
+
+    def store(self, index: int, value: Any) -> Any:
+        """Assigns the copy of a replica that is not the first; returns the op, eagerly None."""
+        return tf.raw_ops.ResourceStridedSliceAssign(
+            ref=self.others.handle,
+            begin=[index - 1],
+            end=[index],
+            strides=[1],
+            value=value,
+            shrink_axis_mask=1,
+        )
+
+    def lend(self, index: int) -> Any:
+        """A variable for the copy of a replica that is not the first; it has any value."""
+        if index not in self._lent:
+            with function_graphs.outside({}), self._place(), tf.init_scope():
+                zeros = tf.zeros(self.first.shape, self.first.dtype)
+                name = self.name(index) + "/"
+                made = distributed.ResourceVariable(zeros, trainable=False, name=name)
+            self._lent[index] = made
+        return self._lent[index]
+
+    def lend_all(self) -> list[Any]:
+        """A variable for each replica's copy; see :meth:`load`."""
+        return [self.first] + [self.lend(i) for i in range(1, len(self))]
+
+    def load(self) -> list[Any]:
+        """The ops that give all lent variables their copy's value."""
+        values = tf.unstack(self.others.read_value())
+        return [lent.assign(v, read_value=False) for lent, v in zip(self.lend_all()[1:], values)]
+
+    def take_back(self) -> list[Any]:
+        """The ops that give all copies the value of the variable that is lent for them."""
+        values = [lent.read_value() for lent in self.lend_all()[1:]]
+        return [self.others.assign(tf.stack(values), read_value=False)]
+
+
+def of(variable: Any) -> Rows | None:
+    """The `Rows` that the copies of a distributed variable are, or None."""
+    found = getattr(variable, "_values", None)
+    return found if isinstance(found, Rows) else None
+
+
+def _copy(rows: Rows, index: int) -> Any:
+    """A variable that shares all that the first copy is, but its value."""
+    cls = _class_of(type(rows.first))
+    made = cls.__new__(cls)
+    object.__setattr__(made, "__dict__", rows.first.__dict__)
+    object.__setattr__(made, "_copy", (rows, index))
+    return made
+
+
+_classes: dict[Any, Any] = {}
+
+
+def _class_of(base: Any) -> Any:
+    """The class of copies of variables of class `base`."""
+    if base not in _classes:
+        members = {name: _lending(name, False) for name in _READS}
+        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        members.update((name, _lending(name, True)) for name in names)
+        members.update((name, getattr(_Copy, name)) for name in _DIRECT)
+        members.update((name, _of_first(name)) for name in _SHARED)
+        members.update(__slots__=("_copy",), __module__=base.__module__)
+        _classes[base] = type(base)(base.__name__, (_Copy, base), members)
+    return _classes[base]
+
+
+class _Copy:
+    """What a copy that is a row does otherwise than a variable of its own."""
+
+    __slots__ = ()
+    _copy: tuple[Rows, int]
+
+    @property
+    def name(self) -> str:
+        """The name of the copy."""
+        rows, index = self._copy
+        return rows.name(index) + ":0"
+
+    @property
+    def _distributed_container(self) -> Any:
+        """Gives the variable that it is a copy of."""
+        first = self._copy[0].first
+        return first.handle._distributed_container
+
+    @property
+    def handle(self) -> Any:
+        """Refused: there is none.
+
+        Raises:
+          ContextError: (a RuntimeError) always.
+        """
+        rows, index = self._copy
+        raise ContextError(
+            "the handle of %r, a replica's copy of a variable, is asked for" % self.name,
+            "replica functions gave the copies values of their own, which are stored as rows of "
+            "one variable: what is done to a handle would not reach them",
+            "a method of the copy: copy.read_value(), copy.assign(value), "
+            "copy.scatter_update(tf.IndexedSlices(values, indices))",
+        )
+
+    @property
+    def _handle(self) -> Any:
+        """What TensorFlow reads the value from where it takes the variable for a tensor."""
+        return self._loaded().handle
+
+    def _loaded(self) -> Any:
+        rows, index = self._copy
+        lent = rows.lend(index)
+        lent.assign(rows.read(index))
+        return lent
+
+    def _read_variable_op(self, *unused: Any, **options: Any) -> Any:
+        rows, index = self._copy
+        return rows.read(index)
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """Whether it has a value, a bool tensor."""
+        return self._copy[0].others.is_initialized(name)
+
+    def assign(self, value: Any, *unused: Any, read_value: bool = True, **options: Any) -> Any:
+        """Gives this replica's copy a value; see ``tf.Variable.assign``."""
+        inherited: Any = self
+        value = tf.convert_to_tensor(value, inherited.dtype)
+        inherited.shape.assert_is_compatible_with(value.shape)
+        return self._stored(value, read_value)
+
+    def assign_add(self, delta: Any, *unused: Any, read_value: bool = True, **options: Any) -> Any:
+        """Adds to this replica's copy; see ``tf.Variable.assign_add``."""
+        return self.assign(self._read_variable_op() + delta, read_value=read_value)
+
+    def assign_sub(self, delta: Any, *unused: Any, read_value: bool = True, **options: Any) -> Any:
+        """Subtracts from this replica's copy; see ``tf.Variable.assign_sub``."""
+        return self.assign(self._read_variable_op() - delta, read_value=read_value)
+
+    def _stored(self, value: Any, read_value: Any = True) -> Any:
+        rows, index = self._copy
+        done = rows.store(index, value)
+        if tf.executing_eagerly():
+            return self if read_value else None
+        with tf.control_dependencies([done]):
+            return self._read_variable_op() if read_value else tf.no_op()
+
+
+#: What a copy does without lending anything.
+_DIRECT = ("assign", "assign_add", "assign_sub")
+
+
+def _lending(name: str, assigns: bool) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        lent = self._loaded()
+        found = getattr(lent, name)(*args, **kwargs)
+        return self._stored(lent.read_value(), kwargs.get("read_value", True)) if assigns else found
+
+    method.__name__ = name
+    return method
+
+
+def _of_first(name: str) -> property:
+    return property(lambda self: getattr(self._copy[0].first, name))
