@@ -118,6 +118,23 @@ def test_a_strategy_of_fewer_cores_has_their_copies(cores):
         np.testing.assert_array_equal(held(whole, variable), expected)
 
 
+def test_a_merge_that_is_given_handles():
+    strategy, variable = in_rows()
+
+    def merge(strategy, handles):
+        for i, handle in enumerate(strategy.experimental_local_results(handles)):
+            tf.raw_ops.AssignAddVariableOp(resource=handle, value=START * i)
+
+    def replica(x):
+        context = tf.distribute.get_replica_context()
+        context.merge_call(merge, args=(variable.handle,))
+        return variable + x
+
+    expected = VALUES + START * np.arange(CORES, dtype=np.float32)[:, np.newaxis]
+    np.testing.assert_array_equal(stepped(strategy, replica), expected + VALUES)
+    np.testing.assert_array_equal(held(strategy, variable), expected)
+
+
 ADDED = np.arange(CORES * 2, dtype=np.float32).reshape([CORES, 2])
 
 

@@ -4,7 +4,8 @@ While such a segment runs, each copy is a variable of its own: it is given the r
 and the row is given its value after.
 """
 
-from tpudist.virtual import batched_values, raw_writes
+from tpudist.tfcompat import functions
+from tpudist.virtual import batched_values, raw_writes, shared_effects
 from tpudist.virtual.identity_map import IdentityMap
 
 
@@ -35,25 +36,36 @@ class LentCopies:
         lent = rows.lend_all()
         return batched_values.of_parts([lent[i].handle for i in positions], held)
 
-    def load(self, segment):
-        """The ops that give what is lent to `segment` the values of the rows."""
-        return [op for rows in self._lent_to(segment) for op in rows.load()]
+    def load(self, tensors):
+        """The ops that give what is lent the values of the rows.
 
-    def take_back(self, segment):
-        """The ops that give the rows the values of what was lent to `segment` and written."""
+        Args:
+          tensors: the tensors of the trace that what comes takes.
+        """
+        return [op for rows in self._lent_to(tensors) for op in rows.load()]
+
+    def take_back(self, tensors):
+        """The ops that give the rows the values of what was lent and may have been written."""
         return [
             op
-            for rows in self._lent_to(segment)
+            for rows in self._lent_to(tensors)
             if id(rows.first.handle) in self._handles_written()
             for op in rows.take_back()
         ]
 
-    def _lent_to(self, segment):
-        inputs = segment.inputs if segment else ()
-        return [self._rows[tensor] for tensor in inputs if tensor in self._rows]
+    def _lent_to(self, tensors):
+        return [self._rows[tensor] for tensor in tensors if tensor in self._rows]
 
     def _handles_written(self):
         if self._written is None:
             ops = self._program.graph.get_operations()
             self._written = {id(handle) for op in ops for handle in raw_writes.written(op)}
+            given = [held for merge in self._program.merges for held in handles_given(merge)]
+            self._written.update(id(functions.captured(held)) for held in given)
         return self._written
+
+
+def handles_given(merge):
+    """The handles, of the trace, that a `merge.Merge` is given."""
+    sources = [source for _, source, _ in merge.used() if functions.is_resource(source)]
+    return list(map(shared_effects.root, sources))

@@ -54,11 +54,10 @@ class _Emission:
             cut = segments.cut(program, self._leaving())
             calls = self._calls(cut)
             for segment, call, merge in zip(cut, calls, program.merges + [None]):
-                self._order(self._lent.load, segment)
-                call()
-                self._order(self._lent.take_back, segment)
+                self._with_copies(segment.inputs if segment else (), call)
                 if merge is not None:
-                    self._call_merge(merge)
+                    given = lent_copies.handles_given(merge)
+                    self._with_copies(given, functools.partial(self._call_merge, merge))
                     for variable in merge.updated:
                         variables.assume_equal(variable)
             for value, receive in program.deliveries:
@@ -92,10 +91,16 @@ class _Emission:
             self._known[held] = self._lent.lend(held, rows, range(self._count))
         self._in_rows.clear()
 
-    def _order(self, make, *given):
+    def _with_copies(self, tensors, call):
+        """Calls what takes `tensors` of the trace; copies are lent to it."""
+        self._order(self._lent.load, tensors)
+        call()
+        self._order(self._lent.take_back, tensors)
+
+    def _order(self, make, tensors):
         """Makes ops that come after all that was done."""
         with tf.control_dependencies(self._last):
-            self._last = make(*given) or self._last
+            self._last = make(tensors) or self._last
 
     def _batched(self, tensor):
         return self._known[segments.origin(tensor)]
