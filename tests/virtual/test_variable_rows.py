@@ -201,43 +201,33 @@ def test_a_reduction_over_copies():
     np.testing.assert_array_equal(total, VALUES.sum(0))
 
 
-class Module(tf.Module):
-    """A module with a step that gives each copy a value of its own."""
+def module_of(strategy):
+    """A module with a step that gives each copy a value of its own, and `serve`, of the first."""
+    module = tf.Module()
+    with strategy.scope():
+        module.average = tf.Variable(START, trainable=False)
 
-    def __init__(self, strategy):
-        super().__init__()
-        self._strategy = strategy
-        with strategy.scope():
-            self.average = tf.Variable(START, trainable=False)
-
-    def _replica(self, x):
-        self.average.assign(self.average * 0.5 + x)
-        return self.average.read_value()
-
-    @tf.function(input_signature=[tf.TensorSpec([CORES, 2])])
-    def step(self, x):
-        """Each copy decays, and gets its row."""
-
+    def step(x):
         def replica():
             number = tf.distribute.get_replica_context().replica_id_in_sync_group
-            return self._replica(x[number])
+            module.average.assign(module.average * 0.5 + x[number])
+            return module.average.read_value()
 
-        return tf.stack(self._strategy.experimental_local_results(self._strategy.run(replica)))
+        return tf.stack(strategy.experimental_local_results(strategy.run(replica)))
 
-    @tf.function(input_signature=[tf.TensorSpec([2])])
-    def serve(self, x):
-        """Uses the first copy."""
-        return x + self.average
+    rows, row = tf.TensorSpec([CORES, 2]), tf.TensorSpec([2])
+    module.step = tf.function(step, input_signature=[rows])
+    module.serve = tf.function(lambda x: x + module.average, input_signature=[row])
+    return module
 
 
 def test_a_saved_model_has_the_first_value_and_its_functions_go_on_apart(tmp_path):
-    module = Module(make(CORES))
+    strategy = make(CORES)
+    module = module_of(strategy)
     module.step(VALUES)
     first = START * 0.5 + VALUES[0]
     tf.saved_model.save(module, str(tmp_path / "model"))
-    np.testing.assert_array_equal(
-        held(module._strategy, module.average)[1], START * 0.5 + VALUES[1]
-    )
+    np.testing.assert_array_equal(held(strategy, module.average)[1], START * 0.5 + VALUES[1])
     for _ in range(2):  # loaded twice: each has copies of its own
         loaded = tf.saved_model.load(str(tmp_path / "model"))
         np.testing.assert_array_equal(loaded.serve(START), START + first)
