@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, stored_parts
+from tpudist.tfcompat import distributed, stored_parts, versions
 from tpudist.virtual import function_graphs, lazy_values
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ class Rows(lazy_values.Parts):
 
 def of(variable: Any) -> Rows | None:
     """The `Rows` that the copies of a distributed variable are, or None."""
+    if not versions.VARIABLES_EXPORT_THEMSELVES:  # nor does 1.13 have what is asked for here
+        return None
     found = getattr(variable, "_values", None)
     return found if isinstance(found, Rows) else None
 
