@@ -94,6 +94,14 @@ def test_a_function_that_reads_a_variable_is_joined_with_it():
     assert strategy.extended.explanations[-1].share == 1.0
 
 
+def test_a_compiled_function_that_reads_a_variable_is_called_for_each_replica():
+    strategy, variable = in_rows()
+    inner = tf.function(lambda x: variable * x, jit_compile=True)
+    found = stepped(strategy, lambda x: inner(x) + tf.sin(x))
+    np.testing.assert_allclose(found, VALUES**2 + np.sin(VALUES), rtol=1e-6)
+    assert 0.0 < strategy.extended.explanations[-1].share < 1.0
+
+
 @pytest.mark.parametrize("cores", [[3, 1], [2]])
 def test_a_strategy_of_fewer_cores_has_their_copies(cores):
     resolver = cluster.TPUClusterResolver("virtual:%d" % CORES)

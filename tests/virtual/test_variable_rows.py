@@ -161,6 +161,28 @@ def test_a_value_of_another_shape_is_refused_as_of_any_variable():
     np.testing.assert_array_equal(held(strategy, variable), VALUES)
 
 
+@pytest.mark.parametrize("how", ["assign_add", "assign_sub"])
+def test_a_sum_does_not_broadcast_as_of_any_variable(how):
+    strategy, variable = in_rows()
+    copies = [strategy.experimental_local_results(variable)[1], tf.Variable(VALUES[1])]
+    for copy in copies:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="shape"):
+            getattr(copy, how)(1.0)
+    np.testing.assert_array_equal(held(strategy, variable), VALUES)
+
+
+@pytest.mark.parametrize("in_function", [False, True], ids=["eager", "function"])
+def test_a_counter_gives_the_value_before(in_function):
+    strategy = make(CORES)
+    with strategy.scope():
+        variable = tf.Variable(0, trainable=False)
+    stepped(strategy, lambda x: variable.assign(x), np.arange(CORES, dtype=np.int32))
+    copy = strategy.experimental_local_results(variable)[2]
+    count = tf.function(lambda: copy.count_up_to(9)) if in_function else lambda: copy.count_up_to(9)
+    assert int(count()) == 2
+    assert held(strategy, variable) == [0, 1, 3, 3]
+
+
 def test_the_handle_of_a_copy_is_refused():
     strategy, variable = in_rows(name="average")
     copy = strategy.experimental_local_results(variable)[1]

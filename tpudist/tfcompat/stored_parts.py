@@ -25,6 +25,11 @@ def anonymous_name() -> str:
     return name
 
 
+def replica_name(variable: Any, replica_id: int) -> str:
+    """The name of a replica's own copy of `variable`, as a name scope that is used as it is."""
+    return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
+
+
 def replace(value: Any, components: Sequence[Any]) -> None:
     """Gives a distributed value other components, one per replica."""
     if not versions.BY_DEVICE or versions.DEVICE_MAP:

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, nests, stored_parts, versions
-from tpudist.virtual import one_value, splits, variables
+from tpudist.virtual import one_value, splits, stand_ins, variables
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -112,33 +112,10 @@ def of_nest(structure: Any, components: Any) -> Any:
 def _component(variable: Any, index: int) -> Any:
     found = variable._components.get(index)
     if found is None:
-        found = variable._components[index] = _make(variable, index)
+        stored = distributed.components(variable)[0]
+        found = stand_ins.make(_Component, stored, "_component", (variable, index))
+        variable._components[index] = found
     return found
-
-
-def _make(variable: Any, index: int) -> Any:
-    """A variable that shares all that the stored one is, but its class."""
-    stored = distributed.components(variable)[0]
-    cls = _class_of(type(stored))
-    made = cls.__new__(cls)
-    object.__setattr__(made, "__dict__", stored.__dict__)
-    object.__setattr__(made, "_component", (variable, index))
-    return made
-
-
-_classes: dict[Any, Any] = {}
-
-
-def _class_of(base: Any) -> Any:
-    """The class of components of variables of class `base`."""
-    if base not in _classes:
-        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
-        members = {name: _assigning(base, name) for name in names}
-        for name in ("device", "graph", "op"):
-            members[name] = _unnoted(base, name)
-        members.update(__slots__=("_component",), __module__=base.__module__)
-        _classes[base] = type(base)(base.__name__, (_Component, base), members)
-    return _classes[base]
 
 
 class _Component:
@@ -146,6 +123,13 @@ class _Component:
 
     __slots__ = ()
     _component: tuple[Any, int]
+
+    @staticmethod
+    def members(base: Any) -> dict[str, Any]:
+        """Its methods that assign, and what the handle is asked no value for."""
+        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        unnoted = {name: _unnoted(name) for name in ("device", "graph", "op")}
+        return dict(unnoted, **{name: _assigning(base, name) for name in names})
 
     @property
     def _handle(self) -> Any:
@@ -184,7 +168,7 @@ def _assigning(base: Any, name: str) -> Callable[..., Any]:
     return assign
 
 
-def _unnoted(base: Any, name: str) -> property:
+def _unnoted(name: str) -> property:
     """A property that asks the handle for no value."""
     return property(lambda self: getattr(distributed.components(self._component[0])[0], name))
 

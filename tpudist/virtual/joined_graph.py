@@ -141,7 +141,10 @@ class JoinedGraph:
     def _on_rows(self, op, given):
         """The batched values of the outputs of `op`, which takes handles of rows."""
         if op.type in nested.CALLS and graphs.only_reads(op):
-            return self._joined(op, given)
+            try:
+                return self._joined(op, given)
+            except batched_values.NotJoined as error:
+                raise stored_rows.NeedsHandles from error
         found, self._made[op] = stored_rows.do(op, given)
         return found
 

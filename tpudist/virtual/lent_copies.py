@@ -53,6 +53,12 @@ class LentCopies:
             for op in rows.take_back()
         ]
 
+    def given_to(self, merge):
+        """The handles, of the trace, that a `merge.Merge` is given of what may be lent."""
+        used = merge.used() if self._rows else ()
+        sources = [source for _, source, _ in used if functions.is_resource(source)]
+        return list(map(shared_effects.root, sources))
+
     def _lent_to(self, tensors):
         return [self._rows[tensor] for tensor in tensors if tensor in self._rows]
 
@@ -60,12 +66,6 @@ class LentCopies:
         if self._written is None:
             ops = self._program.graph.get_operations()
             self._written = {id(handle) for op in ops for handle in raw_writes.written(op)}
-            given = [held for merge in self._program.merges for held in handles_given(merge)]
+            given = [held for merge in self._program.merges for held in self.given_to(merge)]
             self._written.update(id(functions.captured(held)) for held in given)
         return self._written
-
-
-def handles_given(merge):
-    """The handles, of the trace, that a `merge.Merge` is given."""
-    sources = [source for _, source, _ in merge.used() if functions.is_resource(source)]
-    return list(map(shared_effects.root, sources))

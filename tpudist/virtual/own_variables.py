@@ -1,8 +1,8 @@
 """Reads and assignments of variables of which each replica has its own, around a segment.
 
-For one read there are N, and N assignments for one. They stand in a function that variables
-of one shape share and that is not inlined: TensorFlow optimises it once, and the graph gets
-one op for each variable, however many replicas there are.
+For one read there are N, and N assignments for one; two where copies are rows. They stand in
+a function that variables of one shape share and that is not inlined: TensorFlow optimises it
+once, and the graph gets one op for each variable, however many replicas there are.
 """
 
 import collections
@@ -10,13 +10,11 @@ import collections
 import tensorflow as tf
 
 from tpudist.tfcompat import calls, functions, graphs, placed_graphs
-from tpudist.virtual import batched_values, ordering, segments, stored_rows
+from tpudist.virtual import batched_values, ordering, segments, stored_rows, variable_rows
 from tpudist.virtual.identity_map import IdentityMap
 
 #: Ops of the trace that are done before a segment, and those that are done after it.
 Around = collections.namedtuple("Around", "reads assignments")
-
-_ASSIGNMENTS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
 
 
 def taken_out(segment, held):
@@ -39,7 +37,7 @@ def taken_out(segment, held):
             users.get(tensor, []).append(op)
     for ops in users.values():
         reads = [op for op in ops if _is_first(op, inside)]
-        last = [op for op in ops if op.type in _ASSIGNMENTS and op not in waited_for]
+        last = [op for op in ops if op.type in variable_rows.ASSIGNS and op not in waited_for]
         if len(reads) + len(last) == len(ops):
             around.reads.extend(reads)
             around.assignments.extend(last)

@@ -40,5 +40,4 @@ class SavedRows(_Resource):  # type: ignore[misc]
         return tf.raw_ops.VarHandleOp(dtype=others.dtype, shape=others.shape, shared_name=name)
 
     def _initialize(self) -> None:
-        value = tf.stack([self._rows.first.read_value()] * (len(self._rows) - 1))
-        tf.raw_ops.AssignVariableOp(resource=self.resource_handle, value=value)
+        tf.raw_ops.AssignVariableOp(resource=self.resource_handle, value=self._rows.alike())

@@ -56,7 +56,7 @@ class _Emission:
             for segment, call, merge in zip(cut, calls, program.merges + [None]):
                 self._with_copies(segment.inputs if segment else (), call)
                 if merge is not None:
-                    given = lent_copies.handles_given(merge)
+                    given = self._lent.given_to(merge)
                     self._with_copies(given, functools.partial(self._call_merge, merge))
                     for variable in merge.updated:
                         variables.assume_equal(variable)

@@ -93,9 +93,9 @@ def update(variable, assign):
 
 def _may_be_rows(variable):
     """Whether the copies of `variable` may become rows: a trace for all replicas assigns it."""
-    trace = function_graphs.current()
     if not versions.VARIABLES_EXPORT_THEMSELVES:
         return False
+    trace = function_graphs.current()
     if trace is None or trace.uniformity is None or not trace.is_here():
         return False
     if variable.trainable or variable._components or not variable.shape.is_fully_defined():
@@ -126,7 +126,11 @@ def _copies_of(variable, count):
         if tf.executing_eagerly():
             return _eager_copies(variable, count, variable.read_value())
         made = [
-            _copy(variable, tf.identity(variable.initial_value), replica_name(variable, i))
+            _copy(
+                variable,
+                tf.identity(variable.initial_value),
+                stored_parts.replica_name(variable, i),
+            )
             for i in range(1, count)
         ]
         _leave_collections(made)
@@ -138,17 +142,12 @@ def _eager_copies(variable, count, value):
     name = variable.name.split(":")[0] + "/"
     made = [_copy(variable, value, name) for _ in range(1, count)]
     for i, copy in enumerate(made, 1):
-        distributed.rename(copy, replica_name(variable, i)[:-1] + ":0")
+        distributed.rename(copy, stored_parts.replica_name(variable, i)[:-1] + ":0")
     return made
 
 
 def _copy(variable, value, name):
     return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
-
-
-def replica_name(variable, replica_id):
-    """The name of a replica's own copy of `variable`."""
-    return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
 
 
 def makers_of_siblings():

@@ -14,13 +14,14 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, stored_parts, versions
-from tpudist.virtual import function_graphs, lazy_values
+from tpudist.virtual import function_graphs, lazy_values, stand_ins
 
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-#: Ops that read or assign a whole variable.
-PLAIN = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "ReadVariableOp")
+#: Ops that assign a whole variable, and with them the one that reads it.
+ASSIGNS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
+PLAIN = (*ASSIGNS, "ReadVariableOp")
 
 #: Methods that read a variable by its handle.
 _READS = ("gather_nd", "sparse_read")
@@ -43,18 +44,18 @@ class Rows(lazy_values.Parts):
     """
 
     def __init__(self, first: Any, count: int, place: Callable[[], Any]) -> None:
-        super().__init__(count, lambda i: _copy(self, i) if i else first)
+        super().__init__(count, self._copy)
         self.first, self._place = first, place
-        value = first.read_value()
-        self.others = distributed.ResourceVariable(
-            tf.stack([value] * (count - 1)), trainable=False, name=self.name(0) + "/others"
-        )
+        name = first.name.split(":")[0] + "/others"
+        self.others = distributed.ResourceVariable(self.alike(), trainable=False, name=name)
         self._lent: dict[int, Any] = {}
 
-    def name(self, index: int) -> str:
-        """The name of the copy of a replica."""
-        name = self.first.name.split(":")[0]
-        return "%s/replica_%d" % (name, index) if index else name
+    def _copy(self, index: int) -> Any:
+        return stand_ins.make(_Copy, self.first, "_copy", (self, index)) if index else self.first
+
+    def alike(self) -> Any:
+        """The rows of the others where all copies have the first one's value."""
+        return tf.stack([self.first.read_value()] * (len(self) - 1))
 
     def values(self) -> list[Any]:
         """The value of each replica's copy."""
@@ -80,7 +81,7 @@ class Rows(lazy_values.Parts):
         if index not in self._lent:
             with function_graphs.outside({}), self._place(), tf.init_scope():
                 zeros = tf.zeros(self.first.shape, self.first.dtype)
-                name = self.name(index) + "/"
+                name = stored_parts.replica_name(self.first, index)
                 made = distributed.ResourceVariable(zeros, trainable=False, name=name)
             self._lent[index] = made
         return self._lent[index]
@@ -108,42 +109,26 @@ def of(variable: Any) -> Rows | None:
     return found if isinstance(found, Rows) else None
 
 
-def _copy(rows: Rows, index: int) -> Any:
-    """A variable that shares all that the first copy is, but its value."""
-    cls = _class_of(type(rows.first))
-    made = cls.__new__(cls)
-    object.__setattr__(made, "__dict__", rows.first.__dict__)
-    object.__setattr__(made, "_copy", (rows, index))
-    return made
-
-
-_classes: dict[Any, Any] = {}
-
-
-def _class_of(base: Any) -> Any:
-    """The class of copies of variables of class `base`."""
-    if base not in _classes:
-        members = {name: _lending(name, False) for name in _READS}
-        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
-        members.update((name, _lending(name, True)) for name in names)
-        members.update((name, getattr(_Copy, name)) for name in _DIRECT)
-        members.update((name, _of_first(name)) for name in _SHARED)
-        members.update(__slots__=("_copy",), __module__=base.__module__)
-        _classes[base] = type(base)(base.__name__, (_Copy, base), members)
-    return _classes[base]
-
-
 class _Copy:
     """What a copy that is a row does otherwise than a variable of its own."""
 
     __slots__ = ()
     _copy: tuple[Rows, int]
 
+    @staticmethod
+    def members(base: Any) -> dict[str, Any]:
+        """Its methods that need a handle, and what is the same of every copy."""
+        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        found: dict[str, Any] = {name: _assigning(name) for name in names if name != "assign"}
+        found.update((name, _reading(name)) for name in _READS)
+        found.update((name, _of_first(name)) for name in _SHARED)
+        return found
+
     @property
     def name(self) -> str:
         """The name of the copy."""
         rows, index = self._copy
-        return rows.name(index) + ":0"
+        return stored_parts.replica_name(rows.first, index)[:-1] + ":0"
 
     @property
     def _distributed_container(self) -> Any:
@@ -158,7 +143,6 @@ class _Copy:
         Raises:
           ContextError: (a RuntimeError) always.
         """
-        rows, index = self._copy
         raise ContextError(
             "the handle of %r, a replica's copy of a variable, is asked for" % self.name,
             "replica functions gave the copies values of their own, which are stored as rows of "
@@ -186,39 +170,39 @@ class _Copy:
         """Whether it has a value, a bool tensor."""
         return self._copy[0].others.is_initialized(name)
 
-    def assign(self, value: Any, *unused: Any, read_value: bool = True, **options: Any) -> Any:
+    def assign(
+        self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Gives this replica's copy a value; see ``tf.Variable.assign``."""
         inherited: Any = self
         value = tf.convert_to_tensor(value, inherited.dtype)
         inherited.shape.assert_is_compatible_with(value.shape)
         return self._stored(value, read_value)
 
-    def assign_add(self, delta: Any, *unused: Any, read_value: bool = True, **options: Any) -> Any:
-        """Adds to this replica's copy; see ``tf.Variable.assign_add``."""
-        return self.assign(self._read_variable_op() + delta, read_value=read_value)
-
-    def assign_sub(self, delta: Any, *unused: Any, read_value: bool = True, **options: Any) -> Any:
-        """Subtracts from this replica's copy; see ``tf.Variable.assign_sub``."""
-        return self.assign(self._read_variable_op() - delta, read_value=read_value)
-
-    def _stored(self, value: Any, read_value: Any = True) -> Any:
+    def _stored(self, value: Any, read_value: bool) -> Any:
         rows, index = self._copy
         done = rows.store(index, value)
         if tf.executing_eagerly():
             return self if read_value else None
         with tf.control_dependencies([done]):
-            return self._read_variable_op() if read_value else tf.no_op()
+            return rows.read(index) if read_value else tf.no_op()
 
 
-#: What a copy does without lending anything.
-_DIRECT = ("assign", "assign_add", "assign_sub")
+def _reading(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._loaded(), name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
 
 
-def _lending(name: str, assigns: bool) -> Callable[..., Any]:
+def _assigning(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         lent = self._loaded()
         found = getattr(lent, name)(*args, **kwargs)
-        return self._stored(lent.read_value(), kwargs.get("read_value", True)) if assigns else found
+        is_read = isinstance(found, tf.Variable)
+        done = self._stored(lent.read_value(), is_read)
+        return found if tf.is_tensor(found) and not is_read else done
 
     method.__name__ = name
     return method

@@ -13,7 +13,7 @@ import weakref
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, versions
+from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
 from tpudist.virtual import (
     creation_lines,
     function_graphs,
@@ -258,6 +258,5 @@ def _sibling(first, next_creator, kwargs, replica_id):
             return tf.identity(first.value())
         return tf.identity(first.initial_value)
 
-    return next_creator(
-        **dict(kwargs, initial_value=initial_value, name=splits.replica_name(first, replica_id))
-    )
+    name = stored_parts.replica_name(first, replica_id)
+    return next_creator(**dict(kwargs, initial_value=initial_value, name=name))
