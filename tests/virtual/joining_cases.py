@@ -176,6 +176,12 @@ CASES = {
         tf.einsum("...c,cd->d...", images(x), kernel(3, 2)),
         tf.einsum("ck,ab->cakb", kernel(3, 4), x),
     ],
+    "L2Loss": lambda x: [
+        tf.nn.l2_loss(x),
+        tf.nn.l2_loss(tf.reduce_sum(x)),
+        tf.nn.l2_loss(tf.cast(x, tf.float64)),
+    ],
+    "clip_by_global_norm": lambda x: tf.clip_by_global_norm([x, x[0]], 1.0)[0],
     "Sum": lambda x: [
         tf.reduce_sum(x),
         tf.reduce_sum(x, 0),

@@ -22,6 +22,15 @@ def reduction(node):
     return node.stacked(value.stacked(), constants.constant(shifted, shifted.dtype))
 
 
+@rule("L2Loss")
+def half_the_squares(node):
+    """Half the sum of squares; that of half floats is left to their kernel."""
+    if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
+        return None
+    axes = list(range(1, len(node.input_shape()) + 1))
+    return node.found(tf.reduce_sum(tf.square(node.inputs[0].stacked()), axes) / 2)
+
+
 @rule(*RESHAPES)
 def reshape(node):
     """The same values under another shape."""
