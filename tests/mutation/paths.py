@@ -7,7 +7,9 @@ import pytest
 import tensorflow as tf
 
 from tpudist.virtual import (
+    apart,
     batched_values,
+    branches_apart,
     extended,
     lent_copies,
     merge,
@@ -33,7 +35,7 @@ APART, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_
 PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/test_effects.py"
 JOINED, PROGRAM = "tests/virtual/test_joining.py", "tests/virtual/test_program.py"
 ROWS, LENT = "tests/virtual/test_variable_rows.py", "tests/virtual/test_lent_copies.py"
-RANDOM = "tests/virtual/test_random_numbers.py"
+RANDOM, FLOW = "tests/virtual/test_random_numbers.py", "tests/virtual/test_joined_control_flow.py"
 
 
 def _constant(value):
@@ -88,6 +90,14 @@ def _others_reversed(was):
 
 def _next_row(was):
     return lambda self, index, *args: was(self, index % (len(self) - 1) + 1, *args)
+
+
+def _first_chosen(was):
+    return lambda condition, one, other: one
+
+
+def _swapped(was):
+    return lambda *args: was(*args)[::-1]
 
 
 def _sum_for_mean(was):
@@ -153,6 +163,9 @@ MUTANTS = [
     Mutant(
         "replicas draw the same numbers", program.replica_seeds, "number", _constant({}), [RANDOM]
     ),
+    Mutant("replicas get the other branch's result", branches_apart, "_alike", _swapped, [FLOW]),
+    Mutant("replicas go on in a loop they left", apart, "chosen", _first_chosen, [FLOW]),
+    Mutant("what may fail is done for all", apart, "_is_safe", _constant(True), [FLOW]),
 ]
 
 

@@ -151,11 +151,75 @@ def test_replicas_leave_a_loop_at_different_times(strategy, apart, divide):
     assert ("StatelessWhile" in apart) == divide
 
 
-def test_replicas_take_different_branches(strategy):
-    def fn(x):
-        return tf.cond(x[0, 0] > 0.5, lambda: x * 2, lambda: tf.zeros_like(x) - 1.0)
+def late(i):
+    """0 in the first rounds, 1 in the last; 2 for a replica that is done."""
+    return tf.maximum(i - 2, 0)
 
-    check(strategy, fn, shares(4, 6))
+
+#: What fails for the counter of a replica that is done.
+GUARDED = {
+    "index": lambda x, i: x[i],
+    "axis": lambda x, i: tf.reshape(tf.reduce_max(x, late(i)), [-1])[0] * x[1],
+    "order": lambda x, i: tf.transpose(x[:, :4], tf.stack([late(i), 1 - late(i)]))[0, 0] * x[1],
+    "shape": lambda x, i: tf.reshape(x, tf.stack([4 - i, -1]))[0, 0] * x[1],
+    "pieces": lambda x, i: tf.split(x[:, :4], 2, late(i))[0][0, 0] * x[1],
+    "repeated": lambda x, i: tf.tile(x[0], tf.reshape(4 - 2 * late(i), [1]))[0] * x[1],
+    "one after the other": lambda x, i: tf.concat([x, x], late(i))[0, 0] * x[1],
+    "gather": lambda x, i: tf.gather(x, i),
+}
+
+
+@pytest.mark.parametrize("name", sorted(GUARDED))
+def test_what_is_done_for_a_replica_that_left_a_loop_does_not_fail(strategy, apart, name):
+    def fn(values):
+        stride, x = tf.cast(values[0, 0], tf.int32), values[1:]
+        return tf.while_loop(
+            lambda i, total: i < 4,
+            lambda i, total: (i + stride, total + GUARDED[name](x, i)),
+            (tf.constant(0), tf.zeros([6])),
+        )
+
+    values = shares(5, 6)
+    values[:, 0, 0] = 4, 1, 2, 4
+    if name == "shape":  # six numbers have no five rows
+        values[:, 0, 0] = 4, 2, 2, 4
+    check(strategy, fn, values)
+    assert "StatelessWhile" in apart
+
+
+#: Two branches, and whether both can be joined and chosen from.
+APART = {
+    "same shape": (lambda x: x * 2, lambda x: tf.zeros_like(x) - 1.0, True),
+    "flipped": (lambda x: x[:, ::-1], lambda x: x, True),
+    "scalars": (lambda x: tf.reduce_sum(x), lambda x: tf.constant(3.0), True),
+    "alike on all": (lambda x: tf.constant([1.0, 2.0]), lambda x: tf.constant([3.0, 4.0]), True),
+    "several": (lambda x: (x, x[0]), lambda x: (-x, x[1] * 2), True),
+    "never a number": (lambda x: tf.math.log(x - 0.5), lambda x: x, True),
+    "other shapes": (lambda x: x[:2], lambda x: x[:3], False),
+    "may fail": (lambda x: tf.gather(x, 5 - tf.cast(x[0, 0] * 6, tf.int32)), lambda x: x[0], False),
+}
+
+
+@pytest.mark.parametrize("name", sorted(APART))
+def test_replicas_take_different_branches(strategy, apart, name):
+    one, other, joins = APART[name]
+    values = shares(4, 6)
+    assert len(set(values[:, 0, 0] > 0.5)) == 2
+    check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), values)
+    assert ("StatelessIf" in apart) == (not joins)
+
+
+def test_gradients_of_branches_that_differ(strategy):
+    def gradient(x):
+        weights = kernel(6, 6)
+        with tf.GradientTape() as tape:
+            tape.watch([x, weights])
+            loss = tf.cond(
+                x[0, 0] > 0.5, lambda: tf.nn.tanh(x @ weights), lambda: tf.sqrt(x) @ weights * 2
+            )
+        return tape.gradient(loss, [x, weights])
+
+    check(strategy, gradient, shares(4, 6))
 
 
 def test_random_numbers_of_a_loop_differ_between_replicas(strategy):

@@ -5,7 +5,14 @@ the loop is held: it begins as what enters the loop, and ends as what holds that
 result of a round.
 """
 
-from tpudist.virtual import batched_values, joined_functions, loops_apart, nested, sums
+from tpudist.virtual import (
+    batched_values,
+    branches_apart,
+    joined_functions,
+    loops_apart,
+    nested,
+    sums,
+)
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.joined_functions import Part
 
@@ -47,7 +54,7 @@ def _branches(joined, op, given, wanted):
     if functions is None:
         raise batched_values.NotJoined("the function is compiled by XLA or not known")
     if not isinstance(given[0], batched_values.Uniform):
-        raise batched_values.NotJoined("replicas take different branches")
+        return branches_apart.join(joined, op, given, functions)
     parts = [Part(joined, f, given[1:], sums.in_function(f, wanted)) for f in functions]
     outlines = [batched_values.merged(a, b) for a, b in zip(*[part.outputs for part in parts])]
     made = joined_functions.branches(op, given, parts, outlines)

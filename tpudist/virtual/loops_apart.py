@@ -1,24 +1,15 @@
 """Loops that replicas leave at different times.
 
 They run until the last replica is done; the variables of those that are done stay as they
-are. A round is computed for these too, so it must be one that cannot fail.
+are. A round is computed for these too, so it must be one that cannot fail (:mod:`apart`).
 """
 
 import tensorflow as tf
 
-from tpudist.virtual import batched_values, batching_rules, joined_functions
+from tpudist.virtual import apart, batched_values, joined_functions
 from tpudist.virtual.identity_map import IdentityMap
 
-#: Ops that never end in an error, whatever numbers they get.
-_SAFE = (
-    frozenset(batching_rules.TOTAL)
-    | frozenset(batching_rules.PASSES + batching_rules.RESHAPES)
-    | frozenset(
-        """All Any BatchMatMulV2 BatchMatMulV3 BiasAdd ConcatV2 Const Max Mean MatMul Min Pack
-        Prod Rank ReadVariableOp Shape Size Softmax Split StridedSlice Sum Tile Transpose
-        Unpack""".split()
-    )
-)
+_WHAT = "replicas leave the loop at different times"
 
 
 def join(joined, op, given, loop):
@@ -33,11 +24,7 @@ def join(joined, op, given, loop):
     Raises:
       NotJoined: it can not be joined.
     """
-    risky = {each.type for part in loop for each in part.body} - _SAFE
-    if risky:
-        raise batched_values.NotJoined(
-            "replicas leave the loop at different times, and %s may fail" % sorted(risky)[0]
-        )
+    apart.check(loop, _WHAT)
     held = [
         value if inner is result else _batch(value, joined.count, inner)
         for value, inner, result in zip(given, loop.body.inputs, loop.body.outputs)
@@ -57,7 +44,7 @@ def _batch(value, count, tensor):
         and tensor.dtype not in (tf.resource, tf.variant)
     ):
         return batched_values.Batch(count, shape.as_list())
-    raise batched_values.NotJoined("replicas leave the loop at different times")
+    raise batched_values.NotJoined(_WHAT)
 
 
 class _Any(joined_functions.Part):
@@ -65,7 +52,7 @@ class _Any(joined_functions.Part):
 
     def _results(self, joined, function, summed):
         (goes_on,) = self._added(joined, function, summed)
-        return [batched_values.Uniform(joined.count, tf.reduce_any(_stacked(goes_on)))]
+        return [batched_values.Uniform(joined.count, tf.reduce_any(_condition(goes_on)))]
 
 
 class _Round(joined_functions.Part):
@@ -90,17 +77,8 @@ class _Round(joined_functions.Part):
         after = batched_values.converted(after, before)
         if not batched_values.is_like(after, before):
             raise batched_values.NotJoined("a variable of the loop changes its shape")
-        chosen = tf.reshape(_stacked(goes_on), [-1] + [1] * len(before.shape))
-        return before.like(
-            batched_values.Batch(
-                before.count,
-                before.shape,
-                stacked=tf.where(chosen, after.stacked(), before.stacked()),
-            ).tensors()
-        )
+        return before.like(apart.chosen(_condition(goes_on), after, before).tensors())
 
 
-def _stacked(value):
-    if isinstance(value, (batched_values.Batch, batched_values.Uniform)):
-        return value.stacked()
-    raise batched_values.NotJoined("the condition of the loop cannot be joined")
+def _condition(value):
+    return apart.stacked(value, "the condition of the loop cannot be joined")

@@ -9,13 +9,14 @@ tests/virtual/joining_cases.py.
 
 from tpudist.virtual.batching_rules import axes, converted, elementwise, examples, lists, row_sums  # noqa: F401 (they register)
 from tpudist.virtual.batching_rules.elementwise import TOTAL
-from tpudist.virtual.batching_rules.node import LINEAR, LISTS, PASSES, RESHAPES, RULES, Node
+from tpudist.virtual.batching_rules.node import LINEAR, LISTS, PASSES, RANKS, RESHAPES, RULES, Node
 from tpudist.virtual.batching_rules.unknown_sizes import SELECTING, UNEVEN, of_unknown_sizes
 
 __all__ = [
     "LINEAR",
     "LISTS",
     "PASSES",
+    "RANKS",
     "RESHAPES",
     "RULES",
     "SELECTING",

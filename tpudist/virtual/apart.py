@@ -1,0 +1,86 @@
+"""What replicas share that go apart: into other branches, or out of a loop one by one.
+
+What one of them does is computed for all, and each takes its own. So it must be what cannot
+fail, whatever numbers it gets: those of a replica that is done may be out of bounds.
+"""
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions
+from tpudist.virtual import batched_values, batching_rules
+
+#: Ops that never end in an error, whatever numbers they get.
+_SAFE = (
+    frozenset(batching_rules.TOTAL)
+    | frozenset(batching_rules.PASSES)
+    | frozenset(
+        """BatchMatMulV2 BatchMatMulV3 BiasAdd Const MatMul Pack Rank ReadVariableOp Shape Size
+        Softmax Squeeze Unpack""".split()
+    )
+)
+
+#: Ops that are safe where these inputs (axes, shapes, places) are known while tracing.
+_SETTINGS = {
+    **dict.fromkeys("All Any ExpandDims Max Mean Min Prod Reshape Sum Tile Transpose".split(), [1]),
+    "ConcatV2": [-1],
+    "Split": [0],
+    "StridedSlice": [1, 2, 3],
+}
+
+#: The highest rank that the choice between two values takes, beside the axis of replicas.
+_RANK = batching_rules.RANKS["SelectV2"] - 1
+
+
+def check(parts, what):
+    """Refuses functions with an op that may fail.
+
+    Args:
+      parts: `nested.Function` objects.
+      what: what the replicas do, for the error.
+
+    Raises:
+      NotJoined: an op of theirs may fail.
+    """
+    risky = sorted(op.type for part in parts for op in part.body if not _is_safe(op))
+    if risky:
+        raise batched_values.NotJoined("%s, and %s may fail" % (what, risky[0]))
+
+
+def _is_safe(op):
+    if op.type in _SAFE:
+        return True
+    return (
+        op.type in _SETTINGS
+        and all(functions.static_value(op.inputs[i]) is not None for i in _SETTINGS[op.type])
+        and all(tensor.shape.is_fully_defined() for tensor in op.inputs)
+    )
+
+
+def stacked(value, what):
+    """The tensor ``[replicas, ...]`` of a batched value.
+
+    Raises:
+      NotJoined: it is held in another way; `what` the replicas do is told.
+    """
+    if isinstance(value, (batched_values.Batch, batched_values.Uniform)):
+        return value.stacked()
+    raise batched_values.NotJoined(what)
+
+
+def chosen(condition, one, other):
+    """For each replica `one` where its `condition` holds, else `other`.
+
+    Args:
+      condition: a bool tensor ``[replicas]``.
+      one, other: `Batch` objects of the same shape.
+
+    Raises:
+      NotJoined: they have too many axes.
+    """
+    rank = len(one.shape)
+    if rank > _RANK:
+        raise batched_values.NotJoined("a value has more than %d axes" % _RANK)
+    of_all = tf.reshape(condition, [-1] + [1] * rank)
+    return batched_values.Batch(
+        one.count, one.shape, stacked=tf.where(of_all, one.stacked(), other.stacked())
+    )
