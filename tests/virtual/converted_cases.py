@@ -56,7 +56,6 @@ Ndtri Spence""".split()
 _COMPLEX = "Angle ComplexAbs Conj FFT FFT2D IFFT IFFT2D Imag Real".split()
 _BINARY = "Complex Igamma IgammaGradA Igammac Polygamma Xlog1py Zeta".split()
 _WHOLE = "BitwiseXor LeftShift RightShift TruncateMod".split()
-_POOLED = dict(ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding="SAME")
 
 
 def _binary(op_type, x):
@@ -79,8 +78,6 @@ _OTHERS = {
     "AdjustContrastv2": lambda f, x: [f(v(x, 2, 2, 2, 3), 0.3)],
     "AdjustHue": lambda f, x: [f(v(x, 2, 2, 2, 3), 0.3)],
     "AdjustSaturation": lambda f, x: [f(v(x, 2, 2, 2, 3), 0.3)],
-    "AvgPool3D": lambda f, x: [f(v(x, 1, 2, 2, 2, 3), **_POOLED)],
-    "AvgPool3DGrad": lambda f, x: [f([1, 4, 4, 4, 3], v(x, 1, 2, 2, 2, 3), **_POOLED)],
     "BatchToSpaceND": lambda f, x: [f(v(x, 8, 2, 2, 3), [2, 2], [[0, 0], [0, 1]])],
     "Bucketize": lambda f, x: [f(v(x, 3), boundaries=[0.3, 0.6])],
     "Cholesky": lambda f, x: [f(definite(x))],
@@ -121,8 +118,6 @@ _OTHERS = {
         f(tf.eye(3) * 2, v(x, 3, 2)),
         f(definite(x), u(3, 2)),
     ],
-    "MaxPool3D": lambda f, x: [f(v(x, 1, 4, 4, 4, 3), **_POOLED)],
-    "MaxPoolV2": lambda f, x: [f(v(x, 2, 4, 4, 3), [1, 2, 2, 1], [1, 2, 2, 1], padding="SAME")],
     "RFFT": lambda f, x: [f(v(x, 3, 8), [8])],
     "RFFT2D": lambda f, x: [f(v(x, 4, 8), [4, 8])],
     "RFFT3D": lambda f, x: [f(v(x, 2, 4, 8), [2, 4, 8])],
@@ -137,10 +132,6 @@ _OTHERS = {
     "SplitV": lambda f, x: (
         f(v(x, 3, 5), [2, 3], 1, num_split=2) + f(v(x, 3, 5), [1, 2], -2, num_split=2)
     ),
-    "TensorScatterUpdate": lambda f, x: [
-        f(v(x, 4, 3), [[1], [2]], v(1 - x, 2, 3)),
-        f(v(x, 4, 3), tf.argsort(v(x, 4))[:2, None], v(1 - x, 2, 3)),
-    ],
     "TopKV2": lambda f, x: list(f(v(x, 3, 5), 2)) + list(f(v(x, 5), 3)),
     "UpperBound": lambda f, x: [f(tf.cumsum(v(x, 2, 5), 1), 3 * v(x, 2, 3))],
 }

@@ -2,15 +2,15 @@
 
 import functools
 
-import numpy as np
 import tensorflow as tf
 
-from tests.virtual import converted_cases
-from tests.virtual.converted_cases import raw
+from tests.virtual import converted_cases, example_cases, places_cases
+from tests.virtual.converted_cases import definite, raw, v
+from tests.virtual.example_cases import gradient, images, kernel
 from tpudist.virtual.batching_rules import elementwise
 
 _BOOLEAN = ("LogicalAnd", "LogicalOr", "LogicalNot")
-_INTEGER = ("BitwiseAnd", "BitwiseOr", "Invert", "Mod", "TruncateDiv")
+_INTEGER = ("BitwiseAnd", "BitwiseOr", "Invert", "Mod", "PopulationCount", "TruncateDiv")
 #: {op type: what it is given instead of `x`, from 0.1 to 0.9, for its results to differ}
 _GIVEN = {
     "Acosh": lambda x: x + 1,
@@ -76,33 +76,8 @@ def _same(op_type, x):
     ]
 
 
-def images(x):
-    return tf.reshape(x, [2, 2, 2, 3])
-
-
-def kernel(*shape):
-    return tf.reshape(tf.range(np.prod(shape), dtype=tf.float32), shape) / 30
-
-
 def labels(x):
     return tf.cast(x[:, 0] * 6, tf.int32)
-
-
-def _pooled(pool, x):
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = pool(images(x), 2, 1, "SAME")
-        loss = tf.reduce_sum(y**2)
-    return y, tape.gradient(loss, x)
-
-
-def _convolved(convolve, shape, x):
-    weights = kernel(*shape)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = convolve(images(x), weights, [1, 1, 1, 1], "SAME") + 0.5
-        loss = tf.reduce_sum(y**2)
-    return y, tape.gradient(loss, x)
 
 
 @functools.lru_cache()
@@ -126,24 +101,12 @@ CASES = {
         looked_up(tf.cast(x * 6, tf.int32)),
         tf.cast(_table().size(), tf.float32) * x,
     ],
-    "AvgPool": functools.partial(_pooled, tf.nn.avg_pool2d),
-    "MaxPool": functools.partial(_pooled, tf.nn.max_pool2d),
-    "Conv2D": functools.partial(_convolved, tf.nn.conv2d, (2, 2, 3, 5)),
-    "Depthwise": functools.partial(_convolved, tf.nn.depthwise_conv2d, (2, 2, 3, 2)),
-    "Conv3D": lambda x: tf.nn.conv3d(
-        tf.reshape(x, [2, 2, 2, 1, 3]), kernel(1, 1, 1, 3, 2), [1] * 5, "SAME"
-    ),
     "BiasAdd": lambda x: [tf.nn.bias_add(x, w(x)), tf.nn.bias_add(images(x), w(x)[:3])],
     "InTopK": lambda x: raw("InTopKV2", x, labels(x), 2),
     "Entropy": lambda x: [
-        tf.nn.softmax_cross_entropy_with_logits(x, x * 2),
-        tf.nn.sparse_softmax_cross_entropy_with_logits(labels(x), x),
+        tf.nn.softmax_cross_entropy_with_logits(labels=x, logits=x * 2),
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels(x), logits=x),
     ],
-    "Resize": lambda x: [
-        tf.compat.v1.image.resize_bilinear(images(x), [4, 4]),
-        tf.compat.v1.image.resize_nearest_neighbor(images(x), [4, 4]),
-    ],
-    "Space": lambda x: tf.nn.depth_to_space(tf.nn.space_to_depth(images(x), 2), 2),
     "Softmax": lambda x: [
         tf.nn.softmax(x),
         tf.nn.log_softmax(x),
@@ -212,7 +175,25 @@ CASES = {
         tf.pad(x, [[1, 0], [0, 2]]),
         tf.pad(x, [[1, 1], [0, 0]], constant_values=7),
         tf.pad(x, [[1, 1], [2, 0]], "REFLECT"),
+        tf.gradients(tf.pad(x, [[1, 1], [2, 0]], "REFLECT") ** 2, x)[0],
+        tf.gradients(tf.pad(x, [[1, 1], [2, 0]], "SYMMETRIC") ** 2, x)[0],
     ],
+    "Roll": lambda x: [tf.roll(x, 1, -1), tf.roll(x, [1, 2], [0, -1]), tf.roll(x, [1, 1], [1, 1])],
+    "CumulativeLogsumexp": lambda x: [
+        tf.math.cumulative_logsumexp(x, 1),
+        tf.math.cumulative_logsumexp(x, -2, exclusive=True, reverse=True),
+    ],
+    "Matrices": lambda x: [
+        tf.linalg.det(definite(x)),
+        list(tf.linalg.qr(v(x, 2, 3, 2))),
+        tf.abs(list(tf.linalg.svd(definite(x)))[0]),
+        tf.linalg.svd(v(x, 2, 3, 2), compute_uv=False),
+        tf.linalg.eigvalsh(definite(x)),
+        tf.abs(tf.linalg.eigh(definite(x))[1]),
+        tf.linalg.tridiagonal_solve(v(x, 3, 4) + tf.constant([[0.0], [3], [0]]), v(x, 4)),
+        tf.linalg.tridiagonal_matmul(v(x, 3, 4), v(x, 4, 2)),
+    ],
+    "Colours": lambda x: [tf.image.rgb_to_hsv(images(x)), tf.image.hsv_to_rgb(x[:, :3])],
     "Concat": lambda x: [tf.concat([x, tf.ones([1, 6])], 0), tf.concat([x, x], -1)],
     "Pack": lambda x: [
         tf.stack([x, tf.ones([4, 6])], -1),
@@ -226,7 +207,6 @@ CASES = {
         tf.reduce_sum(tf.boolean_mask(x, x[:, 1] > 0.5) * tf.boolean_mask(-x, x[:, 1] > 0.5)),
         tf.gradients(tf.boolean_mask(x, x[:, 0] > 0.5) ** 2, x)[0],
     ],
-    "Gather": lambda x: [tf.gather(kernel(6, 2), labels(x)), tf.gather(kernel(6, 2), labels(x)[0])],
     "OneHot": lambda x: [
         tf.one_hot(labels(x), 6),
         tf.one_hot(tf.cast(tf.reduce_sum(x), tf.int32), 3),
@@ -288,43 +268,26 @@ def _lists(x):
 
 
 CASES["Lists"] = _lists
-CASES.update(converted_cases.CASES)
+for cases in (converted_cases, example_cases, places_cases):
+    CASES.update(cases.CASES)
 CASES.update((op_type, functools.partial(_unary, op_type)) for op_type in elementwise.UNARY)
 CASES.update((op_type, functools.partial(_binary, op_type)) for op_type in elementwise.BROADCAST)
 CASES.update((op_type, functools.partial(_same, op_type)) for op_type in elementwise.SAME_SHAPE)
 
 
-def _gradient(fn, *shape):
-    """The gradient of a sum of squares for the weights of `fn`."""
-
-    def gradient(x):
-        weights = kernel(*shape)
-        with tf.GradientTape() as tape:
-            tape.watch(weights)
-            loss = tf.reduce_sum(fn(x, weights) ** 2)
-        return tape.gradient(loss, weights)
-
-    return gradient
-
-
 #: Functions whose sum over the replicas is wanted.
 SUMS = {
-    "Conv2DBackpropFilter": _gradient(
-        lambda x, v: tf.nn.conv2d(images(x), v, 1, "VALID"), 2, 2, 3, 5
-    ),
-    "DepthwiseConv2dNativeBackpropFilter": _gradient(
-        lambda x, v: tf.nn.depthwise_conv2d(images(x), v, [1, 1, 1, 1], "SAME"), 2, 2, 3, 2
-    ),
-    "MatMul": _gradient(lambda x, v: x @ v, 6, 3),
-    "MatMul transposed": _gradient(lambda x, v: tf.matmul(x, v, transpose_b=True), 3, 6),
-    "BiasAddGrad": _gradient(tf.nn.bias_add, 6),
-    "Sum": _gradient(lambda x, v: x * v, 1, 6),
-    "Einsum": _gradient(lambda x, v: tf.einsum("bijc,ck->bijk", images(x), v), 3, 4),
-    "product of a sequence": _gradient(lambda x, v: tf.matmul(tf.reshape(x, [2, 2, 6]), v), 6, 3),
-    "weight decay": _gradient(lambda x, v: tf.concat([x @ v, v], 0), 6, 3),
-    "used twice": _gradient(lambda x, v: x @ v + (2 * x) @ v, 6, 3),
+    **example_cases.SUMS,
+    "MatMul": gradient(lambda x, v: x @ v, 6, 3),
+    "MatMul transposed": gradient(lambda x, v: tf.matmul(x, v, transpose_b=True), 3, 6),
+    "BiasAddGrad": gradient(tf.nn.bias_add, 6),
+    "Sum": gradient(lambda x, v: x * v, 1, 6),
+    "Einsum": gradient(lambda x, v: tf.einsum("bijc,ck->bijk", images(x), v), 3, 4),
+    "product of a sequence": gradient(lambda x, v: tf.matmul(tf.reshape(x, [2, 2, 6]), v), 6, 3),
+    "weight decay": gradient(lambda x, v: tf.concat([x @ v, v], 0), 6, 3),
+    "used twice": gradient(lambda x, v: x @ v + (2 * x) @ v, 6, 3),
     "negative": lambda x: tf.reshape(-tf.matmul(x, x, transpose_a=True), [36]) - tf.ones([36]),
     "not linear": lambda x: tf.abs(tf.matmul(x, x, transpose_a=True) - 1),
     "of no replica": lambda x: w(x) + 0 * x[0],
-    "a slice": _gradient(lambda x, v: tf.gather(v, labels(x)), 6, 2),
+    "a slice": gradient(lambda x, v: tf.gather(v, labels(x)), 6, 2),
 }

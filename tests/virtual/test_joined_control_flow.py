@@ -16,6 +16,7 @@ if not versions.TRACE_ONCE:
         "before 2.4 the replica function is traced once per replica", allow_module_level=True
     )
 
+from tests.virtual.flow_cases import APART, FUNCTIONS, GUARDED, nested, until_large
 from tests.virtual.joining_cases import kernel
 from tests.virtual.test_joining import CORES, SUM, check, run, shares
 from tpudist.virtual import joined_graph
@@ -38,61 +39,10 @@ def apart(monkeypatch):
     return seen
 
 
-def loop(x, w):
-    return tf.while_loop(
-        lambda i, y: i < 3, lambda i, y: (i + 1, tf.tanh(y @ w) + x), (tf.constant(0), x)
-    )[1]
-
-
-def branch(x, w):
-    return tf.cond(tf.reduce_sum(w) > 0, lambda: tf.nn.relu(x @ w), lambda: x @ w * 2)
-
-
-def mapped(x, w):
-    return tf.map_fn(lambda row: tf.tensordot(row, w, 1), x)
-
-
-def called(x, w):
-    return tf.function(lambda a, b: tf.tanh(a @ b))(x, w)
-
-
-def nested(x, w):
-    def step(i, y):
-        return i + 1, tf.cond(i < 1, lambda: loop(y, w), lambda: y * 2.0)
-
-    return tf.while_loop(lambda i, y: i < 2, step, (tf.constant(0), x))[1]
-
-
-def swapped(x, w):
-    """A loop whose variables change places."""
-    return tf.while_loop(
-        lambda i, a, b: i < 3,
-        lambda i, a, b: (i + 1, b @ w, a),
-        (tf.constant(0), tf.ones([4, 6]), x),
-    )[2]
-
-
-def array(x, w):
-    """A list written by a loop, some of it the same for all."""
-
-    def step(i, mine, everyones):
-        return i + 1, mine.write(i, x[i] * 2.0), everyones.write(i, w[0] * tf.cast(i, tf.float32))
-
-    _, mine, everyones = tf.while_loop(
-        lambda i, a, b: i < 4,
-        step,
-        (
-            tf.constant(0),
-            tf.TensorArray(tf.float32, 4, element_shape=[6]),
-            tf.TensorArray(tf.float32, 4, element_shape=[6]),
-        ),
-    )
-    return mine.stack() @ w + everyones.stack()
-
-
-FUNCTIONS = [loop, branch, mapped, called, nested, swapped, array]
 joined_inside = pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
 _FLOW = {
+    "Case",
+    "StatelessCase",
     "While",
     "StatelessWhile",
     "If",
@@ -135,38 +85,11 @@ def test_gradients_of_control_flow_are_joined(strategy, apart, fn):
         assert not apart & _FLOW
 
 
-def until_large(x, divide):
-    """Replicas leave the loop at different times."""
-    return tf.while_loop(
-        lambda i, y, total: tf.reduce_sum(y) < 30.0,
-        lambda i, y, total: (i + (2 // (i + 1) if divide else 1), y * 1.5, total + y[0]),
-        (tf.constant(0), x, tf.zeros([6])),
-    )
-
-
 @pytest.mark.parametrize("divide", [False, True], ids=["joined", "may fail"])
 def test_replicas_leave_a_loop_at_different_times(strategy, apart, divide):
     values = shares(4, 6) * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
     check(strategy, lambda x: until_large(x, divide), values)
     assert ("StatelessWhile" in apart) == divide
-
-
-def late(i):
-    """0 in the first rounds, 1 in the last; 2 for a replica that is done."""
-    return tf.maximum(i - 2, 0)
-
-
-#: What fails for the counter of a replica that is done.
-GUARDED = {
-    "index": lambda x, i: x[i],
-    "axis": lambda x, i: tf.reshape(tf.reduce_max(x, late(i)), [-1])[0] * x[1],
-    "order": lambda x, i: tf.transpose(x[:, :4], tf.stack([late(i), 1 - late(i)]))[0, 0] * x[1],
-    "shape": lambda x, i: tf.reshape(x, tf.stack([4 - i, -1]))[0, 0] * x[1],
-    "pieces": lambda x, i: tf.split(x[:, :4], 2, late(i))[0][0, 0] * x[1],
-    "repeated": lambda x, i: tf.tile(x[0], tf.reshape(4 - 2 * late(i), [1]))[0] * x[1],
-    "one after the other": lambda x, i: tf.concat([x, x], late(i))[0, 0] * x[1],
-    "gather": lambda x, i: tf.gather(x, i),
-}
 
 
 @pytest.mark.parametrize("name", sorted(GUARDED))
@@ -187,19 +110,6 @@ def test_what_is_done_for_a_replica_that_left_a_loop_does_not_fail(strategy, apa
     assert "StatelessWhile" in apart
 
 
-#: Two branches, and whether both can be joined and chosen from.
-APART = {
-    "same shape": (lambda x: x * 2, lambda x: tf.zeros_like(x) - 1.0, True),
-    "flipped": (lambda x: x[:, ::-1], lambda x: x, True),
-    "scalars": (lambda x: tf.reduce_sum(x), lambda x: tf.constant(3.0), True),
-    "alike on all": (lambda x: tf.constant([1.0, 2.0]), lambda x: tf.constant([3.0, 4.0]), True),
-    "several": (lambda x: (x, x[0]), lambda x: (-x, x[1] * 2), True),
-    "never a number": (lambda x: tf.math.log(x - 0.5), lambda x: x, True),
-    "other shapes": (lambda x: x[:2], lambda x: x[:3], False),
-    "may fail": (lambda x: tf.gather(x, 5 - tf.cast(x[0, 0] * 6, tf.int32)), lambda x: x[0], False),
-}
-
-
 @pytest.mark.parametrize("name", sorted(APART))
 def test_replicas_take_different_branches(strategy, apart, name):
     one, other, joins = APART[name]
@@ -207,6 +117,20 @@ def test_replicas_take_different_branches(strategy, apart, name):
     assert len(set(values[:, 0, 0] > 0.5)) == 2
     check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), values)
     assert ("StatelessIf" in apart) == (not joins)
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 2])
+def test_replicas_take_one_of_several_branches(strategy, apart, shift):
+    """The last one is also that of numbers out of bounds."""
+
+    def fn(x):
+        number = tf.cast(x[0, 0] * CORES, tf.int32) + shift
+        return tf.switch_case(number, [lambda: x, lambda: x * 2, lambda: tf.zeros_like(x) - 1])
+
+    values = shares(4, 6)
+    values[:, 0, 0] = (np.arange(CORES) + 0.5) / CORES
+    check(strategy, fn, values)
+    assert not apart & _FLOW
 
 
 def test_gradients_of_branches_that_differ(strategy):

@@ -71,7 +71,7 @@ def check(strategy, fn, values):
 
 
 #: Ops that TensorFlow's own converters do not cover on old releases.
-NEWLY_CONVERTED = {"ClipByValue", "EnsureShape", "TensorScatterUpdate", "TopKV2"}
+NEWLY_CONVERTED = {"ClipByValue", "EnsureShape", "TopKV2"}
 
 
 @pytest.mark.parametrize("case", sorted(CASES))
@@ -79,7 +79,7 @@ def test_each_replica_gets_its_own_values(strategy, joined, case):
     check(strategy, CASES[case], shares(4, 6))
     assert [was for was, _ in joined] == [True], "not joined"
     apart = {found.op_type for found in strategy.extended.explanations[-1].record.apart}
-    assert not apart & set(converted.CONVERTED) - NEWLY_CONVERTED
+    assert not apart & set(batching_rules.RULES) - NEWLY_CONVERTED
 
 
 @pytest.mark.parametrize("case", sorted(SUMS))
@@ -123,8 +123,7 @@ def _products(x):
     "fn",
     [
         SUMS["Conv2DBackpropFilter"],
-        lambda x: tf.linalg.svd(x, compute_uv=False),
-        lambda x: tf.roll(x, [1, 2], [0, -1]),
+        lambda x: tf.nn.dilation2d(images(x), kernel(1, 1, 3), [1] * 4, "SAME", "NHWC", [1] * 4),
         lambda x: tf.sort(tf.unique(tf.floor(x[0] * 4))[0]),
         lambda x: tf.sort(_products(tf.unique(tf.floor(x[0] * 4))[0]), 0),
         lambda x: tf.cond(x[0, 0] > 0.5, lambda: x * 2, lambda: x - 1),
@@ -133,7 +132,7 @@ def _products(x):
             tf.compat.v1.nn.fused_batch_norm(images(x), tf.ones([3]), tf.zeros([3]))[0]
         ),
     ],
-    ids=["filter", "svd", "roll", "unique", "two sizes", "cond", "while", "norm"],
+    ids=["filter", "dilation", "unique", "two sizes", "cond", "while", "norm"],
 )
 def test_an_op_without_a_rule_is_done_for_each(strategy, joined, fn):
     check(strategy, fn, shares(4, 6))
@@ -227,6 +226,30 @@ def test_a_row_that_only_another_replica_has_is_refused(strategy):
     values[1, 2] = 1.0
     with pytest.raises(tf.errors.InvalidArgumentError):
         run(strategy, after, values)
+
+
+#: What puts 1 at a place of four, of which each replica has another.
+PUT = {
+    "scatter": lambda place: tf.scatter_nd([[place]], [1.0], [4]),
+    "scatter into": lambda place: tf.tensor_scatter_nd_add(tf.zeros([4]), [[place]], [1.0]),
+    "segments": lambda place: tf.math.unsorted_segment_sum([1.0], [place], 4),
+    "gather": lambda place: tf.gather(tf.eye(4) * tf.cast(place > -9, tf.float32), place),
+}
+
+
+@pytest.mark.parametrize("name", sorted(PUT))
+def test_a_place_that_is_out_of_bounds_is_not_another_replicas(strategy, joined, name):
+    places = np.arange(CORES, dtype=np.int32)
+    check(strategy, PUT[name], places)
+    apart = strategy.extended.explanations[-1].record.apart
+    assert not apart, apart
+    for place in (4, -1):
+        places[1] = place
+        if name == "segments" and place < 0:  # they are left out
+            check(strategy, PUT[name], places)
+            continue
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(strategy, PUT[name], places)
 
 
 def test_effects_of_a_step_that_is_joined_happen_replica_by_replica(strategy, joined):

@@ -17,6 +17,12 @@ pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 the replica function is traced once per replica"
 )
 
+
+def _places(x, number):
+    """Numbers below 2 that are a replica's own."""
+    return tf.range(number) % 2 + tf.cast(tf.reduce_min(x) < 0.0, tf.int32)
+
+
 #: Ops by the highest rank that is tried; a rank that this release's kernel does
 #: not take without a strategy is left out.
 OPS = {
@@ -46,6 +52,16 @@ OPS = {
     "softmax": lambda x: tf.nn.softmax(x),
     "matmul": lambda x: tf.matmul(x, x, transpose_b=True),
     "cumsum": lambda x: tf.cumsum(x, 0),
+    "cumulative": lambda x: tf.math.cumulative_logsumexp(x, 1),
+    "reflect gradient": lambda x: tf.gradients(tf.pad(x, [[1, 0]] * x.shape.rank, "REFLECT"), x)[0],
+    "roll": lambda x: tf.roll(x, [1, 1], [0, -1]),
+    "reverse_sequence": lambda x: tf.reverse_sequence(x, [1, 2], seq_axis=1, batch_axis=0),
+    "reverse_sequence inside": lambda x: tf.reverse_sequence(x, [1, 2], seq_axis=1, batch_axis=2),
+    "gather of each": lambda x: tf.gather(x, _places(x, 2), axis=1),
+    "gather_nd gradient": lambda x: tf.gradients(tf.gather_nd(x, [_places(x, x.shape.rank)]), x)[0],
+    "segments": lambda x: tf.math.unsorted_segment_sum(
+        x, tf.broadcast_to(_places(x, 2), x.shape.as_list()), 2
+    ),
 }
 
 

@@ -41,6 +41,10 @@ def _trained(convolve, shape, x):
     )
 
 
+def _volume_convolved(x, weights, strides, padding):
+    return tf.nn.conv3d(x[:, None], weights, [1] + strides, padding)
+
+
 def _masked(x, y):
     kept = tf.boolean_mask(x, x[:, 0] > 0.5)
     return [
@@ -247,9 +251,47 @@ CASES = {
     "convolutions": lambda x, y: [
         _trained(tf.nn.conv2d, (1, 2, 3, 5), x),
         _trained(tf.nn.depthwise_conv2d, (1, 2, 3, 2), x),
-        tf.nn.conv3d(images(x)[:, None], kernel(1, 1, 2, 3, 4), [1, 1, 1, 1, 1], "SAME"),
+        _trained(_volume_convolved, (1, 1, 2, 3, 4), x),
         gradient(lambda x: tf.reduce_sum(tf.nn.avg_pool2d(images(x), 2, 1, "SAME") ** 2), x),
         gradient(lambda x: tf.reduce_sum(tf.nn.max_pool2d(images(x), 2, 1, "SAME") ** 2), x),
+    ],
+    "images": lambda x, y: [
+        gradient(lambda x: tf.reduce_sum(tf.image.resize(images(x), [4, 4]) ** 2), x),
+        gradient(lambda x: tf.reduce_sum(tf.image.resize(images(x), [3, 3], "nearest") ** 2), x),
+        gradient(lambda x: tf.reduce_sum(tf.image.resize(images(x), [4, 3], "bicubic") ** 2), x),
+        tf.nn.local_response_normalization(images(x)),
+        gradient(lambda x: tf.reduce_sum(tf.nn.local_response_normalization(images(x))), x),
+        tf.image.extract_patches(images(x), [1, 1, 2, 1], [1] * 4, [1] * 4, "SAME"),
+        gradient(
+            lambda x: tf.reduce_sum(tf.nn.max_pool3d(images(x)[:, None], 2, 1, "SAME") ** 2), x
+        ),
+        gradient(
+            lambda x: tf.reduce_sum(tf.nn.avg_pool3d(images(x)[:, None], 2, 1, "SAME") ** 2), x
+        ),
+        gradient(
+            lambda x: tf.reduce_sum(
+                raw("MaxPoolV2", images(x), [1, 1, 2, 1], [1] * 4, padding="SAME") ** 2
+            ),
+            x,
+        ),
+        raw(
+            "ImageProjectiveTransformV2",
+            images(x),
+            tf.tile(tf.constant([[1, 0, 0.3, 0, 1, 0, 0, 0]]), [count(x), 1]) * x[:, :1],
+            [2, 2],
+            interpolation="BILINEAR",
+        ),
+        [
+            raw(
+                each,
+                images(x),
+                tf.ones([count(x), 8]) * x[:, :1],
+                [2, 2],
+                0.5,
+                interpolation="NEAREST",
+            )
+            for each in {"ImageProjectiveTransformV3"} & set(dir(tf.raw_ops))
+        ],
     ],
     "reflected": lambda x, y: tf.pad(x, [[0, 0], [1, 2]], "REFLECT"),
     "masks": _masked,
@@ -264,7 +306,8 @@ APART = {
     "reshape": "Reshape Transpose",
     "layers": "BiasAddGrad",
     "sums": "Max Sum",
-    "convolutions": "Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter",
+    "convolutions": "Conv2DBackpropFilter Conv3DBackpropFilterV2 "
+    "DepthwiseConv2dNativeBackpropFilter",
     "tables": "OneHot Range StridedSlice",
 }
 
@@ -272,6 +315,7 @@ APART = {
 SUMS = {
     "MatMul": lambda x: gradient(lambda v: tf.reduce_sum((x @ v) ** 2), kernel(6, 3))[0],
     "Conv2D": lambda x: _trained(tf.nn.conv2d, (1, 2, 3, 5), x)[1],
+    "Conv3D": lambda x: _trained(_volume_convolved, (1, 1, 2, 3, 4), x)[1],
     "Depthwise": lambda x: _trained(tf.nn.depthwise_conv2d, (1, 2, 3, 2), x)[1],
     "BiasAdd": lambda x: gradient(lambda v: tf.reduce_sum(tf.nn.bias_add(x, v) ** 2), w(x))[0],
     "row": lambda x: gradient(lambda v: tf.reduce_sum((x * v) ** 2), w(x))[0],

@@ -129,12 +129,12 @@ def create_with_functions(op, first, tensors, like, types, made):
     """A branch or loop like `op` in the current graph, with other functions.
 
     Args:
-      op: an If or While op of any graph.
+      op: an If, Case or While op of any graph.
       first: inputs that the functions do not take: the condition of a branch.
       tensors: the inputs that they take.
       like: tensors of the shapes and types of the outputs.
       types: the attributes that hold the types of the inputs, and of the outputs.
-      made: {attribute: function} as :func:`functions.make` returns them.
+      made: {attribute: function, or list of them} as :func:`functions.make` returns them.
     """
     graph = ops.get_default_graph()
     attributes = {name: op.node_def.attr[name] for name in _KEPT if name in op.node_def.attr}
@@ -144,10 +144,10 @@ def create_with_functions(op, first, tensors, like, types, made):
     attributes["output_shapes"] = attr_value_pb2.AttrValue()
     for value in like:
         attributes["output_shapes"].list.shape.add().CopyFrom(value.shape.as_proto())
-    for name, function in made.items():
-        function.add_to_graph(graph)
-        attributes[name] = attr_value_pb2.AttrValue()
-        attributes[name].func.name = function.name
+    for name, called in made.items():
+        attributes[name] = _of_functions(called)
+        for function in called if isinstance(called, list) else [called]:
+            function.add_to_graph(graph)
     created = add(
         op.type,
         list(first) + list(tensors),
@@ -158,6 +158,14 @@ def create_with_functions(op, first, tensors, like, types, made):
     )
     wait(created)
     return created
+
+
+def _of_functions(called):
+    """The attribute that holds a function, or a list of them."""
+    if not isinstance(called, list):
+        return attr_value_pb2.AttrValue(func=attr_value_pb2.NameAttrList(name=called.name))
+    names = [attr_value_pb2.NameAttrList(name=function.name) for function in called]
+    return attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListValue(func=names))
 
 
 def alias(tensor):

@@ -81,6 +81,7 @@ def chosen(condition, one, other):
     if rank > _RANK:
         raise batched_values.NotJoined("a value has more than %d axes" % _RANK)
     of_all = tf.reshape(condition, [-1] + [1] * rank)
+    where = tf.compat.v2.where  # the one of TensorFlow 1 does not broadcast
     return batched_values.Batch(
-        one.count, one.shape, stacked=tf.where(of_all, one.stacked(), other.stacked())
+        one.count, one.shape, stacked=where(of_all, one.stacked(), other.stacked())
     )

@@ -1,8 +1,10 @@
 """Branches of which replicas take different ones.
 
-Both are computed for all replicas, without a call, and each replica's is chosen. So they
+All are computed for all replicas, without a call, and each replica's is chosen. So they
 must be branches that cannot fail (:mod:`apart`).
 """
+
+import functools
 
 import tensorflow as tf
 
@@ -13,40 +15,53 @@ _WHAT = "replicas take different branches"
 
 
 def join(joined, op, given, branches):
-    """The batched values of the outputs of `op`, an If op whose condition differs.
+    """The batched values of the outputs of `op`, whose replicas' conditions differ.
 
     Args:
       joined: the `joined_graph.JoinedGraph` that gets the ops.
-      op: an op of the trace that has no effect.
+      op: an If or Case op of the trace that has no effect.
       given: the batched value of each of its inputs.
-      branches: its two `nested.Function` objects.
+      branches: its `nested.Function` objects.
 
     Raises:
       NotJoined: it can not be joined.
     """
-    if op.inputs[0].dtype != tf.bool or op.inputs[0].shape.rank != 0:
+    if op.inputs[0].dtype not in (tf.bool, tf.int32) or op.inputs[0].shape.rank != 0:
         raise batched_values.NotJoined(_WHAT)
     if any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.outputs):
         raise batched_values.NotJoined("%s, and a gradient needs what they computed" % _WHAT)
     apart.check(branches, _WHAT)
-    condition = apart.stacked(given[0], _WHAT)
+    taken = _taken(apart.stacked(given[0], _WHAT), len(branches))
     inners = [joined.inside(IdentityMap()) for _ in branches]
     for inner, branch in zip(inners, branches):
         inner.add_function(branch, given[1:])
     results = [inner.held(branch.outputs) for inner, branch in zip(inners, branches)]
     made = [
-        apart.chosen(condition, *_alike(one, other, tensors))
-        for one, other, *tensors in zip(*results, *[branch.outputs for branch in branches])
+        _chosen(taken, _alike(values, [branch.outputs[i] for branch in branches]))
+        for i, values in enumerate(zip(*results))
     ]
     for inner in inners:
         joined.record.add(inner.record)
     return made
 
 
-def _alike(one, other, tensors):
-    """Both results as `Batch` objects of one shape."""
-    values = [_batch(value, tensor) for value, tensor in zip((one, other), tensors)]
-    if values[0].shape != values[1].shape:
+def _taken(condition, number):
+    """For each branch but the last, which of the replicas take it."""
+    return (
+        [condition] if condition.dtype == tf.bool else [condition == i for i in range(number - 1)]
+    )
+
+
+def _chosen(taken, values):
+    """What each replica gets of the results of all branches."""
+    pairs = reversed(list(zip(taken, values)))
+    return functools.reduce(lambda rest, pair: apart.chosen(*pair, rest), pairs, values[-1])
+
+
+def _alike(values, tensors):
+    """The results of all branches as `Batch` objects of one shape."""
+    values = [_batch(value, tensor) for value, tensor in zip(values, tensors)]
+    if any(value.shape != values[0].shape for value in values):
         raise batched_values.NotJoined("%s, which give other shapes" % _WHAT)
     return values
 

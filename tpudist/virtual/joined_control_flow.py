@@ -5,6 +5,8 @@ the loop is held: it begins as what enters the loop, and ends as what holds that
 result of a round.
 """
 
+import functools
+
 from tpudist.virtual import (
     batched_values,
     branches_apart,
@@ -56,7 +58,8 @@ def _branches(joined, op, given, wanted):
     if not isinstance(given[0], batched_values.Uniform):
         return branches_apart.join(joined, op, given, functions)
     parts = [Part(joined, f, given[1:], sums.in_function(f, wanted)) for f in functions]
-    outlines = [batched_values.merged(a, b) for a, b in zip(*[part.outputs for part in parts])]
+    results = zip(*[part.outputs for part in parts])
+    outlines = [functools.reduce(batched_values.merged, each) for each in results]
     made = joined_functions.branches(op, given, parts, outlines)
     for part in parts:
         joined.record.add(part.record)

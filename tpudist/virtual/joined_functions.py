@@ -54,7 +54,7 @@ def branches(op, given, parts, outlines):
     """Adds a branch.
 
     Args:
-      op: the If op of the trace.
+      op: the If or Case op of the trace.
       given: the batched values of its inputs; the first, its condition, is uniform.
       parts: a `Part` for each branch.
       outlines: how the outputs are held.
@@ -62,7 +62,10 @@ def branches(op, given, parts, outlines):
     Returns:
       The batched values of its outputs.
     """
-    names = dict(zip(("then_branch", "else_branch"), [part.finish(outlines) for part in parts]))
+    made = [part.finish(outlines) for part in parts]
+    names = (
+        dict(zip(("then_branch", "else_branch"), made)) if "If" in op.type else {"branches": made}
+    )
     first, tensors = [given[0].value], _tensors(given[1:])
     like = parts[0].tensors
     made = made_ops.create_with_functions(op, first, tensors, like, ("Tin", "Tout"), names)

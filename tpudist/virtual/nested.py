@@ -7,7 +7,7 @@ from tpudist.virtual import ordering, segments
 from tpudist.virtual.identity_map import IdentityMap
 
 LOOPS = ("While", "StatelessWhile")
-BRANCHES = ("If", "StatelessIf")
+BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 #: A function: its graph; the placeholders it takes; the ops that its outputs need, each
@@ -20,10 +20,13 @@ Loop = collections.namedtuple("Loop", "condition body")
 
 def function(op, attribute="f"):
     """The `Function` that `op` calls; None if it is not known or compiled by XLA."""
-    node = op.node_def
-    if node.attr["_XlaMustCompile"].b:
+    return _called(op, op.node_def.attr[attribute].func)
+
+
+def _called(op, name):
+    if op.node_def.attr["_XlaMustCompile"].b:
         return None
-    graph = graphs.called(op.graph, node.attr[attribute].func.name)
+    graph = graphs.called(op.graph, name.name)
     return None if graph is None else _read(graph)
 
 
@@ -34,8 +37,12 @@ def loop(op):
 
 
 def branches(op):
-    """The two `Function` objects of an If op, or None."""
-    found = [function(op, name) for name in ("then_branch", "else_branch")]
+    """The `Function` objects of an If op, two, or of a Case op; None if one is not known."""
+    attributes = op.node_def.attr
+    names = attributes["branches"].list.func or [
+        attributes[name].func for name in ("then_branch", "else_branch")
+    ]
+    found = [_called(op, name) for name in names]
     return None if None in found else found
 
 

@@ -1,13 +1,22 @@
 """What each op becomes when the replicas of a program are joined.
 
-A rule is registered for one or several op types (:mod:`node`); an op without one runs
-once per replica. Where these rules end, TensorFlow's own converters go on
+A rule is registered for one or several op types (:mod:`node`; gathers and scatters are in
+:mod:`places`); an op without one runs once per replica. Where these rules end, TensorFlow's own converters go on
 (:mod:`converted`). Where only the run knows how many rows replicas have, :mod:`uneven`,
 :mod:`row_sums` and :mod:`dims` have the rules. To change: add a rule and its case to
 tests/virtual/joining_cases.py.
 """
 
-from tpudist.virtual.batching_rules import axes, converted, elementwise, examples, lists, row_sums  # noqa: F401 (they register)
+from tpudist.virtual.batching_rules import (  # noqa: F401 (they register)
+    axes,
+    converted,
+    elementwise,
+    examples,
+    linear_algebra,
+    lists,
+    places,
+    row_sums,
+)
 from tpudist.virtual.batching_rules.elementwise import TOTAL
 from tpudist.virtual.batching_rules.node import LINEAR, LISTS, PASSES, RANKS, RESHAPES, RULES, Node
 from tpudist.virtual.batching_rules.unknown_sizes import SELECTING, UNEVEN, of_unknown_sizes

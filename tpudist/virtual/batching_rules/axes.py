@@ -66,6 +66,26 @@ def tile(node):
     return node.stacked(node.inputs[0].stacked(), shifted)
 
 
+@rule("CumulativeLogsumexp")
+def cumulative(node):
+    """Along an axis that is known."""
+    axis = node.constant(1)
+    if axis is None:
+        return None
+    after = int(axis) % len(node.shape()) + 1
+    return node.stacked(node.inputs[0].stacked(), constants.constant(after, axis.dtype))
+
+
+@rule("Roll")
+def roll(node):
+    """Shifted along axes that are known."""
+    axes = node.constant(2)
+    if axes is None or not node.is_uniform(1):
+        return None
+    shifted = constants.constant(axes % len(node.shape()) + 1, axes.dtype)
+    return node.stacked(node.inputs[0].stacked(), node.inputs[1].value, shifted)
+
+
 @rule("BroadcastTo")
 def broadcast_to(node):
     """Broadcast to a shape that is known."""
@@ -77,9 +97,9 @@ def broadcast_to(node):
     )
 
 
-@rule("Pad", "PadV2", "MirrorPad")
+@rule("MirrorPad", "MirrorPadGrad", "Pad", "PadV2")
 def pad(node):
-    """Padded by widths that are known."""
+    """Padded by widths that are known, or the gradient of that."""
     widths = node.constant(1)
     if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
         return None
@@ -110,19 +130,6 @@ def pack(node):
             node.op.get_attr("axis") % len(node.shape()) + 1,
         )
     )
-
-
-@rule("GatherV2", "ResourceGather")
-def gather(node):
-    """Rows of one table, as in an embedding."""
-    if not (node.is_uniform(0) and node.is_batch(1)) or (node.op.get_attr("batch_dims")):
-        return None
-    if len(node.inputs) > 2 and node.constant(2) != 0:
-        return None
-    rest = [value.value for value in node.inputs[2:]]
-    (made,) = node.make(node.inputs[0].value, node.inputs[1].tensors()[0], *rest)
-    kind = "rows" if node.input_shape(1) else "stacked"
-    return [batched_values.Batch(node.count, node.shape(), **{kind: made})]
 
 
 @rule("LookupTableFindV2")

@@ -1,10 +1,9 @@
 """Where these rules end, TensorFlow's converters for ``tf.vectorized_map`` go on.
 
 They are used for ops of which each was compared with one op per replica, on every kind of
-inputs that its case has (tests/virtual/converted_cases.py). Left out are those that give
-other values (``Roll`` along several axes), do not check what a single op checks
-(``UnsortedSegment*``, ``SparseSegment*``: numbers of segments), loop over the replicas (random
-ops), or whose op has a rule here.
+inputs that its case has (tests/virtual/converted_cases.py). Left out are those that do not
+check what a single op checks (``SparseSegment*``: numbers of segments), loop over the replicas
+(random ops), or whose op has a rule here.
 """
 
 import tensorflow as tf
@@ -13,23 +12,19 @@ from tpudist.tfcompat import vectorized
 from tpudist.virtual import batched_values
 from tpudist.virtual.batching_rules.node import rule
 
-CONVERTED = """AdjustContrastv2 AdjustHue AdjustSaturation Angle AvgPool3D AvgPool3DGrad
-BatchToSpaceND BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e
-BesselK1 BesselK1e BesselY0 BesselY1 BitwiseXor Bucketize Cholesky ClipByValue Complex
-ComplexAbs Conj ConjugateTranspose Cross Cumprod Cumsum Dawsn Diag DiagPart Digamma EnsureShape
-Erfc Erfinv Expint FFT FFT2D FFT3D FresnelCos FresnelSin GatherNd IFFT IFFT2D IFFT3D IRFFT
-IRFFT2D IRFFT3D Igamma IgammaGradA Igammac Imag LeftShift LogMatrixDeterminant LowerBound
-MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2
-MatrixDiagV3 MatrixInverse MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 MatrixSolve
-MatrixTriangularSolve MaxPool3D MaxPoolV2 Ndtri Polygamma RFFT RFFT2D RFFT3D Real ReverseV2
-RightShift Select SpaceToBatchND Spence SplitV TensorScatterUpdate TopKV2 TruncateMod UpperBound
-Xlog1py Zeta""".split()
+CONVERTED = """AdjustContrastv2 AdjustHue AdjustSaturation Angle BatchToSpaceND BesselI0
+BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0
+BesselY1 BitwiseXor Bucketize Cholesky ClipByValue Complex ComplexAbs Conj ConjugateTranspose
+Cross Cumprod Cumsum Dawsn Diag DiagPart Digamma EnsureShape Erfc Erfinv Expint FFT FFT2D FFT3D
+FresnelCos FresnelSin GatherNd IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D Igamma IgammaGradA
+Igammac Imag LeftShift LogMatrixDeterminant LowerBound MatrixBandPart MatrixDiag MatrixDiagPart
+MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixInverse MatrixSetDiag
+MatrixSetDiagV2 MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve Ndtri Polygamma RFFT RFFT2D
+RFFT3D Real ReverseV2 RightShift Select SpaceToBatchND Spence SplitV TopKV2 TruncateMod
+UpperBound Xlog1py Zeta""".split()
 
 #: The highest rank of an input or output: with one axis more all their kernels take it.
 _RANK = 4
-
-#: Ops on volumes, whose converters add no axis.
-_OF_VOLUMES = ("AvgPool3D", "AvgPool3DGrad", "MaxPool3D")
 
 
 @rule(*CONVERTED)
@@ -37,8 +32,7 @@ def converted(node):
     """What TensorFlow's converter makes of the op, if it has the shapes of the replicas'."""
     shapes = [node.input_shape(i) for i in range(len(node.inputs))]
     made = [node.shape(i) for i in range(len(node.op.outputs))]
-    highest = _RANK + (node.op.type in _OF_VOLUMES)
-    if None in made or any(len(shape) > highest for shape in shapes + made):
+    if None in made or any(len(shape) > _RANK for shape in shapes + made):
         return None
     given = [_given(value) for value in node.inputs]
     found = None if None in given else vectorized.converted(node.op, node.count, given)

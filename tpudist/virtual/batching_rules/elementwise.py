@@ -4,17 +4,17 @@ from tpudist.virtual import batched_values
 from tpudist.virtual.batching_rules.node import BROADCAST_RANK, LINEAR, PASSES, rule
 
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Elu Erf Exp
-Expm1 Floor Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p
-LogicalNot Neg OnesLike Reciprocal Relu Relu6 Rint Round Rsqrt Selu Sigmoid
+Expm1 FakeQuantWithMinMaxArgs Floor Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p
+LogicalNot Neg OnesLike PopulationCount Reciprocal Relu Relu6 Rint Round Rsqrt Selu Sigmoid
 Sign Sin Sinh Softplus Softsign Sqrt Square Tan Tanh ZerosLike""".split()
 
 BROADCAST = """Add AddV2 Atan2 BitwiseAnd BitwiseOr Div DivNoNan Equal FloorDiv
 FloorMod Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr Maximum
-Minimum Mod Mul MulNoNan NotEqual Pow RealDiv SelectV2 SquaredDifference Sub
+Minimum Mod Mul MulNoNan NextAfter NotEqual Pow RealDiv SelectV2 SquaredDifference Sub
 TruncateDiv Xdivy Xlogy""".split()
 
-SAME_SHAPE = """AddN EluGrad InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad
-ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad
+SAME_SHAPE = """AddN EluGrad FakeQuantWithMinMaxArgsGradient InvGrad LeakyReluGrad
+ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad
 TanhGrad""".split()
 
 

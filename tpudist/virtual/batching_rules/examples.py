@@ -8,10 +8,12 @@ from tpudist.virtual import batched_values, constants
 from tpudist.virtual.batching_rules.node import rule
 
 #: Ops that take examples along their first axis.
-ROWS = """AvgPool Conv2D Conv3D DepthwiseConv2dNative InTopKV2 MaxPool
-MaxPoolGrad SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
-BiasAdd ResizeBilinear ResizeNearestNeighbor SpaceToDepth
-DepthToSpace""".split()
+ROWS = """AvgPool AvgPool3D BiasAdd Conv2D Conv3D DepthToSpace DepthwiseConv2dNative
+ExtractImagePatches ImageProjectiveTransformV2 ImageProjectiveTransformV3 InTopKV2 LRN LRNGrad
+MaxPool MaxPool3D MaxPool3DGrad MaxPoolGrad MaxPoolGradV2 MaxPoolV2 ResizeBicubic
+ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
+ResizeNearestNeighborGrad SoftmaxCrossEntropyWithLogits SpaceToDepth
+SparseSoftmaxCrossEntropyWithLogits""".split()
 
 #: How many inputs of these ops are examples; the others are parameters.
 EXAMPLES = {
@@ -19,9 +21,15 @@ EXAMPLES = {
     "Conv2D": 1,
     "Conv3D": 1,
     "DepthwiseConv2dNative": 1,
+    "ImageProjectiveTransformV2": 2,
+    "ImageProjectiveTransformV3": 2,
     "InTopKV2": 2,
+    "MaxPoolGradV2": 3,
+    "MaxPoolV2": 1,
+    "ResizeBicubic": 1,
     "ResizeBilinear": 1,
     "ResizeNearestNeighbor": 1,
+    "ResizeNearestNeighborGrad": 1,
 }
 
 
@@ -46,7 +54,7 @@ def last_axis(node):
     return node.stacked(node.inputs[0].stacked())
 
 
-@rule("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput")
+@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
 def convolution_input_gradient(node):
     """The gradient of a convolution for its examples."""
     if not (node.is_uniform(1) and node.is_batch(2)):
@@ -54,7 +62,7 @@ def convolution_input_gradient(node):
     return node.rows(_sizes(node), node.inputs[1].value, node.inputs[2].rows())
 
 
-@rule("AvgPoolGrad")
+@rule("AvgPool3DGrad", "AvgPoolGrad")
 def average_gradient(node):
     """The gradient of an average pool."""
     return node.rows(_sizes(node), node.inputs[1].rows())
@@ -66,7 +74,7 @@ def _sizes(node):
     return constants.constant([size * node.count] + others, node.op.inputs[0].dtype)
 
 
-@rule("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
+@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
 def convolution_filter_gradient(node):
     """The gradient of a convolution for its filter, a sum over examples."""
     if not (node.summed and node.is_uniform(1)):
@@ -77,19 +85,32 @@ def convolution_filter_gradient(node):
 
 @rule("BiasAddGrad")
 def bias_gradient(node):
-    """The gradient of a bias, a sum over examples."""
-    if not node.summed:
+    """The gradient of a bias, a sum over examples; that of half floats is left to its kernel."""
+    if node.summed:
+        return [batched_values.Total(node.make(node.inputs[0].rows())[0])]
+    if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
         return None
-    return [batched_values.Total(node.make(node.inputs[0].rows())[0])]
+    rank = len(node.input_shape())
+    kept = 2 if node.op.get_attr("data_format") == b"NCHW" else rank
+    axes = [axis for axis in range(1, rank + 1) if axis != kept]
+    return node.found(tf.reduce_sum(node.inputs[0].stacked(), axes))
 
 
-@rule("UnsortedSegmentSum")
-def segment_sum(node):
-    """The gradient of an embedding, a sum over examples."""
-    if not (node.summed and node.is_uniform(2) and node.input_shape(1)):
-        return None
-    values, segments, count = node.inputs
-    return [batched_values.Total(node.make(values.rows(), segments.rows(), count.value)[0])]
+@rule("ReverseSequence")
+def reversed_sequences(node):
+    """The first elements of each example, as many as it has, in reverse."""
+    before = node.op.get_attr("batch_dim")
+    if not before:
+        return node.rows(*[value.rows() for value in node.inputs])
+    values, lengths = node.inputs
+    shape = [node.count] + node.input_shape()
+    first = list(range(1, before + 1)) + [0] + list(range(before + 1, len(shape)))
+    moved = [shape[axis] for axis in first]
+    rows = moved[:before] + [node.count * shape[before + 1]] + moved[before + 2 :]
+    examples = constants.reshape(tf.transpose(values.stacked(), first), rows)
+    (made,) = node.make(examples, lengths.rows())
+    back = [before] + [axis for axis in range(len(shape)) if axis != before]
+    return node.found(tf.transpose(constants.reshape(made, moved), back))
 
 
 @rule("MatMul")

@@ -28,6 +28,7 @@ RANKS = {
     "ArgMax": 7,
     "ArgMin": 7,
     "MirrorPad": 5,
+    "MirrorPadGrad": 5,
     "Pad": 6,
     "PadV2": 6,
     "SelectV2": 8,

@@ -82,7 +82,7 @@ def _to_rows(node, value, target, inner):
     return [Uneven(node.count, target[1:], sizes, rows=rows)]
 
 
-@rule("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
+@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
 def convolution_filter_gradient(node):
     """The gradient of a convolution for its filter, a sum over examples."""
     images, size, gradients = node.inputs

@@ -301,7 +301,7 @@ def filled(node):
     return _made(node, tf.broadcast_to(rows, whole), found[0])
 
 
-@rule("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput")
+@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
 def convolution_input_gradient(node):
     """The gradient of a convolution for its examples."""
     if not node.is_uniform(1) or not _all_uneven(node, 2):
@@ -309,7 +309,7 @@ def convolution_input_gradient(node):
     return _of_size(node, node.inputs[2], node.inputs[1].value)
 
 
-@rule("AvgPoolGrad")
+@rule("AvgPool3DGrad", "AvgPoolGrad")
 def average_gradient(node):
     """The gradient of an average pool."""
     return _of_size(node, node.inputs[1]) if _all_uneven(node, 1) else None

@@ -1,0 +1,105 @@
+"""Functions with branches, loops and calls."""
+
+import tensorflow as tf
+
+
+def loop(x, w):
+    return tf.while_loop(
+        lambda i, y: i < 3, lambda i, y: (i + 1, tf.tanh(y @ w) + x), (tf.constant(0), x)
+    )[1]
+
+
+def branch(x, w):
+    return tf.cond(tf.reduce_sum(w) > 0, lambda: tf.nn.relu(x @ w), lambda: x @ w * 2)
+
+
+def one_of_three(x, w):
+    return tf.switch_case(
+        tf.cast(w[1, 0] * 0 + 2, tf.int32),
+        [lambda: x @ w, lambda: x @ w + x, lambda: tf.nn.tanh(x @ w)],
+    )
+
+
+def mapped(x, w):
+    return tf.map_fn(lambda row: tf.tensordot(row, w, 1), x)
+
+
+def called(x, w):
+    return tf.function(lambda a, b: tf.tanh(a @ b))(x, w)
+
+
+def nested(x, w):
+    def step(i, y):
+        return i + 1, tf.cond(i < 1, lambda: loop(y, w), lambda: y * 2.0)
+
+    return tf.while_loop(lambda i, y: i < 2, step, (tf.constant(0), x))[1]
+
+
+def swapped(x, w):
+    """A loop whose variables change places."""
+    return tf.while_loop(
+        lambda i, a, b: i < 3,
+        lambda i, a, b: (i + 1, b @ w, a),
+        (tf.constant(0), tf.ones([4, 6]), x),
+    )[2]
+
+
+def array(x, w):
+    """A list written by a loop, some of it the same for all."""
+
+    def step(i, mine, everyones):
+        return i + 1, mine.write(i, x[i] * 2.0), everyones.write(i, w[0] * tf.cast(i, tf.float32))
+
+    _, mine, everyones = tf.while_loop(
+        lambda i, a, b: i < 4,
+        step,
+        (
+            tf.constant(0),
+            tf.TensorArray(tf.float32, 4, element_shape=[6]),
+            tf.TensorArray(tf.float32, 4, element_shape=[6]),
+        ),
+    )
+    return mine.stack() @ w + everyones.stack()
+
+
+FUNCTIONS = [loop, branch, one_of_three, mapped, called, nested, swapped, array]
+
+
+def until_large(x, divide):
+    """Replicas leave the loop at different times."""
+    return tf.while_loop(
+        lambda i, y, total: tf.reduce_sum(y) < 30.0,
+        lambda i, y, total: (i + (2 // (i + 1) if divide else 1), y * 1.5, total + y[0]),
+        (tf.constant(0), x, tf.zeros([6])),
+    )
+
+
+def late(i):
+    """0 in the first rounds, 1 in the last; 2 for a replica that is done."""
+    return tf.maximum(i - 2, 0)
+
+
+#: What fails for the counter of a replica that is done.
+GUARDED = {
+    "index": lambda x, i: x[i],
+    "axis": lambda x, i: tf.reshape(tf.reduce_max(x, late(i)), [-1])[0] * x[1],
+    "order": lambda x, i: tf.transpose(x[:, :4], tf.stack([late(i), 1 - late(i)]))[0, 0] * x[1],
+    "shape": lambda x, i: tf.reshape(x, tf.stack([4 - i, -1]))[0, 0] * x[1],
+    "pieces": lambda x, i: tf.split(x[:, :4], 2, late(i))[0][0, 0] * x[1],
+    "repeated": lambda x, i: tf.tile(x[0], tf.reshape(4 - 2 * late(i), [1]))[0] * x[1],
+    "one after the other": lambda x, i: tf.concat([x, x], late(i))[0, 0] * x[1],
+    "gather": lambda x, i: tf.gather(x, i),
+}
+
+
+#: Two branches, and whether both can be joined and chosen from.
+APART = {
+    "same shape": (lambda x: x * 2, lambda x: tf.zeros_like(x) - 1.0, True),
+    "flipped": (lambda x: x[:, ::-1], lambda x: x, True),
+    "scalars": (lambda x: tf.reduce_sum(x), lambda x: tf.constant(3.0), True),
+    "alike on all": (lambda x: tf.constant([1.0, 2.0]), lambda x: tf.constant([3.0, 4.0]), True),
+    "several": (lambda x: (x, x[0]), lambda x: (-x, x[1] * 2), True),
+    "never a number": (lambda x: tf.math.log(x - 0.5), lambda x: x, True),
+    "other shapes": (lambda x: x[:2], lambda x: x[:3], False),
+    "may fail": (lambda x: tf.gather(x, 5 - tf.cast(x[0, 0] * 6, tf.int32)), lambda x: x[0], False),
+}

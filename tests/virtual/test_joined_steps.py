@@ -1,0 +1,102 @@
+"""Steps in a loop are joined too where a tf.function is not yet traced once (1.14 to 2.3).
+
+The oracle is TensorFlow, run on each replica's share alone.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.virtual import flow_cases
+from tpudist import v2_2
+from tpudist.contrib.distribute import MultiStepContext
+from tpudist.core import adapter
+from tpudist.tfcompat import distributed, versions
+
+if versions.TRACE_ONCE or not versions.TRACES_AS_FIRST:
+    pytest.skip("from 2.4 on a function does the same; 1.13 joins none", allow_module_level=True)
+
+from tests.virtual import joining_cases
+
+CORES = 4
+_v1 = tf.compat.v1
+
+
+class _Input:
+    """What the steps take."""
+
+    def get_next(self):
+        return tf.constant(0)
+
+
+@pytest.fixture
+def strategy():
+    """One that traces a replica function once, as a TPUEstimator's does."""
+    with tf.Graph().as_default():
+        made = v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % CORES))
+        made.extended.traces_once = True
+        with made.scope():
+            yield made
+
+
+def shares():
+    """Numbers from 0.1 to 0.9, others for each replica."""
+    return np.random.RandomState(0).uniform(0.1, 0.9, (CORES, 4, 6)).astype(np.float32)
+
+
+def _leaves(fn, x):
+    return [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(fn(x))]
+
+
+def stepped(strategy, fn, values):
+    """What each replica returns from a step: N tensors for each leaf."""
+    extended = strategy.extended
+
+    def share():
+        return tf.constant(values)[tf.distribute.get_replica_context().replica_id_in_sync_group]
+
+    def step(context, unused):
+        x = extended.call_for_each_replica(share)
+        for i, leaf in enumerate(extended.call_for_each_replica(_leaves, args=(fn, x))):
+            context.set_last_step_output("%03d" % i, leaf)
+
+    found = adapter.run_steps(strategy, step, _Input(), 1, None, MultiStepContext())
+    outputs = sorted(found.last_step_outputs.items())
+    return [
+        adapter.local_results(strategy, distributed.per_replica(extended, leaf))
+        for _, leaf in outputs
+    ]
+
+
+def check(strategy, fn, values):
+    """Compares the replicas' results of `fn` with TensorFlow's on each share."""
+    found = stepped(strategy, fn, values)
+    assert strategy.extended.explanations[-1].share > 0
+    expected = [_leaves(fn, tf.constant(share)) for share in values]
+    with _v1.Session() as session:
+        session.run([_v1.global_variables_initializer(), _v1.tables_initializer()])
+        found, expected = session.run([[list(leaf) for leaf in found], expected])
+    for replica, wanted in enumerate(expected):
+        for got, value in zip(found, wanted):
+            np.testing.assert_allclose(got[replica], value, 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("case", sorted(joining_cases.CASES))
+def test_each_replica_gets_its_own_values(strategy, case):
+    check(strategy, joining_cases.CASES[case], shares())
+
+
+@pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
+def test_control_flow(strategy, fn):
+    check(strategy, lambda x: fn(x, joining_cases.kernel(6, 6) - 0.1), shares())
+
+
+def test_replicas_leave_a_loop_at_different_times(strategy):
+    values = shares() * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
+    check(strategy, lambda x: flow_cases.until_large(x, False), values)
+
+
+@pytest.mark.parametrize("name", sorted(flow_cases.APART))
+def test_replicas_take_different_branches(strategy, name):
+    one, other, _ = flow_cases.APART[name]
+    check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), shares())
