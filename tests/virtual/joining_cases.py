@@ -89,6 +89,14 @@ def _table():
         return tf.lookup.StaticHashTable(initializer, 7.0)
 
 
+def _recurrent(step):
+    """What a loop makes of what it takes step by step."""
+    first = tf.zeros([4])
+    return tf.while_loop(
+        lambda i, y: i < 6, lambda i, y: (i + 1, tf.tanh(y * 2 + step(i))), (0, first)
+    )[1]
+
+
 def looked_up(keys):
     """What a table has for keys, some of which it has not."""
     return _table().lookup(keys)
@@ -210,6 +218,8 @@ CASES = {
     "OneHot": lambda x: [
         tf.one_hot(labels(x), 6),
         tf.one_hot(tf.cast(tf.reduce_sum(x), tf.int32), 3),
+        tf.one_hot(labels(x), 6, axis=0),
+        tf.one_hot(tf.cast(x * 3, tf.int32), 3, 2.0, axis=1),
     ],
     "Passes": lambda x: [
         tf.identity(x),
@@ -226,6 +236,12 @@ CASES = {
         tf.slice(x, [0, 2], [4, 3]),
     ],
     "SliceGradient": lambda x: tf.gradients(x[1:, ::-2] ** 2, x)[0],
+    "Slices of a loop": lambda x: _recurrent(lambda i: x[:, i]),
+    "Slices of a loop, of one size": lambda x: _recurrent(
+        lambda i: tf.slice(x, [0, i], [4, 1])[:, 0]
+    ),
+    "Gradient of a loop's slices": lambda x: tf.gradients(_recurrent(lambda i: x[:, i]) ** 2, x)[0],
+    "Fill": lambda x: [tf.fill([2, 3], x[0, 0]), tf.fill([], x[1, 0])],
     "Parts": lambda x: (
         tf.split(x, 3, -1) + tf.split(x, 2) + (tf.unstack(x) + tf.unstack(x, axis=-1))
     ),

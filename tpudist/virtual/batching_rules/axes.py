@@ -86,14 +86,14 @@ def roll(node):
     return node.stacked(node.inputs[0].stacked(), node.inputs[1].value, shifted)
 
 
-@rule("BroadcastTo")
+@rule("BroadcastTo", "Fill")
 def broadcast_to(node):
     """Broadcast to a shape that is known."""
-    if node.is_uniform(0):
-        value = node.inputs[0]
+    value = node.inputs[node.op.type == "Fill"]
+    if isinstance(value, batched_values.Uniform):
         return [value.like([tf.broadcast_to(value.value, node.shape())])]
     return node.found(
-        tf.broadcast_to(node.inputs[0].aligned(len(node.shape())), [node.count] + node.shape())
+        tf.broadcast_to(value.aligned(len(node.shape())), [node.count] + node.shape())
     )
 
 
@@ -146,17 +146,14 @@ def look_up(node):
 
 @rule("OneHot")
 def one_hot(node):
-    """One-hot vectors along the last axis."""
-    if (
-        not node.is_batch(0)
-        or not node.is_uniform(1, 2, 3)
-        or (node.op.get_attr("axis") not in (-1, len(node.shape()) - 1))
-    ):
+    """One-hot vectors along an axis."""
+    if not node.is_batch(0) or not node.is_uniform(1, 2, 3):
         return None
     return node.found(
         tf.one_hot(
             node.inputs[0].stacked(),
             *[v.value for v in node.inputs[1:]],
+            axis=node.op.get_attr("axis") % len(node.shape()) + 1,
             dtype=node.op.outputs[0].dtype,
         )
     )
@@ -164,36 +161,29 @@ def one_hot(node):
 
 @rule("StridedSlice")
 def strided_slice(node):
-    """A slice whose bounds are known."""
-    bounds = [node.constant(i) for i in (1, 2, 3)]
-    if any(bound is None for bound in bounds):
+    """A slice that has the same bounds for every replica."""
+    bounds = _bounds(node)
+    if not bounds:
         return None
-    return node.found(
-        tf.raw_ops.StridedSlice(input=node.inputs[0].stacked(), **_bounds(node.op, bounds))
-    )
+    return node.found(tf.raw_ops.StridedSlice(input=node.inputs[0].stacked(), **bounds))
 
 
 @rule("StridedSliceGrad")
 def strided_slice_gradient(node):
-    """The gradient of a slice whose bounds are known."""
-    shape, *bounds = [node.constant(i) for i in range(4)]
-    if shape is None or any(bound is None for bound in bounds):
+    """The gradient of a slice that has the same bounds for every replica."""
+    bounds = _bounds(node)
+    if not bounds:
         return None
-    return node.found(
-        tf.raw_ops.StridedSliceGrad(
-            shape=constants.constant([node.count] + shape.tolist(), shape.dtype),
-            dy=node.inputs[4].stacked(),
-            **_bounds(node.op, bounds),
-        )
-    )
+    shape = constants.constant([node.count] + node.shape(), node.op.inputs[0].dtype)
+    dy = node.inputs[4].stacked()
+    return node.found(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
 
 
-def _bounds(op, bounds):
-    """The arguments of the slice, with the whole axis of replicas put first."""
-    made = {
-        name: constants.constant([first] + bound.tolist(), bound.dtype)
-        for name, first, bound in zip(("begin", "end", "strides"), (0, 0, 1), bounds)
-    }
+def _bounds(node):
+    """The arguments of a slice, with the whole axis of replicas put first; None if they differ."""
+    made = {name: _after(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)}
+    if any(each is None for each in made.values()):
+        return None
     for name, first in (
         ("begin_mask", 1),
         ("end_mask", 1),
@@ -201,22 +191,28 @@ def _bounds(op, bounds):
         ("new_axis_mask", 0),
         ("shrink_axis_mask", 0),
     ):
-        made[name] = op.get_attr(name) << 1 | first
+        made[name] = node.op.get_attr(name) << 1 | first
     return made
+
+
+def _after(first, node, index):
+    """Numbers that are the same for every replica, with `first` before them; or None."""
+    known, dtype = node.constant(index), node.op.inputs[index].dtype
+    if known is not None:
+        return constants.constant([first] + known.tolist(), dtype)
+    if not node.is_uniform(index):
+        return None
+    return tf.concat([constants.constant([first], dtype), node.inputs[index].value], 0)
 
 
 @rule("Slice")
 def slice_(node):
     """A slice that begins at the same place for every replica."""
-    if not node.is_uniform(1):
+    begin = _after(0, node, 1)
+    if begin is None:
         return None
-    begin = node.inputs[1].value
-    size = [node.count] + node.shape()
-    return node.stacked(
-        node.inputs[0].stacked(),
-        tf.concat([tf.zeros([1], begin.dtype), begin], 0),
-        constants.constant(size, begin.dtype),
-    )
+    size = constants.constant([node.count] + node.shape(), node.op.inputs[1].dtype)
+    return node.stacked(node.inputs[0].stacked(), begin, size)
 
 
 @rule("Split")
