@@ -13,6 +13,7 @@ from tpudist.virtual import (
     extended,
     lent_copies,
     merge,
+    optionals,
     program,
     reduce_once,
     segment_calls,
@@ -166,6 +167,15 @@ MUTANTS = [
     Mutant("replicas get the other branch's result", branches_apart, "_alike", _swapped, [FLOW]),
     Mutant("replicas go on in a loop they left", apart, "chosen", _first_chosen, [FLOW]),
     Mutant("what may fail is done for all", apart, "_is_safe", _constant(True), [FLOW]),
+    Mutant("packed values are swapped", optionals.Optionals, "each", _reversed, [FLOW]),
+    Mutant("those by branch are swapped", optionals.ByBranch, "each", _reversed, [FLOW]),
+    Mutant(
+        "a gradient gets the other branch's values",
+        optionals.ByBranch,
+        "of_branch",
+        lambda was: lambda self, index, condition: was(self, -1 - index, condition),
+        [FLOW],
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ from tests.mutation import breaking
 from tests.virtual import joining_cases, test_joining
 from tpudist.core import cluster
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import batched_values, batching_rules
+from tpudist.virtual import batched_values, batching_rules, optionals
 
 CORES = test_joining.CORES
 
@@ -49,6 +49,13 @@ def _list_swapped(batched):
     return batched.like([swapped])
 
 
+def _optional_swapped(batched):
+    if not isinstance(batched, optionals.Optionals):
+        return None
+    value = optionals.unpacked(batched, *batched.kinds[0])
+    return optionals.Optionals.of(CORES, tf.reverse(value, [0]), *batched.kinds[0])
+
+
 def _one_more(batched):
     if not isinstance(batched, batched_values.Uniform) or not batched.value.dtype.is_integer:
         return None
@@ -60,6 +67,7 @@ WAYS = {
     "axis turned": _turned,
     "replica left out": left_out,
     "replicas' lists swapped": _list_swapped,
+    "replicas' optionals swapped": _optional_swapped,
     "one more": _one_more,
 }
 

@@ -20,6 +20,26 @@ def one_of_three(x, w):
     )
 
 
+def packed(x, w):
+    """Branches that compute more than they give: their gradients need it, one more, one less."""
+    number = tf.cast(tf.reduce_sum(w) * 0.0, tf.int32) + 1
+    return tf.switch_case(
+        number,
+        [
+            lambda: tf.sin(x) * 2.0,
+            lambda: tf.sin(tf.tanh(x @ w)) * tf.exp(tf.sin(w[0])) * tf.sin(w[1] * x),
+            lambda: tf.exp(tf.exp(tf.sin(w[0]))) * x,
+        ],
+    )
+
+
+def branch_in_loop(x, w):
+    def step(i, y):
+        return i + 1, tf.cond(i < 1, lambda: tf.tanh(tf.sin(y) @ w), lambda: tf.exp(tf.sin(y)))
+
+    return tf.while_loop(lambda i, y: i < 3, step, (tf.constant(0), x))[1]
+
+
 def mapped(x, w):
     return tf.map_fn(lambda row: tf.tensordot(row, w, 1), x)
 
@@ -62,7 +82,18 @@ def array(x, w):
     return mine.stack() @ w + everyones.stack()
 
 
-FUNCTIONS = [loop, branch, one_of_three, mapped, called, nested, swapped, array]
+FUNCTIONS = [
+    loop,
+    branch,
+    one_of_three,
+    packed,
+    branch_in_loop,
+    mapped,
+    called,
+    nested,
+    swapped,
+    array,
+]
 
 
 def until_large(x, divide):
@@ -102,4 +133,30 @@ APART = {
     "never a number": (lambda x: tf.math.log(x - 0.5), lambda x: x, True),
     "other shapes": (lambda x: x[:2], lambda x: x[:3], False),
     "may fail": (lambda x: tf.gather(x, 5 - tf.cast(x[0, 0] * 6, tf.int32)), lambda x: x[0], False),
+}
+
+
+@tf.custom_gradient
+def checked(x):
+    """A function whose gradient has an effect."""
+
+    def gradient(dy):
+        tf.debugging.assert_less(dy, 1e9)
+        return dy * tf.cos(x * x)
+
+    return tf.sin(x), gradient
+
+
+#: Two branches, and whether their gradients too can be joined and chosen from.
+DIFFERENTIABLE = {
+    "other numbers of values": (
+        lambda x, w: tf.tanh(tf.sin(x)) * w[:4],
+        lambda x, w: tf.exp(tf.sin(tf.sin(x) * w[0])),
+        True,
+    ),
+    "some alike on all": (lambda x, w: x * tf.exp(tf.sin(w[:4])), lambda x, w: tf.sin(x), True),
+    "broadcast": (lambda x, w: tf.sin(x) - tf.exp(x[:1]), lambda x, w: x[::-1] * 2.0, True),
+    "in a call": (lambda x, w: tf.function(lambda y: tf.sin(tf.sin(y)))(x), lambda x, w: x, False),
+    "costly": (lambda x, w: tf.sin(x @ w), lambda x, w: tf.exp(tf.sin(x)), False),
+    "with an effect": (lambda x, w: checked(tf.exp(x)), lambda x, w: tf.exp(tf.sin(x)), False),
 }

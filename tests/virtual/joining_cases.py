@@ -283,7 +283,14 @@ def _lists(x):
     ]
 
 
+def _optionals(x):
+    """What is packed for a gradient, and unpacked there."""
+    held = raw("OptionalFromValue", [x])
+    return raw("OptionalGetValue", tf.identity(held), [tf.float32], [[4, 6]])[0]
+
+
 CASES["Lists"] = _lists
+CASES["Optionals"] = _optionals
 for cases in (converted_cases, example_cases, places_cases):
     CASES.update(cases.CASES)
 CASES.update((op_type, functools.partial(_unary, op_type)) for op_type in elementwise.UNARY)

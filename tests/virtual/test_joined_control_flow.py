@@ -3,6 +3,8 @@
 The oracle is TensorFlow, run on each replica's share alone.
 """
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -16,7 +18,7 @@ if not versions.TRACE_ONCE:
         "before 2.4 the replica function is traced once per replica", allow_module_level=True
     )
 
-from tests.virtual.flow_cases import APART, FUNCTIONS, GUARDED, nested, until_large
+from tests.virtual.flow_cases import APART, DIFFERENTIABLE, FUNCTIONS, GUARDED, nested, until_large
 from tests.virtual.joining_cases import kernel
 from tests.virtual.test_joining import CORES, SUM, check, run, shares
 from tpudist.virtual import joined_graph
@@ -133,17 +135,36 @@ def test_replicas_take_one_of_several_branches(strategy, apart, shift):
     assert not apart & _FLOW
 
 
-def test_gradients_of_branches_that_differ(strategy):
-    def gradient(x):
+def _gradients(fn, condition):
+    """The gradients of a branch for `x` and for weights."""
+
+    def gradients(x):
         weights = kernel(6, 6)
         with tf.GradientTape() as tape:
             tape.watch([x, weights])
-            loss = tf.cond(
-                x[0, 0] > 0.5, lambda: tf.nn.tanh(x @ weights), lambda: tf.sqrt(x) @ weights * 2
-            )
-        return tape.gradient(loss, [x, weights])
+            one, other = [functools.partial(each, x, weights) for each in fn]
+            loss = tf.reduce_sum(tf.cond(condition(x), one, other) ** 2)
+        found = tape.gradient(loss, [x, weights], unconnected_gradients="zero")
+        return [tf.convert_to_tensor(each) for each in found]
 
-    check(strategy, gradient, shares(4, 6))
+    return gradients
+
+
+@pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
+def test_gradients_of_branches_that_differ(strategy, apart, name):
+    *branches, joins = DIFFERENTIABLE[name]
+    check(strategy, _gradients(branches, lambda x: x[0, 0] > 0.5), shares(4, 6))
+    assert bool(apart & _FLOW) == (not joins)
+
+
+@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
+def test_gradients_of_branches_that_all_replicas_take(strategy, apart, name, taken):
+    """What a branch computed is handed to its gradient for all replicas at once."""
+    *branches, _ = DIFFERENTIABLE[name]
+    one = tf.Variable(1.0)
+    check(strategy, _gradients(branches, lambda x: (one > 0.0) == taken), shares(4, 6))
+    assert not apart & {"OptionalFromValue", "OptionalGetValue"}
 
 
 def test_random_numbers_of_a_loop_differ_between_replicas(strategy):

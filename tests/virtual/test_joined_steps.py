@@ -3,6 +3,8 @@
 The oracle is TensorFlow, run on each replica's share alone.
 """
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -89,6 +91,31 @@ def test_each_replica_gets_its_own_values(strategy, case):
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
 def test_control_flow(strategy, fn):
     check(strategy, lambda x: fn(x, joining_cases.kernel(6, 6) - 0.1), shares())
+
+
+@pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
+def test_gradients_of_control_flow(strategy, fn):
+    def gradients(x):
+        weights = joining_cases.kernel(6, 6) - 0.1
+        return tf.gradients(tf.reduce_sum(fn(x, weights) ** 2), [x, weights])
+
+    check(strategy, gradients, shares())
+
+
+#: On 1.15 a gradient with an effect, in a branch, ends in an AssertionError of cond_v2.
+_DIFFERENTIABLE = sorted(set(flow_cases.DIFFERENTIABLE) - {"with an effect"})
+
+
+@pytest.mark.parametrize("name", _DIFFERENTIABLE)
+def test_gradients_of_branches(strategy, name):
+    *branches, _ = flow_cases.DIFFERENTIABLE[name]
+
+    def gradients(x):
+        weights = joining_cases.kernel(6, 6)
+        one, other = [functools.partial(each, x, weights) for each in branches]
+        return tf.gradients(tf.reduce_sum(tf.cond(x[0, 0] > 0.5, one, other) ** 2), x)
+
+    check(strategy, gradients, shares())
 
 
 def test_replicas_leave_a_loop_at_different_times(strategy):

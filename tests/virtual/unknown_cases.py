@@ -12,6 +12,9 @@ from tpudist.virtual.batching_rules import elementwise
 #: A variable that is not a strategy's.
 _TABLE = tf.Variable(kernel(6, 2))
 
+#: {op type: what it is given besides a size}
+_TRANSFORMS = {"ImageProjectiveTransformV2": (), "ImageProjectiveTransformV3": (0.5,)}
+
 
 def images(x):
     return tf.reshape(x, [-1, 1, 2, 3])
@@ -61,7 +64,17 @@ def _masked(x, y):
 def _lists(x, y):
     """A loop that carries rows, and one that carries a list of them."""
     summed = tf.while_loop(lambda i, z: i < 3, lambda i, z: (i + 1, z * x + 1), (0, x * 0))[1]
-    return [summed, tf.cond(tf.constant(True), lambda: x * 2, lambda: x)]
+    return [
+        summed,
+        tf.cond(tf.constant(True), lambda: x * 2, lambda: x),
+        gradient(
+            lambda x, v: tf.reduce_sum(
+                tf.cond(v[0] > 0, lambda: tf.tanh(tf.sin(x)), lambda: tf.exp(tf.sin(v)) * x)
+            ),
+            x,
+            w(x),
+        ),
+    ]
 
 
 #: {name: function of x and y}
@@ -274,23 +287,10 @@ CASES = {
             ),
             x,
         ),
-        raw(
-            "ImageProjectiveTransformV2",
-            images(x),
-            tf.tile(tf.constant([[1, 0, 0.3, 0, 1, 0, 0, 0]]), [count(x), 1]) * x[:, :1],
-            [2, 2],
-            interpolation="BILINEAR",
-        ),
         [
-            raw(
-                each,
-                images(x),
-                tf.ones([count(x), 8]) * x[:, :1],
-                [2, 2],
-                0.5,
-                interpolation="NEAREST",
-            )
-            for each in {"ImageProjectiveTransformV3"} & set(dir(tf.raw_ops))
+            raw(each, images(x), x[:, :1] * tf.ones([8]), [2, 2], *more, interpolation="NEAREST")
+            for each, more in _TRANSFORMS.items()
+            if each in dir(tf.raw_ops)
         ],
     ],
     "reflected": lambda x, y: tf.pad(x, [[0, 0], [1, 2]], "REFLECT"),
@@ -309,6 +309,7 @@ APART = {
     "convolutions": "Conv2DBackpropFilter Conv3DBackpropFilterV2 "
     "DepthwiseConv2dNativeBackpropFilter",
     "tables": "OneHot Range StridedSlice",
+    "control flow": "Identity OptionalFromValue OptionalGetValue",
 }
 
 #: {name: function of x}, whose sum over the replicas is wanted

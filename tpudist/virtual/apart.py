@@ -14,17 +14,22 @@ _SAFE = (
     frozenset(batching_rules.TOTAL)
     | frozenset(batching_rules.PASSES)
     | frozenset(
-        """BatchMatMulV2 BatchMatMulV3 BiasAdd Const MatMul Pack Rank ReadVariableOp Shape Size
-        Softmax Squeeze Unpack""".split()
+        """BatchMatMulV2 BatchMatMulV3 BiasAdd BiasAddGrad Const MatMul OptionalFromValue
+        OptionalGetValue OptionalNone Pack Rank ReadVariableOp Shape Size Softmax Squeeze
+        Unpack""".split()
     )
 )
 
 #: Ops that are safe where these inputs (axes, shapes, places) are known while tracing.
 _SETTINGS = {
     **dict.fromkeys("All Any ExpandDims Max Mean Min Prod Reshape Sum Tile Transpose".split(), [1]),
+    "BroadcastGradientArgs": [0, 1],
+    "BroadcastTo": [1],
     "ConcatV2": [-1],
+    "Fill": [0],
     "Split": [0],
     "StridedSlice": [1, 2, 3],
+    "StridedSliceGrad": [0, 1, 2, 3],
 }
 
 #: The highest rank that the choice between two values takes, beside the axis of replicas.
@@ -51,9 +56,17 @@ def _is_safe(op):
         return True
     return (
         op.type in _SETTINGS
-        and all(functions.static_value(op.inputs[i]) is not None for i in _SETTINGS[op.type])
+        and all(_is_known(op.inputs[i]) for i in _SETTINGS[op.type])
         and all(tensor.shape.is_fully_defined() for tensor in op.inputs)
     )
+
+
+def _is_known(tensor):
+    """Whether the value of a setting is known while tracing: it may be made of shapes."""
+    if functions.static_value(tensor) is not None:
+        return True
+    made_of = tensor.op.inputs
+    return tensor.op.type == "BroadcastGradientArgs" and all(map(_is_known, made_of))
 
 
 def stacked(value, what):

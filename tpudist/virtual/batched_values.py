@@ -8,6 +8,7 @@ A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
 * `Total`: one tensor ``[b, ...]``, the sum over the replicas;
 * `Each`: N tensors;
 * `Lists`: one tensor list, whose elements are the stacked elements of N lists;
+* `optionals.Optionals`: one optional, whose value is the stacked values of N optionals;
 * `uneven_values.Uneven`: one tensor with the rows of all replicas, of unknown numbers.
 
 Conversions add ops to the current graph, once. A batched value without tensors is an
@@ -19,7 +20,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs
-from tpudist.virtual import constants, reduce_once, tensor_lists, uneven_values
+from tpudist.virtual import constants, optionals, reduce_once, tensor_lists, uneven_values
 from tpudist.virtual.tensor_lists import NotJoined
 from tpudist.virtual.uniform_values import Constant, Uniform  # noqa: F401 (one name for all)
 
@@ -297,6 +298,8 @@ def converted(batched, outline):
     """`batched`, held as `outline` is, which can hold it."""
     if is_like(batched, outline):
         return batched
+    if isinstance(outline, optionals.Optionals):
+        return optionals.converted(batched, outline)
     if isinstance(outline, Total):
         return Total(batched.total())
     if isinstance(outline, Each):

@@ -8,10 +8,13 @@ import functools
 
 import tensorflow as tf
 
-from tpudist.virtual import apart, batched_values
+from tpudist.virtual import apart, batched_values, optionals
 from tpudist.virtual.identity_map import IdentityMap
 
 _WHAT = "replicas take different branches"
+
+#: Ops that are rather done for those alone that take the branch.
+_COSTLY = ("BatchMatMulV2", "BatchMatMulV3", "MatMul")
 
 
 def join(joined, op, given, branches):
@@ -28,21 +31,41 @@ def join(joined, op, given, branches):
     """
     if op.inputs[0].dtype not in (tf.bool, tf.int32) or op.inputs[0].shape.rank != 0:
         raise batched_values.NotJoined(_WHAT)
-    if any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.outputs):
-        raise batched_values.NotJoined("%s, and a gradient needs what they computed" % _WHAT)
+    if any(isinstance(value, optionals.Optionals) for value in given):
+        raise batched_values.NotJoined("%s, and take what others have packed" % _WHAT)
     apart.check(branches, _WHAT)
+    costly = [op.type for branch in branches for op in branch.body if op.type in _COSTLY]
+    if costly:
+        raise batched_values.NotJoined("%s, and %s for all costs more" % (_WHAT, costly[0]))
     taken = _taken(apart.stacked(given[0], _WHAT), len(branches))
+    packed = [_are_packed(each) for each in zip(*[branch.outputs for branch in branches])]
     inners = [joined.inside(IdentityMap()) for _ in branches]
-    for inner, branch in zip(inners, branches):
-        inner.add_function(branch, given[1:])
+    for i, (inner, branch) in enumerate(zip(inners, branches)):
+        inner.add_function(branch, [_of_branch(value, i, given[0]) for value in given[1:]])
     results = [inner.held(branch.outputs) for inner, branch in zip(inners, branches)]
     made = [
-        _chosen(taken, _alike(values, [branch.outputs[i] for branch in branches]))
+        optionals.ByBranch(given[0], taken, values)
+        if packed[i]
+        else _chosen(taken, _alike(values, [branch.outputs[i] for branch in branches]))
         for i, values in enumerate(zip(*results))
     ]
     for inner in inners:
         joined.record.add(inner.record)
     return made
+
+
+def _are_packed(tensors):
+    """Whether the branches pack something for their gradients in a place of their outputs."""
+    if all(tensor.op.type in (optionals.FULL, optionals.EMPTY) for tensor in tensors):
+        return True
+    if any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors):
+        raise batched_values.NotJoined("%s, which give resources or lists" % _WHAT)
+    return False
+
+
+def _of_branch(value, index, condition):
+    is_packed = isinstance(value, optionals.ByBranch)
+    return value.of_branch(index, condition) if is_packed else value
 
 
 def _taken(condition, number):

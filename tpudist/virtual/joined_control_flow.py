@@ -13,6 +13,7 @@ from tpudist.virtual import (
     joined_functions,
     loops_apart,
     nested,
+    optionals,
     sums,
 )
 from tpudist.virtual.identity_map import IdentityMap
@@ -61,6 +62,12 @@ def _branches(joined, op, given, wanted):
     results = zip(*[part.outputs for part in parts])
     outlines = [functools.reduce(batched_values.merged, each) for each in results]
     made = joined_functions.branches(op, given, parts, outlines)
+    made = [
+        value.after(given[0].value, [part.outputs[i] for part in parts])
+        if isinstance(value, optionals.Optionals)
+        else value
+        for i, value in enumerate(made)
+    ]
     for part in parts:
         joined.record.add(part.record)
     return made

@@ -12,6 +12,7 @@ from tpudist.virtual import (
     explanations,
     joined_control_flow,
     nested,
+    optionals,
     ordering,
     segments,
     shared_effects,
@@ -22,7 +23,12 @@ from tpudist.virtual import (
 )
 from tpudist.virtual.identity_map import IdentityMap
 
-_ON_LISTS = batching_rules.LISTS + batching_rules.PASSES
+#: {a batched value of another kind than tensors: the ops that take it}
+_TAKEN = {
+    batched_values.Lists: batching_rules.LISTS + batching_rules.PASSES,
+    optionals.ByBranch: batching_rules.PASSES,
+    optionals.Optionals: batching_rules.PACKED + batching_rules.PASSES,
+}
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
 
@@ -163,7 +169,7 @@ class JoinedGraph:
                 return found
         if op.type not in batching_rules.RULES or any(
             isinstance(batched, (batched_values.Each, uneven_values.Uneven))
-            or (isinstance(batched, batched_values.Lists) and op.type not in _ON_LISTS)
+            or op.type not in _TAKEN.get(type(batched), (op.type,))
             for batched in given
         ):
             return None

@@ -15,16 +15,27 @@ from tpudist.virtual.batching_rules import (  # noqa: F401 (they register)
     examples,
     linear_algebra,
     lists,
+    packing,
     places,
     row_sums,
 )
 from tpudist.virtual.batching_rules.elementwise import TOTAL
-from tpudist.virtual.batching_rules.node import LINEAR, LISTS, PASSES, RANKS, RESHAPES, RULES, Node
+from tpudist.virtual.batching_rules.node import (
+    LINEAR,
+    LISTS,
+    PACKED,
+    PASSES,
+    RANKS,
+    RESHAPES,
+    RULES,
+    Node,
+)
 from tpudist.virtual.batching_rules.unknown_sizes import SELECTING, UNEVEN, of_unknown_sizes
 
 __all__ = [
     "LINEAR",
     "LISTS",
+    "PACKED",
     "PASSES",
     "RANKS",
     "RESHAPES",

@@ -47,6 +47,9 @@ LISTS = tuple(
     "TensorListGather TensorListFromTensor ZerosLike AddN".split()
 )
 
+#: Ops on optionals.
+PACKED = ("OptionalFromValue", "OptionalGetValue")
+
 #: As in RANKS, where shapes are broadcast.
 BROADCAST_RANK = 5
 
