@@ -32,7 +32,8 @@ def line_of(text):
 def masked(x):
     mine = x * tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
     tf.print("here", mine[0, 0], output_stream=sys.stderr)  # a print
-    return tf.reduce_sum((mine @ x) * tf.linalg.svd(mine, compute_uv=False))  # singular values
+    rounded = tf.quantization.fake_quant_with_min_max_vars(mine, 0.0, 9.0)  # rounded
+    return tf.reduce_sum((mine @ x) * rounded)
 
 
 def all_joined(x):
@@ -45,9 +46,10 @@ def test_what_is_done_per_replica_is_told_with_its_line_and_reason(strategy):
     told = run(strategy, masked)
     assert told.startswith("masked (%s:%d): " % (__file__, line_of("def masked")))
     assert " % of its ops joined for 4 replicas" in told and "100 %" not in told
-    printed, values = line_of("# a print"), line_of("# singular values")
+    printed, rounded = line_of("# a print"), line_of("# rounded")
     assert "%s:%d: PrintV2 once per replica: it has an effect" % (__file__, printed) in told
-    assert "%s:%d: Svd once per replica: no batching rule" % (__file__, values) in told
+    reason = "FakeQuantWithMinMaxVars once per replica: no batching rule"
+    assert "%s:%d: %s" % (__file__, rounded, reason) in told
     assert "MatMul once" not in told
 
 
