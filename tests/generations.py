@@ -44,4 +44,7 @@ def as_tensorflow_1_starts():
             if isinstance(tf.TensorShape([1])[0], int):
                 tf.compat.v1.disable_v2_tensorshape()
                 stack.callback(tf.compat.v1.enable_v2_tensorshape)
+            if getattr(tf.Tensor, "_USE_EQUALITY", False):
+                tf.compat.v1.disable_tensor_equality()
+                stack.callback(tf.compat.v1.enable_tensor_equality)
         yield

@@ -157,6 +157,18 @@ def test_gradients_of_branches_that_differ(strategy, apart, name):
     assert bool(apart & _FLOW) == (not joins)
 
 
+def test_gradients_of_branches_that_differ_are_taken_in_a_branch(strategy):
+    one = tf.Variable(1.0)
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.cond(x[0, 0] > 0.5, lambda: tf.sin(tf.sin(x)), lambda: tf.exp(tf.exp(x)))
+        return tf.cond(one > 0.0, lambda: tape.gradient(y, x), lambda: x)
+
+    check(strategy, gradient, shares(4, 6))
+
+
 @pytest.mark.parametrize("taken", [True, False])
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_gradients_of_branches_that_all_replicas_take(strategy, apart, name, taken):

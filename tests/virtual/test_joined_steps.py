@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests import generations
 from tests.virtual import flow_cases
 from tpudist import v2_2
 from tpudist.contrib.distribute import MultiStepContext
@@ -34,7 +35,7 @@ class _Input:
 @pytest.fixture
 def strategy():
     """One that traces a replica function once, as a TPUEstimator's does."""
-    with tf.Graph().as_default():
+    with generations.as_tensorflow_1_starts(), tf.Graph().as_default():
         made = v2_2.TPUStrategy(v2_2.TPUClusterResolver("virtual:%d" % CORES))
         made.extended.traces_once = True
         with made.scope():
@@ -91,6 +92,15 @@ def test_each_replica_gets_its_own_values(strategy, case):
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
 def test_control_flow(strategy, fn):
     check(strategy, lambda x: fn(x, joining_cases.kernel(6, 6) - 0.1), shares())
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 2])
+def test_replicas_take_one_of_several_branches(strategy, shift):
+    def fn(x):
+        number = tf.cast(x[0, 0] * CORES, tf.int32) + shift
+        return tf.switch_case(number, [lambda: x, lambda: x * 2, lambda: tf.zeros_like(x) - 1])
+
+    check(strategy, fn, shares())
 
 
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)

@@ -70,9 +70,9 @@ def _of_branch(value, index, condition):
 
 def _taken(condition, number):
     """For each branch but the last, which of the replicas take it."""
-    return (
-        [condition] if condition.dtype == tf.bool else [condition == i for i in range(number - 1)]
-    )
+    if condition.dtype == tf.bool:
+        return [condition]
+    return [tf.equal(condition, i) for i in range(number - 1)]
 
 
 def _chosen(taken, values):

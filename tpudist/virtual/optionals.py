@@ -113,7 +113,9 @@ class ByBranch:
         """The tensors that hold this batched value: none hold it for all replicas."""
         raise NotJoined("replicas take different branches, whose gradients are not joined")
 
-    held = like = tensors
+    def held(self, tensor):
+        """The same batched value of `tensor` (of the trace), in placeholders: there is none."""
+        return self.tensors()
 
     def static_shape(self, tensor):
         """The static shape of one replica's value of `tensor`, of the trace."""
@@ -163,6 +165,6 @@ def _kind(batched):
 def _switch(condition, functions):
     if len(functions) == 1:
         return functions[0]()
-    return (tf.cond if condition.dtype == tf.bool else tf.switch_case)(
-        condition, *(functions if condition.dtype == tf.bool else [functions])
-    )
+    if condition.dtype == tf.bool:
+        return tf.cond(condition, *functions)
+    return tf.switch_case(condition, functions)
