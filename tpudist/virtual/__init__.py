@@ -11,7 +11,7 @@ A replica function is traced once (:mod:`program`), cut where replicas meet
     segment         the ops between two merges of a trace
     batched value   how one tensor of a trace is held for all replicas: uniform
                     (the same), batch (stacked or as rows), total (the sum), each (N tensors),
-                    lists (one tensor list with the elements of all)
+                    lists (one tensor list with the elements of all), optionals (one of all)
     joining         calling a segment once for all replicas
     batching rule   what an op becomes when it is joined
     apart           said of an op that is done once per replica between joined ones
