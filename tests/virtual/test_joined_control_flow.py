@@ -157,6 +157,31 @@ def test_gradients_of_branches_that_differ(strategy, apart, name):
     assert bool(apart & _FLOW) == (not joins)
 
 
+@pytest.mark.parametrize("differ", [True, False])
+@pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
+def test_gradients_of_branches_are_taken_behind_a_merge(strategy, name, differ):
+    """What a branch hands to its gradient is handed on to another segment."""
+    one, *branches = tf.Variable(1.0), *DIFFERENTIABLE[name][:2]
+
+    def gradient(x, total=None):
+        weights = kernel(6, 6)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            taken = x[0, 0] > 0.5 if differ else one > 0.0
+            y = tf.cond(taken, *[functools.partial(each, x, weights) for each in branches])
+        if total is None:
+            context = tf.distribute.get_replica_context()
+            return tape.gradient(y, x, context.all_reduce(SUM, tf.reduce_mean(y)) * y)
+        return y, tape.gradient(y, x, total * y)
+
+    values = shares(4, 6)
+    alone = tf.function(gradient)
+    total = sum(tf.reduce_mean(alone(tf.constant(v), 0.0)[0]) for v in values)
+    for (found,), share in zip(run(strategy, gradient, values), values):
+        expected = alone(tf.constant(share), total)[1]
+        np.testing.assert_allclose(found, expected, 1e-4, 1e-5)
+
+
 def test_gradients_of_branches_that_differ_are_taken_in_a_branch(strategy):
     one = tf.Variable(1.0)
 

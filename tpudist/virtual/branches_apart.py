@@ -37,14 +37,14 @@ def join(joined, op, given, branches):
     costly = [op.type for branch in branches for op in branch.body if op.type in _COSTLY]
     if costly:
         raise batched_values.NotJoined("%s, and %s for all costs more" % (_WHAT, costly[0]))
-    taken = _taken(apart.stacked(given[0], _WHAT), len(branches))
+    condition, taken = op.inputs[0], _taken(apart.stacked(given[0], _WHAT), len(branches))
     packed = [_are_packed(each) for each in zip(*[branch.outputs for branch in branches])]
     inners = [joined.inside(IdentityMap()) for _ in branches]
     for i, (inner, branch) in enumerate(zip(inners, branches)):
-        inner.add_function(branch, [_of_branch(value, i, given[0]) for value in given[1:]])
+        inner.add_function(branch, [_of_branch(value, i, condition) for value in given[1:]])
     results = [inner.held(branch.outputs) for inner, branch in zip(inners, branches)]
     made = [
-        optionals.ByBranch(given[0], taken, values)
+        optionals.ByBranch(condition, taken, values)
         if packed[i]
         else _chosen(taken, _alike(values, [branch.outputs[i] for branch in branches]))
         for i, values in enumerate(zip(*results))

@@ -8,6 +8,7 @@ import functools
 
 import tensorflow as tf
 
+from tpudist.tfcompat import functions
 from tpudist.virtual.tensor_lists import NotJoined
 from tpudist.virtual.uniform_values import Uniform
 
@@ -22,38 +23,50 @@ class Optionals:
       count: number of replicas.
       kinds: what it has after each branch, a pair of ``DType`` and shape for one replica, or
         None; of one branch while inside of it.
-      tensor: the optional.
-      condition: what tells the branches apart, a tensor; None inside of a branch.
+      tensors: the optional; behind branches also what tells them apart, their condition.
     """
 
-    #: How many tensors hold it.
-    width = 1
-
-    #: All are held alike, whatever they have.
-    fit = "optional"
-
-    def __init__(self, count, kinds=(), tensor=None, condition=None):
+    def __init__(self, count, kinds, tensors=()):
         self.count = count
         self.kinds = list(kinds)
-        self.value = tensor
-        self._condition = condition
+        self._tensors = list(tensors)
 
     @classmethod
     def of(cls, count, value, dtype, shape):
         """The optional of a stacked `value`, which has `shape` for one replica."""
-        return cls(count, [(dtype, shape)], tf.raw_ops.OptionalFromValue(components=[value]))
+        return cls(count, [(dtype, shape)], [_full(value)])
+
+    @property
+    def is_behind(self):
+        """Whether it is seen behind the branches."""
+        return len(self.kinds) > 1
+
+    @property
+    def width(self):
+        """How many tensors hold it."""
+        return 1 + self.is_behind
+
+    @property
+    def fit(self):
+        """What those have in common that are held alike: inside of branches all are."""
+        return "optional", str(self.kinds) if self.is_behind else None
+
+    @property
+    def value(self):
+        """The optional."""
+        return self._tensors[0]
 
     def tensors(self):
         """The tensors that hold this batched value."""
-        return [self.value]
+        return self._tensors
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
-        return Optionals(self.count, self.kinds, *tensors)
+        return Optionals(self.count, self.kinds, tensors)
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([tf.compat.v1.placeholder(tf.variant, [])])
+        return self.like([functions.placeholder_like(each) for each in self._tensors])
 
     def static_shape(self, tensor):
         """The static shape of one replica's value of `tensor`, of the trace."""
@@ -62,18 +75,15 @@ class Optionals:
     def after(self, condition, parts):
         """The same behind an op with branches of which `parts` are what each one gives."""
         kinds = [part.kinds[0] if isinstance(part, Optionals) else _kind(part) for part in parts]
-        return Optionals(self.count, kinds, self.value, condition)
+        return Optionals(self.count, kinds, [self.value, condition])
 
     def each(self):
         """One optional per replica."""
-        if not self.kinds or len(self.kinds) > 1 and self._condition is None:
-            raise NotJoined("what a gradient needs of a branch is held for all replicas")
         return [self._of_replica(replica) for replica in range(self.count)]
 
     def _of_replica(self, replica):
-        return _switch(
-            self._condition, [functools.partial(self._made, kind, replica) for kind in self.kinds]
-        )
+        made = [functools.partial(self._made, kind, replica) for kind in self.kinds]
+        return _switch(self._tensors[1], made) if self.is_behind else made[0]()
 
     def _made(self, kind, replica):
         if kind is None:
@@ -85,7 +95,7 @@ class ByBranch:
     """What branches hand to their gradients where replicas take different ones.
 
     Args:
-      condition: the batched value that tells which one.
+      condition: the tensor of the trace that tells which one.
       taken: for each branch but the last, a bool tensor ``[replicas]``: which take it.
       values: for each branch the batched value of its optional.
     """
@@ -94,28 +104,44 @@ class ByBranch:
         self._condition = condition
         self._taken = taken
         self._values = values
+        self.count = values[0].count
+
+    @property
+    def width(self):
+        """How many tensors hold it."""
+        return len(self.tensors())
+
+    @property
+    def fit(self):
+        """What those have in common that are held alike."""
+        return "by branch", id(self._condition)
 
     def of_branch(self, index, condition):
         """The batched value that the gradient of a branch gets.
 
         Raises:
-          NotJoined: it is not by the same `condition`, a batched value.
+          NotJoined: it is not by the same `condition`, a tensor of the trace.
         """
         if condition is not self._condition:
             raise NotJoined("replicas take different branches of another condition")
         return self._values[index]
 
-    def sources(self):
-        """The tensors of which every form of it is made."""
-        return [tensor for value in self._values for tensor in value.tensors()]
-
     def tensors(self):
-        """The tensors that hold this batched value: none hold it for all replicas."""
-        raise NotJoined("replicas take different branches, whose gradients are not joined")
+        """The tensors that hold this batched value."""
+        return self._taken + [tensor for value in self._values for tensor in value.tensors()]
+
+    def like(self, tensors):
+        """The same batched value, held by other tensors."""
+        taken, rest = tensors[: len(self._taken)], tensors[len(self._taken) :]
+        values = []
+        for value in self._values:
+            values.append(value.like(rest[: value.width]))
+            rest = rest[value.width :]
+        return ByBranch(self._condition, taken, values)
 
     def held(self, tensor):
-        """The same batched value of `tensor` (of the trace), in placeholders: there is none."""
-        return self.tensors()
+        """The same batched value of `tensor` (of the trace), in placeholders."""
+        return self.like([functions.placeholder_like(each) for each in self.tensors()])
 
     def static_shape(self, tensor):
         """The static shape of one replica's value of `tensor`, of the trace."""
@@ -145,7 +171,8 @@ def unpacked(optional, dtype, shape):
 
 def converted(batched, outline):
     """`batched`, held as `outline`, an `Optionals`, which can hold it."""
-    if not isinstance(batched, Uniform) or batched.value.op.type not in (FULL, EMPTY):
+    known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
+    if outline.is_behind or not known:
         raise NotJoined("what a gradient needs of a branch is held in another way")
     if batched.value.op.type == EMPTY:
         return outline.like([batched.value])
@@ -162,9 +189,7 @@ def _kind(batched):
     return (inputs[0].dtype, inputs[0].shape.as_list()) if len(inputs) else None
 
 
-def _switch(condition, functions):
-    if len(functions) == 1:
-        return functions[0]()
+def _switch(condition, made):
     if condition.dtype == tf.bool:
-        return tf.cond(condition, *functions)
-    return tf.switch_case(condition, functions)
+        return tf.cond(condition, *made)
+    return tf.switch_case(condition, made)
