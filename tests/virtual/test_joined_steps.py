@@ -20,8 +20,16 @@ if versions.TRACE_ONCE or not versions.TRACES_AS_FIRST:
     pytest.skip("from 2.4 on a function does the same; 1.13 joins none", allow_module_level=True)
 
 from tests.virtual import joining_cases
+from tpudist.virtual.batching_rules import elementwise
 
 CORES = 4
+
+_EACH = elementwise.UNARY + elementwise.BROADCAST + elementwise.SAME_SHAPE
+
+#: {name: function of x}: the cases of ops that work element by element are one.
+CASES = {name: fn for name, fn in joining_cases.CASES.items() if name not in _EACH}
+CASES["element by element"] = lambda x: [joining_cases.CASES[name](x) for name in _EACH]
+
 _v1 = tf.compat.v1
 
 
@@ -84,9 +92,9 @@ def check(strategy, fn, values):
             np.testing.assert_allclose(got[replica], value, 1e-5, 1e-6)
 
 
-@pytest.mark.parametrize("case", sorted(joining_cases.CASES))
+@pytest.mark.parametrize("case", sorted(CASES))
 def test_each_replica_gets_its_own_values(strategy, case):
-    check(strategy, joining_cases.CASES[case], shares())
+    check(strategy, CASES[case], shares())
 
 
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
