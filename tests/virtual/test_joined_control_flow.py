@@ -18,7 +18,15 @@ if not versions.TRACE_ONCE:
         "before 2.4 the replica function is traced once per replica", allow_module_level=True
     )
 
-from tests.virtual.flow_cases import APART, DIFFERENTIABLE, FUNCTIONS, GUARDED, nested, until_large
+from tests.virtual.flow_cases import (
+    APART,
+    DIFFERENTIABLE,
+    FUNCTIONS,
+    GUARDED,
+    nested,
+    one_of_several,
+    until_large,
+)
 from tests.virtual.joining_cases import kernel
 from tests.virtual.test_joining import CORES, SUM, check, run, shares
 from tpudist.virtual import joined_graph
@@ -124,14 +132,9 @@ def test_replicas_take_different_branches(strategy, apart, name):
 @pytest.mark.parametrize("shift", [-1, 0, 2])
 def test_replicas_take_one_of_several_branches(strategy, apart, shift):
     """The last one is also that of numbers out of bounds."""
-
-    def fn(x):
-        number = tf.cast(x[0, 0] * CORES, tf.int32) + shift
-        return tf.switch_case(number, [lambda: x, lambda: x * 2, lambda: tf.zeros_like(x) - 1])
-
     values = shares(4, 6)
     values[:, 0, 0] = (np.arange(CORES) + 0.5) / CORES
-    check(strategy, fn, values)
+    check(strategy, lambda x: one_of_several(x, CORES, shift), values)
     assert not apart & _FLOW
 
 

@@ -104,11 +104,7 @@ def test_control_flow(strategy, fn):
 
 @pytest.mark.parametrize("shift", [-1, 0, 2])
 def test_replicas_take_one_of_several_branches(strategy, shift):
-    def fn(x):
-        number = tf.cast(x[0, 0] * CORES, tf.int32) + shift
-        return tf.switch_case(number, [lambda: x, lambda: x * 2, lambda: tf.zeros_like(x) - 1])
-
-    check(strategy, fn, shares())
+    check(strategy, lambda x: flow_cases.one_of_several(x, CORES, shift), shares())
 
 
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)

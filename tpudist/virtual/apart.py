@@ -9,7 +9,8 @@ import tensorflow as tf
 from tpudist.tfcompat import functions
 from tpudist.virtual import batched_values, batching_rules
 
-#: Ops that never end in an error, whatever numbers they get.
+#: Ops that never end in an error, whatever numbers they get. What a gradient unpacks is there:
+#: :mod:`branches_apart` gives each branch what that branch has packed.
 _SAFE = (
     frozenset(batching_rules.TOTAL)
     | frozenset(batching_rules.PASSES)
