@@ -2,13 +2,15 @@
 
     python -m tests.differential --programs 300 [--seed S] [--release 1.15,2.15]
 
-divides the programs among `SHARES`, runs each in a process, and exits with 1 and the
-smallest program that it found on which the two differ. With releases, each runs all of
-them, in the environment that ``tpudist matrix`` makes.
+divides the programs among `SHARES`, runs each in a process, as many at a time as there are
+CPUs, and exits with 1 and the smallest program that it found on which the two differ. With
+releases, each runs all of them, in the environment that ``tpudist matrix`` makes.
 """
 
 import argparse
 import collections
+import concurrent.futures
+import os
 import random
 import subprocess
 import sys
@@ -36,7 +38,8 @@ def main(argv=None):
     print("%d programs, seed %d" % (args.programs, seed), flush=True)
     if args.release:
         return _on_releases(args.release, args.programs, seed)
-    return max([_run(share, args.programs, seed) for share in SHARES])
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return max(pool.map(lambda share: _run(share, args.programs, seed), SHARES))
 
 
 def _run(share, programs, seed):
@@ -45,9 +48,8 @@ def _run(share, programs, seed):
         *["--examples", str(max(1, round(share.part * programs))), "--seed", str(seed)],
         timeout=None,
     )
-    print(done.stdout, flush=True)
-    if done.returncode:
-        print(done.stderr[-4000:], flush=True)
+    errors = done.stderr[-4000:] if done.returncode else ""
+    print("%s\n%s" % (done.stdout, errors), end="", flush=True)
     return done.returncode
 
 

@@ -16,7 +16,7 @@ from tests.differential.__main__ import SHARES
 from tests.differential.processes import run_driver
 from tpudist.tfcompat import versions
 
-EXAMPLES = os.environ.get("TPUDIST_EXAMPLES", "25")
+EXAMPLES = os.environ.get("TPUDIST_EXAMPLES", "10")
 SEEN = [
     ("run", ((np.float32(1.0), np.float32(2.0)), np.float32(6.0))),
     ("state", [{"parts": [np.float32(1.0)], "read": "cannot"}]),

@@ -288,7 +288,7 @@ def test_a_line_of_many_elements(tmp_path):
 
 
 def test_what_is_nested_too_deeply_is_refused(tmp_path):
-    raw = (BEFORE + "x = " + " + ".join(["1"] * 5000) + "\n" + USE).encode()
+    raw = (BEFORE + "x = " + " + ".join(["1"] * 1500) + "\n" + USE).encode()
     found = migrate(tmp_path, raw)
     assert "nested too deeply" in found.refused and found.after == raw
 

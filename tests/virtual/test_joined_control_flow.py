@@ -28,7 +28,7 @@ from tests.virtual.flow_cases import (
     until_large,
 )
 from tests.virtual.joining_cases import kernel
-from tests.virtual.test_joining import CORES, SUM, check, run, shares
+from tests.virtual.test_joining import CORES, SUM, check, graph, run, shares
 from tpudist.virtual import joined_graph
 
 
@@ -178,7 +178,7 @@ def test_gradients_of_branches_are_taken_behind_a_merge(strategy, name, differ):
         return y, tape.gradient(y, x, total * y)
 
     values = shares(4, 6)
-    alone = tf.function(gradient)
+    alone = graph(gradient)
     total = sum(tf.reduce_mean(alone(tf.constant(v), 0.0)[0]) for v in values)
     for (found,), share in zip(run(strategy, gradient, values), values):
         expected = alone(tf.constant(share), total)[1]
@@ -256,7 +256,7 @@ def test_an_lstm_is_trained_as_without_replicas(strategy, apart):
     def replica(x):
         return tf.distribute.get_replica_context().all_reduce(SUM, gradients(x))
 
-    expected = tf.function(gradients)(tf.constant(values.reshape(-1, 7, 3)))
+    expected = graph(gradients)(tf.constant(values.reshape(-1, 7, 3)))
     for found in run(strategy, replica, values):
         for got, wanted in zip(found, expected):
             np.testing.assert_allclose(got, wanted.numpy(), 1e-4, 1e-5)

@@ -69,14 +69,15 @@ def run(fn, shape):
     """What `fn` gives each replica for its share, and what it gives without a strategy."""
     values = np.arange(CORES * np.prod(shape), dtype=np.float32).reshape((CORES,) + shape)
     try:
-        alone = [tf.nest.flatten(tf.function(fn)(tf.constant(share))) for share in values]
+        alone = tf.function(fn, autograph=False)
+        alone = [tf.nest.flatten(alone(tf.constant(share))) for share in values]
     except (tf.errors.OpError, ValueError):
         return None, None
     tpu = TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
     shares = tpu.experimental_distribute_values_from_function(
         lambda context: tf.constant(values[context.replica_id_in_sync_group])
     )
-    found = tf.nest.flatten(tf.function(lambda x: tpu.run(fn, args=(x,)))(shares))
+    found = tf.nest.flatten(tf.function(lambda x: tpu.run(fn, args=(x,)), autograph=False)(shares))
     parts = [tpu.experimental_local_results(leaf) for leaf in found]
     return [list(replica) for replica in zip(*parts)], alone
 
