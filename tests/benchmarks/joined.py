@@ -29,7 +29,7 @@ MODELS = collections.OrderedDict(
 )
 
 #: Processes of each engine that take a first step.
-FIRST_STEPS = 3
+FIRST_STEPS = 5
 
 #: At most, for 8 cores and for 32: a step, the first step, memory; boolean_mask's step.
 BOUNDS = {8: (1.10, 1.6, 1.25, 1.3), 32: (1.15, 2.5, 1.25, 1.6)}
