@@ -120,8 +120,9 @@ def test_every_rule_has_a_case():
     assert rules - set().union(*found) == set()
 
 
-def test_what_a_variable_holds_is_gathered(strategy):
+def test_what_a_variable_holds_is_gathered(strategy, joined):
     check(strategy, looked_up(tf.Variable(kernel(6, 2))), shares(4, 6))
+    assert [was for was, _ in joined] == [True], "not joined"
 
 
 def _products(x):

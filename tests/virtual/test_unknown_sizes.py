@@ -70,7 +70,7 @@ def joined(strategy, fn, widths):
 def check(strategy, fn, kinds=tuple(SIZES), widths=(6, 1)):
     """Compares the replicas' results of `fn` with TensorFlow's on each share."""
     together = joined(strategy, fn, widths)
-    alone = tf.function(fn, [spec(width) for width in widths], autograph=False)
+    alone = tf.function(fn, input_signature=[spec(width) for width in widths], autograph=False)
     for kind in kinds:
         columns = [shares(SIZES[kind], width) for width in widths]
         found = together(*columns)
