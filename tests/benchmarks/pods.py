@@ -41,7 +41,7 @@ INPUT_BOUNDS = [
 ]
 
 
-def figures(figure, cores, repeats, steps):
+def figures(figure, cores, repeats, steps, kinds=tuple(KINDS)):
     """A figure for each bound and optimizer, virtual cores over the plain device.
 
     Args:
@@ -49,16 +49,18 @@ def figures(figure, cores, repeats, steps):
       cores: number of virtual cores.
       repeats: how often each engine is run, in turn.
       steps: steps after the first.
+      kinds: those of `KINDS` that are measured.
     """
     made = []
     name = "v3-%d" % cores
-    for kind, by_what in KINDS.items():
+    for kind in kinds:
         slice_name = name if kind == "of_hosts" else cores
         ratios = _ratios("virtual:%s" % slice_name, kind, repeats, steps)
         for bound in BOUNDS:
             what = "%s of an MLP, %s: %d virtual cores / one plain device"
             at_most = None if kind == "of_hosts" else bound.at_most
-            made.append(figure(what % (bound.what, by_what, cores), ratios[bound.key], "", at_most))
+            told = what % (bound.what, KINDS[kind], cores)
+            made.append(figure(told, ratios[bound.key], "", at_most))
     what = "a `next`, CPU time: the hosts of %s that `.shard` / plain iterators of their datasets"
     ratio = _ratios("virtual:" + name, "sharded", repeats, steps)["step"]
     return [*made, *_of_hosts(figure, name, repeats, steps), figure(what % name, ratio, "", 1.1)]

@@ -161,6 +161,12 @@ def first_step(sizes):
     ]
 
 
+def of_pods(sizes):
+    """An MLP and input pipelines on as many cores as a pod has; quick, one way to train it."""
+    kinds = ["by_hand"] if sizes is QUICK else pods.KINDS
+    return pods.figures(Figure, 64 * sizes.many, sizes.repeats, sizes.steps, kinds)
+
+
 def loop_of_steps(sizes):
     """One device loop against as many calls of one step."""
     steps = sizes.loop_steps
@@ -327,7 +333,7 @@ ROWS = collections.OrderedDict(
         ("step_time_on_a_gpu", step_time_on_a_gpu),
         ("memory", memory),
         ("first_step", first_step),
-        ("pods", lambda sizes: pods.figures(Figure, 64 * sizes.many, sizes.repeats, sizes.steps)),
+        ("pods", of_pods),
         ("joined", lambda sizes: [Figure(*row) for row in joined.rows(sizes, sizes is QUICK)]),
         ("loop_of_steps", loop_of_steps),
         ("contrib_graphs", contrib_in_graphs),

@@ -64,7 +64,7 @@ def adam():
     return tf1.train.AdamOptimizer(0.1)
 
 
-@pytest.mark.parametrize("towers", [1, 2, 8])
+@pytest.mark.parametrize("towers", [1, 8])
 @pytest.mark.parametrize("kind", ["reduce_mean", "losses.mean", "losses.sum"])
 def test_equals_one_device_on_the_global_batch(mode, towers, kind):
     found = on_towers(mode, strategy_of(towers), descent, kind)

@@ -41,8 +41,15 @@ def test_same_numbers_as_plain_tensorflow(name, plain):
     assert re.match(r"^\[#{30}\] (\d+)/\1  loss 0\.\d{4}$", bar[-1]), bar
 
 
-@pytest.mark.parametrize("tpu", ["virtual:1", "virtual:4"])
-@pytest.mark.parametrize("name", ["contrib_steps", "contrib_towers", "v2_0", "v2_2"])
+@pytest.mark.parametrize(
+    "name, tpu",
+    [
+        ("contrib_steps", "virtual:1"),
+        ("contrib_towers", "virtual:4"),
+        ("v2_0", "virtual:4"),
+        ("v2_2", "virtual:1"),
+    ],
+)
 def test_any_number_of_cores(name, tpu, plain_of_two_epochs):
     done = running.example(name, "--tpu", tpu, "--epochs", "2")
     assert done.stdout.splitlines()[0].endswith(": " + tpu[-1])

@@ -70,6 +70,7 @@ def test_control_flow_is_joined_inside(strategy, apart, fn):
     assert not apart & _FLOW
 
 
+@pytest.mark.slow
 @joined_inside
 def test_gradients_of_control_flow_are_joined(strategy, apart, fn):
     def gradients(x):
@@ -153,6 +154,7 @@ def _gradients(fn, condition):
     return gradients
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_gradients_of_branches_that_differ(strategy, apart, name):
     *branches, joins = DIFFERENTIABLE[name]
@@ -160,6 +162,7 @@ def test_gradients_of_branches_that_differ(strategy, apart, name):
     assert bool(apart & _FLOW) == (not joins)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("differ", [True, False])
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_gradients_of_branches_are_taken_behind_a_merge(strategy, name, differ):
@@ -197,6 +200,7 @@ def test_gradients_of_branches_that_differ_are_taken_in_a_branch(strategy):
     check(strategy, gradient, shares(4, 6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taken", [True, False])
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_gradients_of_branches_that_all_replicas_take(strategy, apart, name, taken):

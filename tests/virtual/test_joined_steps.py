@@ -98,6 +98,7 @@ def check(strategy, fn, values):
                 np.testing.assert_allclose(got[replica], wanted, 1e-5, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_each_replica_gets_its_own_values(strategy, case):
     check(strategy, CASES[case], shares())
@@ -113,6 +114,7 @@ def test_replicas_take_one_of_several_branches(strategy, shift):
     check(strategy, lambda x: flow_cases.one_of_several(x, CORES, shift), shares())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
 def test_gradients_of_control_flow(strategy, fn):
     def gradients(x):
@@ -126,6 +128,7 @@ def test_gradients_of_control_flow(strategy, fn):
 _DIFFERENTIABLE = sorted(set(flow_cases.DIFFERENTIABLE) - {"with an effect"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _DIFFERENTIABLE)
 def test_gradients_of_branches(strategy, name):
     *branches, _ = flow_cases.DIFFERENTIABLE[name]

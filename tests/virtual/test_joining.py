@@ -78,6 +78,7 @@ def check(strategy, fn, values):
 NEWLY_CONVERTED = {"ClipByValue", "EnsureShape", "TopKV2"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_each_replica_gets_its_own_values(strategy, joined, case):
     check(strategy, CASES[case], shares(4, 6))

@@ -90,6 +90,7 @@ def check(fn, shape):
     return found is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(OPS))
 def test_an_op_takes_the_ranks_that_it_takes_alone(name):
     done = [rank for rank in range(4, 9) if check(OPS[name], (2,) * rank)]

@@ -81,6 +81,7 @@ def check(strategy, fn, kinds=tuple(SIZES), widths=(6, 1)):
                 np.testing.assert_allclose(got, wanted.numpy(), 1e-4, 1e-5, err_msg=message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_each_replica_gets_its_own_rows(strategy, case):
     kinds = [kind for kind in SIZES if kind != "empty" or case not in NOT_EMPTY]
