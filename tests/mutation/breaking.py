@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from tests.virtual.test_joining import SUM
+from tests.virtual.harness import SUM
 
 #: A broken rule: its op type, and how it is broken.
 Mutant = collections.namedtuple("Mutant", "op_type how")

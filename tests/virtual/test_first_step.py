@@ -4,37 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tests.virtual.harness import SUM, called, make, results, traced
 from tpudist.tfcompat import versions
-from tpudist.v2_2.strategy import TPUStrategy
-
-SUM = tf.distribute.ReduceOp.SUM
 
 pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
 )
-
-
-def make(cores):
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % cores))
-
-
-def traced(strategy, fn, values):
-    """The function of a step in which each replica calls `fn` with its value; its argument."""
-    given = strategy.experimental_distribute_values_from_function(
-        lambda context: tf.constant(values[context.replica_id_in_sync_group])
-    )
-    step = tf.function(lambda x: strategy.run(fn, args=(x,)))
-    return step.get_concrete_function(given), given
-
-
-def results(strategy, function, given):
-    return [part.numpy() for part in strategy.experimental_local_results(function(given))]
-
-
-def called(function):
-    """The definitions of the functions that a step calls."""
-    return list(function.graph.as_graph_def().library.function)
 
 
 def types(function):

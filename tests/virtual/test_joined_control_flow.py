@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
 from tpudist.tfcompat import versions
-from tpudist.v2_2.strategy import TPUStrategy
 
 if not versions.TRACE_ONCE:
     pytest.skip(
@@ -27,14 +25,14 @@ from tests.virtual.flow_cases import (
     one_of_several,
     until_large,
 )
+from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
 from tests.virtual.joining_cases import kernel
-from tests.virtual.test_joining import CORES, SUM, check, graph, run, shares
 from tpudist.virtual import joined_graph
 
 
 @pytest.fixture
 def strategy():
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+    return make()
 
 
 @pytest.fixture

@@ -3,15 +3,11 @@
 The oracle is TensorFlow, run on each replica's share alone.
 """
 
-import functools
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
 from tpudist.tfcompat import versions
-from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import batching_rules, joined_graph, joining
 
 if not versions.TRACE_ONCE:
@@ -20,18 +16,14 @@ if not versions.TRACE_ONCE:
     )
 
 from tests.virtual import converted_cases
+from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
 from tests.virtual.joining_cases import CASES, SUMS, images, kernel, labels
 from tpudist.virtual.batching_rules import converted
-
-CORES = 4
-SUM = tf.distribute.ReduceOp.SUM
-#: A function; the programs here have no control flow of Python that AutoGraph would convert.
-graph = functools.partial(tf.function, autograph=False)
 
 
 @pytest.fixture
 def strategy():
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+    return make()
 
 
 @pytest.fixture
@@ -47,31 +39,6 @@ def joined(monkeypatch):
 
     monkeypatch.setattr(joining, "join", note)
     return seen
-
-
-def shares(*shape):
-    """Numbers from 0.1 to 0.9, others for each replica."""
-    values = np.random.RandomState(0).uniform(0.1, 0.9, (CORES,) + shape)
-    return values.astype(np.float32)
-
-
-def run(strategy, fn, values):
-    """What `fn` gives each replica, as nests of arrays."""
-    distributed = strategy.experimental_distribute_values_from_function(
-        lambda context: tf.constant(values[context.replica_id_in_sync_group])
-    )
-    found = graph(lambda x: strategy.run(fn, args=(x,)))(distributed)
-    parts = [strategy.experimental_local_results(leaf) for leaf in tf.nest.flatten(found)]
-    return [[part.numpy() for part in replica] for replica in zip(*parts)]
-
-
-def check(strategy, fn, values):
-    """Compares the replicas' results of `fn` with TensorFlow's on each share."""
-    found, alone = run(strategy, fn, values), graph(fn)
-    for result, share in zip(found, values):
-        expected = tf.nest.flatten(alone(tf.constant(share)))
-        for got, wanted in zip(result, expected):
-            np.testing.assert_allclose(got, wanted.numpy(), 1e-5, 1e-6)
 
 
 #: Ops that TensorFlow's own converters do not cover on old releases.

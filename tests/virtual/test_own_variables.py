@@ -4,24 +4,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.virtual.test_first_step import called, make, results, traced
+from tests.virtual.harness import CORES, called, held, make, results, traced
 from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
 )
 
-CORES = 4
 VALUES = np.arange(1, 13, dtype=np.float32).reshape([CORES, 3])
 
 
 def variables(strategy, count=1, **options):
     with strategy.scope():
         return [tf.Variable([1.0, 2.0, 3.0], **options) for _ in range(count)]
-
-
-def held(strategy, variable):
-    return [part.numpy() for part in strategy.experimental_local_results(variable)]
 
 
 def steps(replica):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.virtual.test_first_step import make, traced
+from tests.virtual.harness import make, traced
 from tpudist.tfcompat import calls, functions, handle_captures, placed_graphs, versions
 
 pytestmark = pytest.mark.skipif(

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tests.virtual.harness import distributed, graph, make
 from tpudist.tfcompat import versions
-from tpudist.v2_2.strategy import TPUStrategy
 
 CORES = 2
 
@@ -69,15 +68,12 @@ def run(fn, shape):
     """What `fn` gives each replica for its share, and what it gives without a strategy."""
     values = np.arange(CORES * np.prod(shape), dtype=np.float32).reshape((CORES,) + shape)
     try:
-        alone = tf.function(fn, autograph=False)
+        alone = graph(fn)
         alone = [tf.nest.flatten(alone(tf.constant(share))) for share in values]
     except (tf.errors.OpError, ValueError):
         return None, None
-    tpu = TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
-    shares = tpu.experimental_distribute_values_from_function(
-        lambda context: tf.constant(values[context.replica_id_in_sync_group])
-    )
-    found = tf.nest.flatten(tf.function(lambda x: tpu.run(fn, args=(x,)), autograph=False)(shares))
+    tpu = make(CORES)
+    found = tf.nest.flatten(graph(lambda x: tpu.run(fn, args=(x,)))(distributed(tpu, values)))
     parts = [tpu.experimental_local_results(leaf) for leaf in found]
     return [list(replica) for replica in zip(*parts)], alone
 

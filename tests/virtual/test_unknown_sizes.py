@@ -7,21 +7,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
 from tpudist.tfcompat import distributed, versions
-from tpudist.v2_2.strategy import TPUStrategy
 
 if not versions.TRACE_ONCE:
     pytest.skip(
         "before 2.4 the replica function is traced once per replica", allow_module_level=True
     )
 
+from tests.virtual.harness import CORES, SUM, graph, make
 from tests.virtual.joining_cases import kernel
 from tests.virtual.unknown_cases import APART, CASES, SUMS, each_op, gradient
 from tpudist.virtual.batching_rules import elementwise
-
-CORES = 4
-SUM = tf.distribute.ReduceOp.SUM
 
 #: How many rows each replica has.
 SIZES = {"equal": (4, 4, 4, 4), "one": (1, 1, 1, 1), "last": (4, 4, 3, 1), "empty": (3, 4, 0, 1)}
@@ -33,7 +29,7 @@ NOT_EMPTY = ("convolutions", "reflected")
 
 @pytest.fixture(scope="module")
 def strategy():
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
+    return make()
 
 
 def shares(sizes, width=6):
@@ -54,7 +50,7 @@ def joined(strategy, fn, widths):
     """
     signature = [[spec(width)] * CORES for width in widths]
 
-    @tf.function(input_signature=signature, autograph=False)
+    @graph(input_signature=signature)
     def step(*given):
         args = tuple(distributed.per_replica(strategy.extended, list(each)) for each in given)
         return strategy.run(fn, args=args)
@@ -70,7 +66,7 @@ def joined(strategy, fn, widths):
 def check(strategy, fn, kinds=tuple(SIZES), widths=(6, 1)):
     """Compares the replicas' results of `fn` with TensorFlow's on each share."""
     together = joined(strategy, fn, widths)
-    alone = tf.function(fn, input_signature=[spec(width) for width in widths], autograph=False)
+    alone = graph(fn, input_signature=[spec(width) for width in widths])
     for kind in kinds:
         columns = [shares(SIZES[kind], width) for width in widths]
         found = together(*columns)

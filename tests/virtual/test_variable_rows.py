@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.virtual.test_first_step import make, traced
-from tests.virtual.test_own_variables import held
+from tests.virtual.harness import CORES, START, VALUES, held, in_rows, make, stepped, traced
 from tpudist.errors import ContextError
 from tpudist.tfcompat import versions
 from tpudist.virtual import variable_rows
@@ -13,28 +12,6 @@ from tpudist.virtual import variable_rows
 pytestmark = pytest.mark.skipif(
     not versions.VARIABLES_EXPORT_THEMSELVES, reason="before 2.12 each copy is a variable"
 )
-
-CORES = 4
-START = np.array([1.0, 2.0], np.float32)
-VALUES = np.arange(1, 2 * CORES + 1, dtype=np.float32).reshape([CORES, 2])
-
-
-def in_rows(**options):
-    """A strategy and a variable whose copies are `VALUES` now, in rows."""
-    strategy = make(CORES)
-    with strategy.scope():
-        variable = tf.Variable(START, trainable=False, **options)
-    function, values = traced(strategy, lambda x: variable.assign(x), VALUES)
-    function(values)
-    assert variable_rows.of(variable)
-    return strategy, variable
-
-
-def stepped(strategy, replica, values=VALUES):
-    """What each replica's `replica` gives for its value, in a function."""
-    function, placed = traced(strategy, replica, values)
-    parts = strategy.experimental_local_results(function(placed))
-    return [tf.nest.map_structure(lambda tensor: tensor.numpy(), part) for part in parts]
 
 
 def captures(cores):
