@@ -41,7 +41,7 @@ INPUT_BOUNDS = [
 ]
 
 
-def figures(figure, cores, repeats, steps, kinds=tuple(KINDS)):
+def figures(figure, cores, repeats, steps, kinds):
     """A figure for each bound and optimizer, virtual cores over the plain device.
 
     Args:
