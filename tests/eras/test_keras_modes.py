@@ -2,7 +2,7 @@
 
 import pytest
 
-from tpudist.eras import keras_modes
+from tpudist.eras import reading
 
 START = "import tensorflow as tf\nstrategy = tf.contrib.distribute.TPUStrategy(None)\n"
 
@@ -10,7 +10,7 @@ START = "import tensorflow as tf\nstrategy = tf.contrib.distribute.TPUStrategy(N
 def mode_of(tmp_path, source):
     script = tmp_path / "train.py"
     script.write_text(source)
-    return keras_modes.find(str(script))
+    return reading.read(str(script)).keras_mode
 
 
 @pytest.mark.parametrize(

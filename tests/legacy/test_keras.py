@@ -9,7 +9,7 @@ import pytest
 
 from tests.legacy.harness import in_a_process
 from tpudist import machine
-from tpudist.eras import keras_uses
+from tpudist.eras import keras_uses, reading
 from tpudist.legacy import era_keras, runner
 from tpudist.tfcompat import keras_packages, versions
 
@@ -30,12 +30,14 @@ needs_keras_3 = pytest.mark.skipif(not versions.KERAS_3, reason="TensorFlow has 
 
 
 def test_a_script_gets_the_keras_of_its_era(script):
-    done = in_a_process(script(SCRIPT), (), ERA)
+    done = in_a_process(script(SCRIPT))
     if keras_packages.is_keras_3():
         assert done.returncode == 1 and "package keras" in done.stdout
         before, traceback, after = done.stderr.partition("Traceback")
         assert LINE in before and "reset_states" in after and LINE in after
         assert machine.legacy_keras_line(keras_packages.minor()) in before
+        told = in_a_process(script(SCRIPT), (), ERA).stderr  # Nothing is read before it fails.
+        assert LINE not in told.partition("Traceback")[0] and LINE in told
     else:
         assert done.returncode == 0, done.stderr
         assert "classes True True" in done.stdout and "Keras 3" not in done.stderr
@@ -90,7 +92,7 @@ def test_nothing_is_left(script):
 )
 def test_uses_of_keras(script, source, tensorflows, own):
     path = script(source, helper="import tensorflow as tf\ntf.keras")
-    assert keras_uses.find(path) == keras_uses.Uses(tensorflows, own)
+    assert reading.read(path).keras_uses == keras_uses.Uses(tensorflows, own)
 
 
 @pytest.mark.skipif(keras_packages.is_keras_3(), reason="the graphs of TensorFlow 1 need Keras 2")
@@ -120,11 +122,11 @@ def test_a_recurrent_layer_runs_in_a_graph_of_contribs_era(script):
 
 def test_a_folder_called_keras_is_the_users(script, tmp_path):
     (tmp_path / "keras").mkdir()
-    assert keras_uses.find(script("import keras")).own is None
+    assert reading.read(script("import keras")).keras_uses.own is None
 
 
 def test_keras_of_its_own_gets_an_answer_in_words(script):
-    done = in_a_process(script("import keras\nraise ValueError('out of keras')"), (), ERA)
+    done = in_a_process(script("import keras\nraise ValueError('out of keras')"))
     said = done.stderr.count("script.py:1 imports keras, which was a package of its own")
     is_tensorflows = versions.KERAS_IS_A_PACKAGE and not versions.KERAS_3
     assert said == (0 if is_tensorflows else 2), done.stderr

@@ -10,6 +10,7 @@ import pytest
 from tests.generations import second_generation
 from tests.legacy.harness import in_a_process
 from tpudist import machine
+from tpudist.eras import evidence, reading
 from tpudist.legacy import runner
 
 tf = pytest.importorskip("tensorflow")
@@ -278,6 +279,30 @@ def test_misuse_is_one_message_and_2(script, tmp_path, capsys, arguments, words)
     for word in words:
         assert word in err
     assert state() == before
+
+
+def test_a_call_of_a_bare_name_is_no_name_of_tensorflows(script, capsys):
+    path = script("def get(x):\n  return x\nprint(get('a'))")
+    for era in (None, "contrib"):
+        assert runner.run(path, era=era) == 0
+        assert capsys.readouterr().out == "a\n"
+
+
+def test_what_cannot_be_read_stops_nothing_and_with_an_era_nothing_is_read(
+    script, capsys, monkeypatch
+):
+    def failing(tree, path):
+        raise AttributeError("a fault")
+
+    path = script("print('ran')")
+    monkeypatch.setattr(evidence, "collect", failing)
+    assert runner.run(path) == 0
+    out, err = capsys.readouterr()
+    assert out == "ran\n"
+    assert err.count("script.py cannot be read (AttributeError: a fault)") == 1
+    monkeypatch.setattr(reading, "read", failing)
+    assert runner.run(path, era="contrib") == 0
+    assert capsys.readouterr() == ("ran\n", "")
 
 
 def test_keyboard_interrupt_passes_and_all_is_undone(script):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tpudist.eras import names, program
 
 if TYPE_CHECKING:
-    from typing import Hashable, Iterable, Iterator
+    from typing import Any, Hashable, Iterable, Iterator
 
 #: Members of strategies that run a function on replicas; `run` others have too.
 _RUNS = ("experimental_run_v2", "experimental_run", "call_for_each_tower", "call_for_each_replica")
@@ -51,9 +51,13 @@ class Calls:
     """
 
     def __init__(self, script: str) -> None:
-        self._found: dict[Call, set[Hashable]] = {
-            call: set() for path, tree in program.files(script) for call in _calls(tree, path)
-        }
+        self._found: dict[Call, set[Hashable]] = {}
+        self._unread: list[Any] = []
+        for path, tree in program.files(script, self._unread):
+            try:
+                self._found.update((call, set()) for call in _calls(tree, path))
+            except Exception as error:  # the script runs to its own end then
+                self._unread.append((path, error))
 
     def note(self, places: Iterable[tuple[str, int]], function: Hashable) -> None:
         """Notes that a function was run.
@@ -69,7 +73,7 @@ class Calls:
 
     def done(self) -> bool:
         """Whether every call has run as many functions as it has."""
-        return bool(self._found) and not self.left()
+        return bool(self._found) and not self._unread and not self.left()
 
     def left(self) -> list[Call]:
         """The calls that have not."""

@@ -130,7 +130,7 @@ class _Uses:
             text = walks.text(node.args[1]) or ""
             self._is_guarded = self._is_guarded or not self._must_be_there(node, text)
             self._attribute(node.args[0], text, node.lineno)
-        elif walks.last_word(node.func) == "get" and len(node.args) == 1:
+        elif _is_get(node):
             self._member(node.func.value, walks.text(node.args[0]) or "", node.lineno)
 
     def _must_be_there(self, call, name):
@@ -237,6 +237,12 @@ def _asks_for_a_name(call):
         and len(call.args) > 1
         and (walks.text(call.args[1]) or "").isidentifier()
     )
+
+
+def _is_get(call):
+    """Whether a call is ``members.get(name)``; ``get(name)`` has no members."""
+    is_method = type(call.func) is ast.Attribute and call.func.attr == "get"
+    return is_method and len(call.args) == 1
 
 
 def _asks_what_there_is(node):

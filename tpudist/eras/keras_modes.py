@@ -11,7 +11,7 @@ import os
 import re
 
 from tpudist import surfaces
-from tpudist.eras import evidence, program
+from tpudist.eras import evidence
 
 Mode = collections.namedtuple("Mode", "refused graph")
 Mode.__doc__ = """What tells in which mode a program of contrib's era can train.
@@ -37,31 +37,41 @@ _CONTRIB = ("contrib.cluster_resolver", "contrib.distribute", "contrib.tpu.initi
 _STRATEGY = re.compile("(TPU|Mirrored|OneDevice)StrategyV?[12]?$")
 
 
-def find(script):
-    """The `Mode` of a script and the modules beside it that it imports.
+def of_file(tree, path):
+    """(what Keras refuses in a graph, names that need one, strategies) of a file: three lists.
 
-    Raises:
-      ScriptError: the script is not Python 3.
+    Args:
+      tree: its syntax tree.
+      path: its path.
     """
-    refused, graph, strategies = [], [], []
-    for path, tree in program.files(script):
-        names = evidence.names_below_tensorflow(tree)
-        place = os.path.basename(path)
-        strategies += [name for name, _ in names if _STRATEGY.search(name)]
-        for name, line in names:
-            if _needs_a_graph(name):
-                graph.append("tf.%s (%s:%d)" % (name, place, line))
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                continue
-            where = "(%s:%d)" % (place, node.lineno)
-            weights = [each.arg for each in node.keywords if each.arg in _WEIGHTS]
-            if node.func.attr in _METHODS:
-                refused.append("%s %s" % (node.func.attr, where))
-            elif node.func.attr in ("fit", "evaluate") and weights:
-                refused.append("%s %s" % (weights[0], where))
-            elif node.func.attr in _OF_GRAPHS:
-                graph.append("%s %s" % (node.func.attr, where))
+    refused, graph = [], []
+    names = evidence.names_below_tensorflow(tree)
+    place = os.path.basename(path)
+    strategies = [name for name, _ in names if _STRATEGY.search(name)]
+    for name, line in names:
+        if _needs_a_graph(name):
+            graph.append("tf.%s (%s:%d)" % (name, place, line))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        where = "(%s:%d)" % (place, node.lineno)
+        weights = [each.arg for each in node.keywords if each.arg in _WEIGHTS]
+        if node.func.attr in _METHODS:
+            refused.append("%s %s" % (node.func.attr, where))
+        elif node.func.attr in ("fit", "evaluate") and weights:
+            refused.append("%s %s" % (weights[0], where))
+        elif node.func.attr in _OF_GRAPHS:
+            graph.append("%s %s" % (node.func.attr, where))
+    return refused, graph, strategies
+
+
+def first(found):
+    """The `Mode` of a program.
+
+    Args:
+      found: what `of_file` returned of each of its files.
+    """
+    refused, graph, strategies = (sum(each, []) for each in list(zip(*found)) or [[]] * 3)
     return Mode(next(iter(refused if strategies else ()), None), next(iter(graph), None))
 
 

@@ -4,7 +4,7 @@ import ast
 import collections
 import os
 
-from tpudist.eras import evidence, program
+from tpudist.eras import evidence
 from tpudist.surfaces import keras_modules
 
 Uses = collections.namedtuple("Uses", "tensorflows own")
@@ -16,22 +16,27 @@ Fields:
 """
 
 
-def find(script):
-    """The `Uses` of a script and of the modules beside it that it imports.
+def of_file(tree, path, folder):
+    """The `Uses` of a file of a program.
 
-    Raises:
-      ScriptError: the script is not Python 3.
+    Args:
+      tree: its syntax tree.
+      path: its path.
+      folder: the script's folder, where a module called keras would be the user's own.
     """
-    folder = os.path.dirname(os.path.realpath(script))
+    place = os.path.basename(path)
     beside = any(os.path.exists(os.path.join(folder, name)) for name in ("keras", "keras.py"))
-    uses = {"tensorflows": None, "own": None}
-    for path, tree in program.files(script):
-        found = {"tensorflows": _of_tensorflow(tree), "own": [] if beside else _own(tree)}
-        for kind, lines in found.items():
-            first = min(lines, default=None)
-            if first is not None and uses[kind] is None:
-                uses[kind] = "%s:%d" % (os.path.basename(path), first)
-    return Uses(**uses)
+    every = _of_tensorflow(tree), [] if beside else _own(tree)
+    return Uses(*["%s:%d" % (place, min(lines)) if lines else None for lines in every])
+
+
+def first(found):
+    """The `Uses` of a program.
+
+    Args:
+      found: those of its files.
+    """
+    return Uses(*[next(filter(None, every), None) for every in list(zip(*found)) or [[]] * 2])
 
 
 def _of_tensorflow(tree):

@@ -27,8 +27,12 @@ def detect(script):
     )
 
 
-def files(script):
+def files(script, faults=None):
     """A list of (path, syntax tree): the script, and the user's modules that it imports.
+
+    Args:
+      script: the script's path.
+      faults: a list that gets (path, error) of each module that cannot be read.
 
     Raises:
       ScriptError: the script is not Python 3.
@@ -38,9 +42,14 @@ def files(script):
     seen = {script}
     for path, tree in found:
         for other in _imported_files(tree, path, _places(script), own_folder(script)):
-            if other not in seen:
-                seen.add(other)
-                found += _readable(other)
+            if other in seen:
+                continue
+            seen.add(other)
+            try:
+                found.append((other, parse(other)))
+            except Exception as error:  # the program may never import it
+                if faults is not None:
+                    faults.append((other, error))
     return found
 
 
@@ -120,13 +129,6 @@ def parse(path):
             "if it is Python 2, 2to3 -w %s; if it is a notebook, jupyter "
             "nbconvert --to script" % os.path.basename(path),
         ) from error
-
-
-def _readable(path):
-    try:
-        return [(path, parse(path))]
-    except (ScriptError, OSError):
-        return []
 
 
 def _some(names, most=2):

@@ -2,13 +2,14 @@
 
 import builtins
 import contextlib
+import functools
 import os
 import sys
 import traceback
 import types
 
 from tpudist import machine, surfaces
-from tpudist.eras import keras_modes, keras_uses, program
+from tpudist.eras import program, reading
 from tpudist.errors import ScriptError, TpudistError
 from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions
 
@@ -28,9 +29,9 @@ def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
     Args:
       script: path of the script.
       argv: its arguments, a sequence of str.
-      era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``); None finds
-        it by reading the script, and says on stderr which names decided.
-        If no name decides, it is the newest.
+      era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``), and nothing is
+        read. None finds it by reading the script, and says on stderr which names
+        decided, and what could not be read. If no name decides, it is the newest.
       tpu: a TPU's name, such as "virtual:8", that TPUDIST_TPU is set to for the
         run; None leaves it.
       around: a context manager to enter around the script, once everything is
@@ -47,14 +48,14 @@ def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
     with contextlib.ExitStack() as undo:
         undo.enter_context(_without_information())
         try:
-            code, words = undo.enter_context(of_era(script, argv, era, tpu, keras))
+            code, about_keras = undo.enter_context(of_era(script, argv, era, tpu, keras))
         except TpudistError as error:
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
         path = os.path.abspath(script)
         if around is not None:
             undo.enter_context(around)
-        return _execute(code, undo.enter_context(_main_module(path)), words)
+        return _execute(code, undo.enter_context(_main_module(path)), about_keras)
 
 
 @contextlib.contextmanager
@@ -65,17 +66,15 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None):
       script, argv, era, tpu, keras: as for :func:`run`.
 
     Yields:
-      The script's code, to be executed in a module of the script's file, and the lines that
-      were said about its Keras.
+      The script's code, to be executed in a module of the script's file, and a function that
+      returns what there is to say if its Keras fails, a list of lines.
 
     Raises:
       ScriptError: (a RuntimeError) there is no such script or era.
     """
     with contextlib.ExitStack() as undo:
         undo.enter_context(era_keras.chosen(keras))
-        code, era, in_graph, lines = _prepare(script, era)
-        for line in lines:
-            print(line, file=sys.stderr)
+        code, era, in_graph, about_keras = _prepare(script, era)
         undo.enter_context(_environment(tpu))
         undo.enter_context(_interpreter(script, argv))
         undo.enter_context(behaviour.of_era(era, in_graph))
@@ -85,7 +84,7 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None):
         undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(_absl_flags())
         undo.enter_context(hook.Hook(era, program.own_folder(script)))
-        yield code, lines
+        yield code, about_keras
 
 
 def _prepare(script, era):
@@ -101,19 +100,29 @@ def _prepare(script, era):
             "the working folder is %s" % os.getcwd(),
             "tpudist run [--era ERA] path/to/script.py [args]",
         )
-    chosen = _era(era)
-    tree, found = program.parse(script), program.detect(script)
-    if chosen is None:
-        print(program.describe(found), file=sys.stderr)
-        chosen = found.era
+    chosen, tree = _era(era), program.parse(script)
     from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
 
     del versions
     code = compile(tree, os.path.abspath(script), "exec", dont_inherit=True)
-    in_graph, lines = bool(found.graph) or chosen == "contrib", []
-    if chosen == "contrib" and era is None:
-        in_graph, lines = era_keras.needs_a_graph(keras_modes.find(script))
-    return code, chosen, in_graph, lines + era_keras.lines(keras_uses.find(script))
+    if chosen is not None:  # then nothing is read before something fails
+        return code, chosen, chosen == "contrib", functools.partial(_about_keras, script)
+    found = reading.read(script)
+    for line in found.faults:
+        print("tpudist run: %s" % line, file=sys.stderr)
+    print(program.describe(found.decision), file=sys.stderr)
+    chosen, in_graph, lines = found.decision.era, bool(found.decision.graph), []
+    if chosen == "contrib":
+        in_graph, lines = era_keras.needs_a_graph(found.keras_mode)
+    lines += era_keras.lines(found.keras_uses)
+    for line in lines:
+        print(line, file=sys.stderr)
+    return code, chosen, in_graph, lambda: lines
+
+
+def _about_keras(script):
+    """What is said of a script's Keras once it has failed, if nothing was said before."""
+    return era_keras.lines(reading.read(script).keras_uses)
 
 
 def _folder(script):
@@ -132,7 +141,7 @@ def _era(era):
     )
 
 
-def _execute(code, module, about_keras=()):
+def _execute(code, module, about_keras):
     try:
         exec(code, module.__dict__)
     except SystemExit as end:
@@ -143,8 +152,9 @@ def _execute(code, module, about_keras=()):
         plain = plain_failures.explained(error)
         if plain is not None:
             print("tpudist run: %s" % plain, file=sys.stderr)
-        if about_keras and era_keras.is_out_of_keras(error):
-            print(*about_keras, sep="\n", file=sys.stderr)
+        if era_keras.is_out_of_keras(error):
+            for line in about_keras():
+                print(line, file=sys.stderr)
         return 1
     return 0
 
