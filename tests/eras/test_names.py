@@ -27,13 +27,14 @@ def test_eras_of_a_name(dotted, eras):
     [
         ("experimental_run_v2", "anything", ("contrib", "v2_0")),
         ("experimental_run_v2", "extended", ()),
-        ("unwrap", "strategy", ("contrib",)),
+        ("read_var", "strategy", ("contrib",)),
+        ("unwrap", "strategy", ()),
         ("unwrap", "value", ()),
         ("run", "self_distribution", ("v2_2",)),
         ("run", "session", ()),
         ("experimental_local_results", "strategy", ()),
         ("tower_id", "x", ("contrib",)),
-        ("make_dataset_iterator", "s", ("contrib",)),
+        ("make_dataset_iterator", "s", ()),
     ],
 )
 def test_eras_of_a_member(name, receiver, eras):

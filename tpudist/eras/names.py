@@ -8,6 +8,14 @@ from tpudist import surfaces
 _STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
 _COMPAT = re.compile(r"^(google(\.|$))?(compat\.v[12](\.|$))*")
 _OWN = {era: set(surfaces.members(era, carried=False)) for era in surfaces.ERAS}
+#: Members of TensorFlow 1 that the strategies of every 2.x release have too: they tell no era.
+_KEPT = {
+    row.name.rpartition(".")[2]
+    for row in surfaces.ROWS
+    if row.era != "contrib" and row.carried and not row.until
+}
+#: Members that went to ``strategy.extended``, where code of 2.x has them.
+_OF_EXTENDED = frozenset(["call_for_each_replica", "non_slot_devices", "update_non_slot"])
 _BESIDE = {
     era: {row.name for row in surfaces.rows_of(era) if not row.name.startswith("TPUStrategy.")}
     for era in surfaces.ERAS
@@ -46,8 +54,8 @@ def is_second_generation(dotted):
 def eras_of_member(name, receiver):
     """The eras that an attribute of some object tells.
 
-    A name that an era's releases had only carried on from another one tells
-    that other one.
+    A name that an era's releases had only carried on from another one, and that
+    is gone since, tells that other one.
 
     Args:
       name: the attribute.
@@ -56,6 +64,25 @@ def eras_of_member(name, receiver):
     Returns:
       A tuple of eras, oldest first; empty if it tells nothing.
     """
+    if name in _KEPT or receiver.endswith("extended"):
+        return ()
+    if name in _OF_EXTENDED and not is_called_like_a_strategy(receiver):
+        return ()
+    return _eras_that_named(name, receiver)
+
+
+def is_of_a_strategy(name, receiver):
+    """Whether an attribute is a strategy's own, by its name and what it is taken from.
+
+    Args:
+      name, receiver: as of `eras_of_member`.
+    """
+    return bool(_eras_that_named(name, receiver))
+
+
+@functools.lru_cache(maxsize=2000)
+def _eras_that_named(name, receiver):
+    """The eras whose page, or whose code, has a member that strategies alone have."""
     if receiver == "extended":
         return ()
     eras = tuple(era for era in surfaces.ERAS if name in _OWN[era])

@@ -121,7 +121,7 @@ def _of_call(node: ast.Call, rules: Rules) -> Iterator[tuple[int, int, str, str,
     if function == "patch":
         yield from _of_patch(place, first, rules)
         member = first.rpartition(".")[2]
-        if member in rules.members and names.eras_of_member(member, "strategy"):
+        if member in rules.members and names.is_of_a_strategy(member, "strategy"):
             seen = '"%s": %s' % (first, _IN_STRING)
             yield (*place, rules.members[member], seen, rules.new_member(member))
 

@@ -319,7 +319,7 @@ def _is_told(plan, node, owner, name):
     if name in COMMON:
         told = era_names.is_called_like_a_strategy(receiver)
     else:
-        told = bool(era_names.eras_of_member(name, receiver))
+        told = era_names.is_of_a_strategy(name, receiver)
     return told or _aggregates(plan, node)
 
 

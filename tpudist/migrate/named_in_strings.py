@@ -41,7 +41,7 @@ def leave(plan, table):
     for node, dotted in builtin_calls.members_asked_for(module):
         name = dotted.rpartition(".")[2]
         rule = table.get(("strategy", name))
-        if rule is not None and name not in COMMON and era_names.eras_of_member(name, "strategy"):
+        if rule is not None and name not in COMMON and era_names.is_of_a_strategy(name, "strategy"):
             leave_member(plan, node, rule, name, _IN_STRING)
     _leave_annotations(plan, table)
 
