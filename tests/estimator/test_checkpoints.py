@@ -77,6 +77,45 @@ def test_a_training_of_a_plain_graph_goes_on_and_back(tmp_path, plain):
     check(tmp_path / "back", 12)
 
 
+def averaged(features, labels, mode, params):
+    """The model function, evaluated on moving averages of its variables."""
+    spec = harness.model_fn(features, labels, mode, params)
+    averages = tf1.train.ExponentialMovingAverage(0.5)
+    names = tf1.trainable_variables()
+    if mode == "train":
+        with tf.control_dependencies([spec.train_op]):
+            return spec._replace(train_op=averages.apply(names))
+    restored = averages.variables_to_restore(names)
+    return spec._replace(scaffold_fn=lambda: tf1.train.Scaffold(saver=tf1.train.Saver(restored)))
+
+
+class NamesHook(tf1.train.SessionRunHook):
+    """Makes a Saver by names, as hooks of image models do, and restores from it."""
+
+    def __init__(self, folder):
+        self._folder = str(folder)
+
+    def begin(self):
+        self._saver = tf1.train.Saver({each.op.name: each for each in tf1.trainable_variables()})
+
+    def after_create_session(self, session, coord):
+        self._saver.restore(session, tf1.train.latest_checkpoint(self._folder))
+
+
+def losses(folder, use_tpu):
+    """Of an evaluation on averages, and of one whose hook restores the variables themselves."""
+    made = harness.estimator(folder, averaged, use_tpu=use_tpu)
+    made.train(harness.input_fn, max_steps=4)
+    hooks = [NamesHook(folder)]
+    return [made.evaluate(harness.input_fn, steps=4, hooks=each)["loss"] for each in ([], hooks)]
+
+
+def test_an_evaluation_of_averages_and_a_saver_of_a_hook(tmp_path):
+    found, expected = losses(tmp_path / "tpu", True), losses(tmp_path / "cpu", False)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    assert abs(found[0] - found[1]) > 0.01
+
+
 @first_generation
 def test_checkpoints_go_both_ways_between_it_and_tensorflows(tmp_path):
     native = tf.contrib.tpu

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tests.estimator import harness
-from tpudist import errors
+from tpudist import errors, estimator
 from tpudist.estimator import tpu
 
 tf1 = tf.compat.v1
@@ -190,3 +190,26 @@ def test_dimensions_that_do_not_fit_the_input(tmp_path, dims, words):
 def test_a_split_of_input_that_a_host_splits_already(tmp_path):
     with pytest.raises(ValueError, match="PER_HOST_V2 mode"):
         harness.estimator(tmp_path, num_cores_per_replica=2, input_partition_dims=[[1, 2], None])
+
+
+@pytest.mark.parametrize("mode", ["evaluate", "predict"])
+def test_an_estimator_spec_where_the_host_needs_more(tmp_path, mode):
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, mode, params)
+        if mode == "train":
+            return spec
+        return estimator.EstimatorSpec(mode, loss=spec.loss, predictions=spec.predictions)
+
+    made = harness.estimator(tmp_path, model_fn)
+    made.train(harness.input_fn, max_steps=4)
+    with pytest.raises(errors.ArgumentTypeError, match="an EstimatorSpec for mode"):
+        steps = {"steps": 1} if mode == "evaluate" else {}
+        list(getattr(made, mode)(harness.input_fn, **steps))
+
+
+def test_hooks_of_the_chief(tmp_path):
+    def model_fn(features, labels, mode, params):
+        spec = harness.model_fn(features, labels, mode, params).as_estimator_spec()
+        return spec._replace(training_chief_hooks=(harness.Losses(),))
+
+    refused(harness.estimator(tmp_path, model_fn), "training_chief_hooks=")

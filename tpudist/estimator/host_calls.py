@@ -35,7 +35,7 @@ class Outfeed:
 
     def send(self, joined: Any) -> tf.Operation:
         """An op of the step that sends `joined`, the nest of all cores' tensors."""
-        flat = nests.flatten(joined)
+        flat = nests.flatten(joined) or [tf.zeros([])]
         with tf.init_scope():
             self._queue = tf.queue.FIFOQueue(
                 -1, [tensor.dtype for tensor in flat], [tensor.shape for tensor in flat]
@@ -51,7 +51,7 @@ class Outfeed:
         """
         taken = self._queue.dequeue()
         taken = taken if isinstance(taken, list) else [taken]
-        nest = nests.pack_sequence_as(self.tensors, taken)
+        nest = nests.pack_sequence_as(self.tensors, taken[: len(nests.flatten(self.tensors))])
         made = call(self._fn, nest)
         flat = [made] if nests.is_tensor(made) else nests.flatten(made)
         ops = [each for each in flat if each is not None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.errors import ArgumentError
+from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
@@ -87,6 +87,45 @@ def check_host_call(on_a_tpu: bool) -> None:
             "of a TPU; nothing here stands in for it",
             "TPUEstimator itself on TensorFlow 2.15 or older, or no host_call",
         )
+
+
+def check_spec(spec: Any, mode: str) -> None:
+    """Refuses what a model function returned if the cores would run only a part of it.
+
+    Args:
+      spec: what it returned.
+      mode: one of ``ModeKeys``.
+
+    Raises:
+      ArgumentTypeError: (a TypeError) no specification, or an ``EstimatorSpec`` in an
+        evaluation or a prediction.
+      ArgumentError: (a ValueError) an ``EstimatorSpec`` with hooks of the chief.
+    """
+    if not hasattr(spec, "train_op"):
+        raise ArgumentTypeError(
+            "the model function returned %r" % (spec,),
+            "the Estimator runs what its specification says",
+            "return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)",
+        )
+    if hasattr(spec, "eval_metrics"):
+        return
+    if mode != "train":
+        raise ArgumentTypeError(
+            "the model function returned an EstimatorSpec for mode %r" % mode,
+            "its metrics are ops of the cores, which give the host tensors alone",
+            "return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, eval_metrics=(metric_fn, "
+            "[labels, logits])), or predictions={...}",
+        )
+    if spec.training_chief_hooks:
+        raise ArgumentError(
+            "an EstimatorSpec with training_chief_hooks=%r" % (spec.training_chief_hooks,),
+            "a TPUEstimator has no other workers than its chief and runs training_hooks alone",
+            "TPUEstimatorSpec(mode, loss=loss, train_op=train_op, training_hooks=[...])",
+        )
+    tf.compat.v1.logging.warning(
+        "tpudist: the scaffold of an EstimatorSpec is not used on a TPU; "
+        "TPUEstimatorSpec(..., scaffold_fn=...) is"
+    )
 
 
 def host_call_every(tpu_config: Any) -> Any:

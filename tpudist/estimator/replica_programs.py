@@ -108,7 +108,7 @@ class Program:
         def replica(features: Any, labels: Any) -> dict[str, Any]:
             return self._replica(features, labels)
 
-        with self._strategy.scope():
+        with self._strategy.scope(), _as_in_a_session(self._strategy.extended):
             adapter.run_steps(self._strategy, step, infeed, iterations, None, self.outputs)
         return self.outputs.run_op
 
@@ -145,6 +145,17 @@ class Program:
                 "return tf.train.Scaffold()",
             )
         return scaffold
+
+
+@contextlib.contextmanager
+def _as_in_a_session(extended: Any) -> Iterator[None]:
+    """Context manager: the cores run what the specification names, and what that needs."""
+    before = getattr(extended, "runs_as_session", False)
+    extended.runs_as_session = True
+    try:
+        yield
+    finally:
+        extended.runs_as_session = before
 
 
 def join(tensors: Any) -> Any:

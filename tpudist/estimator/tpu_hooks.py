@@ -101,7 +101,38 @@ class FetchAllHook(_SessionRunHook):
         return _hooks.SessionRunArgs([self._tensors, [] if summaries is None else summaries])
 
 
-class OutfeedHook(_SessionRunHook):
+class SummaryWritersHook(_SessionRunHook):
+    """Makes the summary writers of ``tf.contrib.summary`` that the host's functions have."""
+
+    def begin(self) -> None:
+        """See the base class."""
+        self._made, self._flushed = estimators.summary_writers()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """See the base class."""
+        session.run(self._made)
+
+    def end(self, session: Any) -> None:
+        """See the base class."""
+        session.run(self._flushed)
+
+
+class EveryStepHook(SummaryWritersHook):
+    """Runs the ops of the host's functions with every step, where there is no TPU.
+
+    Args:
+      ops: the ops.
+    """
+
+    def __init__(self, ops: list[Any]) -> None:
+        self._ops = ops
+
+    def before_run(self, run_context: Any) -> Any:
+        """See the base class."""
+        return _hooks.SessionRunArgs(self._ops)
+
+
+class OutfeedHook(SummaryWritersHook):
     """Runs the host's ops of the steps that a loop has taken.
 
     Args:
@@ -116,26 +147,12 @@ class OutfeedHook(_SessionRunHook):
         self._ops = ops
         self._left_out = left_out
         self._every = every
-        self._made: list[Any] = []
-        self._flushed: list[Any] = []
-
-    def begin(self) -> None:
-        """See the base class. Summary writers of ``tf.contrib.summary`` have to be made."""
-        self._made, self._flushed = estimators.summary_writers()
-
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        """See the base class."""
-        session.run(self._made)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """See the base class."""
         session = run_context.session
         for step in range(session.run(self._waiting)):
             session.run(self._left_out if step % self._every else self._ops)
-
-    def end(self, session: Any) -> None:
-        """See the base class."""
-        session.run(self._flushed)
 
 
 class ExamplesPerSecondHook(estimators.StepCounterHook):

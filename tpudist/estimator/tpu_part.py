@@ -70,13 +70,10 @@ class Model:
         fed, outfeed = self._fed_by(infeed.Infeed), []
 
         def values(spec: Any) -> dict[str, Any]:
-            _require_spec(spec)
+            refused.check_spec(spec, "train")
             loss = require_tensor("loss", spec.loss)
             found = {"loss": _after(spec.train_op, loss)}
-            if getattr(spec, "host_call", None):
-                host_calls.require_batches("host_call", spec.host_call[1])
-                found["host_call"] = spec.host_call[1]
-            return found
+            return dict(found, **_for_host(spec, ("host_call",)))
 
         def use(outputs: Any, found: dict[str, Any]) -> None:
             outputs.set_tensor("loss", found["loss"], "MEAN")
@@ -89,9 +86,7 @@ class Model:
         loop = program.run(fed, tpu_hooks.iterations(), use)
         replica_programs.require_sums(self._strategy)
         hooks = [tpu_hooks.DatasetInitializerHook(fed.initializers)]
-        if outfeed:
-            waiting, ops, left_out = outfeed[0].host_ops()
-            hooks.append(tpu_hooks.OutfeedHook(waiting, ops, left_out, every_n_steps))
+        hooks += [_host_hook(each, every_n_steps) for each in outfeed]
         return program, program.outputs.tensors["loss"], hooks, loop
 
     def evaluate(self) -> tuple[Program, Any, dict[str, Any], list[Any]]:
@@ -103,13 +98,9 @@ class Model:
         fed = self._fed_by(infeed.Infeed)
 
         def values(spec: Any) -> dict[str, Any]:
-            _require_spec(spec)
+            refused.check_spec(spec, "eval")
             found = {"loss": require_tensor("loss", spec.loss)}
-            for name in ("eval_metrics", "host_call"):
-                if getattr(spec, name, None):
-                    host_calls.require_batches(name, getattr(spec, name)[1])
-                    found[name] = getattr(spec, name)[1]
-            return found
+            return dict(found, **_for_host(spec, ("eval_metrics", "host_call")))
 
         def use(outputs: Any, found: dict[str, Any]) -> None:
             outputs.set_tensor("loss", found.pop("loss"), "MEAN")
@@ -125,9 +116,10 @@ class Model:
         if "eval_metrics" in joined:
             metrics = host_calls.call(program.spec.eval_metrics[0], joined["eval_metrics"])
         if "host_call" in joined:
-            made = host_calls.call(program.spec.host_call[0], joined["host_call"])
-            with tf.control_dependencies([op for op in nests.flatten(made) if op is not None]):
+            outfeed = host_calls.Outfeed(*program.spec.host_call)
+            with tf.control_dependencies([outfeed.send(joined["host_call"])]):
                 loss = tf.identity(loss)
+            hooks.append(_host_hook(outfeed))
         return program, loss, metrics, hooks
 
     def predict(self) -> tuple[Program, Any, list[Any]]:
@@ -140,8 +132,8 @@ class Model:
         model_fn = self._model_fn
 
         def values(spec: Any) -> dict[str, Any]:
-            _require_spec(spec)
-            return {"predictions": spec.predictions}
+            refused.check_spec(spec, "infer")
+            return dict(_for_host(spec, ("host_call",)), predictions=spec.predictions)
 
         def use(outputs: Any, found: dict[str, Any]) -> None:
             outputs.set_tensor("host", found, "NONE")
@@ -157,20 +149,32 @@ class Model:
         program.run(fed, 1, use)
         joined = _joined(program.outputs.tensors["host"])
         mask = joined["mask"]
-        hooks: list[Any] = [
-            tpu_hooks.DatasetInitializerHook(fed.initializers),
-            tpu_hooks.EndOfInputHook(tf.reduce_sum(tf.cast(mask, tf.int32))),
-        ]
+        rows = tf.reduce_sum(tf.cast(mask, tf.int32))
+        hooks: list[Any] = [tpu_hooks.DatasetInitializerHook(fed.initializers)]
+        if "host_call" in joined:
+            outfeed = host_calls.Outfeed(*program.spec.host_call)
+            send = functools.partial(outfeed.send, joined["host_call"])
+            with tf.control_dependencies([tf.cond(rows > 0, send, tf.no_op)]):
+                rows = tf.identity(rows)
+            hooks.append(_host_hook(outfeed))
+        hooks.append(tpu_hooks.EndOfInputHook(rows))
         return program, padding.cut(joined["predictions"], mask), hooks
 
 
-def _require_spec(spec: Any) -> None:
-    if not hasattr(spec, "train_op"):
-        raise ArgumentTypeError(
-            "the model function returned %r" % (spec,),
-            "the Estimator runs what its specification says",
-            "return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)",
-        )
+def _for_host(spec: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """{field: the tensors that it sends the host} of those of a specification that it has."""
+    found = {}
+    for name in names:
+        if getattr(spec, name, None):
+            host_calls.require_batches(name, getattr(spec, name)[1])
+            found[name] = getattr(spec, name)[1]
+    return found
+
+
+def _host_hook(outfeed: Any, every_n_steps: int = 1) -> Any:
+    """The hook that calls the host's function with what the steps have sent."""
+    waiting, ops, left_out = outfeed.host_ops()
+    return tpu_hooks.OutfeedHook(waiting, ops, left_out, every_n_steps)
 
 
 def _after(op: Any, loss: Any) -> Any:

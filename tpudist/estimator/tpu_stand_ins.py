@@ -8,10 +8,8 @@ from __future__ import annotations
 import typing
 from typing import TYPE_CHECKING
 
-import tensorflow as tf
-
 from tpudist.errors import ArgumentError
-from tpudist.estimator import host_calls, run_config, specs, tpu_context
+from tpudist.estimator import host_calls, run_config, specs, tpu_context, tpu_hooks
 from tpudist.tfcompat import nests
 
 if TYPE_CHECKING:
@@ -196,7 +194,7 @@ class TPUEstimatorSpec(_Fields):
         hooks: tuple[Any, ...] = ()
         if self.host_call:
             made = nests.flatten(host_calls.call(*self.host_call))
-            hooks = (_EveryStep([each for each in made if each is not None]),)
+            hooks = (tpu_hooks.EveryStepHook([each for each in made if each is not None]),)
         return specs.EstimatorSpec(
             mode=self.mode,
             predictions=self.predictions,
@@ -226,14 +224,3 @@ def _check_call(name: str, pair: Any) -> None:
             "tensors is a list or a dictionary",
             "%s=(metric_fn, [labels, logits])" % name,
         )
-
-
-class _EveryStep(tf.compat.v1.train.SessionRunHook):
-    """Runs the ops of a ``host_call`` with every step."""
-
-    def __init__(self, ops: list[Any]) -> None:
-        self._ops = ops
-
-    def before_run(self, run_context: Any) -> Any:
-        """See the base class."""
-        return tf.compat.v1.train.SessionRunArgs(self._ops)

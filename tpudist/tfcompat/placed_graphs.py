@@ -35,9 +35,28 @@ class LocatedGraph(functions.FuncGraph):
     #: The calls that made every op, where they are not asked for one by one.
     _all_made_at = None
 
+    #: Ops that were made and are not run.
+    _left_out = frozenset()
+
     def __init__(self, name):
         self.made_at = {}
         super().__init__(name)
+
+    def get_operations(self):
+        """The ops of the graph, in the order in which they were made."""
+        made = super().get_operations()
+        return [op for op in made if op not in self._left_out] if self._left_out else made
+
+    def leave_out(self, ops):
+        """From now on `ops`, of which no other op takes anything, are not of the graph.
+
+        Returns:
+          Their places among the ops of the graph, sorted.
+        """
+        gone = set(ops)
+        places = [i for i, op in enumerate(self.get_operations()) if op in gone]
+        self._left_out = self._left_out.union(gone)
+        return places
 
     if versions.OPS_TAKE_STACK_TRACES:
 

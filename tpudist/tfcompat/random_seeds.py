@@ -6,6 +6,7 @@ before them. Seeds are attributes of an op, so drawing other numbers takes a cop
 the op, and of the functions that contain it.
 """
 
+import bisect
 import contextlib
 import zlib
 
@@ -66,6 +67,12 @@ class CountingGraph(placed_graphs.LocatedGraph):
         number = zlib.crc32(_place(self).encode()) % _NOT_ZERO
         self._count(number)
         return number
+
+    def leave_out(self, ops):
+        """See the base class."""
+        places = super().leave_out(ops)
+        self.counted = [(n - bisect.bisect_left(places, n), number) for n, number in self.counted]
+        return places
 
     def _count(self, number):
         self.counted.append((len(self.get_operations()), number))

@@ -66,6 +66,10 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
     #: Whether a loop of steps is being built in a graph, which no Session looks into.
     builds_steps = False
 
+    #: Whether replicas run only what the results of their function need, as a Session does,
+    #: and not each op that has an effect.
+    runs_as_session = False
+
     def __init__(self, strategy, system, placement, device=None, assignment=None):
         self.system = system
         self._device_assignment = assignment

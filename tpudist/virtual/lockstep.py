@@ -18,7 +18,7 @@ from tpudist.tfcompat import (
     stored_parts,
     versions,
 )
-from tpudist.virtual import collectives, keras_loops, merge, raw_writes, trace_arguments
+from tpudist.virtual import collectives, keras_loops, merge, needed_ops, raw_writes, trace_arguments
 
 #: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
@@ -47,6 +47,9 @@ def run(extended, fn, args, kwargs):
         )
         if not tf.executing_eagerly():
             raw_writes.split(extended.replicas.others())
+        if extended.runs_as_session:
+            graph = tf.compat.v1.get_default_graph()
+            needed_ops.prune_ops(graph, extended.replicas.ops(), results)
         return results
 
 

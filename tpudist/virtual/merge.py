@@ -47,11 +47,15 @@ class Merge(function_graphs.Trace):
         self.updated = []
         self.used_as_one = []
         self.assigned = None
+        self._start = None
+        self._done = []
         self._sums = IdentityMap()
         self._given = IdentityMap()
 
     def run(self, merge_fn, args, kwargs):
         """Traces `merge_fn`; returns its result as the replica sees it."""
+        if self._program.extended.runs_as_session:
+            self._start = tf.no_op()
         with self.ordered(), self._program.extended.place(), distributed.cross_replica(
             self._strategy
         ):
@@ -183,7 +187,7 @@ class Merge(function_graphs.Trace):
 
     def _hand_back_leaf(self, leaf):
         if isinstance(leaf, tf.Operation):
-            return tf.no_op() if leaf.graph is self.graph else leaf
+            return self._op_done() if leaf.graph is self.graph else leaf
         if distributed.is_variable(leaf) or not (
             distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
         ):
@@ -191,6 +195,20 @@ class Merge(function_graphs.Trace):
         parts = distributed.components(leaf)
         columns = list(zip(*[distributed.flatten(part) for part in parts]))
         return distributed.pack(parts[0], [self._result(c) for c in columns])
+
+    def _op_done(self):
+        self._done.append(tf.no_op())
+        return self._done[-1]
+
+    def handed_back(self):
+        """The ops of the replica trace that stand for results of the merge."""
+        return self._done + [held.op for held, _ in self.results]
+
+    def needed(self):
+        """The ops of the replica trace that the merge waits for or takes values of."""
+        waits = [self._start] if self._start is not None else []
+        taken = [source for _, source, _ in self.used()] + self.captured()
+        return waits + [tensor.op for tensor in taken]
 
     def _is_own(self, tensor):
         """Whether `tensor` is a value of this merge, and no reference to one."""

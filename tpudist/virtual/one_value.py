@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 from tensorflow.python.training import saver
 
-from tpudist.tfcompat import distributed, graphs, stored_parts, versions
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
 from tpudist.virtual import saved_rows, variable_rows
 
 if TYPE_CHECKING:
@@ -48,6 +49,33 @@ class OneValue:
         inherited: Any = super()
         first = _only_part(self)
         return inherited.is_initialized(name) if first is None else first.is_initialized(name)
+
+    def _dense_var_to_tensor(
+        self, dtype: Any = None, name: Any = None, as_ref: bool = False
+    ) -> Any:
+        """Its value; for a Saver that is given ``{name: variable}`` a read of what is stored.
+
+        A Saver finds the variable behind the read, so nothing may stand between. It says
+        `as_ref`, which newer releases do not hand on.
+        """
+        inherited: Any = super()
+        first: Any = _only_part(self)
+        in_session = functions.in_session_graph()
+        if in_session and as_ref:
+            self._require_one_value(first)
+        elif first is None or not (in_session and _is_read_across()):
+            return inherited._dense_var_to_tensor(dtype=dtype, name=name, as_ref=as_ref)
+        return first._dense_var_to_tensor(dtype=dtype, name=name)
+
+    def _require_one_value(self, first: Any) -> None:
+        if first is None:
+            raise ContextError(
+                "the variable %r, of which each replica has a copy, in a dictionary of a Saver"
+                % self.name,
+                "a Saver takes a tensor of it, and would restore the first copy alone",
+                "tf.train.Saver([variable]), which restores every copy",
+            )
+        self._assumed_equal = True
 
     def _trackable_children(self, save_type: str = "checkpoint", **options: Any) -> dict[str, Any]:
         """What belongs to it; in a SavedModel, whose functions may use them, its rows."""
@@ -132,6 +160,11 @@ def point_components(variable: Any) -> None:
     parts = distributed.components(variable)
     for i, component in variable._components.items():
         object.__setattr__(component, "__dict__", parts[i].__dict__)
+
+
+def _is_read_across() -> bool:
+    """Whether a read outside of replicas makes no note of it; see `variables.StoredOnce`."""
+    return versions.TRACE_ONCE and tf.distribute.in_cross_replica_context()
 
 
 def _only_part(variable: Any) -> Any:

@@ -17,6 +17,7 @@ from tpudist.virtual import (
     explanations,
     function_graphs,
     merge,
+    needed_ops,
     raw_writes,
     replica_seeds,
     segment_calls,
@@ -91,8 +92,12 @@ class Program(function_graphs.Trace):
         """Calls `fn` in replica context; returns what it returned."""
         with self.graph.as_default():
             args, kwargs = trace_arguments.enter(self, (args, kwargs))
-        with self.ordered(), self.extended.place(), TracedReplica(self):
-            return fn(*args, **kwargs)
+        with self.ordered():
+            with self.extended.place(), TracedReplica(self):
+                results = fn(*args, **kwargs)
+            if self.extended.runs_as_session:
+                needed_ops.prune(self, results)
+        return results
 
     def is_outdated(self):
         """Whether a variable was split after the trace had taken it for one value.

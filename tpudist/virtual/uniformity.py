@@ -28,7 +28,7 @@ class Uniformity:
 
     def holds(self, value):
         """Whether `value`, of the trace or from outside of it, is the same on every replica."""
-        self._learn()
+        self.learn()
         leaves = distributed.flatten(reduce_once.of_tensors(value))
         found = all(map(self._is_uniform, leaves))
         if found:
@@ -45,7 +45,8 @@ class Uniformity:
     def _is_uniform(self, leaf):
         return getattr(leaf, "graph", None) is not self._program.graph or leaf in self._uniform
 
-    def _learn(self):
+    def learn(self):
+        """Takes note of what was added to the trace since the last time."""
         self._note_given()
         for op in self._unseen("ops", self._program.graph.get_operations()):
             follows = self._follows(op)
