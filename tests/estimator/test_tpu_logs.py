@@ -1,5 +1,6 @@
 """What a TPUEstimator writes for people: event files, log lines, checkpoints, exports."""
 
+import contextlib
 import logging
 import os
 import re
@@ -25,22 +26,29 @@ def events(folder):
     return found
 
 
-@pytest.fixture(scope="module")
-def logged(tmp_path_factory):
-    """(folder, event files, log lines) of a training and an evaluation."""
-    folder, lines = tmp_path_factory.mktemp("logged"), []
-    handler = logging.Handler()
+@contextlib.contextmanager
+def log_lines():
+    """Gives a list of the lines that TensorFlow logs in the block."""
+    lines, handler = [], logging.Handler()
     handler.emit = lambda record: lines.append(record.getMessage())
     logger, level = logging.getLogger("tensorflow"), tf1.logging.get_verbosity()
     tf1.logging.set_verbosity(tf1.logging.INFO)
     logger.addHandler(handler)
     try:
-        made = harness.estimator(folder, log_step_count_steps=4)
-        made.train(harness.input_fn, max_steps=12)
-        made.evaluate(harness.input_fn, steps=4)
+        yield lines
     finally:
         logger.removeHandler(handler)
         tf1.logging.set_verbosity(level)
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory):
+    """(folder, event files, log lines) of a training and an evaluation."""
+    folder = tmp_path_factory.mktemp("logged")
+    with log_lines() as lines:
+        made = harness.estimator(folder, log_step_count_steps=4)
+        made.train(harness.input_fn, max_steps=12)
+        made.evaluate(harness.input_fn, steps=4)
     return folder, lines
 
 
@@ -66,6 +74,21 @@ def test_speed_is_logged(logged):
     for name in ("global_step/sec", "examples/sec"):
         lines = [line for line in logged[1] if re.match(name + r": [\d.]+", line)]
         assert len(lines) == 2, logged[1]
+
+
+def test_a_summary_of_a_model_function_is_told_once(tmp_path):
+    def more(loss):
+        tf1.summary.scalar("my_loss", loss)
+        return {}
+
+    made = harness.estimator(tmp_path, params={"more": more})
+    with log_lines() as lines:
+        for steps in (4, 8):
+            made.train(harness.input_fn, max_steps=steps)
+    (told,) = [line for line in lines if "my_loss" in line]
+    line = more.__code__.co_firstlineno + 1
+    assert "%s:%d" % (__file__, line) in told and "tf.contrib.summary.scalar" in told
+    assert "my_loss" not in events(tmp_path)
 
 
 def test_checkpoints_of_the_asynchronous_hook(tmp_path):

@@ -15,6 +15,7 @@ from tpudist.errors import ArgumentTypeError
 from tpudist.estimator import (
     host_calls,
     infeed,
+    model_summaries,
     names,
     padding,
     refused,
@@ -72,6 +73,7 @@ class Model:
         def values(spec: Any) -> dict[str, Any]:
             refused.check_spec(spec, "train")
             loss = require_tensor("loss", spec.loss)
+            model_summaries.tell(tf.compat.v1.get_default_graph().get_operations())
             found = {"loss": _after(spec.train_op, loss)}
             return dict(found, **_for_host(spec, ("host_call",)))
 
