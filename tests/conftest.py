@@ -17,6 +17,9 @@ for _name in ("TPUDIST_TPU", "TPUDIST_ALLOW_EAGER_RUN", "TPUDIST_DEVICE"):
 if os.environ.get("TPUDIST_TEST_DEVICE"):  # see tests/gpu
     os.environ["TPUDIST_DEVICE"] = os.environ["TPUDIST_TEST_DEVICE"]
 
+# An error of a batching rule is one here: what steps aside for users fails a test.
+os.environ[machine.STRICT_BATCHING] = "1"
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 

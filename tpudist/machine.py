@@ -11,6 +11,9 @@ import os
 #: Environment variable that overrides whatever TPU name a script passes.
 TPU = "TPUDIST_TPU"
 
+#: Environment variable that lets an error of a batching rule end the program; for tests.
+STRICT_BATCHING = "TPUDIST_STRICT_BATCHING"
+
 #: Environment variable of TensorFlow's: whether ``tf.keras`` is the package ``tf_keras``
 #: (from 2.16 on), and what says so.
 LEGACY_KERAS = "TF_USE_LEGACY_KERAS"

@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import sys
 
+from tpudist import machine
+
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -13,6 +15,7 @@ def run_driver(*arguments, timeout=1200):
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("TPUDIST_")
     }
+    environment[machine.STRICT_BATCHING] = "1"  # what steps aside for users is an error here
     if "TPUDIST_TEST_DEVICE" in os.environ:  # see tests/gpu
         environment["TPUDIST_DEVICE"] = os.environ["TPUDIST_TEST_DEVICE"]
     return subprocess.run(

@@ -223,6 +223,11 @@ def copy_op(op, inputs, changed=None):
     return made
 
 
+def calls(op):
+    """Whether `op` calls functions of its graph: by an attribute, or by its type (a ``Defun``)."""
+    return op.graph._is_function(op.type) or any(map(_has_function, op.node_def.attr.values()))
+
+
 def _has_function(attribute):
     return attribute.HasField("func") or bool(attribute.list.func)
 

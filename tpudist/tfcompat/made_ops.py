@@ -214,7 +214,7 @@ def evaluated(op, values):
       values: one array per input.
 
     Returns:
-      A list of arrays, or None if the op has other attributes.
+      A list of arrays, or None if the op has other attributes or fails.
     """
     attributes = []
     node = op.node_def
@@ -228,7 +228,10 @@ def evaluated(op, values):
     if key not in _evaluated:
         if len(_evaluated) >= _KEPT_VALUES:
             _evaluated.clear()
-        _evaluated[key] = _execute(op, arrays, attributes)
+        try:
+            _evaluated[key] = _execute(op, arrays, attributes)
+        except tf.errors.OpError:  # it fails when the program runs it, if it does
+            _evaluated[key] = None
     return _evaluated[key]
 
 

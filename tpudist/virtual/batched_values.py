@@ -17,6 +17,7 @@ outline, from which :meth:`held` makes placeholders.
 
 import functools
 
+import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs
@@ -166,7 +167,7 @@ class Batch:
 
     def rows(self):
         """The replicas' values one after the other along their first axis."""
-        return self._in_form("rows", [self.count * n for n in self.shape[:1]] + self.shape[1:])
+        return self._in_form("rows", self._rows_shape())
 
     def stacked(self):
         """The replicas' values along a new first axis."""
@@ -175,6 +176,21 @@ class Batch:
     def flat(self):
         """The values under the shape that is at hand; None if they are in parts."""
         return next((held for held in self._forms.values() if held is not None), None)
+
+    def fits(self):
+        """Whether the tensors at hand have the shapes that their forms say, as far as known."""
+        forms = {"rows": self._rows_shape(), "stacked": [self.count] + self.shape}
+        for form, held in self._forms.items():
+            if held is None or not held.shape.is_fully_defined():
+                continue
+            if form == "flat" and held.shape.num_elements() != np.prod(forms["stacked"]):
+                return False
+            if form != "flat" and held.shape.as_list() != forms[form]:
+                return False
+        return True
+
+    def _rows_shape(self):
+        return [self.count * n for n in self.shape[:1]] + self.shape[1:]
 
     def _in_form(self, form, shape):
         if self.flat() is None:
@@ -218,7 +234,7 @@ class Batch:
     def _kind(self):
         """The form in which graphs hand it on, and its shape."""
         if len(self.shape) > 1:
-            return "rows", [self.count * self.shape[0]] + self.shape[1:]
+            return "rows", self._rows_shape()
         return "stacked", [self.count] + self.shape
 
     def held(self, tensor):
@@ -306,4 +322,6 @@ def converted(batched, outline):
         return Each(outline.count, batched.each())
     if isinstance(outline, Lists):
         return outline.like([tensor_lists.emptied(batched.value)])
+    if isinstance(batched, Uniform):
+        return Batch(outline.count, outline.shape, stacked=batched.stacked())
     return Batch(outline.count, outline.shape, parts=batched.each())

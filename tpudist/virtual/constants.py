@@ -33,3 +33,17 @@ def reshape(tensor, shape):
     if tensor.shape.is_fully_defined() and tensor.shape.as_list() == list(shape):
         return tensor
     return made_ops.reshape(tensor, constant(shape))
+
+
+def repeated(tensor, count):
+    """`count` times the same tensor, along a new first axis.
+
+    Not by ``tf.stack``: of equal inputs TensorFlow's optimizer (2.8 to 2.21 at least) makes
+    copies of output 0 of the op that they come from, whichever of its outputs they are.
+    """
+    shape = tensor.shape
+    static = shape.as_list() if shape.is_fully_defined() else None
+    whole = (
+        tf.concat([[count], tf.shape(tensor)], 0) if static is None else constant([count] + static)
+    )
+    return tf.broadcast_to(tensor, whole)

@@ -10,6 +10,7 @@ from tpudist.virtual import (
     batched_values,
     batching_rules,
     explanations,
+    failed_rules,
     joined_control_flow,
     nested,
     optionals,
@@ -139,10 +140,14 @@ class JoinedGraph:
         if functions.is_stateful(op) and not graphs.only_reads(op):
             return None, _effect(op, given)
         try:
-            found = self._joined(op, given)
+            found = failed_rules.checked(op, self._joined(op, given))
             return found, None if found else _reason(op, given)
         except batched_values.NotJoined as error:
             return None, str(error)
+        except stored_rows.NeedsHandles:
+            raise
+        except Exception as error:  # pylint: disable=broad-except
+            return None, failed_rules.reason(error)
 
     def _on_rows(self, op, given):
         """The batched values of the outputs of `op`, which takes handles of rows."""

@@ -16,10 +16,12 @@ import tensorflow as tf
 from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual import (
     batched_values,
+    failed_rules,
     joined_graph,
     ordering,
     own_variables,
     shared_effects,
+    stored_rows,
     sums,
     tensor_lists,
 )
@@ -49,6 +51,10 @@ def join(program, cut, known):
             joined = segment and _join(program, segment, outlines)
         except batched_values.NotJoined as error:
             return _refused(program, str(error))
+        except stored_rows.NeedsHandles:
+            raise
+        except Exception as error:  # pylint: disable=broad-except
+            return _refused(program, failed_rules.reason(error))
         if segment is not None and joined is None:
             return _refused(program, "it has a loop of TensorFlow 1")
         made.append(joined)

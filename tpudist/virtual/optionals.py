@@ -9,6 +9,7 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
+from tpudist.virtual import constants
 from tpudist.virtual.tensor_lists import NotJoined
 from tpudist.virtual.uniform_values import Uniform
 
@@ -176,7 +177,7 @@ def converted(batched, outline):
         raise NotJoined("what a gradient needs of a branch is held in another way")
     if batched.value.op.type == EMPTY:
         return outline.like([batched.value])
-    return outline.like([_full(tf.stack([batched.value.op.inputs[0]] * outline.count))])
+    return outline.like([_full(constants.repeated(batched.value.op.inputs[0], outline.count))])
 
 
 def _full(value):

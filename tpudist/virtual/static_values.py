@@ -60,8 +60,10 @@ def shapes(op, inputs):
       values that became known while joining.
     """
     found = [tensor.shape for tensor in op.outputs]
-    if all(shape.is_fully_defined() for shape in found) or any(
-        tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs
+    if (
+        all(shape.is_fully_defined() for shape in found)
+        or functions.calls(op)
+        or any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs)
     ):
         return found
     if any(isinstance(value, uneven_values.Uneven) for value in inputs) and all(

@@ -56,7 +56,7 @@ class Uniform:
 
     def stacked(self):
         """The value repeated along a new first axis, like a stacked `Batch`."""
-        return tf.stack(self.each())
+        return constants.repeated(self.value, self.count)
 
     def total(self, leaf=""):
         """The sum over the replicas; `leaf` is its name in errors."""

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, stored_parts, versions
-from tpudist.virtual import function_graphs, lazy_values, stand_ins
+from tpudist.virtual import constants, function_graphs, lazy_values, stand_ins
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -55,7 +55,7 @@ class Rows(lazy_values.Parts):
 
     def alike(self) -> Any:
         """The rows of the others where all copies have the first one's value."""
-        return tf.stack([self.first.read_value()] * (len(self) - 1))
+        return constants.repeated(self.first.read_value(), len(self) - 1)
 
     def values(self) -> list[Any]:
         """The value of each replica's copy."""

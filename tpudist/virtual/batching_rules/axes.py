@@ -18,6 +18,9 @@ def reduction(node):
     axes = axes.reshape([-1]) % max(rank, 1) if axes.size else axes
     if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
         return [batched_values.Total(node.make(value.rows(), node.inputs[1].value)[0])]
+    if rank > 1 and 0 not in axes.reshape([-1]):  # each row alone
+        same = constants.constant(axes.reshape(node.input_shape(1)), axes.dtype)
+        return node.rows(value.rows(), same)
     shifted = (axes + 1).reshape(node.input_shape(1))
     return node.stacked(value.stacked(), constants.constant(shifted, shifted.dtype))
 
@@ -50,6 +53,8 @@ def transpose(node):
     order = node.constant(1)
     if order is None:
         return None
+    if len(order) > 1 and order[0] == 0:  # each row alone
+        return node.rows(node.inputs[0].rows(), constants.constant(order, order.dtype))
     return node.stacked(
         node.inputs[0].stacked(),
         constants.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
@@ -137,11 +142,9 @@ def look_up(node):
     """What a table has for keys, each by itself."""
     if not (node.is_uniform(0, 2) and node.is_batch(1)) or node.input_shape(1) is None:
         return None
-    (made,) = node.make(node.inputs[0].value, node.inputs[1].tensors()[0], node.inputs[2].value)
-    first = [node.count * n for n in node.input_shape(1)[:1]] or [node.count]
-    made.set_shape(first + node.shape()[len(node.input_shape(1)[:1]) :])
-    kind = "rows" if node.input_shape(1) else "stacked"
-    return [batched_values.Batch(node.count, node.shape(), **{kind: made})]
+    (made,) = node.make(node.inputs[0].value, node.inputs[1].stacked(), node.inputs[2].value)
+    made.set_shape([node.count] + node.shape())
+    return node.found(made)
 
 
 @rule("OneHot")

@@ -53,7 +53,7 @@ def broadcast(node):
         return _totals(node)
     rank = len(node.shape())
     shapes = [node.input_shape(i) for i in range(len(node.inputs))]
-    if rank and all(_joins_rows(node, i) for i in range(len(node.inputs))):
+    if rank and all(node.joins_rows(i) for i in range(len(node.inputs))):
         alike = all(shape == shapes[0] for shape in shapes)
         form = _form_at_hand(node) if alike or rank < BROADCAST_RANK else "rows"
         return node.formed(
@@ -79,14 +79,6 @@ def _form_at_hand(node):
     if len(forms) == 1:
         return forms.pop()
     return "rows" if len(node.shape()) > 1 else "stacked"
-
-
-def _joins_rows(node, index):
-    """Whether an input broadcasts the same way when rows are joined."""
-    shape, out = node.input_shape(index), node.shape()
-    if node.is_uniform(index):
-        return len(shape) < len(out) or shape[0] == 1
-    return len(shape) == len(out) and shape[0] == out[0]
 
 
 @rule(*SAME_SHAPE)

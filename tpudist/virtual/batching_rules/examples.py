@@ -2,6 +2,7 @@
 
 import string
 
+import numpy as np
 import tensorflow as tf
 
 from tpudist.virtual import batched_values, constants
@@ -126,24 +127,50 @@ def product(node):
     return node.found(tf.matmul(*held, transpose_a=flip[0], transpose_b=flip[1]))
 
 
-@rule("BatchMatMul")
+@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def products(node):
-    """Products of matrices with the same batch axes before them."""
-    if not node.is_batch(0, 1) or node.input_shape(0)[:-2] != node.input_shape(1)[:-2]:
-        return None
-    return node.stacked(*[value.stacked() for value in node.inputs])
+    """Products of matrices with batch axes before them, which are broadcast.
 
-
-@rule("BatchMatMulV2", "BatchMatMulV3")
-def broadcast_products(node):
-    """Products of matrices with batch axes before them that are broadcast."""
+    Where it can be, it is the product that one program has on all rows, and no axis more:
+    TensorFlow fuses products with what follows, and does so wrongly for some sizes of 1 in
+    axes that no program has.
+    """
+    left, right = node.inputs
+    if node.is_batch(0) and node.is_uniform(1) and _is_one_matrix(node):
+        return _by_one_matrix(node, left, right.value)
     rank = len(node.shape())
+    if rank > 2 and node.joins_rows(0) and node.joins_rows(1):
+        return node.rows(*[_rows_or_value(value) for value in node.inputs])
+    if node.op.type == "BatchMatMul":
+        return None
     return node.stacked(
         *[
             value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)
             for value in node.inputs
         ]
     )
+
+
+def _rows_or_value(value):
+    return value.value if isinstance(value, batched_values.Uniform) else value.rows()
+
+
+def _is_one_matrix(node):
+    """Whether the right side is one matrix, and the left one not transposed."""
+    ones = set(node.input_shape(1)[:-2]) <= {1} and len(node.input_shape(1)) <= len(node.shape())
+    types = {tensor.dtype for tensor in [*node.op.inputs, *node.op.outputs]}
+    is_real = len(types) == 1 and next(iter(types)).is_floating
+    return ones and is_real and not node.op.get_attr("adj_x")
+
+
+def _by_one_matrix(node, left, matrix):
+    """The rows of all matrices on the left, as one matrix, by that on the right."""
+    (depth,), sides = node.input_shape(0)[-1:], node.input_shape(1)[-2:]
+    held = left.held_as(left.form()) if left.flat() is None else left.flat()
+    rows = constants.reshape(held, [node.count * int(np.prod(node.input_shape(0)[:-1])), depth])
+    flip = node.op.get_attr("adj_y")
+    made = tf.matmul(rows, constants.reshape(matrix, sides), transpose_b=flip)
+    return [batched_values.Batch(node.count, node.shape(), flat=made)]
 
 
 @rule("Einsum")

@@ -128,6 +128,13 @@ class Node:
         """Whether these inputs are the same for every replica."""
         return all(isinstance(self.inputs[i], batched_values.Uniform) for i in indices)
 
+    def joins_rows(self, index):
+        """Whether an input is broadcast to the output the same way when rows are joined."""
+        shape, out = self.input_shape(index), self.shape()
+        if self.is_uniform(index):
+            return len(shape) < len(out) or shape[0] == 1
+        return len(shape) == len(out) and shape[0] == out[0]
+
     def make(self, *inputs):
         """Adds the op with other inputs; returns its outputs."""
         return functions.copy_op(self.op, inputs).outputs

@@ -18,7 +18,7 @@ def gather(node):
     axis, several = _axis(node), node.op.get_attr("batch_dims")
     if axis is None:
         return None
-    if node.is_uniform(0) and not several:
+    if node.is_uniform(0) and node.is_batch(1) and not several:
         return _of_a_table(node, axis)
     if node.op.type == "ResourceGather":
         return None
@@ -44,9 +44,8 @@ def _of_a_table(node, axis):
         others = [each for each in range(len(node.shape()) + 1) if each != axis]
         return node.found(tf.transpose(found, [axis] + others))
     rest = [value.value for value in node.inputs[2:]]
-    (made,) = node.make(table.value, places.tensors()[0], *rest)
-    kind = "rows" if node.input_shape(1) else "stacked"
-    return [batched_values.Batch(node.count, node.shape(), **{kind: made})]
+    form = "rows" if node.input_shape(1) else "stacked"
+    return node.formed(form, table.value, places.held_as(form), *rest)
 
 
 def _gathered(table, places, axis, several):

@@ -1,0 +1,126 @@
+"""A batching rule that fails is left out: the program runs, and what happened is told."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist import machine
+from tpudist.tfcompat import versions
+from tpudist.virtual import batched_values, batching_rules, joined_graph
+
+if not versions.TRACE_ONCE:
+    pytest.skip(
+        "before 2.4 the replica function is traced once per replica", allow_module_level=True
+    )
+
+from tests.virtual.harness import SUM, check, make, run, shares
+
+
+@pytest.fixture
+def strategy():
+    return make()
+
+
+def raises(node):
+    raise ValueError("6 is not 3\nand a second line")
+
+
+def of_another_shape(node):
+    return [batched_values.Batch(node.count, node.shape() + [2], rows=node.inputs[0].rows())]
+
+
+def use(monkeypatch, rule, op_type="Sin"):
+    monkeypatch.setitem(batching_rules.RULES, op_type, rule)
+    monkeypatch.delenv(machine.STRICT_BATCHING)
+
+
+@pytest.mark.parametrize(
+    "rule, told",
+    [
+        (raises, "its batching rule failed with ValueError: 6 is not 3"),
+        (of_another_shape, "its batching rule failed with WrongShape: Sin gives"),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_rule_that_fails_leaves_its_op_to_each_replica(strategy, monkeypatch, rule, told, nested):
+    def fn(x):
+        if not nested:
+            return tf.cos(tf.sin(x)) + 1
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.sin(y)), (0, x))[1]
+
+    use(monkeypatch, rule)
+    check(strategy, fn, shares(4, 6))
+    (found,) = [
+        apart.reason
+        for apart in strategy.extended.explanations[-1].record.apart
+        if apart.op_type == "Sin"
+    ]
+    assert found.startswith(told) and "\n" not in found
+
+
+def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(strategy, monkeypatch):
+    def leaving(self, tensor, each):
+        raise KeyError("a tensor")
+
+    monkeypatch.setattr(joined_graph.JoinedGraph, "leaving", leaving)
+    monkeypatch.delenv(machine.STRICT_BATCHING)
+    check(strategy, lambda x: tf.sin(x) * 2, shares(4, 6))
+    assert "KeyError" in strategy.extended.explanations[-1].reason
+
+
+@pytest.mark.parametrize("rule, error", [(raises, ValueError), (of_another_shape, Exception)])
+def test_in_our_own_tests_it_is_an_error(strategy, monkeypatch, rule, error):
+    monkeypatch.setitem(batching_rules.RULES, "Sin", rule)
+    with pytest.raises(error, match="6 is not 3|Sin gives"):
+        run(strategy, tf.sin, shares(4, 6))
+
+
+def embedded(table):
+    return lambda x: tf.gather(table, tf.cast(x * 5, tf.int32))
+
+
+def test_places_that_are_a_vector_give_rows_to_what_takes_them(strategy):
+    """The gradient of an embedding that is squared: rows of places meet rows of a sum."""
+    table = tf.constant(np.arange(15, dtype=np.float32).reshape([5, 3]) / 10)
+
+    def fn(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            rows = tf.sin(embedded(table)(x)) * x[:, None]
+            loss = tf.reduce_sum(rows * rows)
+        return tape.gradient(loss, x), tf.cos(embedded(table)(x)) * tf.add_n([rows, rows])
+
+    check(strategy, fn, shares(3))
+
+
+def test_a_function_of_the_first_tensorflow_takes_rows_of_unknown_number(strategy):
+    from tensorflow.python.framework import function
+
+    @function.Defun(tf.float32, func_name="twice")
+    def twice(x):
+        return tf.sin(x) * 2.0
+
+    dataset = tf.data.Dataset.from_tensor_slices(tf.reshape(tf.range(12.0), [6, 2])).batch(5)
+    iterator = iter(strategy.experimental_distribute_dataset(dataset))
+
+    @tf.function
+    def step(iterator):
+        def replica(x):
+            given = tf.reduce_sum(twice(x))
+            return tf.distribute.get_replica_context().all_reduce(SUM, given)
+
+        return strategy.run(replica, (next(iterator),))
+
+    found = strategy.experimental_local_results(step(iterator))
+    np.testing.assert_allclose(found, [np.sum(np.sin(np.arange(10.0)) * 2)] * 4, 1e-5)
+
+
+def test_a_division_that_only_the_run_would_do_fails_nothing(strategy):
+    def fn(x):
+        return tf.cond(
+            tf.reduce_sum(x) > 1e9,
+            lambda: tf.cast(tf.constant(1) // tf.constant(0), tf.float32) + x,
+            lambda: x * 2,
+        )
+
+    check(strategy, fn, shares(4, 6))
