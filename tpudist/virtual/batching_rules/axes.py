@@ -128,13 +128,13 @@ def concatenate(node):
 
 @rule("Pack")
 def pack(node):
-    """Joined along a new axis."""
-    return node.found(
-        tf.stack(
-            [value.stacked() for value in node.inputs],
-            node.op.get_attr("axis") % len(node.shape()) + 1,
-        )
-    )
+    """Joined along a new axis; the same value several times is repeated (`constants.repeated`)."""
+    axis = node.op.get_attr("axis") % len(node.shape()) + 1
+    held = [value.stacked() for value in node.inputs]
+    if len(held) > 1 and all(each is held[0] for each in held):
+        one = tf.expand_dims(held[0], axis)
+        return node.found(tf.broadcast_to(one, [node.count] + node.shape()))
+    return node.found(tf.stack(held, axis))
 
 
 @rule("LookupTableFindV2")

@@ -1,0 +1,48 @@
+"""What a batching rule makes is right for every pass of TensorFlow's optimizer.
+
+Joined, a program has an axis more in places, and sizes of 1 where no program has them: the
+optimizer may fuse or rewrite what it would not fuse in a program. It is at its default here,
+and the oracle is TensorFlow op by op, on each replica's share, where nothing is optimised.
+``TF_ENABLE_ONEDNN_OPTS=1`` turns on fusions that depend on the processor.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist.tfcompat import versions
+
+if not versions.TRACE_ONCE:
+    pytest.skip(
+        "before 2.4 the replica function is traced once per replica", allow_module_level=True
+    )
+
+from tests.virtual import fusion_cases, harness
+
+
+def with_gradient(fn):
+    """What `fn` gives, and the gradient of its squares."""
+
+    def both(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            made = fn(x)
+            floats = [each for each in made if each.dtype.is_floating]
+            loss = tf.add_n([tf.reduce_sum(each * each) for each in floats])
+        return made + [tape.gradient(loss, x)]
+
+    return both
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("case", sorted(fusion_cases.CASES))
+def test_the_optimizer_changes_no_number(case, rows):
+    values = harness.shares(rows, 24)
+    fn = with_gradient(fusion_cases.CASES[case])
+    found = harness.run(harness.make(), fn, values)
+    for result, share in zip(found, values):
+        for i, wanted in enumerate(fn(tf.constant(share))):
+            scale = 1 + np.abs(wanted).max()
+            np.testing.assert_allclose(
+                result[i], wanted, 1e-4, 1e-4 * scale, err_msg="output %d" % i
+            )
