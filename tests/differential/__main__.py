@@ -20,10 +20,16 @@ from tests.differential.processes import run_driver
 #: What runs a part of the programs.
 Share = collections.namedtuple("Share", "mode replicas surface part")
 SHARES = [
-    Share("function", 2, "v2_2", 0.4),
-    Share("function", 4, "v2_0", 0.3),
-    Share("graph", 2, "v2_2", 0.25),
+    Share("function", 2, "v2_2", 0.25),
+    Share("function", 3, "v2_0", 0.15),
+    Share("graph", 2, "v2_2", 0.2),
+    Share("function", 4, "v2_0", 0.1),
+    Share("function", 8, "v2_2", 0.06),
+    Share("function", 7, "v2_0", 0.06),
+    Share("graph", 3, "v2_2", 0.06),
     Share("graph", 2, "steps", 0.05),
+    Share("function", 1, "v2_2", 0.05),
+    Share("function", 32, "v2_2", 0.02),
 ]
 
 

@@ -99,12 +99,13 @@ def main(argv=None):
     parser.add_argument("--examples", type=int, default=30)
     parser.add_argument("--seed", type=int, help="default: always the same")
     parser.add_argument("--program", help="compare only this one")
+    parser.add_argument("--without", help="leave out this pass of TensorFlow's optimizer")
     args = parser.parse_args(argv)
     print(
         "TensorFlow %s, %s mode, %d replicas, %s, %d examples, seed %s"
         % (tf.version.VERSION, args.mode, args.replicas, args.surface, args.examples, args.seed)
     )
-    engines.start(args.mode, args.replicas)
+    engines.start(args.mode, args.replicas, args.without)
     comparison = Comparison(args.mode, args.replicas, args.surface)
     started = time.time()
     try:
@@ -114,6 +115,11 @@ def main(argv=None):
             search(comparison, args.mode, args.examples, args.seed)
     except Disagreement as error:
         print(error)
+        print(
+            "whether a pass of TensorFlow's optimizer makes the difference: python -m "
+            "tests.differential.passes --mode %s --replicas %d --surface %s --program PROGRAM"
+            % (args.mode, args.replicas, args.surface)
+        )
         return 1
     print(
         "%d programs agree, %d of them up to %s; %.0f s"

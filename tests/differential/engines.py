@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
+from tests.differential import passes
 from tests.differential.world import World
 from tpudist import v2_0, v2_2
 from tpudist.contrib.distribute import MultiStepContext
@@ -19,16 +20,18 @@ _v1 = tf.compat.v1
 Outcome = collections.namedtuple("Outcome", "seen error")
 
 
-def start(mode, count):
+def start(mode, count, without=None):
     """Prepares this process; call it before TensorFlow is used.
 
     Args:
       mode: "function", or "graph" (with the behaviour of TensorFlow 1).
       count: number of logical CPU devices for the oracle.
+      without: a pass of TensorFlow's optimizer that is left out, of `passes.PASSES`.
     """
     warnings.simplefilter("ignore")
     _v1.logging.set_verbosity(_v1.logging.ERROR)
     if mode == "graph":
+        passes.leave_out_of_sessions(without)
         _v1.disable_v2_behavior()
         return
     _v1.enable_v2_behavior()
@@ -36,6 +39,7 @@ def start(mode, count):
     config.set_virtual_device_configuration(
         config.list_physical_devices("CPU")[0], [config.VirtualDeviceConfiguration()] * count
     )
+    passes.leave_out_of_functions(without)
 
 
 def oracle(mode, count):
@@ -110,7 +114,7 @@ def execute(engine, program, mode, count):
     with tf.Graph().as_default():
         built = []
         error = _collect(engine, program, mode, count, lambda *step: built.append(step))
-        with _v1.Session(config=_v1.ConfigProto(device_count={"CPU": count})) as session:
+        with _v1.Session(config=passes.session_config(count)) as session:
             session.run(_v1.global_variables_initializer())
             for name, value in built:
                 seen.append((name, _evaluate(value, session)))

@@ -173,7 +173,11 @@ def _arithmetic(x):
         tf.sqrt(x) / tf.sqrt(y) + y / tf.sqrt(x) + tf.math.log(tf.nn.softmax(x)),
         tf.cast(tf.cast(_seen(x, 4, 6), tf.float64)[:, :2], tf.float32),
         tf.tile(x, [1, 1]) + tf.broadcast_to(x[:1], x.shape) + tf.pad(x, [[0, 0], [0, 0]]),
-        -(-x) + 1.0 / (1.0 / x) + tf.identity(tf.stop_gradient(x)) + 0.0 * x + tf.math.conj(x),
+        tf.negative(-x)
+        + 1.0 / (1.0 / x)
+        + tf.identity(tf.stop_gradient(x))
+        + 0.0 * x
+        + tf.math.conj(x),
     ]
 
 
