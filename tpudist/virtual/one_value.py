@@ -15,7 +15,7 @@ from tensorflow.python.training import saver
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
-from tpudist.virtual import saved_rows, variable_rows
+from tpudist.virtual import saved_rows, shared_state, variable_rows
 
 if TYPE_CHECKING:
     from typing import Any
@@ -27,15 +27,13 @@ class OneValue:
     """A mirrored variable whose components may all be the same stored variable."""
 
     #: Whether a graph relies on it; see `variables.assume_equal`.
-    _assumed_equal: Any = False
+    _assumed_equal = shared_state.Shared(lambda: False)
 
     #: Whether an op that initializes it was asked for.
-    _initializer_made = False
+    _initializer_made = shared_state.Shared(lambda: False)
 
-    @property
-    def _components(self) -> Any:
-        """{replica id: what stands for its component} of those in use; see `components`."""
-        return self.__dict__.setdefault("_made_components", weakref.WeakValueDictionary())
+    #: {replica id: what stands for its component} of those in use; see `components`.
+    _components = shared_state.Shared(weakref.WeakValueDictionary)
 
     @property
     def initializer(self) -> Any:
@@ -111,7 +109,7 @@ if versions.BY_DEVICE:
     class FoundByDevice(OneValue, distributed_before_2_2.MirroredVariable):
         """The same where TensorFlow finds a component by its device."""
 
-        _op_across: Any = None
+        _op_across = shared_state.Shared(lambda: None)
 
         @property
         def op(self) -> Any:

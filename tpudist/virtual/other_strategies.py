@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, versions
+from tpudist.virtual import shared_state
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -24,7 +25,8 @@ class FoundByCore:
     what is current.
     """
 
-    _own_strategy: Any = None
+    #: The strategy that made it.
+    _own_strategy = shared_state.Shared(lambda: None)
 
     @property
     def _distribute_strategy(self) -> Any:

@@ -1,0 +1,47 @@
+"""What tpudist notes of a variable is shared by the variable and what wraps it.
+
+Keras wraps a variable for mixed precision in an ``AutoCastVariable``, whose class inherits the
+variable's. It asks the variable for each attribute that neither it nor its class has: one with a
+default in the class would never be asked for, and one that is set would be set on the wrapper.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+
+class Shared:
+    """An attribute that a variable and what wraps it have in common.
+
+    Args:
+      make: gives its first value.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, variable: Any, owner: type) -> Any:
+        if variable is None:
+            return self
+        state = _state(variable)
+        if self._name not in state:
+            state[self._name] = self._make()
+        return state[self._name]
+
+    def __set__(self, variable: Any, value: Any) -> None:
+        _state(variable)[self._name] = value
+
+
+def _state(variable: Any) -> dict[str, Any]:
+    """{attribute: value} of a variable; that of the variable that it wraps, if it wraps one."""
+    own = vars(variable)
+    if "_variable" in own:  # of Keras' AutoCastVariable
+        return _state(own["_variable"])
+    made: dict[str, Any] = own.setdefault("_tpudist_state", {})
+    return made
