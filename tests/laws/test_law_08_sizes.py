@@ -1,4 +1,4 @@
-"""Law 8: files of 350 lines at most, functions of 60 at most (docstrings not counted)."""
+"""Law 8: files of 500 lines at most, functions of 60 at most (docstrings not counted)."""
 
 import ast
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.laws import source
 
-FILE, FUNCTION = 350, 60
+FILE, FUNCTION = 500, 60
 
 
 def long_functions(tree):
