@@ -26,6 +26,19 @@ def _gradient(x):
     return tape.gradient(y, x)
 
 
+def _gradient_of_a_loop(x):
+    """Replicas leave the loop at different times."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        _, y = tf.while_loop(
+            lambda i, y: (i < 4) & (tf.reduce_max(tf.abs(y)) < 1.5),
+            lambda i, y: (i + 1, tf.sin(y) + y * 0.75 + x * 0.5),
+            [tf.constant(0), x],
+        )
+        loss = tf.reduce_sum(y * y)
+    return tf.tanh(tape.gradient(loss, x))
+
+
 def _masked(x):
     return x + tf.reduce_sum(tf.boolean_mask(x, x[:, 0] > x[:, 1]))
 
@@ -40,6 +53,7 @@ OPS = {
     "gather": lambda x: tf.gather(x, [1, 0]),
     "gather own": lambda x: tf.gather(x, tf.cast(x[:, 0] > 0.0, tf.int32)),
     "gradient": _gradient,
+    "gradient of a loop": _gradient_of_a_loop,
     "loop": _loop,
     "map": lambda x: tf.map_fn(lambda row: row - tf.reduce_mean(row), x),
     "masked": _masked,

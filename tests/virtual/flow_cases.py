@@ -166,3 +166,58 @@ DIFFERENTIABLE = {
     "costly": (lambda x, w: tf.sin(x @ w), lambda x, w: tf.exp(tf.sin(x)), False),
     "with an effect": (lambda x, w: checked(tf.exp(x)), lambda x, w: tf.exp(tf.sin(x)), False),
 }
+
+
+def _lstm(y, w, v, size):
+    cell, gate = tf.split(y @ w, 2, 1)
+    return tf.concat([tf.tanh(cell) * tf.sigmoid(gate), y[:, 3:]], 1) + v + y
+
+
+def _attention(y, w, v, size):
+    weights = tf.nn.softmax(tf.matmul(y, y @ w, transpose_b=True))
+    return tf.matmul(weights, y) + tf.transpose(tf.reshape(v * y, [6, 4]))
+
+
+def _norm(y, w, v, size):
+    mean, variance = tf.nn.moments(y, [1], keepdims=True)
+    return tf.nn.batch_normalization(y, mean, variance, v, w[0], 1e-3) + y * 1.2
+
+
+def _no_number(y, w, v, size):
+    """Neither for a replica that is done, nor its gradients."""
+    room = tf.math.log(5.0 - size)
+    return tf.tanh(y) + room * tf.exp(tf.sin(y)) @ w * 0.1 + tf.sqrt(5.5 - size) * v
+
+
+def _convolution(y, w, v, size):
+    found = tf.nn.conv2d(tf.reshape(y, [1, 4, 6, 1]), tf.reshape(w, [3, 3, 1, 4]), 1, "SAME")
+    return y + tf.reduce_sum(tf.nn.relu(found), [0, 3]) + v
+
+
+#: A round of a loop that replicas leave at different times, for `y`, weights and its size.
+ROUNDS = {
+    "dense": lambda y, w, v, size: tf.nn.bias_add(tf.tanh(y @ w), v) + y * 1.1,
+    "lstm": _lstm,
+    "attention": _attention,
+    "norm": _norm,
+    "no number": _no_number,
+    "convolution": _convolution,
+    "largest": lambda y, w, v, size: (
+        y + tf.reduce_max(tf.abs(y @ w), 0) / tf.reduce_mean(y * v + 2.0)
+    ),
+    "weights decay": lambda y, w, v, size: y + tf.reduce_sum(w * w) + 0.1 * tf.reduce_sum(v) * y,
+}
+
+
+def until_large_or_done(fn, x, w, v):
+    """How many rounds a replica does, what it has then, and the sum of what it had."""
+    return tf.while_loop(
+        lambda i, y, size, total: (i < 6) & (size < 5.0),
+        lambda i, y, size, total: (
+            i + 1,
+            fn(y, w, v, size),
+            size * 1.7,
+            total + tf.reduce_sum(y) + tf.reduce_sum(tf.sin(w)),
+        ),
+        (tf.constant(0), x, tf.reduce_max(x), tf.constant(0.0)),
+    )

@@ -21,9 +21,11 @@ from tests.virtual.flow_cases import (
     DIFFERENTIABLE,
     FUNCTIONS,
     GUARDED,
+    ROUNDS,
     nested,
     one_of_several,
     until_large,
+    until_large_or_done,
 )
 from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
 from tests.virtual.joining_cases import kernel
@@ -117,6 +119,56 @@ def test_what_is_done_for_a_replica_that_left_a_loop_does_not_fail(strategy, apa
         values[:, 0, 0] = 4, 2, 2, 4
     check(strategy, fn, values)
     assert "StatelessWhile" in apart
+
+
+def _of_rounds(fn, weights):
+    """What a loop that replicas leave at different times gives, and its gradients."""
+
+    def gradients(x):
+        own = [
+            weight if isinstance(weight, tf.Variable) else tf.constant(weight) for weight in weights
+        ]
+        with tf.GradientTape() as tape:
+            tape.watch([x] + [weight for weight in own if not isinstance(weight, tf.Variable)])
+            rounds, y, _, total = until_large_or_done(fn, x, *own)
+            loss = tf.reduce_sum(y**2) + total
+        return rounds, y, tape.gradient(loss, [x] + own)
+
+    return gradients
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variables", [True, False], ids=["variables", "tensors"])
+@pytest.mark.parametrize("name", sorted(ROUNDS))
+def test_gradients_of_a_loop_that_replicas_leave_at_different_times(
+    strategy, apart, name, variables
+):
+    """Each for itself, and the sum over the replicas; one replica does no round at all."""
+    weights = [np.array(kernel(6, 6)), np.array(kernel(6)) * 0.1]
+    if variables:
+        weights = [tf.Variable(weight) for weight in weights]
+    alone = graph(_of_rounds(ROUNDS[name], weights))
+    values = shares(4, 6) * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
+    expected = [tf.nest.map_structure(np.array, alone(tf.constant(value))) for value in values]
+    assert len({int(rounds) for rounds, *_ in expected}) > 2
+    assert all(np.isfinite(each).all() for one in expected for each in tf.nest.flatten(one))
+
+    def replica(x):
+        rounds, y, gradients = _of_rounds(ROUNDS[name], weights)(x)
+        return rounds, y, gradients, tf.distribute.get_replica_context().all_reduce(SUM, gradients)
+
+    def summed(x):
+        gradients = _of_rounds(ROUNDS[name], weights)(x)[2]
+        return tf.distribute.get_replica_context().all_reduce(SUM, gradients[1:])
+
+    sums = [sum(each) for each in zip(*[gradients for *_, gradients in expected])]
+    for found, wanted in zip(run(strategy, replica, values), expected):
+        for got, each in zip(found, tf.nest.flatten(wanted) + sums):
+            np.testing.assert_allclose(got, each, 1e-4, 1e-4)
+    for found in run(strategy, summed, values):
+        for got, each in zip(found, sums[1:]):
+            np.testing.assert_allclose(got, each, 1e-4, 1e-4)
+    assert not apart & _FLOW
 
 
 @pytest.mark.parametrize("name", sorted(APART))

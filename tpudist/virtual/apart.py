@@ -15,19 +15,38 @@ _SAFE = (
     frozenset(batching_rules.TOTAL)
     | frozenset(batching_rules.PASSES)
     | frozenset(
-        """BatchMatMulV2 BatchMatMulV3 BiasAdd BiasAddGrad Const MatMul OptionalFromValue
-        OptionalGetValue OptionalNone Pack Rank ReadVariableOp Shape Size Softmax Squeeze
-        Unpack""".split()
+        """BatchMatMulV2 BatchMatMulV3 BiasAdd BiasAddGrad Const MatMul NoOp OptionalFromValue
+        OptionalGetValue OptionalNone Pack Rank ReadVariableOp Shape ShapeN Size LogSoftmax Softmax
+        Squeeze Unpack""".split()
     )
 )
+
+#: Ops on images.
+CONVOLUTIONS = ("Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput")
+
+#: Ops that gradients make of shapes and axes; safe where these are known while tracing.
+_OF_SHAPES = ("BroadcastGradientArgs", "ConcatOffset", "InvertPermutation")
+
+#: Ops that ask for shapes.
+_SHAPES = ("Rank", "Shape", "ShapeN", "Size")
+
+#: Divisions; of whole numbers they are safe where the divisor is known, and above 0.
+_DIVISIONS = ("FloorDiv", "FloorMod")
+
+#: Ops that fail for some whole numbers alone.
+_OF_FLOATS = _DIVISIONS + ("Div", "Pow")
 
 #: Ops that are safe where these inputs (axes, shapes, places) are known while tracing.
 _SETTINGS = {
     **dict.fromkeys("All Any ExpandDims Max Mean Min Prod Reshape Sum Tile Transpose".split(), [1]),
-    "BroadcastGradientArgs": [0, 1],
+    **dict.fromkeys(CONVOLUTIONS, []),
     "BroadcastTo": [1],
     "ConcatV2": [-1],
+    "Conv2DBackpropFilter": [1],
+    "Conv2DBackpropInput": [0],
     "Fill": [0],
+    "Pad": [1],
+    "Slice": [1, 2],
     "Split": [0],
     "StridedSlice": [1, 2, 3],
     "StridedSliceGrad": [0, 1, 2, 3],
@@ -37,17 +56,19 @@ _SETTINGS = {
 _RANK = batching_rules.RANKS["SelectV2"] - 1
 
 
-def check(parts, what):
+def check(parts, what, also=()):
     """Refuses functions with an op that may fail.
 
     Args:
       parts: `nested.Function` objects.
       what: what the replicas do, for the error.
+      also: types of further ops that cannot fail here.
 
     Raises:
       NotJoined: an op of theirs may fail.
     """
-    risky = sorted(op.type for part in parts for op in part.body if not _is_safe(op))
+    ops = [op for part in parts for op in part.body if op.type not in also]
+    risky = sorted(op.type for op in ops if not _is_safe(op))
     if risky:
         raise batched_values.NotJoined("%s, and %s may fail" % (what, risky[0]))
 
@@ -55,6 +76,13 @@ def check(parts, what):
 def _is_safe(op):
     if op.type in _SAFE:
         return True
+    if op.type in _OF_SHAPES:
+        return all(map(_is_known, op.inputs))
+    if op.type in _OF_FLOATS and op.outputs[0].dtype.is_floating:
+        return True
+    if op.type in _DIVISIONS:
+        divisor = functions.static_value(op.inputs[1])
+        return divisor is not None and bool((divisor > 0).all())
     return (
         op.type in _SETTINGS
         and all(_is_known(op.inputs[i]) for i in _SETTINGS[op.type])
@@ -66,8 +94,9 @@ def _is_known(tensor):
     """Whether the value of a setting is known while tracing: it may be made of shapes."""
     if functions.static_value(tensor) is not None:
         return True
-    made_of = tensor.op.inputs
-    return tensor.op.type == "BroadcastGradientArgs" and all(map(_is_known, made_of))
+    if tensor.op.type in _SHAPES:
+        return all(given.shape.is_fully_defined() for given in tensor.op.inputs)
+    return tensor.op.type in _OF_SHAPES + _DIVISIONS and all(map(_is_known, tensor.op.inputs))
 
 
 def stacked(value, what):
@@ -99,3 +128,17 @@ def chosen(condition, one, other):
     return batched_values.Batch(
         one.count, one.shape, stacked=where(of_all, one.stacked(), other.stacked())
     )
+
+
+def counted(condition, value):
+    """A batched value as it goes into a sum over the replicas whose `condition` holds.
+
+    What the others have may be no number at all, so it is left out, not multiplied by 0.
+    """
+    if isinstance(value, batched_values.Total):
+        return value
+    if isinstance(value, batched_values.Uniform):
+        number = tf.reduce_sum(tf.cast(condition, value.value.dtype))
+        return batched_values.Total(value.value * number)
+    nothing = tf.zeros([value.count] + value.shape, value.stacked().dtype)
+    return chosen(condition, value, batched_values.Batch(value.count, value.shape, stacked=nothing))

@@ -307,7 +307,7 @@ def is_like(one, other):
 
 
 def _class(value):
-    return Uniform if isinstance(value, Uniform) else type(value)
+    return getattr(value, "held_like", type(value))
 
 
 def converted(batched, outline):
@@ -322,6 +322,8 @@ def converted(batched, outline):
         return Each(outline.count, batched.each())
     if isinstance(outline, Lists):
         return outline.like([tensor_lists.emptied(batched.value)])
+    if not hasattr(outline, "shape"):
+        raise NotJoined("replicas do different numbers of rounds with lists")
     if isinstance(batched, Uniform):
         return Batch(outline.count, outline.shape, stacked=batched.stacked())
     return Batch(outline.count, outline.shape, parts=batched.each())

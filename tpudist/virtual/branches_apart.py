@@ -14,7 +14,7 @@ from tpudist.virtual.identity_map import IdentityMap
 _WHAT = "replicas take different branches"
 
 #: Ops that are rather done for those alone that take the branch.
-_COSTLY = ("BatchMatMulV2", "BatchMatMulV3", "MatMul")
+_COSTLY = ("BatchMatMulV2", "BatchMatMulV3", "MatMul") + apart.CONVOLUTIONS
 
 
 def join(joined, op, given, branches):

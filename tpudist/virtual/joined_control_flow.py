@@ -15,6 +15,7 @@ from tpudist.virtual import (
     nested,
     optionals,
     sums,
+    unequal_rounds,
 )
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.joined_functions import Part
@@ -78,6 +79,9 @@ def _loop(joined, op, given, wanted):
     if loop is None:
         raise batched_values.NotJoined("the function is compiled by XLA or not known")
     enough = sums.of_loop(loop, wanted)
+    counted = unequal_rounds.gradient_of(loop, given)
+    if counted is not None:
+        return loops_apart.join_gradient(joined, op, given, loop, counted, enough)
     body, held = _settled(joined, loop, given, sums.in_function(loop.body, enough))
     condition = Part(joined, loop.condition, held, IdentityMap())
     if not isinstance(condition.outputs[0], batched_values.Uniform):

@@ -31,9 +31,9 @@ class Part:
     def _results(self, joined, function, summed):
         return self._added(joined, function, summed)
 
-    def _added(self, joined, function, summed):
+    def _added(self, joined, function, summed, counted=None):
         """The batched values of what `function` gives for what is held."""
-        inner = joined.inside(summed, self._graph)
+        inner = joined.inside(summed, self._graph, counted)
         inner.add_function(function, self._held)
         self.record.add(inner.record)
         return inner.held(function.outputs)

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import (
+    apart,
     batched_values,
     batching_rules,
     explanations,
@@ -20,6 +21,7 @@ from tpudist.virtual import (
     static_values,
     stored_rows,
     symbolic_shapes,
+    unequal_rounds,
     uneven_values,
 )
 from tpudist.virtual.identity_map import IdentityMap
@@ -29,6 +31,7 @@ _TAKEN = {
     batched_values.Lists: batching_rules.LISTS + batching_rules.PASSES,
     optionals.ByBranch: batching_rules.PASSES,
     optionals.Optionals: batching_rules.PACKED + batching_rules.PASSES,
+    unequal_rounds.Lists: batching_rules.PASSES,
 }
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
@@ -42,14 +45,16 @@ class JoinedGraph:
       graph: the `PlacedGraph` that they are added to, which is the current graph.
       summed: the tensors of which only the sum over the replicas is needed.
       record: the `explanations.Record` of how each op is done.
+      counted: which replicas count in sums over them, a bool tensor; None if all do.
 
     Attributes:
       count: number of replicas.
       place: the device of the ops.
     """
 
-    def __init__(self, program, graph, summed, record):
+    def __init__(self, program, graph, summed, record, counted=None):
         self._program = program
+        self._counted = counted
         self.record = record
         self._graph = graph
         self.count = program.num_replicas
@@ -64,10 +69,10 @@ class JoinedGraph:
         self._batched[tensor] = outline.held(tensor)
         return self._batched[tensor].tensors()
 
-    def inside(self, summed, graph=None):
+    def inside(self, summed, graph=None, counted=None):
         """A `JoinedGraph` for a function that is called in this one, or in `graph`."""
         record = explanations.Record()
-        return JoinedGraph(self._program, graph or self._graph, summed, record)
+        return JoinedGraph(self._program, graph or self._graph, summed, record, counted)
 
     def add_function(self, function, given):
         """Adds the ops of a `nested.Function`, whose inputs are held as `given` are."""
@@ -166,6 +171,8 @@ class JoinedGraph:
         return self._by_rule(op, given)
 
     def _by_rule(self, op, given):
+        if self._counted is not None and op.outputs[0] in self._summed:
+            given = self._those_counted(op, given)
         uneven = any(isinstance(batched, batching_rules.UNEVEN) for batched in given)
         if uneven or op.type in batching_rules.SELECTING:
             node = batching_rules.Node(op, given, self.count, op.outputs[0] in self._summed)
@@ -182,6 +189,18 @@ class JoinedGraph:
         if not (node.is_known() and node.has_room()):
             return None
         return batching_rules.RULES[op.type](node)
+
+    def _those_counted(self, op, given):
+        """What `op` takes, of which only the sum is needed, of the replicas that count."""
+        totals = any(isinstance(batched, batched_values.Total) for batched in given)
+        if not totals and op.type in batching_rules.TOTAL | batching_rules.LINEAR:
+            return given  # the sum is taken later
+        return [
+            apart.counted(self._counted, batched)
+            if totals or isinstance(batched, batched_values.Batch)
+            else batched
+            for batched in given
+        ]
 
     def _once(self, op, given):
         folded = None if functions.is_stateful(op) else static_values.known(op, given)

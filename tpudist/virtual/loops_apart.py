@@ -1,15 +1,24 @@
-"""Loops that replicas leave at different times.
+"""Loops that replicas leave at different times, and the gradients of such loops.
 
 They run until the last replica is done; the variables of those that are done stay as they
 are. A round is computed for these too, so it must be one that cannot fail (:mod:`apart`).
+
+For its gradient a loop adds to lists in each round, and the loop of the gradient takes the
+last elements first. So there replicas begin at different times, and end together: those whose
+rounds are yet to come keep their values, and add nothing to what is summed over the replicas.
 """
+
+import functools
 
 import tensorflow as tf
 
-from tpudist.virtual import apart, batched_values, joined_functions
+from tpudist.virtual import apart, batched_values, joined_functions, sums, unequal_rounds
 from tpudist.virtual.identity_map import IdentityMap
 
 _WHAT = "replicas leave the loop at different times"
+
+#: Variables are held in at most three ways, one after the other.
+_ROUNDS = 6
 
 
 def join(joined, op, given, loop):
@@ -24,26 +33,56 @@ def join(joined, op, given, loop):
     Raises:
       NotJoined: it can not be joined.
     """
-    apart.check(loop, _WHAT)
+    apart.check(loop, _WHAT, [unequal_rounds.PUSH])
+    left = unequal_rounds.left_by(loop, given)
+    made = _joined(joined, op, given, loop, functools.partial(_Round, loop.condition))
+    return unequal_rounds.leave(made, *left)
+
+
+def join_gradient(joined, op, given, loop, counted, enough):
+    """The same for the gradient of a loop that replicas have left at different times.
+
+    Args:
+      joined, op, given, loop: see :func:`join`.
+      counted: what `unequal_rounds.gradient_of` says.
+      enough: for each variable of the loop, whether its sum over the replicas is enough.
+    """
+    apart.check(loop, _WHAT, [unequal_rounds.POP])
+    late = unequal_rounds.begun_late(loop, given, *counted)
+    added = [unequal_rounds.is_added_to(loop.body, i) for i in range(len(given))]
+    enough = sums.of_loop(loop, [one and other for one, other in zip(enough, added)])
+    needed = sums.in_function(loop.body, enough)
+    make = functools.partial(_RoundOfGradient, counted[0], needed)
+    return _joined(joined, op, late, loop, make)
+
+
+def _joined(joined, op, given, loop, make_round):
     held = [
-        value if inner is result else _batch(value, joined.count, inner)
-        for value, inner, result in zip(given, loop.body.inputs, loop.body.outputs)
+        value if unequal_rounds.is_kept(loop, i) else _batch(value, tensor)
+        for i, (value, tensor) in enumerate(zip(given, loop.body.inputs))
     ]
-    condition = _Any(joined, loop.condition, held, IdentityMap())
-    body = _Round(joined, loop, held)
-    made = joined_functions.loop(op, given, held, condition, body)
-    joined.record.add(body.record)
-    return made
+    for _ in range(_ROUNDS):
+        body = make_round(joined, loop, held)
+        if all(map(batched_values.is_like, held, body.outputs)):
+            condition = _Any(joined, loop.condition, held, IdentityMap())
+            made = joined_functions.loop(op, given, held, condition, body)
+            joined.record.add(body.record)
+            return made
+        held = list(map(batched_values.merged, held, body.outputs))
+    raise batched_values.NotJoined(_WHAT)
 
 
-def _batch(value, count, tensor):
+def _batch(value, tensor):
+    """How the loop begins to hold a variable that changes."""
+    if tensor.dtype == tf.variant:
+        return value
     shape = value.static_shape(tensor)
     if (
         isinstance(value, (batched_values.Uniform, batched_values.Batch))
         and shape.is_fully_defined()
-        and tensor.dtype not in (tf.resource, tf.variant)
+        and tensor.dtype != tf.resource
     ):
-        return batched_values.Batch(count, shape.as_list())
+        return batched_values.Batch(value.count, shape.as_list())
     raise batched_values.NotJoined(_WHAT)
 
 
@@ -58,26 +97,53 @@ class _Any(joined_functions.Part):
 class _Round(joined_functions.Part):
     """One round, for the replicas that are not done."""
 
-    def __init__(self, joined, loop, held):
-        self._condition = loop.condition
+    def __init__(self, condition, joined, loop, held):
+        self._condition = condition
         super().__init__(joined, loop.body, held, IdentityMap())
 
     def _results(self, joined, function, summed):
         (goes_on,) = self._added(joined, self._condition, summed)
         results = self._added(joined, function, summed)
-        return [
-            before if inner is result else self._chosen(goes_on, after, before)
-            for inner, result, after, before in zip(
-                function.inputs, function.outputs, results, self._held
-            )
-        ]
+        chosen = functools.partial(_chosen, _condition(goes_on))
+        return list(map(chosen, results, self._held, function.inputs, function.outputs))
 
-    @staticmethod
-    def _chosen(goes_on, after, before):
-        after = batched_values.converted(after, before)
-        if not batched_values.is_like(after, before):
-            raise batched_values.NotJoined("a variable of the loop changes its shape")
-        return before.like(apart.chosen(_condition(goes_on), after, before).tensors())
+
+class _RoundOfGradient(joined_functions.Part):
+    """One round of a gradient, for the replicas whose rounds have begun."""
+
+    def __init__(self, counter, needed, joined, loop, held):
+        self._counter = counter
+        super().__init__(joined, loop.body, held, needed)
+
+    def _results(self, joined, function, summed):
+        goes_on = self._held[self._counter].stacked() >= 0
+        results = self._added(joined, function, summed, goes_on)
+        counter = results[self._counter]
+        found = list(
+            map(
+                functools.partial(_chosen, goes_on),
+                results,
+                self._held,
+                function.inputs,
+                function.outputs,
+            )
+        )
+        found[self._counter] = counter
+        return found
+
+
+def _chosen(goes_on, after, before, inner, result):
+    """A variable after a round: as it was for replicas for which there is none."""
+    if unequal_rounds.root(result) is inner:
+        return before
+    if inner.dtype == tf.variant or isinstance(after, batched_values.Total):
+        return after
+    if isinstance(before, batched_values.Total):
+        return batched_values.Total(apart.counted(goes_on, after).total())
+    after = batched_values.converted(after, before)
+    if not batched_values.is_like(after, before):
+        raise batched_values.NotJoined("a variable of the loop changes its shape")
+    return before.like(apart.chosen(goes_on, after, before).tensors())
 
 
 def _condition(value):

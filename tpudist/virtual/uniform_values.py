@@ -74,6 +74,9 @@ class Constant(Uniform):
       dtype: the ``DType``.
     """
 
+    #: It is held as any uniform value.
+    held_like = Uniform
+
     def __init__(self, count, numbers, dtype):
         super().__init__(count)
         self._numbers = np.array(numbers, dtype.as_numpy_dtype)
