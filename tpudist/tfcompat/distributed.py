@@ -20,7 +20,7 @@ from tensorflow.python.ops import resource_variable_ops
 from tensorflow.python.util import nest
 
 from tpudist.errors import CollectiveError
-from tpudist.tfcompat import nests, versions
+from tpudist.tfcompat import nests, values_by_device, versions
 
 if versions.BY_DEVICE:
     from tpudist.tfcompat import distributed_before_2_2
@@ -75,18 +75,18 @@ LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE els
 
 def per_replica(extended, components):
     """A ``PerReplica`` of one component per replica."""
-    return _distributed(PerReplica, extended, components)
+    return _distributed(values_by_device.PerReplica, extended, components)
 
 
 def mirrored(extended, components):
     """A ``Mirrored`` of one component per replica."""
-    return _distributed(values.Mirrored, extended, components)
+    return _distributed(values_by_device.Mirrored, extended, components)
 
 
 def _distributed(cls, extended, components):
     if versions.BY_DEVICE:
         return distributed_before_2_2.distributed(cls, extended, components)
-    return cls(tuple(components))
+    return values_by_device.make(cls, extended, components)
 
 
 def rename(variable, name):
@@ -174,14 +174,15 @@ def regroup(extended, per_replica_results):
     results = tuple(per_replica_results)
     if versions.BY_DEVICE:
         return distributed_before_2_2.regroup(extended, results)
-    return distribute_utils.regroup(results)
+    return values_by_device.of(extended, distribute_utils.regroup(results))
 
 
 def update_regroup(extended, updates, group):
     """Regroups what an update function returned for each component."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.update_regroup(extended, updates, group)
-    return distribute_utils.update_regroup(extended, tuple(updates), group)
+    made = distribute_utils.update_regroup(extended, tuple(updates), group)
+    return values_by_device.of(extended, made)
 
 
 def update_context(extended, replica_id):

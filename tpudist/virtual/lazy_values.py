@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections.abc
 from typing import TYPE_CHECKING
 
-from tpudist.tfcompat import distributed, versions
+from tpudist.tfcompat import distributed, values_by_device, versions
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
@@ -43,7 +43,7 @@ class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
         return (self[i] for i in range(self._count))
 
 
-class PerReplica(distributed.PerReplica):
+class PerReplica(values_by_device.PerReplica):
     """TensorFlow's class, which copies its parts when it is made.
 
     Args:
@@ -61,7 +61,9 @@ def per_replica(extended: Any, parts: Parts) -> Any:
         return PerReplica(extended._device_map, parts)
     if versions.BY_DEVICE:
         return distributed.per_replica(extended, list(parts))
-    return PerReplica(parts)
+    made = PerReplica(parts)
+    made._extended = extended
+    return made
 
 
 def unmade(value: Any) -> Parts | None:

@@ -16,6 +16,7 @@ from tpudist.tfcompat import (
     nests,
     replica_threads,
     stored_parts,
+    values_by_device,
     versions,
 )
 from tpudist.virtual import collectives, keras_loops, merge, needed_ops, raw_writes, trace_arguments
@@ -45,6 +46,7 @@ def run(extended, fn, args, kwargs):
         results = distributed.MirroredExtended._call_for_each_replica(
             extended, functions.do_not_convert(on_the_device), args, kwargs
         )
+        results = values_by_device.of(extended, results)
         if not tf.executing_eagerly():
             raw_writes.split(extended.replicas.others())
         if extended.runs_as_session:
@@ -145,6 +147,9 @@ class Replica(distributed.MirroredReplicaContext):
 
         @functions.library
         def meet(*merge_args, **merge_kwargs):
+            merge_args, merge_kwargs = values_by_device.of(
+                self.strategy.extended, (merge_args, merge_kwargs)
+            )
             with collectives.meeting():
                 return merge_fn(*merge_args, **merge_kwargs)
 

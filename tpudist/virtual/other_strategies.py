@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, versions
+from tpudist.tfcompat import distributed, functions, values_by_device, versions
 from tpudist.virtual import shared_state
 
 if TYPE_CHECKING:
@@ -55,6 +55,14 @@ class FoundByCore:
             return inherited.get(device) if part is None else part
 
     else:
+
+        def get(self, device: str | None = None) -> Any:
+            """The part of a device, or the one that is current (a method until 2.1)."""
+            if device is None:
+                return self._get()
+            found: Any = self
+            position = values_by_device.position(self._own_strategy.extended, device)
+            return found.values[position]
 
         def _get(self) -> Any:
             inherited: Any = super()

@@ -1,0 +1,73 @@
+"""``get(device)`` of distributed values: TensorFlow's have it until 2.1.
+
+Code of those releases takes the component of a device, or that of the replica that is
+current, off what towers return, off what an update or a reduction gives, and off variables.
+"""
+
+from tensorflow.python.distribute import device_util, values
+from tensorflow.python.util import nest
+
+from tpudist.errors import ArgumentError
+from tpudist.tfcompat import versions
+
+
+def position(extended, device):
+    """The replica id of a core's device.
+
+    Raises:
+      ArgumentError: (a ValueError) no replica is on that device.
+    """
+    devices = [device_util.canonicalize(each) for each in extended.worker_devices]
+    wanted = device_util.canonicalize(device)
+    if wanted not in devices:
+        raise ArgumentError(
+            "get(%r)" % (device,),
+            "the value has a component on each of %s" % ", ".join(devices),
+            "get(strategy.worker_devices[0]), or get() for the component that is current",
+        )
+    return devices.index(wanted)
+
+
+class FoundByDevice:
+    """A distributed value that tells the component of a device."""
+
+    _extended = None
+
+    def get(self, device=None):
+        """The component of a device, or the one that is current."""
+        return self._get() if device is None else self._values[position(self._extended, device)]
+
+
+if versions.BY_DEVICE:
+    PerReplica, Mirrored = values.PerReplica, values.Mirrored
+else:
+
+    class PerReplica(FoundByDevice, values.PerReplica):
+        """TensorFlow's class."""
+
+    class Mirrored(FoundByDevice, values.Mirrored):
+        """TensorFlow's class."""
+
+
+_CLASSES = {values.PerReplica: PerReplica, values.Mirrored: Mirrored}
+
+
+def of(extended, structure):
+    """A structure that TensorFlow has made, with `get` on its distributed values."""
+    return (
+        structure
+        if versions.BY_DEVICE
+        else nest.map_structure(lambda leaf: _found(extended, leaf), structure)
+    )
+
+
+def _found(extended, leaf):
+    cls = _CLASSES.get(type(leaf))
+    return leaf if cls is None else make(cls, extended, leaf._values)
+
+
+def make(cls, extended, components):
+    """A value of one of the classes here."""
+    made = cls(tuple(components))
+    made._extended = extended
+    return made
