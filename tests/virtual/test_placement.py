@@ -1,5 +1,8 @@
 """Where the cores of a virtual slice are."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -78,3 +81,34 @@ def test_ops_of_a_replica_for_a_logical_device():
 
     found = strategy.run(tf.function(fn))
     assert [float(each) for each in strategy.experimental_local_results(found)] == [2.0] * 2
+
+
+#: Averages in a replica function, in a process that places no op elsewhere than asked for.
+AVERAGES = """
+import tensorflow as tf
+from tpudist.core import cluster
+from tpudist.v2_2.strategy import TPUStrategy
+
+tf.config.set_soft_device_placement(False)
+strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:2"))
+with strategy.scope():
+    variable = tf.Variable([1.0], aggregation=tf.VariableAggregation.MEAN)
+    averages = tf.train.ExponentialMovingAverage(0.8)
+
+def replica():
+    averages.apply([variable])
+    variable.assign_sub([0.5])
+    averages.apply([variable])
+    return averages.average(variable)
+
+found = tf.function(lambda: strategy.run(replica))()
+print("%.4f" % strategy.experimental_local_results(found)[0].numpy()[0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not versions.TF2, reason="TensorFlow 1 has no soft placement to set")
+def test_averages_where_soft_placement_is_off():
+    """A replica's device is a name: ops that leave the trace are not placed on it."""
+    done = subprocess.run([sys.executable, "-c", AVERAGES], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.split()[-1] == b"0.9000"

@@ -24,6 +24,9 @@ from tpudist.virtual import collectives, keras_loops, merge, needed_ops, raw_wri
 #: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 
+#: Whether ``tf.init_scope`` takes the replica's label, and no device function, along.
+_LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_DEVICE
+
 
 def run(extended, fn, args, kwargs):
     """Traces `fn` once per replica into the current graph.
@@ -203,10 +206,13 @@ def _label(extended):
     """Keeps the replica's label current where the release looks for it.
 
     Releases with a device map cache nested functions, and find variables, by
-    the eager context's device.
+    the eager context's device. Elsewhere ``tf.init_scope`` of 2.2 and 2.3 takes the label for
+    a device, which it is none of where soft placement is off.
     """
     if not versions.DEVICE_MAP or tf.executing_eagerly():
-        yield
+        leaves = _LABELS_LEAVE and not tf.executing_eagerly()
+        with tf.device(extended.real_device) if leaves else contextlib.nullcontext():
+            yield
         return
     replica_id = functions.static_value(
         tf.distribute.get_replica_context().replica_id_in_sync_group
