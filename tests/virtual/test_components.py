@@ -87,7 +87,6 @@ def test_components_by_other_names(strategy):
     assert [part.numpy() for part in contrib.unwrap(other)] == [1.0, 5.0, 1.0, 1.0]
 
 
-@pytest.mark.skipif(not versions.BY_DEVICE, reason="a component was found by its device until 2.1")
 def test_the_component_of_a_device(strategy):
     variable = make(strategy)
     variable.get(strategy.extended.worker_devices[3]).assign(5.0)

@@ -33,6 +33,11 @@ class FoundByDevice:
 
     _extended = None
 
+    def on(self, extended):
+        """Itself, whose components are on the devices of a strategy."""
+        self._extended = extended
+        return self
+
     def get(self, device=None):
         """The component of a device, or the one that is current."""
         return self._get() if device is None else self._values[position(self._extended, device)]
@@ -68,6 +73,4 @@ def _found(extended, leaf):
 
 def make(cls, extended, components):
     """A value of one of the classes here."""
-    made = cls(tuple(components))
-    made._extended = extended
-    return made
+    return cls(tuple(components)).on(extended)

@@ -61,9 +61,7 @@ def per_replica(extended: Any, parts: Parts) -> Any:
         return PerReplica(extended._device_map, parts)
     if versions.BY_DEVICE:
         return distributed.per_replica(extended, list(parts))
-    made = PerReplica(parts)
-    made._extended = extended
-    return made
+    return PerReplica(parts).on(extended)
 
 
 def unmade(value: Any) -> Parts | None:
