@@ -18,13 +18,15 @@ def runner(monkeypatch):
     stub = types.ModuleType("tpudist.legacy.runner")
     stub.calls, stub.answer = [], 0
 
-    def run(script, argv, era, tpu, keras):
-        stub.calls.append((script, argv, era, tpu) + ((keras,) if keras else ()))
+    def of_options(given, tpu, around):
+        more = (given.keras, *given.also, *given.left_out, given.module)
+        call = (given.script, given.arguments, given.era, tpu)
+        stub.calls.append(call + tuple(each for each in more if each))
         if isinstance(stub.answer, BaseException):
             raise stub.answer
         return stub.answer
 
-    stub.run = run
+    stub.of_options = of_options
     legacy = types.ModuleType("tpudist.legacy")
     legacy.runner = stub
     monkeypatch.setitem(sys.modules, "tpudist.legacy", legacy)
@@ -46,6 +48,9 @@ def runner(monkeypatch):
             ("train.py", ["--tpu", "other", "--era=9", "-h", "--", "x"], None, "mine"),
         ),
         (["--keras", "installed", "train.py"], ("train.py", [], None, None, "installed")),
+        (["--also", "a", "--not", "b", "train.py"], ("train.py", [], None, None, "a", "b")),
+        (["-m", "pack.train", "-m", "x"], (None, ["-m", "x"], None, None, "pack.train")),
+        (["--era=2.0", "-mpack", "--era", "x"], (None, ["--era", "x"], "2.0", None, "pack")),
         (["train.py", "--help"], ("train.py", ["--help"], None, None)),
         (["train.py", "--", "--json"], ("train.py", ["--", "--json"], None, None)),
     ],
@@ -96,7 +101,6 @@ def test_traceback_on_request(runner, monkeypatch):
     [
         ([], "VERB"),
         (["fly"], "invalid choice"),
-        (["run"], "script"),
         (["run", "--era", "1.9", "x.py"], "invalid choice: '1.9'"),
         (["run", "--er", "2.0", "x.py"], "unrecognized arguments"),
         (["doctor", "--jsn"], "unrecognized arguments"),
@@ -209,3 +213,44 @@ def test_missing_tensorflow_names_the_extra(bare_python, tmp_path):
     assert process.returncode == 2, process.stderr
     assert 'pip install "tpudist[tensorflow]"' in process.stderr
     assert process.stderr.startswith("tpudist") and process.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "argv, words",
+    [
+        (["run", "--tpu", "virtual:0", "{script}"], "TPU name 'virtual:0'"),
+        (["run", "--tpu", "virtual:x", "{script}"], "TPU name 'virtual:x'"),
+        (["selftest", "--tpu", "virtual:zz"], "TPU name 'virtual:zz'"),
+        (["matrix", "--list", "--tpu", "virtual:zz"], "TPU name 'virtual:zz'"),
+        (["doctor", "{folder}/nope"], "no file or folder"),
+        (["doctor", "--constraints", "1.12"], "--releases 1.12"),
+        (["migrate", "--to", "2.2"], "no PATH"),
+        (["migrate", "{folder}/nope", "--to", "2.2"], "no file or folder"),
+        (["migrate", "{folder}"], "no --to"),
+        (["compile", "nope.py:step"], "no file nope.py"),
+        (["compile", "nope.py"], "it is no file and function"),
+        (["run", "--compile", "v5e:2x4", "nope.py"], "no file nope.py"),
+        (["run", "--compile", "v5e:2x4", "-m", "nope"], "no module named nope"),
+    ],
+)
+def test_a_wrong_argument_is_told_before_anything_else(tmp_path, capsys, monkeypatch, argv, words):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+    for extra in ("libcst", "libtpu"):
+        monkeypatch.setitem(sys.modules, extra, None)
+    script = tmp_path / "script.py"
+    script.write_text("print('ran')\n")
+    assert cli.main([each.format(script=script, folder=tmp_path) for each in argv]) == 2
+    out, err = capsys.readouterr()
+    assert words in err and "Instead: " in err and "ran" not in out
+    assert [each.name for each in tmp_path.iterdir()] == ["script.py"]
+
+
+def test_constraints_are_the_rows_of_the_matrix(capsys):
+    from tpudist.matrix import table
+
+    row = table.read()["1.15"]
+    assert cli.main(["doctor", "--constraints", "1.15"]) == 0
+    first, *pins = capsys.readouterr().out.splitlines()
+    assert first.startswith("# TensorFlow 1.15, on Python 3.7: pip install -c ")
+    assert pins == [row.requirement, *row.constraints] and "protobuf==3.20.3" in pins

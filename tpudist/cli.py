@@ -28,6 +28,8 @@ _RUN_VALUES = (
     *(
         "--era",
         "--keras",
+        "--also",
+        "--not",
         "--tpu",
         "--compile",
         "--lower-with",
@@ -44,22 +46,25 @@ def run(options: argparse.Namespace) -> int:
     """``tpudist run``: runs a script of an era, unmodified, on the TPU named.
 
     Args:
-      options: parsed ``script``, ``arguments``, ``era``, ``keras``, ``tpu`` and
-        ``compile`` (each of these None if left out), ``explain``, ``fast`` and ``lower_with``.
+      options: parsed ``script`` or ``module``, ``arguments``, ``era``, ``keras``, ``tpu`` and
+        ``compile`` (each of these None if left out), ``also``, ``left_out``, ``explain``,
+        ``fast`` and ``lower_with``.
 
     Returns:
       The script's exit code; if that is 0, 1 if a replica function does not
       compile.
     """
+    if not options.script and not options.module:
+        raise ArgumentError(
+            "no script", "there is nothing to run", "tpudist run train.py, or tpudist run -m MODULE"
+        )
     if options.compile:
         from tpudist.compile import script
 
         return script.run(options)
     from tpudist.legacy import runner
 
-    chosen = (options.era, options.tpu)
-    more = {"around": _explaining()} if options.explain else {}
-    return runner.run(options.script, options.arguments, *chosen, keras=options.keras, **more) or 0
+    return runner.of_options(options, options.tpu, _explaining() if options.explain else None) or 0
 
 
 @contextlib.contextmanager
@@ -103,13 +108,18 @@ def doctor(options: argparse.Namespace) -> int:
 
     Args:
       options: parsed ``paths``, ``json`` and ``configure`` (bool), and ``runtime``, ``tpu``,
-        ``zone`` and ``project`` (each a text or None).
+        ``zone``, ``project`` and ``constraints`` (each a text or None).
 
     Returns:
       0 if nothing is wrong, 1 if there are problems.
     """
     from tpudist import doctor as doctors
 
+    if options.constraints:
+        from tpudist.matrix import table
+
+        print(table.constraints(options.constraints), end="")
+        return 0
     for name, what in _OF_A_NAMED_TPU.items():
         if getattr(options, name) and not options.tpu:
             raise ArgumentError(
@@ -247,5 +257,8 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
         return argv, []
     index = 1
     while index < len(argv) and argv[index].startswith("-"):
+        if argv[index][:2] == "-m":  # as of Python: "-m name" or "-mname"
+            end = index + (2 if argv[index] == "-m" else 1)
+            return argv[:end], argv[end:]
         index += 2 if argv[index] in _RUN_VALUES else 1
     return argv[: index + 1], argv[index + 1 :]

@@ -37,48 +37,19 @@ def parser(functions: Mapping[str, Callable[[argparse.Namespace], int]]) -> argp
 
 
 def _add_run(verbs: _Verbs) -> argparse.ArgumentParser:
+    from tpudist.legacy import options
+
     verb = verbs.add_parser(
         "run",
         help="run a legacy script, unmodified",
         allow_abbrev=False,
-        usage="tpudist run [--era ERA] [--keras era|installed] [--tpu NAME] [--explain] "
-        "[--compile SLICE] script.py [args...]",
+        usage="tpudist run [--era ERA] [--keras era|installed] [--tpu NAME] [--also PACKAGE] "
+        "[--not PACKAGE] [--explain] [--compile SLICE] script.py|-m MODULE [args...]",
         description="Runs a script written for 'import tensorflow as tf' of its era. "
         "Everything after the script belongs to the script.",
     )
-    verb.add_argument(
-        "--era",
-        choices=ERAS,
-        help="the API the script was written for; found by reading it if left out",
-    )
-    verb.add_argument(
-        "--keras",
-        choices=("era", "installed"),
-        help="tf.keras of the script: that of its era, Keras 2 (from TensorFlow 2.16 on the "
-        "package tf_keras, if it is installed), which is the default; or the installed Keras 3",
-    )
-    verb.add_argument(
-        "--tpu",
-        metavar="NAME",
-        help="a TPU's name or address, or virtual:8; overrides what the script passes",
-    )
-    told = "after the script, tell what the virtual cores of each step do together, and why not"
-    verb.add_argument("--explain", action="store_true", help=told)
-    verb.add_argument(
-        "--compile",
-        metavar="SLICE",
-        help="compile every replica function that the script runs for this slice, "
-        "such as v5e:2x4 (see tpudist compile), and report after the script; exit "
-        "code 1 if one does not compile",
-    )
-    verb.add_argument(
-        "--trace-only",
-        action="store_true",
-        help="with --compile: trace replica functions and run none, they return zeros; the "
-        "script ends when each of its calls that run replicas has been traced",
-    )
+    options.add(verb, ERAS)
     _add_compiler(verb)
-    verb.add_argument("script", help="the script's path")
     return verb
 
 

@@ -1,5 +1,7 @@
 """`reduce` over replicas, and over a batch dimension."""
 
+import inspect
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -96,3 +98,17 @@ def test_the_sum_of_a_mirrored_variable_counts_every_replica(mode, strategy):
     with strategy.scope():
         variable = tf.Variable(2.0)
     assert mode.evaluate(lambda: strategy.reduce(SUM, variable, axis=None)) == 8.0
+
+
+def test_the_error_of_a_wrong_call_names_the_class_that_users_know(strategy):
+    """Of every method that tpudist defines: Python's errors say ``__qualname__``."""
+    wrong = {
+        each.__qualname__
+        for kind in type(strategy).__mro__
+        if kind.__module__.startswith(("tpudist.common", "tpudist.contrib", "tpudist.v2_"))
+        for each in vars(kind).values()
+        if inspect.isfunction(each) and not each.__qualname__.startswith("TPUStrategy")
+    }
+    assert wrong == set()
+    with pytest.raises(TypeError, match="reduce.. missing 1 required"):
+        strategy.reduce(SUM, 1.0)

@@ -17,7 +17,7 @@ FILES = {
         "contrib",
     ),
     "towers": (TF + "strategy.call_for_each_tower(f)\n", "contrib"),
-    "later": (CLASS + "strategy.make_dataset_iterator(d)\n", "contrib"),
+    "later": (CLASS + "strategy.make_dataset_iterator(d)\n", "v2_2"),
     "v2_0": (CLASS + "strategy.experimental_run_v2(f)\n", "v2_0"),
     "v2_2": (CLASS + "strategy.run(f)\n", "v2_2"),
     "both": (CLASS + "strategy.run(f)\nstrategy.experimental_run_v2(f)\n", "v2_2"),

@@ -109,16 +109,22 @@ def test_packages_installed_below_the_folder_get_the_real_one(folder, place, mon
     del sys.modules["installed"]
 
 
-def test_files_elsewhere_get_the_real_one(folder, tmp_path_factory, monkeypatch):
+def test_modules_of_before_that_stand_elsewhere_keep_the_real_one(
+    folder, tmp_path_factory, monkeypatch
+):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     monkeypatch.syspath_prepend(str(elsewhere))
-    module(elsewhere, "others")
+    module(elsewhere, "others", "def load():\n  import tensorflow as tf\n  return tf")
+    module(elsewhere, "later", "import others\nimport tensorflow as tf")
+    others = load("others")
     with hook.Hook("contrib", str(folder)):
-        assert load("others").tf is native
+        assert load("later").tf is load("tpudist.contrib.tensorflow")
+        assert load("later").others is others and others.load() is native
         import tensorflow as mine
 
         assert mine is native
         assert importlib.import_module("tensorflow") is native
+    assert "later" not in sys.modules
     del sys.modules["others"]
 
 

@@ -95,7 +95,7 @@ def test_a_script_that_is_part_of_a_package_has_the_packages_files(tmp_path, mon
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert runner.run(str(package / "training" / "main.py"), (), "contrib") == 0
-    assert capsys.readouterr().out == "True False\n"
+    assert capsys.readouterr().out == "True True\n"
 
 
 def test_what_a_script_sees(script, capsys):

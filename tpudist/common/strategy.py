@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
 
 
+@adapter.part_of("TPUStrategy")
 class EveryEra:
     """Members of all three eras (r1.15, r2.0, r2.2)."""
 
@@ -102,6 +103,7 @@ class EveryEra:
         return adapter.distribute_datasets_from_function(self, dataset_fn, options)
 
 
+@adapter.part_of("TPUStrategy")
 class FirstGeneration:
     """Members of TensorFlow 1 that every release has kept (r1.15).
 
@@ -188,6 +190,7 @@ class FirstGeneration:
         return adapter.make_input_fn_iterator(self, input_fn, replication_mode)
 
 
+@adapter.part_of("TPUStrategy")
 class SecondGeneration(EveryEra, FirstGeneration):
     """Members of the 2.0 and the 2.2 era, with the constructor (r2.0, r2.2)."""
 
@@ -238,6 +241,7 @@ class SecondGeneration(EveryEra, FirstGeneration):
         return adapter.make_numpy_dataset(self, numpy_input)
 
 
+@adapter.part_of("TPUStrategy")
 class V1Constructor:
     """The constructor of 1.14 and 1.15, which ``tf.compat.v1`` has kept (r1.15)."""
 

@@ -62,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
         raise CompileError(
             "tpudist compile", "no FILE:FUNCTION is given", "path/to/train.py:step_fn; or --compare"
         )
+    loading.named(options.target)
     gate.check(options)
     kept = kept_runs.find(options)
     if kept is not None:

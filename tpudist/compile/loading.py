@@ -8,6 +8,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from tpudist.errors import CompileError, TpudistError
+from tpudist.legacy import start
 
 if TYPE_CHECKING:
     from types import CodeType, ModuleType
@@ -39,15 +40,26 @@ def loaded(
     """
     from tpudist.legacy import runner  # It asks TensorFlow for its version.
 
-    path, separator, name = target.rpartition(":")
-    if not separator or not path.endswith(".py"):
-        raise CompileError("%r" % target, "it is no file and function", "path/to/train.py:step_fn")
+    started, name = named(target)
+    path = started.path
     with contextlib.ExitStack() as entered:
-        code, _ = entered.enter_context(runner.of_era(path, (), era, tpu))
+        code, _ = entered.enter_context(runner.of_era(started, (), era, tpu))
         if around is not None:
             entered.enter_context(around())
         module = _executed(code, path)
         yield module, _member(module, path, name)
+
+
+def named(target: str) -> tuple[start.Script, str]:
+    """(the file, the function's name) of ``"path/to/train.py:step_fn"``.
+
+    Raises:
+      CompileError, ScriptError: (RuntimeErrors) it is none, or there is no such file.
+    """
+    path, separator, name = target.rpartition(":")
+    if not separator or not path.endswith(".py"):
+        raise CompileError("%r" % target, "it is no file and function", "path/to/train.py:step_fn")
+    return start.Script(path), name
 
 
 def _executed(code: CodeType, path: str) -> ModuleType:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tpudist import machine, slices
 from tpudist.compile import command, compiler, gate, step, step_calls
 from tpudist.errors import CompileError, TopologyError
+from tpudist.legacy import start
 
 if TYPE_CHECKING:
     import argparse
@@ -42,21 +43,20 @@ def run(options: argparse.Namespace) -> int:
       CompileError: (a RuntimeError) this TensorFlow lowers nothing, and no
         other one is to; or libtpu cannot be used.
     """
-    from tpudist.legacy import runner  # It asks TensorFlow for its version.
-
     gate.check(options)
     slice_ = slices.find(options.compile)
+    path = (start.Module(options.module) if options.module else start.Script(options.script)).path
+    from tpudist.legacy import runner  # It asks TensorFlow for its version.
+
     step.require_lowering(options.lower_with)
     compiler.require(slice_)
     tpu = options.tpu
     if tpu is None and not os.environ.get(machine.TPU):
         tpu = "virtual:%d" % slice_.devices
     recorded: list[Any] = []
-    around = _recording(recorded, slice_, options)
+    around = _recording(recorded, slice_, path if options.trace_only else None, options)
     try:
-        code = runner.run(
-            options.script, options.arguments, options.era, tpu, around=around, keras=options.keras
-        )
+        code = runner.of_options(options, tpu, around)
     except _Stopped as stopped:
         if stopped.args:
             raise stopped.args[0] from None
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _recording(
-    recorded: list[Any], slice_: slices.Slice, options: argparse.Namespace
+    recorded: list[Any], slice_: slices.Slice, path: str | None, options: argparse.Namespace
 ) -> Iterator[None]:
     """Adds what the block ran to a list of ``recording.Recorded``."""
     from tpudist.compile.lowering import recording  # It imports TensorFlow.
@@ -86,7 +86,7 @@ def _recording(
         except TopologyError as error:
             raise _Stopped(error) from error
 
-    calls = step_calls.Calls(options.script) if options.trace_only else None
+    calls = step_calls.Calls(path) if path else None
     noted = calls and functools.partial(_noted, calls)
     with recording.Recorder(check, noted) as recorder:
         try:

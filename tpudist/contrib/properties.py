@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+@adapter.part_of("TPUStrategy")
 class Properties:
     """Properties of the strategy (r1.11)."""
 

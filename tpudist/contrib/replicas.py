@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import Args, Fn, Kwargs, Ops
 
 
+@adapter.part_of("TPUStrategy")
 class ReplicaNames:
     """The later names of the strategy's members (r1.15), where no later era has them too."""
 

@@ -32,6 +32,7 @@ from tpudist.core.strategies import backend_of
 from tpudist.core.strategies import initialize as initialize
 from tpudist.tfcompat import distributed
 from tpudist.tfcompat.functions import library as library
+from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:

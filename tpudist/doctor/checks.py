@@ -161,7 +161,7 @@ def packages_do_not_fit(env: Environment) -> Found:
 def _misfit(
     env: Environment, package: str, have: str | None, rows: _Needs, broken: _Needs
 ) -> tuple[str, str, str, str]:
-    specifier = ",".join(sorted({text for text, _ in rows if text}))
+    specifier = releases.narrowest([text for text, _ in rows if text])
     why = next((why for _, why in broken if why), None)
     return (
         PROBLEM,

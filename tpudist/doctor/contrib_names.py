@@ -54,7 +54,11 @@ def _files(path: str) -> Iterator[str]:
     if os.path.isfile(path):
         yield path
     elif not os.path.isdir(path):
-        raise ArgumentError("no file %s" % path, "there is nothing to read", "a path that is there")
+        raise ArgumentError(
+            "no file or folder %s" % path,
+            "tpudist doctor looks up the names in files; the working folder is %s" % os.getcwd(),
+            "tpudist doctor alone for what is installed, or a path that is there",
+        )
     for folder, below, names in os.walk(path):
         below[:] = sorted(name for name in below if not name.startswith((".", "__pycache__")))
         yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))

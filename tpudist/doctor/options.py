@@ -35,3 +35,9 @@ def add(verb: argparse.ArgumentParser) -> None:
         metavar="VERSION",
         help="the TPU runtime's version, if you know it, to compare with",
     )
+    verb.add_argument(
+        "--constraints",
+        metavar="RELEASE",
+        help="print the pins without which a TensorFlow release, such as 1.15, does not work, "
+        "and nothing else: a constraints file for pip install -c",
+    )

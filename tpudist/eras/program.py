@@ -5,7 +5,7 @@ import os
 import warnings
 
 from tpudist import machine, surfaces
-from tpudist.eras import decide, evidence
+from tpudist.eras import decide, evidence, packages
 from tpudist.errors import ScriptError
 
 
@@ -27,38 +27,104 @@ def detect(script):
     )
 
 
-def files(script, faults=None):
+def files(script, faults=None, start=None, also=(), left_out=()):
     """A list of (path, syntax tree): the script, and the user's modules that it imports.
 
     Args:
       script: the script's path.
       faults: a list that gets (path, error) of each module that cannot be read.
+      start: the folder that was named for the script's own, or None to tell from its path.
+      also: installed packages that are the user's.
+      left_out: packages and modules that are not.
 
     Raises:
       ScriptError: the script is not Python 3.
     """
-    script = os.path.realpath(script)
-    found = [(script, parse(script))]
-    seen = {script}
-    for path, tree in found:
-        for other in _imported_files(tree, path, _places(script), own_folder(script)):
-            if other in seen:
-                continue
-            seen.add(other)
+    return list(Walk(script, start, also, left_out).read([] if faults is None else faults))
+
+
+class Walk:
+    """Goes through the files of a program.
+
+    Args:
+      script, start, also, left_out: as of `files`.
+
+    Attributes:
+      installed: {top package: its folder or file} of those that are installed and imported.
+    """
+
+    def __init__(self, script, start=None, also=(), left_out=()):
+        self._script = os.path.realpath(script)
+        self._folder = own_folder(self._script, start)
+        self._places = _places(self._script) + ([self._folder] if start else [])
+        self._also, self._left_out, self._bases = also, left_out, {}
+        self.installed = {}
+
+    def read(self, faults):
+        """Yields (path, tree); what cannot be read goes to `faults`."""
+        trees = {self._script: parse(self._script)}
+        todo = [(self._script, self._folder)]
+        seen = {self._script}
+        for path, folder in todo:
             try:
-                found.append((other, parse(other)))
+                tree = trees.pop(path, None) or parse(path)
+                yield path, tree
+                for found in self._imported(tree, path, folder):
+                    if found[0] not in seen:
+                        seen.add(found[0])
+                        todo.append(found)
             except Exception as error:  # the program may never import it
-                if faults is not None:
-                    faults.append((other, error))
-    return found
+                faults.append((path, error))
+
+    def _imported(self, tree, path, folder):
+        """(path, the folder that its package is in) of files that import statements may load."""
+        for level, dotted in _imports(tree):
+            if not level and is_named(dotted, self._left_out):
+                continue
+            if level:
+                base = os.path.normpath(os.path.join(path, *[os.pardir] * level))
+                every = [(base, folder)]
+            else:
+                every = [(base, self._folder) for base in self._places]
+                every += self._elsewhere(dotted.partition(".")[0])
+            for base, below in every:
+                for found in _module_files(base, dotted, below):
+                    yield found, below
+
+    def _elsewhere(self, top):
+        """[(folder, folder)] that a package of the user's is in, which stands elsewhere."""
+        if top not in self._bases:
+            found, where = packages.find(top) if top else (None, None)
+            if where == packages.INSTALLED and top not in self._also:
+                self.installed[top] = found
+                found = None
+            is_users = found and where != packages.NOBODYS
+            self._bases[top] = [(os.path.dirname(found),) * 2] if is_users else []
+        return self._bases[top]
 
 
-def own_folder(script):
+def is_named(dotted, packages_):
+    """Whether a module is one of some packages, or below one of them.
+
+    Args:
+      dotted: its name.
+      packages_: dotted names.
+    """
+    return any((dotted + ".").startswith(each + ".") for each in packages_)
+
+
+def own_folder(script, start=None):
     """The folder of the user's files.
 
     The script's, or that of the package it is a part of, or the first of PYTHONPATH's that
     the script stands below.
+
+    Args:
+      script: its path.
+      start: a folder that was named instead, or None.
     """
+    if start is not None:
+        return os.path.realpath(start)
     above = _above(script)
     return above[-1] if above else _package(script)
 
@@ -98,11 +164,11 @@ def describe(decision):
             decision.era,
             "|".join(map(surfaces.spelled, surfaces.ERAS)),
         )
-    line = "era: %s (%s)" % (decision.era, _some(decision.decisive))
+    line = "era: %s (%s)" % (decision.era, some(decision.decisive))
     if decision.outvoted:
         line += "; not %s (%s): --era overrides" % (
             "/".join(sorted({each.eras[-1] for each in decision.outvoted})),
-            _some(decision.outvoted),
+            some(decision.outvoted),
         )
     return line
 
@@ -131,7 +197,8 @@ def parse(path):
         ) from error
 
 
-def _some(names, most=2):
+def some(names, most=2):
+    """ "tf.Session at train.py:3, ..., and 2 more" of a list of Evidence."""
     shown = []
     for each in names:
         if each.name not in [other.name for other in shown]:
@@ -143,22 +210,16 @@ def _some(names, most=2):
     return text + (", and %d more" % rest if rest > 0 else "")
 
 
-def _imported_files(tree, path, places, folder):
-    """Files below `folder` that the import statements of a file may load."""
+def _imports(tree):
+    """(level, dotted name) of what the import statements of a file may load."""
     for node in ast.walk(tree):
-        bases = places
         if isinstance(node, ast.Import):
-            dotted = [name.name for name in node.names]
+            yield from ((0, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                bases = [os.path.normpath(os.path.join(path, *[os.pardir] * node.level))]
             module = node.module or ""
-            dotted = [module] + [(module + "." + name.name).strip(".") for name in node.names]
-        else:
-            continue
-        for base in bases:
-            for name in dotted:
-                yield from _module_files(base, name, folder)
+            yield node.level, module
+            for name in node.names:
+                yield node.level, (module + "." + name.name).strip(".")
 
 
 def _module_files(base, dotted, folder):

@@ -3,7 +3,7 @@
 import collections
 import os
 
-from tpudist.eras import decide, evidence, keras_modes, keras_uses, program
+from tpudist.eras import decide, evidence, keras_modes, keras_uses, packages, program
 
 Reading = collections.namedtuple("Reading", "decision keras_mode keras_uses faults")
 Reading.__doc__ = """What the files of a program tell.
@@ -16,19 +16,22 @@ Fields:
 """
 
 
-def read(script):
+def read(script, start=None, also=(), left_out=()):
     """Reads a script and the user's modules that it imports. Nothing is run, no error is raised.
 
+    If none of them tells an era, the installed packages that they import do.
+
     Args:
-      script: the script's path.
+      script, start, also, left_out: as of `program.files`.
 
     Returns:
       A `Reading`; what cannot be read is among its faults, and the rest decides.
     """
     found, modes, uses, faults = [], [], [], []
     folder = os.path.dirname(os.path.realpath(script))
+    walk = program.Walk(script, start, also, left_out)
     try:
-        files = program.files(script, faults)
+        files = list(walk.read(faults))
     except Exception as error:
         files = []
         faults.append((script, error))
@@ -43,8 +46,12 @@ def read(script):
         found += told
         modes.append(mode)
         uses.append(use)
+    decision = decide.decide(found)
+    if not decision.decisive:
+        others = [each for name in walk.installed.values() for each in packages.names_of(name)]
+        decision = decide.decide(found + [each for each in others if each.kind in packages.TOLD])
     lines = [_line(path, error) for path, error in faults]
-    return Reading(decide.decide(found), keras_modes.first(modes), keras_uses.first(uses), lines)
+    return Reading(decision, keras_modes.first(modes), keras_uses.first(uses), lines)
 
 
 def _line(path, error):

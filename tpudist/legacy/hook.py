@@ -1,11 +1,10 @@
-"""The import hook: only the user's files see an era's TensorFlow.
+"""The import hook: a program's files see its era's TensorFlow.
 
-``import tensorflow`` in a file of the user's gives the era's drop-in: one below the
-script's folder, that of the package which the script is a part of, or one of PYTHONPATH
-that the script is below. TensorFlow's own files, those of packages installed below that
-folder (site-packages, and wherever TensorFlow itself is installed) and tpudist's get the
-real one; so do those of every other package, but for one that names ``tf.estimator`` (`_CARRIED`)
-where TensorFlow has none any more.
+``import tensorflow`` gives the era's drop-in in the files below the program's own folder; in
+what it imports from elsewhere (PYTHONPATH, the working folder, packages in editable mode); and
+in installed packages that were written for the same era, by the names in them. Each of the
+latter two is told when it first imports TensorFlow. All other packages, TensorFlow's own files
+and tpudist's get the real one, and so does what was imported before the program began.
 """
 
 import builtins
@@ -15,11 +14,14 @@ import os
 import sys
 
 from tpudist import machine, surfaces
+from tpudist.eras import packages, program
 
-#: Packages that carry parts of contrib on, and cannot be imported without ``tf.estimator``.
-_CARRIED = ("tensorflow_gan",)
 #: The package of its own in which TensorFlow 1.14 to 2.15 had the Estimator.
 _ESTIMATORS = "tensorflow_estimator.python.estimator"
+_TAKEN = (
+    "tpudist run: %s sees TensorFlow of the era %s, as the script does: %s (--not %s leaves it the "
+    "installed one)"
+)
 _OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 
@@ -29,19 +31,20 @@ class Hook:
     Args:
       era: an element of ``surfaces.ERAS``.
       folder: folder of the user's files.
+      also: names of installed packages that are the program's too.
+      left_out: names of packages and modules that are not.
 
     On leaving it, Python's import is what it was before, and so are the user's
     modules in ``sys.modules``: those imported inside are forgotten, earlier ones
     are back.
     """
 
-    def __init__(self, era, folder):
-        self._era = era
+    def __init__(self, era, folder, also=(), left_out=()):
+        self._era, self._also, self._left_out = era, tuple(also), tuple(left_out)
         self._top = "tpudist.%s.tensorflow" % era
         self._folder = os.path.join(os.path.realpath(folder), "")
         self._foreign = self._foreign_folders()
-        self._carried = _carried_folders()
-        self._known = {}
+        self._known, self._elsewhere, self._before = {}, {}, {}
 
     def __enter__(self):
         self._import = builtins.__import__
@@ -49,6 +52,7 @@ class Hook:
         importlib.import_module(self._top)
         self._aliases = set(sys.modules)
         self._hidden = self._take_modules()
+        self._before = dict(sys.modules)
         builtins.__import__ = self._replace_import
         importlib.import_module = self._replace_import_module
         return self
@@ -74,9 +78,41 @@ class Hook:
             self._known[path] = self._below_folder(os.path.realpath(path))
         return self._known[path]
 
-    def _below_folder(self, path):
-        if path.startswith(self._carried):
+    def sees_era(self, name, path):
+        """Whether a module's ``import tensorflow`` gives the era's.
+
+        Args:
+          name: the module's dotted name, or "".
+          path: its ``__file__``, or None.
+        """
+        if program.is_named(name, self._left_out):
+            return False
+        if self.is_users(path) or program.is_named(name, self._also):
             return True
+        first = name.partition(".")[0]
+        if first not in self._elsewhere:
+            self._elsewhere[first] = self._decided(first, name, path)
+        return self._elsewhere[first]
+
+    def _decided(self, first, name, path):
+        """Whether a package that stands elsewhere is the program's; says so."""
+        where = packages.place(name, path)
+        if name in self._before or where == packages.NOBODYS:
+            return False
+        from tpudist.tfcompat import versions
+
+        folder = packages.top(name, os.path.realpath(path))
+        why = folder
+        if where == packages.INSTALLED:
+            found = packages.names_of(folder)
+            names = packages.of_era(found, self._era, versions.HAS_ESTIMATOR)
+            if not names:
+                return False
+            why = program.some(names)
+        print(_TAKEN % (first, surfaces.spelled(self._era), why, first), file=sys.stderr)
+        return True
+
+    def _below_folder(self, path):
         if not path.startswith(self._folder) or path.startswith(self._foreign):
             return False
         return not machine.is_installed(path[len(self._folder) :])
@@ -93,16 +129,26 @@ class Hook:
     def _take_modules(self):
         taken = {}
         for name, module in list(sys.modules.items()):
-            if name != "__main__" and self.is_users(getattr(module, "__file__", None)):
+            path = getattr(module, "__file__", None)
+            if name != "__main__" and (self.is_users(path) or self._is_of_the_run(name, path)):
                 taken[name] = sys.modules.pop(name)
         return taken
+
+    def _is_of_the_run(self, name, path):
+        """Whether a module that stands elsewhere was imported as the program's."""
+        if program.is_named(name, self._also):
+            return True
+        if name in self._before or not self._before:
+            return False
+        is_taken = self._elsewhere.get(name.partition(".")[0], False)
+        return is_taken or packages.place(name, path) == packages.OUTSIDE
 
     def _replace_import(self, name, globals=None, locals=None, fromlist=(), level=0):
         below = _below_estimators(self._era, name, fromlist)
         if level or not (below or _is_tensorflow(name)):
             return self._import(name, globals, locals, fromlist, level)
         scope = sys._getframe(1).f_globals if globals is None else globals
-        if not self.is_users(scope.get("__file__")):
+        if not self._is_users_scope(scope):
             return self._import(name, globals, locals, fromlist, level)
         ours = "%s.%s" % (self._top, below) if below else self._renamed(name)
         found = self._import(ours, None, None, fromlist or ("__name__",), 0)
@@ -110,21 +156,15 @@ class Hook:
 
     def _replace_import_module(self, name, package=None):
         scope = sys._getframe(1).f_globals
-        if _is_tensorflow(name) and self.is_users(scope.get("__file__")):
+        if _is_tensorflow(name) and self._is_users_scope(scope):
             name = self._renamed(name)
         return self._import_module(name, package)
 
+    def _is_users_scope(self, scope):
+        return self.sees_era(scope.get("__name__") or "", scope.get("__file__"))
+
     def _renamed(self, name):
         return self._top + name[len("tensorflow") :]
-
-
-def _carried_folders():
-    """The folders of `_CARRIED`, on releases that they do not fit by themselves."""
-    from tpudist.tfcompat import versions
-
-    specs = [] if versions.HAS_ESTIMATOR else map(importlib.util.find_spec, _CARRIED)
-    files = [spec.origin for spec in specs if spec is not None and spec.origin]
-    return tuple(os.path.join(os.path.dirname(os.path.realpath(file)), "") for file in files)
 
 
 def _file_of_tensorflow():

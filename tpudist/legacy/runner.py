@@ -9,25 +9,28 @@ import traceback
 import types
 
 from tpudist import machine, surfaces
-from tpudist.eras import program, reading
+from tpudist.eras import packages, program, reading
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions
+from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions, start
+from tpudist.virtual import system
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
 
 
-def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
+def run(
+    script, argv=(), era=None, tpu=None, around=None, keras=None, also=(), left_out=(), module=False
+):
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
-    Its files (those of ``eras.program.own_folder``) import the era's drop-in for
-    ``tensorflow``; everybody else's imports are untouched. Afterwards Python's
+    Its files (see `hook`) import the era's drop-in for ``tensorflow``; everybody else's
+    imports are untouched. Afterwards Python's
     import, ``sys.argv``, ``sys.path``, the user's modules, absl's flags,
     TPUDIST_TPU and TensorFlow's behaviour switches are what they were, however
     the script ended.
 
     Args:
-      script: path of the script.
+      script: path of the script; with `module` the name of a module.
       argv: its arguments, a sequence of str.
       era: "contrib", "2.0" or "2.2" (or as in ``surfaces.ERAS``), and nothing is
         read. None finds it by reading the script, and says on stderr which names
@@ -36,6 +39,10 @@ def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
         run; None leaves it.
       around: a context manager to enter around the script, once everything is
         as its era expects it; or None.
+      keras: "era" or "installed", see `era_keras.chosen`; or None.
+      also: names of installed packages that are the program's too.
+      left_out: names of packages and modules that are not the program's.
+      module: whether a module is started by its name, as ``python -m`` does.
 
     Returns:
       The exit code: the script's own, 1 after an uncaught exception (its
@@ -48,66 +55,74 @@ def run(script, argv=(), era=None, tpu=None, around=None, keras=None):
     with contextlib.ExitStack() as undo:
         undo.enter_context(_without_information())
         try:
-            code, about_keras = undo.enter_context(of_era(script, argv, era, tpu, keras))
+            started = start.Module(script) if module else start.Script(script)
+            system.check(tpu)
+            inside = of_era(started, argv, era, tpu, keras, also, left_out)
+            code, about_keras = undo.enter_context(inside)
         except TpudistError as error:
             print("tpudist run: %s" % error, file=sys.stderr)
             return 2
-        path = os.path.abspath(script)
         if around is not None:
             undo.enter_context(around)
-        return _execute(code, undo.enter_context(_main_module(path)), about_keras)
+        return _execute(code, undo.enter_context(_main_module(started)), started, about_keras)
+
+
+def of_options(options, tpu, around=None):
+    """Runs what the parsed options of ``tpudist run`` name; the rest is as for :func:`run`."""
+    return run(
+        options.module or options.script,
+        options.arguments,
+        options.era,
+        tpu,
+        around,
+        options.keras,
+        options.also,
+        options.left_out,
+        module=bool(options.module),
+    )
 
 
 @contextlib.contextmanager
-def of_era(script, argv=(), era=None, tpu=None, keras=None):
+def of_era(script, argv=(), era=None, tpu=None, keras=None, also=(), left_out=()):
     """Context manager: inside, everything is as a script of an era expects it.
 
     Args:
-      script, argv, era, tpu, keras: as for :func:`run`.
+      script: a `start.Script` or `start.Module`.
+      argv, era, tpu, keras, also, left_out: as for :func:`run`.
 
     Yields:
       The script's code, to be executed in a module of the script's file, and a function that
       returns what there is to say if its Keras fails, a list of lines.
 
     Raises:
-      ScriptError: (a RuntimeError) there is no such script or era.
+      ScriptError: (a RuntimeError) there is no such era or package, or it is not Python 3.
     """
     with contextlib.ExitStack() as undo:
         undo.enter_context(era_keras.chosen(keras))
-        code, era, in_graph, about_keras = _prepare(script, era)
-        undo.enter_context(_environment(tpu))
         undo.enter_context(_interpreter(script, argv))
+        _check_packages(also)
+        code, era, in_graph, about_keras = _prepare(script, era, also, left_out)
+        undo.enter_context(_environment(tpu))
         undo.enter_context(behaviour.of_era(era, in_graph))
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())
         undo.enter_context(sessions.listing_cores())
         undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(_absl_flags())
-        undo.enter_context(hook.Hook(era, program.own_folder(script)))
+        folder = program.own_folder(script.path, script.own)
+        undo.enter_context(hook.Hook(era, folder, also, left_out))
         yield code, about_keras
 
 
-def _prepare(script, era):
-    if os.path.isdir(script):
-        raise ScriptError(
-            "%s is a folder" % script,
-            "a script is a file",
-            "tpudist run %s" % os.path.join(script, "train.py"),
-        )
-    if not os.path.isfile(script):
-        raise ScriptError(
-            "no file %s" % script,
-            "the working folder is %s" % os.getcwd(),
-            "tpudist run [--era ERA] path/to/script.py [args]",
-        )
-    chosen, tree = _era(era), program.parse(script)
+def _prepare(script, era, also, left_out):
+    chosen, tree = _era(era), program.parse(script.path)
     from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
 
     del versions
-    code = compile(tree, os.path.abspath(script), "exec", dont_inherit=True)
+    code = compile(tree, os.path.abspath(script.path), "exec", dont_inherit=True)
     if chosen is not None:  # then nothing is read before something fails
-        return code, chosen, chosen == "contrib", functools.partial(_about_keras, script)
-    found = reading.read(script)
+        return code, chosen, chosen == "contrib", functools.partial(_about_keras, script.path)
+    found = reading.read(script.path, script.own, also, left_out)
     for line in found.faults:
         print("tpudist run: %s" % line, file=sys.stderr)
     print(program.describe(found.decision), file=sys.stderr)
@@ -125,9 +140,14 @@ def _about_keras(script):
     return era_keras.lines(reading.read(script).keras_uses)
 
 
-def _folder(script):
-    """The folder that Python puts first on ``sys.path``: links are followed."""
-    return os.path.dirname(os.path.realpath(script))
+def _check_packages(also):
+    for name in also:
+        if packages.find(name)[0] is None:
+            raise ScriptError(
+                "--also %s" % name,
+                "no package of this name can be imported",
+                "--also PACKAGE with the name that import statements have",
+            )
 
 
 def _era(era):
@@ -141,8 +161,9 @@ def _era(era):
     )
 
 
-def _execute(code, module, about_keras):
+def _execute(code, module, started, about_keras):
     try:
+        started.import_parents()
         exec(code, module.__dict__)
     except SystemExit as end:
         return _exit_code(end.code)
@@ -212,8 +233,8 @@ def _environment(tpu):
 @contextlib.contextmanager
 def _interpreter(script, argv):
     arguments, path = sys.argv, list(sys.path)
-    sys.argv = [script] + list(argv)
-    sys.path.insert(0, _folder(script))
+    sys.argv = [script.path] + list(argv)
+    sys.path.insert(0, script.folder)
     try:
         yield
     finally:
@@ -222,8 +243,8 @@ def _interpreter(script, argv):
 
 
 @contextlib.contextmanager
-def _main_module(path):
-    module = _new_module("__main__", path)
+def _main_module(started):
+    module = _new_module("__main__", started.attributes)
     before = sys.modules["__main__"]
     sys.modules["__main__"] = module
     try:
@@ -244,15 +265,15 @@ def load(code, path):
       The module.
     """
     name = os.path.splitext(os.path.basename(path))[0]
-    module = _new_module(name, os.path.abspath(path))
+    module = _new_module(name, start.Script(path).attributes)
     sys.modules[name] = module
     exec(code, module.__dict__)
     return module
 
 
-def _new_module(name, path):
+def _new_module(name, attributes):
     module = types.ModuleType(name)
-    module.__dict__.update(__file__=path, __builtins__=builtins, __package__=None)
+    module.__dict__.update(attributes, __builtins__=builtins)
     return module
 
 

@@ -34,9 +34,12 @@ def run(options: argparse.Namespace) -> int:
 
     Raises:
       MatrixError: the request cannot be met on any release.
+      TPUNameError: there is no such virtual TPU.
     """
     from tpudist.matrix import ci, report, schedule, table
+    from tpudist.virtual import system
 
+    system.check(options.tpu)
     rows = table.read(options.table)
     if options.list:
         sys.stdout.write(listing(rows))

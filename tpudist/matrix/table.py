@@ -125,6 +125,21 @@ def select(rows: Mapping[str, Row], names: str | None) -> list[Row]:
     return [rows[name] for name in wanted]
 
 
+def constraints(release: str) -> str:
+    """The text of a constraints file for pip: what `tpudist matrix` installs a release with.
+
+    Args:
+      release: such as "1.15".
+
+    Raises:
+      MatrixError: the table has no such release.
+    """
+    row = select(read(), release)[0]
+    head = "# TensorFlow %s, on Python %s: pip install -c FILE %s"
+    pins = [row.requirement, *row.constraints]
+    return "\n".join([head % (row.minor, row.python, row.requirement), *pins]) + "\n"
+
+
 def draw(
     rows: Mapping[str, Row], chosen: Sequence[Row], count: int, seed: int | None = None
 ) -> tuple[list[Row], int]:

@@ -7,6 +7,7 @@ is imported. To change: a rule of :mod:`tpudist.migrate.rules`, one a file.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _checked(options: argparse.Namespace) -> int:
+    from tpudist.migrate import settings
+
+    if not options.list_rules:
+        settings.apply(options)
+        _check(options)
     try:
         import libcst
 
@@ -51,13 +57,12 @@ def _checked(options: argparse.Namespace) -> int:
             "tpudist migrate reads and writes code with it",
             'pip install "tpudist[migrate]"',
         ) from error
-    from tpudist.migrate import console, rules, settings
+    from tpudist.migrate import console, rules
 
     if options.list_rules:
         print(console.rules(rules.load()))
         return 0
-    settings.apply(options)
-    _check(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
+    _check_rules(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
     if options.paths == ["-"]:
         from tpudist.migrate import standard_input
 
@@ -65,9 +70,16 @@ def _checked(options: argparse.Namespace) -> int:
     return _run(options)
 
 
-def _check(options: argparse.Namespace, known: Sequence[str]) -> None:
+def _check(options: argparse.Namespace) -> None:
     if not options.paths:
         raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
+    missing = [each for each in options.paths if each != "-" and not os.path.exists(each)]
+    if missing:
+        raise MigrateError(
+            "no file or folder %s" % missing[0],
+            "the working folder is %s" % os.getcwd(),
+            "a path that is there",
+        )
     if options.to is None and options.level == "full":
         raise MigrateError(
             "no --to",
@@ -80,6 +92,9 @@ def _check(options: argparse.Namespace, known: Sequence[str]) -> None:
             "files are read by one process at least",
             "--jobs 1, or no --jobs for one a CPU",
         )
+
+
+def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
     for name in options.only + options.skip:
         if name not in known:
             raise MigrateError(

@@ -35,8 +35,10 @@ def run(options: argparse.Namespace) -> int:
 
     Raises:
       ArgumentError: the folder of a report does not exist.
+      TPUNameError: there is no such virtual TPU; nothing is written.
     """
     from tpudist.selftest import processes, report
+    from tpudist.virtual import system
 
     for path in (options.json, options.html):
         folder = os.path.dirname(os.path.abspath(path))
@@ -45,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
                 "a report to %s" % path, "there is no folder %s" % folder, "mkdir -p " + folder
             )
     name = tpu_at_hand(options.tpu)
+    system.check(name)
     print("tpudist selftest on %s, for %d seconds at most" % (name, SECONDS))
     start = time.monotonic()
     lines = processes.all_surfaces(name, start + SECONDS)

@@ -5,6 +5,7 @@ semantics live here.
 """
 
 import contextlib
+import inspect
 import typing
 
 import tensorflow as tf
@@ -90,6 +91,22 @@ def in_graph():
 def in_session_graph():
     """Whether ops are being added to a graph that a Session will run."""
     return in_graph() and not in_function()
+
+
+def part_of(name: str) -> typing.Callable[[type], type]:
+    """Class decorator: Python's errors call the methods of a class those of `name`.
+
+    Args:
+      name: the class that users know, of which the decorated one is a part.
+    """
+
+    def named(part: type) -> type:
+        for each, member in vars(part).items():
+            if inspect.isfunction(member):
+                member.__qualname__ = "%s.%s" % (name, each)
+        return part
+
+    return named
 
 
 def library(method: Method) -> Method:

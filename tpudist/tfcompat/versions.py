@@ -18,7 +18,9 @@ except Exception as error:  # a broken install raises what it likes
     raise MissingTensorFlowError(
         "TensorFlow cannot be imported: %s" % error,
         "tpudist drives TensorFlow's own runtime and ships none",
-        'pip install "tpudist[tensorflow]", or tpudist doctor if it is installed',
+        'pip install "tpudist[tensorflow]"; if it is installed tpudist doctor finds why, '
+        "and old ones need old packages: tpudist doctor --constraints 1.15 > pins.txt, "
+        "pip install -c pins.txt tensorflow==1.15.*",
     ) from error
 
 OLDEST = "1.13"

@@ -34,6 +34,19 @@ def is_virtual(name):
     return isinstance(name, str) and (name == "virtual" or name.startswith("virtual:"))
 
 
+def check(name):
+    """Refuses the name of a virtual TPU that there cannot be; takes all other names.
+
+    Args:
+      name: what a user passed as ``--tpu``, or None.
+
+    Raises:
+      TPUNameError: as of `parse`.
+    """
+    if is_virtual(name):
+        parse(name)
+
+
 def parse(name):
     """The slice that a name such as ``virtual:8`` describes.
 

@@ -1,0 +1,122 @@
+"""What `tpudist run` starts: a script by its path, or a module by its name (``-m``)."""
+
+import importlib
+import os
+import sys
+
+from tpudist.errors import ScriptError
+
+
+class Script:
+    """A script, as ``python path`` starts it.
+
+    Args:
+      path: its path.
+
+    Attributes:
+      path: the same.
+      folder: what comes first on ``sys.path``: the folder where it is, links followed.
+      own: the folder that its own files are below, or None to tell from the path.
+      attributes: those of the module ``__main__``.
+
+    Raises:
+      ScriptError: there is no such file.
+    """
+
+    own = None
+
+    def __init__(self, path):
+        if os.path.isdir(path):
+            raise ScriptError(
+                "%s is a folder" % path,
+                "a script is a file",
+                "tpudist run %s, or tpudist run -m PACKAGE" % os.path.join(path, "train.py"),
+            )
+        if not os.path.isfile(path):
+            raise ScriptError(
+                "no file %s" % path,
+                "the working folder is %s" % os.getcwd(),
+                "tpudist run [--era ERA] path/to/script.py [args], or tpudist run -m MODULE",
+            )
+        self.path = path
+        self.folder = os.path.dirname(os.path.realpath(path))
+        self.attributes = {"__file__": os.path.abspath(path), "__package__": None}
+
+    def import_parents(self):
+        """Nothing: a script is of no package."""
+
+
+class Module:
+    """A module, as ``python -m name`` starts it.
+
+    Args:
+      name: dotted name of a module, or of a package with a module ``__main__``.
+
+    Attributes:
+      path, folder, own, attributes: as of `Script`; the working folder is first on the path.
+
+    Raises:
+      ScriptError: there is no such module.
+    """
+
+    def __init__(self, name):
+        self.folder = os.getcwd()
+        sys.path.insert(0, self.folder)
+        try:
+            spec = _spec(name)
+        finally:
+            sys.path.remove(self.folder)
+        self.path = spec.origin
+        self.own = self.folder if _is_below(self.path, self.folder) else None
+        self._package = spec.parent
+        self.attributes = {
+            "__file__": spec.origin,
+            "__package__": spec.parent,
+            "__spec__": spec,
+            "__loader__": spec.loader,
+            "__cached__": spec.cached,
+        }
+
+    def import_parents(self):
+        """Imports the packages that it is in, as Python does before it runs a module."""
+        if self._package:
+            importlib.import_module(self._package)
+
+
+def _spec(name):
+    """The spec of what ``-m name`` executes; nothing is imported."""
+    path, spec = None, None
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = _find(".".join(parts[:end]), path) if end == 1 or path is not None else None
+        if spec is None:
+            raise _missing("-m %s: no module named %s" % (name, ".".join(parts[:end])))
+        path = spec.submodule_search_locations
+    if path is not None:
+        spec = _find(name + ".__main__", path)
+        if spec is None:
+            raise _missing("-m %s: a package without a module __main__" % name)
+    if not (spec.origin or "").endswith(".py"):
+        raise _missing("-m %s: %s" % (name, spec.origin))
+    return spec
+
+
+def _find(name, path):
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, path) if hasattr(finder, "find_spec") else None
+        if spec is not None:
+            return spec
+    return None
+
+
+def _missing(seen):
+    return ScriptError(
+        seen,
+        "it is looked for from %s on, and executed as Python source" % os.getcwd(),
+        "tpudist run -m PACKAGE.MODULE from the folder that PACKAGE is in, or with that folder "
+        "on PYTHONPATH",
+    )
+
+
+def _is_below(path, folder):
+    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
