@@ -52,6 +52,7 @@ def _checked(options: argparse.Namespace) -> int:
 
         del libcst
     except ImportError as error:
+        _check_paths(options)  # with libcst each is refused by itself, and the others are read
         raise MigrateError(
             "libcst is not installed (%s)" % error,
             "tpudist migrate reads and writes code with it",
@@ -73,13 +74,6 @@ def _checked(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     if not options.paths:
         raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
-    missing = [each for each in options.paths if each != "-" and not os.path.exists(each)]
-    if missing:
-        raise MigrateError(
-            "no file or folder %s" % missing[0],
-            "the working folder is %s" % os.getcwd(),
-            "a path that is there",
-        )
     if options.to is None and options.level == "full":
         raise MigrateError(
             "no --to",
@@ -91,6 +85,16 @@ def _check(options: argparse.Namespace) -> None:
             "--jobs %d" % options.jobs,
             "files are read by one process at least",
             "--jobs 1, or no --jobs for one a CPU",
+        )
+
+
+def _check_paths(options: argparse.Namespace) -> None:
+    missing = [each for each in options.paths if each != "-" and not os.path.exists(each)]
+    if missing:
+        raise MigrateError(
+            "no file or folder %s" % missing[0],
+            "the working folder is %s" % os.getcwd(),
+            "a path that is there",
         )
 
 
