@@ -8,6 +8,7 @@ import types
 import pytest
 
 from tpudist import __version__, cli, errors, options
+from tpudist.legacy import options as run_options
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -28,7 +29,7 @@ def runner(monkeypatch):
 
     stub.of_options = of_options
     legacy = types.ModuleType("tpudist.legacy")
-    legacy.runner = stub
+    legacy.runner, legacy.options = stub, run_options
     monkeypatch.setitem(sys.modules, "tpudist.legacy", legacy)
     monkeypatch.setitem(sys.modules, "tpudist.legacy.runner", stub)
     return stub

@@ -49,6 +49,7 @@ def test_a_library_on_pythonpath_is_the_programs_and_is_told(run):
     assert "library sees TensorFlow of the era contrib" in err and "--not library" in err
 
 
+@second_generation
 def test_a_library_elsewhere_tells_the_era(run):
     files = {
         "lib/library/__init__.py": "from library import steps\nfrom .steps import tf\n",
