@@ -10,7 +10,7 @@ import pytest
 from tests.benchmarks import processes
 from tpudist.tfcompat import versions
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.proof]
 
 
 #: One row of each kind that the table must have.

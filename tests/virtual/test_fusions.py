@@ -34,6 +34,7 @@ def with_gradient(fn):
     return both
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("case", sorted(fusion_cases.CASES))
 def test_the_optimizer_changes_no_number(case, rows):
