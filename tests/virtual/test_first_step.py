@@ -108,3 +108,29 @@ def test_the_copies_of_a_split_variable_have_names_and_values_of_their_own():
     names = ["average:0"] + ["average/replica_%d:0" % i for i in range(1, 4)]
     assert [part.name for part in parts] == names
     assert [float(part) for part in parts] == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("cores, inlined", [(2, True), (32, False)])
+def test_functions_of_many_loops_are_optimised_once(cores, inlined):
+    """Loops that are done once per replica stay calls, where there are many of them."""
+    strategy = make(cores)
+
+    def replica(x):
+        return tf.while_loop(
+            lambda i, y: i < 3,
+            lambda i, y: (i + 1, tf.concat([y[1:], tf.gather(x, [i]) + tf.tanh(y[:1])], 0)),
+            (tf.cast(x[0], tf.int32), x),
+        )[1]
+
+    values = np.random.RandomState(0).uniform(0.0, 3.0, (cores, 4)).astype(np.float32)
+    function, given = traced(strategy, replica, values)
+    loops = [
+        node
+        for each in called(function)
+        for node in each.node_def
+        if node.op == "StatelessWhile" and "replicas_segment" in each.signature.name
+    ]
+    assert len(loops) == cores
+    assert {node.attr["_lower_using_switch_merge"].b for node in loops} == {inlined}
+    for found, own in zip(results(strategy, function, given), values):
+        np.testing.assert_allclose(found, tf.function(replica)(tf.constant(own)), rtol=1e-6)

@@ -20,6 +20,9 @@ if versions.OPS_TAKE_STACK_TRACES:
 _KEPT = ("Tcond", "parallel_iterations", "_lower_using_switch_merge")
 
 
+#: The attribute of a branch or loop whose functions are called, not put in its place.
+NOT_INLINED = {"_lower_using_switch_merge": attr_value_pb2.AttrValue(b=False)}
+
 #: {DType: the attribute of that type}
 _types = {}
 

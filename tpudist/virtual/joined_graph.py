@@ -233,7 +233,7 @@ class JoinedGraph:
         if op in self._program.numbers:
             return random_seeds.attribute(self._program.numbers[op][replica])
         if not functions.is_stateful(op) or not random_seeds.draws(op):
-            return None
+            return nested.kept_apart(op, self.count, self.place)
         if replica not in self._variants:
             self._variants[replica] = random_seeds.Variants(
                 self._program.graph, self._graph, replica

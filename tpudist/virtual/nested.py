@@ -2,13 +2,17 @@
 
 import collections
 
-from tpudist.tfcompat import graphs
+from tpudist.tfcompat import graphs, made_ops
 from tpudist.virtual import ordering, segments
 from tpudist.virtual.identity_map import IdentityMap
 
 LOOPS = ("While", "StatelessWhile")
 BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+#: Loops and branches of at most this many ops, over all replicas, are put into the graph that
+#: has them: a call in each round costs more than optimising a few ops once per replica.
+_INLINED_OPS = 256
 
 #: A function: its graph; the placeholders it takes; the ops that its outputs need, each
 #: after those that it needs; its outputs.
@@ -58,3 +62,21 @@ def _read(graph):
             pending += [c for c in segments.controls_of(op) if c.type != "Placeholder"]
     body = ordering.sorted_ops([op for op in graph.get_operations() if op in live])
     return None if body is None else Function(graph, list(graph.inputs), body, outputs)
+
+
+def kept_apart(op, count, place):
+    """The attributes of copies of `op` whose functions stay functions; None if it has none.
+
+    TensorFlow puts the ops of a branch or loop into the graph that has it, and optimises them
+    there, for each copy anew. Kept apart they are optimised once for all copies.
+
+    Args:
+      op: an op of a trace that is done once per replica.
+      count: number of replicas.
+      place: the device; on a GPU, which has no kernels for all that a loop holds, none is kept.
+    """
+    if op.type not in LOOPS + BRANCHES or "GPU" in (place or ""):
+        return None
+    found = (branches(op) if op.type in BRANCHES else loop(op)) or ()
+    ops = sum(len(each.body) for each in found)
+    return made_ops.NOT_INLINED if ops * count > _INLINED_OPS else None
