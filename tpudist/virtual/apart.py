@@ -86,7 +86,7 @@ def _is_safe(op):
     return (
         op.type in _SETTINGS
         and all(_is_known(op.inputs[i]) for i in _SETTINGS[op.type])
-        and all(tensor.shape.is_fully_defined() for tensor in op.inputs)
+        and all(given.shape.is_fully_defined() or _is_known(given) for given in op.inputs)
     )
 
 
