@@ -26,7 +26,7 @@ def survey(folder, files, origin="auto"):
         (TF + "tf.contrib.layers.conv2d(x)\n", "contrib"),
         (TF + "strategy.experimental_run_v2(fn)\n", "v2_0"),
         (TF + "strategy.experimental_split_to_logical_devices(x, [1])\n", "v2_2"),
-        (TF + "strategy.unwrap(x)\nstrategy.experimental_run_v2(fn)\n", "contrib"),
+        (TF + "strategy.read_var(x)\nstrategy.experimental_run_v2(fn)\n", "contrib"),
         ("from tpudist.contrib import tensorflow as tf\n", "contrib"),
         ("from tpudist.v2_0 import tensorflow as tf\n", "v2_0"),
         ("from tpudist.v2_2 import TPUStrategy\n", "v2_2"),

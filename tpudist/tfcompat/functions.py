@@ -54,6 +54,7 @@ _BRANCHES_AND_LOOPS = (
 )
 AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
 Method = typing.TypeVar("Method", bound=typing.Callable[..., typing.Any])
+Part = typing.TypeVar("Part", bound=type)
 _NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
 
 
@@ -93,14 +94,14 @@ def in_session_graph():
     return in_graph() and not in_function()
 
 
-def part_of(name: str) -> typing.Callable[[type], type]:
+def part_of(name: str) -> typing.Callable[[Part], Part]:
     """Class decorator: Python's errors call the methods of a class those of `name`.
 
     Args:
       name: the class that users know, of which the decorated one is a part.
     """
 
-    def named(part: type) -> type:
+    def named(part: Part) -> Part:
         for each, member in vars(part).items():
             if inspect.isfunction(member):
                 member.__qualname__ = "%s.%s" % (name, each)
