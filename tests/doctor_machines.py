@@ -151,6 +151,12 @@ CASES = {
         "contrib_gan_needs_run",
         "contrib.gan.gan_model (a.py:3)",
     ),
+    "slim beside a TensorFlow that is too new for it": (
+        machine("2.21.0", distributions={"tf-slim": "1.1.0"}),
+        "note",
+        "slim_needs_run",
+        "tpudist run",
+    ),
     "a name of contrib that nobody has": (
         machine(contrib=[contrib_names.use("a.py", 3, "contrib.crf.crf_decode")]),
         "note",

@@ -33,6 +33,7 @@ STATEMENTS = [
     "from {tf}.python.ops.control_flow_ops import while_loop, Assert, no_op",
     "from {tf}.python.ops import array_ops as m; m.stack; m.unstack; m.reshape",
     "from {tf}.python.ops import variables as m; m.RefVariable; m.VariableV1; m.Variable",
+    "from {tf}.python.ops import variable_scope as m; m.variable; m.variable_scope",
     "from {tf}.python.framework import graph_util as m; m.convert_variables_to_constants",
     "from {tf}.python.saved_model import utils_impl as m; m.build_tensor_info",
     "from {tf}.python.tpu import tpu_function as m; m.get_tpu_context",

@@ -26,17 +26,52 @@ def gan_model(generator, *, scale=1.0):
 """
 
 
+SLIM = """
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import variable_scope
+
+
+def kinds(value):
+    return isinstance(value, ops.Tensor), isinstance(variable_scope.variable(1.0), ops.Tensor)
+"""
+
+
 @pytest.fixture
-def package(tmp_path, monkeypatch):
+def installed(tmp_path, monkeypatch):
+    """Writes a package as it is installed; returns its folder."""
+    written = []
+
+    def write(top, source):
+        folder = tmp_path / "site-packages" / top
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text(source)
+        monkeypatch.syspath_prepend(str(folder.parent))
+        for name in [each for each in sys.modules if each.split(".")[0] == top]:
+            monkeypatch.delitem(sys.modules, name)
+        written.append(top)
+        return folder
+
+    yield write
+    for top in written:
+        sys.modules.pop(top, None)
+
+
+@pytest.fixture
+def package(installed):
     """A package of the name of TF-GAN, as it is installed."""
-    folder = tmp_path / "site-packages" / "tensorflow_gan"
-    folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text(PACKAGE)
-    monkeypatch.syspath_prepend(str(folder.parent))
-    for name in [each for each in sys.modules if each.split(".")[0] == "tensorflow_gan"]:
-        monkeypatch.delitem(sys.modules, name)
-    yield folder
-    sys.modules.pop("tensorflow_gan", None)
+    return installed("tensorflow_gan", PACKAGE)
+
+
+@pytest.mark.parametrize("era", ["contrib", "2.2"])
+@second_generation
+def test_slim_finds_what_it_names_of_tensorflows_own_code(script, installed, capsys, era):
+    installed("tf_slim", SLIM)
+    source = "import tensorflow.compat.v1 as tf, tf_slim\nwith tf.Graph().as_default():\n"
+    path = script(source + "  print(tf_slim.kinds(tf.constant(1.0)))")
+    code = runner.run(path, era=era)
+    out, err = capsys.readouterr()
+    assert (code, out) == (0, "(True, False)\n"), err
+    assert "tf_slim sees TensorFlow of the era " + era in err and "--not tf_slim" in err
 
 
 @second_generation

@@ -1,6 +1,5 @@
 """The Keras of a script under ``tpudist run``, and what is said where it is another one."""
 
-import importlib
 import os
 import sys
 
@@ -133,12 +132,40 @@ def test_keras_of_its_own_gets_an_answer_in_words(script):
     assert ("from tensorflow import keras" in done.stderr) == (not is_tensorflows)
 
 
-def test_layers_that_slim_names_are_found_where_the_package_has_them():
-    pytest.importorskip("tf_keras")
-    name = "tf_keras.legacy_tf_layers.normalization"
-    with pytest.raises(ImportError):
-        importlib.import_module(name)
-    with era_keras.layers_of_slim():
-        found = importlib.import_module(name)
-    assert found is importlib.import_module("tf_keras.src.legacy_tf_layers.normalization")
-    assert not [each for each in sys.modules if each.startswith("tf_keras.legacy_tf_layers")]
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="the layers of TensorFlow 1 are Keras 2's")
+def test_batch_normalization_as_slim_and_the_tpu_trainers_have_it(script, capfd):
+    path = script("""
+        import numpy as np
+        import tensorflow as tf
+        from tensorflow.python.layers import normalization as as_tf_slim_names_it
+
+        class Shifted(tf.layers.BatchNormalization):
+            def _moments(self, inputs, reduction_axes, keep_dims):
+                mean, variance = super()._moments(inputs, reduction_axes, keep_dims=keep_dims)
+                return mean + 1.0, variance
+
+        inputs = np.float32([[1.0], [2.0], [4.0], [9.0]])
+        for made in (as_tf_slim_names_it.BatchNormalization(fused=False), Shifted(fused=False)):
+            outputs = made(tf.constant(inputs), training=True)
+            with tf.Session() as session:
+                session.run(tf.global_variables_initializer())
+                print("RESULT", " ".join("%.3f" % each for each in session.run(outputs)[:, 0]))
+        """)
+    code = runner.run(path, era="contrib")
+    out, err = capfd.readouterr()
+    assert code == 0, err
+    inputs = np.array([1.0, 2.0, 4.0, 9.0])
+    means = [inputs.mean(), inputs.mean() + 1.0]
+    expected = [(inputs - mean) / np.sqrt(inputs.var() + 1e-3) for mean in means]
+    found = [line.split()[1:] for line in out.splitlines() if line.startswith("RESULT")]
+    np.testing.assert_allclose(np.array(found, float), expected, atol=1e-3)
+
+
+def test_batch_normalization_is_tensorflows_again():
+    base = keras_packages.batch_normalization_with_masks() or object
+    found = keras_packages.normalization_of_graphs()
+    before = found and found[0].normalization
+    with era_keras.layers_of_slim(), era_keras.moments_of_era():
+        assert found is None or found[0].normalization is found[1]
+    assert "__init_subclass__" not in vars(base) or base is object
+    assert found is None or found[0].normalization is before

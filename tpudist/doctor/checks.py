@@ -261,6 +261,19 @@ def contrib_gan_needs_run(env: Environment) -> Found:
         )
 
 
+def slim_needs_run(env: Environment) -> Found:
+    """tf_slim beside a TensorFlow that has moved modules which it names."""
+    have = env.distributions.get("tf-slim")
+    if have and releases.within(env.tensorflow, "2.15", None):
+        yield (
+            NOTE,
+            "tf_slim %s beside TensorFlow %s" % (have, env.tensorflow),
+            "it names what this TensorFlow has elsewhere (Keras' layers of TensorFlow 1, "
+            "ops.Tensor): batch_norm and create_train_op fail, with TF_USE_LEGACY_KERAS too",
+            "tpudist run, under which it finds them",
+        )
+
+
 def contrib_names_gone(env: Environment) -> Found:
     """Names of contrib that nobody has: they raise when they are called."""
     gone: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
@@ -295,6 +308,7 @@ CHECKS = [
     keras_slots,
     contrib_packages_missing,
     contrib_gan_needs_run,
+    slim_needs_run,
     contrib_names_gone,
     tpu_checks.chip_without_kernels,
     tpu_checks.virtual_name,

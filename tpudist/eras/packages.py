@@ -24,6 +24,9 @@ _STANDARD = tuple(
     for name in ("stdlib", "platstdlib")
 )
 _TEST = re.compile(r"(^|_)tests?(_|$)|(^|_)testing(_|$)")
+#: Packages that are of any program's era: they carry names of contrib on as they were, and name
+#: modules of TensorFlow's own code as they were too. With what they carry on.
+CARRIED = {"tf_slim": "tf.contrib.slim"}
 #: Words of which a file has one if it names what `of_era` asks for.
 _WORDS = re.compile(
     rb"\bcontrib\b|(?<![a-z])tpu|TPU|CrossShard|_tower|tower_|experimental_run"

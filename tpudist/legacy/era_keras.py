@@ -1,8 +1,8 @@
 """The Keras that a script of an era gets, and what is said where it is not there."""
 
 import contextlib
-import importlib
-import importlib.util
+import functools
+import inspect
 import os
 import re
 import sys
@@ -17,8 +17,8 @@ _OWN = (
     "%s imports keras, which was a package of its own until 2020; strategies train models of "
     "tf.keras: from tensorflow import keras"
 )
-#: Of TensorFlow 1, as TensorFlow's own modules call it.
-_LAYERS = "tf_keras.legacy_tf_layers"
+#: Methods of Keras' batch normalization that the eras' programs override, without a mask.
+_MASKED = ("_moments", "_calculate_mean_and_var")
 _OF_KERAS = re.compile(r"^(tf_)?keras\.|^tensorflow(_core)?\.python\.keras\.")
 _WITHOUT_GRAPH = (
     "keras: TensorFlow 2 behaviour, for %s: in a graph Keras refuses it under a strategy, and "
@@ -131,42 +131,63 @@ def optimizers_of_era():
         module.get = native
 
 
-class _MovedLayers:
-    """Finds the modules of ``tf_keras.legacy_tf_layers`` where tf_keras has them: in ``src``.
-
-    TensorFlow 2.16 and newer name the first, in modules that tf_slim's layers import.
-    """
-
-    def find_spec(self, name, path=None, target=None):
-        """Python's question; answered for these modules alone."""
-        if name != _LAYERS and not name.startswith(_LAYERS + "."):
-            return None
-        return importlib.util.spec_from_loader(name, self, is_package=name == _LAYERS)
-
-    def create_module(self, spec):
-        """The module where it is; Python's own empty package for theirs."""
-        if spec.name == _LAYERS:
-            return None
-        module = importlib.import_module("tf_keras.src" + spec.name[len("tf_keras") :])
-        self._spec = module.__spec__
-        return module
-
-    def exec_module(self, module):
-        """Nothing is executed twice."""
-        if module.__name__ != _LAYERS:
-            module.__spec__ = self._spec
-
-
 @contextlib.contextmanager
 def layers_of_slim():
-    """Context manager: ``slim.batch_norm`` and others find Keras' layers of TensorFlow 1."""
-    finder = _MovedLayers()  # The last: modules that are there are found before.
-    before = set(sys.modules)
-    sys.meta_path.append(finder)
+    """Context manager: ``tf_slim.batch_norm`` finds Keras' layer of TensorFlow 1.
+
+    TensorFlow 2.13 and newer look for it in a module that Keras has elsewhere.
+    """
+    from tpudist.tfcompat import keras_packages
+
+    found = keras_packages.normalization_of_graphs()
+    if found is None:
+        yield
+        return
+    module, layers = found
+    native, module.normalization = module.normalization, layers
     try:
         yield
     finally:
-        sys.meta_path.remove(finder)
-        for name in set(sys.modules) - before:
-            if name == _LAYERS or name.startswith(_LAYERS + "."):
-                del sys.modules[name]
+        module.normalization = native
+
+
+@contextlib.contextmanager
+def moments_of_era():
+    """Context manager: subclasses of Keras' batch normalization may take no ``mask``.
+
+    Keras 2.12 and newer hand a mask to methods that programs of the eras override
+    (``_moments`` of EfficientNet's TpuBatchNormalization) and that took none.
+    """
+    from tpudist.tfcompat import keras_packages
+
+    base = keras_packages.batch_normalization_with_masks()
+    if base is None:
+        yield
+        return
+
+    def of_subclass(cls, **keywords):
+        super(base, cls).__init_subclass__(**keywords)
+        for name in _MASKED:
+            method = vars(cls).get(name)
+            if inspect.isfunction(method) and not _takes(method, "mask"):
+                setattr(cls, name, _without_mask(method))
+
+    base.__init_subclass__ = classmethod(of_subclass)
+    try:
+        yield
+    finally:
+        del base.__init_subclass__
+
+
+def _takes(function, name):
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(each.kind == each.VAR_KEYWORD for each in parameters.values())
+
+
+def _without_mask(method):
+    @functools.wraps(method)
+    def called(*args, mask=None, **keywords):
+        del mask
+        return method(*args, **keywords)
+
+    return called

@@ -2,9 +2,10 @@
 
 ``import tensorflow`` gives the era's drop-in in the files below the program's own folder; in
 what it imports from elsewhere (PYTHONPATH, the working folder, packages in editable mode); and
-in installed packages that were written for the same era, by the names in them. Each of the
-latter two is told when it first imports TensorFlow. All other packages, TensorFlow's own files
-and tpudist's get the real one, and so does what was imported before the program began.
+in installed packages that were written for the same era, by the names in them, or that carry
+contrib's names on (tf_slim). Each of the latter two is told when it first imports TensorFlow.
+All other packages, TensorFlow's own files and tpudist's get the real one, and so does what was
+imported before the program began.
 """
 
 import builtins
@@ -103,7 +104,9 @@ class Hook:
 
         folder = packages.top(name, os.path.realpath(path))
         why = folder
-        if where == packages.INSTALLED:
+        if first in packages.CARRIED:
+            why = "it carries %s on" % packages.CARRIED[first]
+        elif where == packages.INSTALLED:
             found = packages.names_of(folder)
             names = packages.of_era(found, self._era, versions.HAS_ESTIMATOR)
             if not names:

@@ -151,7 +151,8 @@ MEMBERS = {
             "resource_variables_toggle": "disable_resource_variables enable_resource_variables "
                                          "resource_variables_enabled",
             "ref_variable": "default_variable_creator",
-            "resource_variable_ops": "default_variable_creator_v2"})},
+            "resource_variable_ops": "default_variable_creator_v2",
+            "variable_v1": "variable=VariableV1"})},
     "python.ops.variables": _below(_OPS, {
         "variable_v1": "VariableV1 is_variable_initialized", "ref_variable": "RefVariable"}),
     "python.pywrap_tensorflow": _below("python.training.", {

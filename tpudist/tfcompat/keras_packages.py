@@ -120,6 +120,32 @@ def of_graphs() -> Any:
     return tf.compat.v1.keras
 
 
+def normalization_of_graphs() -> tuple[Any, ModuleType] | None:
+    """The module that ``tf_slim`` has ``tf.layers``' batch normalization from, and the layer's.
+
+    The first looks for the second in its global ``normalization``. None where it finds it
+    itself, and where there is no Keras 2.
+    """
+    if is_keras_3() or not versions.KERAS_MODULES_ARE_IN_SRC:
+        return None
+    layers = importlib.import_module(_package() + ".src.legacy_tf_layers.normalization")
+    return importlib.import_module("tensorflow.python.layers.normalization"), layers
+
+
+def batch_normalization_with_masks() -> Any:
+    """Keras 2's base class of batch normalization if it hands a mask on, else None."""
+    if is_keras_3() or not versions.KERAS_MOMENTS_TAKE_MASKS:
+        return None
+    inside = ".src" if versions.KERAS_MODULES_ARE_IN_SRC else ""
+    name = "%s%s.layers.normalization.batch_normalization" % (_package(), inside)
+    return importlib.import_module(name).BatchNormalizationBase
+
+
+def _package() -> str:
+    """The package that is Keras 2 of the eras, on 2.6 and newer."""
+    return "tf_keras" if legacy() else "keras"
+
+
 def compile_arguments(model: Any) -> dict[str, Any]:
     """The arguments that a model was compiled with, by name; none if it was not."""
     if not getattr(model, "optimizer", None):

@@ -51,6 +51,13 @@ KERAS_3 = _since("2.16")
 #: ``optimizers.legacy`` (2.11 release notes); not in ``tf.compat.v1``.
 KERAS_OPTIMIZERS_ARE_NEW = _since("2.11")
 
+#: Keras 2 hands the mask to ``BatchNormalization._moments`` (batch_normalization.py of 2.12).
+KERAS_MOMENTS_TAKE_MASKS = _since("2.12")
+
+#: The modules of Keras 2 are below ``src`` (2.13), where ``tensorflow.python.layers`` does not
+#: look for its batch normalization.
+KERAS_MODULES_ARE_IN_SRC = _since("2.13")
+
 #: ``import keras`` is the package that ``tf.keras`` is (2.6 release notes).
 KERAS_IS_A_PACKAGE = _since("2.6")
 
