@@ -10,6 +10,7 @@ import tensorflow as tf
 from tests.estimator import harness
 from tpudist.contrib import tensorflow as contrib
 from tpudist.estimator import tpu
+from tpudist.tfcompat import nests
 
 tf1 = tf.compat.v1
 
@@ -179,8 +180,8 @@ def test_what_is_run_read_and_written(tmp_path, mode):
     assert found["read"] == expected["read"] == dict(trained=STEPS, updated=0, unused=0)
     assert found["written"] == expected["written"]
     for what in ("found", "saved"):
-        same = tf.nest.map_structure(
+        same = nests.map_structure(
             lambda one, other: np.allclose(one, other, 1e-4, 1e-5), found[what], expected[what]
         )
-        assert all(tf.nest.flatten(same)), (what, found[what], expected[what])
+        assert all(nests.flatten(same)), (what, found[what], expected[what])
     assert found["written"]["host_call"] == STEPS
