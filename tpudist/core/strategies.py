@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tpudist.core import cluster, placement
-from tpudist.core.base_classes import TPUStrategyBaseV1
+from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBaseV1
 from tpudist.core.native import NativeBackend
 from tpudist.core.virtual_tpu import VirtualBackend
 from tpudist.errors import ArgumentError
@@ -55,6 +55,7 @@ def initialize(
         extended = _virtual(strategy, system, assignment, num_cores)
         extended._tpu_cluster_resolver = resolver
         extended.steps_per_run = steps_per_run or 1
+        extended.finds_by_device = isinstance(strategy, ScalingStrategyBaseV1)
         base.__init__(strategy, extended)
         return
     base.__init__(strategy, _native(strategy, resolver, steps_per_run, assignment, num_cores))

@@ -75,12 +75,12 @@ LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE els
 
 def per_replica(extended, components):
     """A ``PerReplica`` of one component per replica."""
-    return _distributed(values_by_device.PerReplica, extended, components)
+    return _distributed(PerReplica, extended, components)
 
 
 def mirrored(extended, components):
     """A ``Mirrored`` of one component per replica."""
-    return _distributed(values_by_device.Mirrored, extended, components)
+    return _distributed(values.Mirrored, extended, components)
 
 
 def _distributed(cls, extended, components):

@@ -58,19 +58,28 @@ _CLASSES = {values.PerReplica: PerReplica, values.Mirrored: Mirrored}
 
 
 def of(extended, structure):
-    """A structure that TensorFlow has made, with `get` on its distributed values."""
-    return (
-        structure
-        if versions.BY_DEVICE
-        else nest.map_structure(lambda leaf: _found(extended, leaf), structure)
-    )
+    """A structure that TensorFlow has made, with `get` on the distributed values of contrib."""
+    if not _finds_by_device(extended):
+        return structure
+    return nest.map_structure(lambda leaf: _found(extended, leaf), structure)
 
 
 def _found(extended, leaf):
-    cls = _CLASSES.get(type(leaf))
-    return leaf if cls is None else make(cls, extended, leaf._values)
+    known = type(leaf) in _CLASSES
+    return make(type(leaf), extended, leaf._values) if known else leaf
 
 
 def make(cls, extended, components):
-    """A value of one of the classes here."""
-    return cls(tuple(components)).on(extended)
+    """A value of one of TensorFlow's classes; one that has `get`, of contrib's strategy."""
+    if not _finds_by_device(extended):
+        return cls(tuple(components))
+    return _CLASSES[cls](tuple(components)).on(extended)
+
+
+def _finds_by_device(extended):
+    """Whether values of a strategy have `get`, which only code of contrib's time calls.
+
+    Elsewhere they are of TensorFlow's own classes: it compares the classes of what branches and
+    loops take and give (``assert_same_structure`` of 2.4 to 2.14).
+    """
+    return not versions.BY_DEVICE and getattr(extended, "finds_by_device", False)

@@ -66,6 +66,9 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
     #: Whether a loop of steps is being built in a graph, which no Session looks into.
     builds_steps = False
 
+    #: Whether distributed values tell the component of a device, as those of contrib do.
+    finds_by_device = False
+
     #: Whether replicas run only what the results of their function need, as a Session does,
     #: and not each op that has an effect.
     runs_as_session = False
