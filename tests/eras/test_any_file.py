@@ -92,12 +92,14 @@ def test_some_files_are_migrated():
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_the_standard_library_is_read():
     for path in files_of("stdlib"):
         read(path)
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_the_standard_library_is_migrated():
     pytest.importorskip("libcst")
     for path in files_of("stdlib"):
@@ -105,6 +107,7 @@ def test_the_standard_library_is_migrated():
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_some_installed_packages_are_read_and_migrated():
     pytest.importorskip("libcst")
     for path in sample("purelib", 200):
