@@ -198,6 +198,9 @@ GRAPHS_NEED_EVEN_BATCHES = TF2 and not _since("2.1")
 #: minute (2.5; see :mod:`tpudist.virtual.iterators`).
 ITERATORS_END_SLOWLY = _since("2.5")
 
+#: BatchMatMulV2 has a bfloat16 kernel for CPUs (seen on 2.5.3; 2.4.4 has none).
+MULTIPLIES_BFLOAT16_BATCHES = _since("2.5")
+
 #: A loop over a distributed dataset asks its iterator for the next element: seen on 2.8
 #: and newer. On 2.5 and 2.6 a function of ``input_lib`` asks the hosts' iterators.
 LOOPS_ASK_THE_ITERATOR = _since("2.8")

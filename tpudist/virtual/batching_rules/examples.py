@@ -5,6 +5,7 @@ import string
 import numpy as np
 import tensorflow as tf
 
+from tpudist.tfcompat import versions
 from tpudist.virtual import batched_values, constants
 from tpudist.virtual.batching_rules.node import rule
 
@@ -123,6 +124,8 @@ def product(node):
         return node.rows(left.rows(), right.value)
     if node.summed and flip == [True, False]:
         return [batched_values.Total(node.make(left.rows(), right.rows())[0])]
+    if node.op.inputs[0].dtype == tf.bfloat16 and not versions.MULTIPLIES_BFLOAT16_BATCHES:
+        return None
     held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
     return node.found(tf.matmul(*held, transpose_a=flip[0], transpose_b=flip[1]))
 
