@@ -48,10 +48,10 @@ if versions.BY_DEVICE:
 else:
 
     class PerReplica(FoundByDevice, values.PerReplica):
-        """TensorFlow's class."""
+        """A value of which each replica has its own, which tells the one of a device."""
 
     class Mirrored(FoundByDevice, values.Mirrored):
-        """TensorFlow's class."""
+        """A value that all replicas have alike, which tells the one of a device."""
 
 
 _CLASSES = {values.PerReplica: PerReplica, values.Mirrored: Mirrored}

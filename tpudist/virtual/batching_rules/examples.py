@@ -134,9 +134,9 @@ def product(node):
 def products(node):
     """Products of matrices with batch axes before them, which are broadcast.
 
-    Where it can be, it is the product that one program has on all rows, and no axis more:
-    TensorFlow fuses products with what follows, and does so wrongly for some sizes of 1 in
-    axes that no program has.
+    Where shapes allow it the replicas' rows are one larger batch, as in a program without
+    replicas. An axis of replicas added in front may be followed by one of size 1, and there
+    TensorFlow's optimizer fuses a product with what follows wrongly.
     """
     left, right = node.inputs
     if node.is_batch(0) and node.is_uniform(1) and _is_one_matrix(node):
