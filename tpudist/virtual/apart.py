@@ -46,6 +46,7 @@ _SETTINGS = {
     "Conv2DBackpropInput": [0],
     "Fill": [0],
     "Pad": [1],
+    "Range": [0, 1, 2],
     "Slice": [1, 2],
     "Split": [0],
     "StridedSlice": [1, 2, 3],
