@@ -257,11 +257,9 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
         return argv, []
     index = 1
     while index < len(argv) and argv[index].startswith("-"):
-        if (
-            argv[index][:2] == "-m"
-        ):  # as of Python: "-m name" or "-mname", not read by 3.7's argparse
-            named = [argv[index][2:]] if argv[index] != "-m" else argv[index + 1 : index + 2]
-            end = index + (1 if argv[index] != "-m" else 2)
-            return argv[:index] + ["-m"] + named, argv[end:]
+        if argv[index] == "-m":
+            return argv[: index + 2], argv[index + 2 :]
+        if argv[index].startswith("-m"):  # argparse of Python 3.7 does not take "-mname" apart
+            return argv[:index] + ["-m", argv[index][2:]], argv[index + 1 :]
         index += 2 if argv[index] in _RUN_VALUES else 1
     return argv[: index + 1], argv[index + 1 :]

@@ -44,6 +44,16 @@ def names(found):
             "import tensorflow\ntensorflow.VariableAggregation.ONLY_FIRST_TOWER",
             ("tf.VariableAggregation.ONLY_FIRST_TOWER", 2),
         ),
+        (
+            "contrib",
+            "import tensorflow as tf\ndef f(a, b=tf.train, /, c=1): b.AdamOptimizer()",
+            ("tf.train.AdamOptimizer", 2),
+        ),
+        (
+            "contrib",
+            "import tensorflow as tf\ndef f(a, *, b, c=tf.train): c.AdamOptimizer()",
+            ("tf.train.AdamOptimizer", 2),
+        ),
         ("contrib", "anything.call_for_each_tower(fn)", (".call_for_each_tower", 1)),
         ("contrib", "ctx.tower_id", (".tower_id", 1)),
         ("contrib", "self.strategy.read_var(x)", (".read_var", 1)),

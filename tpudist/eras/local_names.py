@@ -31,7 +31,7 @@ class Bindings:
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
             (self._import if type(node) is ast.Import else self._import_from)(node)
         others = [node for node in nodes.of(ast.Assign) if type(node.value) in _NAMING]
-        others += [node for node in nodes.of(*_FUNCTIONS) if node.args.defaults]
+        others += nodes.of(*_FUNCTIONS)
         for node in sorted(others, key=_place):
             (self._assign if type(node) is ast.Assign else self._default)(node)
         if "*" in self.tensorflow:
@@ -72,9 +72,11 @@ class Bindings:
                 self._stands_for("." + target.attr, node.value)
 
     def _default(self, node):
-        last = node.args.args[-len(node.args.defaults) :]
-        for argument, value in zip(last, node.args.defaults):
-            self._stands_for(argument.arg, value)
+        given = node.args
+        ordered = getattr(given, "posonlyargs", []) + given.args  # Python 3.7 has none of these
+        pairs = list(zip(reversed(ordered), reversed(given.defaults)))
+        for argument, value in pairs + list(zip(given.kwonlyargs, given.kw_defaults)):
+            self._stands_for(argument.arg, value)  # of a keyword without default: None
 
     def _stands_for(self, name, value):
         """Notes that a name, or an attribute after a ".", is what a value is: a module."""
