@@ -20,7 +20,7 @@ COMMANDS = re.search(r"```sh\n(.*?)```", TEXT, re.S).group(1).splitlines()
 #: One test module of each tool that needs no TensorFlow.
 PURE = [
     "tests/matrix/test_table.py",
-    "tests/migrate/test_lines.py",
+    "tests/migrate/test_words.py",
     "tests/pins/test_message.py",
     "tests/test_doctor.py",
 ]

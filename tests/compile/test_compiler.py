@@ -65,7 +65,7 @@ def test_the_whole_optimization(compiled):
     assert 2 * multiplications == pytest.approx(found.cost.flops, rel=0.2)
 
 
-@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("fast", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_memory_by_hand(compiled, fast):
     """Variables and inputs, on tiles of 128 numbers, or of 8 x 128."""
     found = compiled(nets.convolution(), "v5e:2x4", fast=fast)

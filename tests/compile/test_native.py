@@ -63,6 +63,7 @@ def build(strategy, step, *args):
         return TPUStrategy.experimental_run_v2(strategy, step, args=args)
 
 
+@pytest.mark.slow
 def test_a_training_step(graph, strategy):
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
     (message,) = native_programs.messages(graph)
@@ -116,6 +117,7 @@ def test_two_programs(graph, strategy):
     ]
 
 
+@pytest.mark.slow
 def test_an_unsupported_op_is_named_by_its_line(graph, strategy):
     def step(x):
         return tf.reshape(tf.compat.v1.py_func(lambda y: y, [x], tf.float32), [4])  # python

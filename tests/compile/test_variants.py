@@ -11,9 +11,12 @@ from tpudist.tfcompat import keras_packages, versions
 
 KERAS = keras_packages._of_eras()
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO, reason="--fit compiles, for which TensorFlow 2.5 is needed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not versions.LOWERS_TO_HLO, reason="--fit compiles, for which TensorFlow 2.5 is needed"
+    ),
+]
 
 
 def test_layers_compute_in_bfloat16_inside_and_as_before_afterwards():

@@ -170,6 +170,7 @@ def test_connecting_and_starting_give_the_topology(surface):
     assert surface.strategy_class(resolver).num_replicas_in_sync == 8
 
 
+@pytest.mark.slow
 def test_it_starts_after_tensorflow_was_used(surface):
     """TensorFlow's device settings are frozen by its first op."""
     module, name = (surface.strategy_class.__module__, surface.strategy_class.__name__)

@@ -23,11 +23,11 @@ SEEN = [
 ]
 
 
-#: The others are run by ``python -m tests.differential``.
-_LARGE = [share for share in SHARES if share.part >= 0.1 or share.surface == "steps"]
+#: All are run by ``python -m tests.differential``, which CI does.
+_FIRST = SHARES[0]
 
 
-@pytest.mark.parametrize("share", _LARGE, ids=lambda s: "%s-%d-%s" % s[:3])
+@pytest.mark.parametrize("share", [_FIRST], ids=lambda s: "%s-%d-%s" % s[:3])
 def test_the_engines_agree(share):
     done = run_driver(
         *["--mode", share.mode, "--replicas", str(share.replicas), "--surface", share.surface],

@@ -28,6 +28,7 @@ ERA = "2.2" if versions.TF2 else "contrib"
 needs_keras_3 = pytest.mark.skipif(not versions.KERAS_3, reason="TensorFlow has its own Keras 2")
 
 
+@pytest.mark.slow
 def test_a_script_gets_the_keras_of_its_era(script):
     done = in_a_process(script(SCRIPT))
     if keras_packages.is_keras_3():

@@ -4,6 +4,8 @@ import pytest
 
 from tests.legacy.harness import in_a_process
 
+pytestmark = pytest.mark.slow
+
 _TF = "import tensorflow as tf\n"
 _CLASS = """
 tpu = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='my-tpu')

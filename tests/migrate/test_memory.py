@@ -79,6 +79,7 @@ def grown(folder, count):
     return found
 
 
+@pytest.mark.slow
 def test_memory_grows_by_little_with_the_number_of_files(tmp_path, monkeypatch):
     monkeypatch.setattr(contents, "_HELD", 0)
     monkeypatch.setattr(python_trees, "WHOLE", 0)

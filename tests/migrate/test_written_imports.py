@@ -15,6 +15,8 @@ from tests.migrate import harness
 pytest.importorskip("tensorflow", minversion="2.4", reason="what is written for 2.0 to latest")
 from tpudist.tfcompat import keras_packages
 
+pytestmark = pytest.mark.slow
+
 _TRIES = """
 import importlib, json, sys, warnings
 warnings.simplefilter("ignore")

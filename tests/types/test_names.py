@@ -9,6 +9,8 @@ import pytest
 from tests.types import checkers
 from tpudist import surfaces
 
+pytestmark = pytest.mark.slow
+
 
 def revealed(code, folder):
     """What mypy reveals, in the order of the code."""

@@ -1,0 +1,51 @@
+"""What the long proofs are: a command each, on some releases."""
+
+import collections
+import sys
+
+from tpudist.matrix import table
+
+#: A command, and the releases of `tpudist matrix` that it runs on ("newest": here).
+Job = collections.namedtuple("Job", "part command releases environment")
+
+#: The parts, in the order in which they run.
+PARTS = ["releases", "rules", "proofs", "random", "mutation", "benchmarks"]
+
+#: Folders whose tests run on every release.
+SURFACES = [
+    "tests/" + name
+    for name in "cloud conformance contrib contrib_kept estimator native programs virtual".split()
+]
+
+#: The releases that trace a replica function once, each with another way to build graphs,
+#: and the one with Keras 2 beside Keras 3.
+_TRACED_ONCE = ["2.4", "2.8", "2.15", "2.16-tf-keras"]
+
+NEWEST = "newest"
+
+
+def jobs(parts, seed):
+    """The jobs of some parts; `seed` draws what is random."""
+    pytest = ["python", "-m", "pytest", "-q", "--disable-warnings", "-n", "auto"]
+    pytest += ["--dist", "worksteal", "--hypothesis-seed=%d" % seed]
+    layers = ["tests/virtual/test_fusions.py", "tests/virtual/test_layers.py"]
+    differential = ["python", "-m", "tests.differential", "--seed", str(seed), "--programs"]
+    every = [
+        Job("releases", pytest + ["-m", "not slow"] + SURFACES, list(table.read()), {}),
+        Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, ["1.15"] + _TRACED_ONCE, {}),
+        Job("rules", pytest + layers, [NEWEST], {"TF_ENABLE_ONEDNN_OPTS": "1"}),
+        Job("proofs", pytest + ["-m", "proof"], [NEWEST], {}),
+        Job("random", differential + ["10000"], [NEWEST], {}),
+        Job("random", differential + ["1000"], ["1.15", "2.2", "2.8", "2.15"], {}),
+        Job("mutation", ["python", "-m", "tests.mutation"], [NEWEST], {}),
+        Job("benchmarks", ["python", "tests/benchmarks/run.py"], [NEWEST], {}),
+    ]
+    return [job for job in every if job.part in parts]
+
+
+def on_release(job, release):
+    """The command line that runs a job on a release."""
+    if release == NEWEST:
+        return [sys.executable] + job.command[1:]
+    matrix = [sys.executable, "-m", "tpudist", "matrix", "--releases", release]
+    return matrix + ["--project", ".[test]", "--"] + job.command

@@ -1,0 +1,80 @@
+"""``compat/NIGHTLY.md``: what each long proof gave when it was last run."""
+
+import collections
+import re
+import subprocess
+
+from tpudist import files
+
+#: A command on a release: what it gave, and when.
+Row = collections.namedtuple("Row", "part release command result commit date")
+
+HEAD = """# The long proofs
+
+CI leaves these out. `python -m tests.nightly [PART ...]` runs them and writes this page: a row
+for each command and release, with what it gave when it was last run, the commit (with `+` where
+files had been changed since) and the day. "newest" is the release that `pip install` finds.
+
+| part | TensorFlow | command | result | commit | day |
+|---|---|---|---|---|---|
+"""
+
+_PASSED = re.compile(r"\d+ (?:failed|passed)\b.*(?= in \d)")
+_KILLED = re.compile(r"killed \d+ of \d+")
+_AGREE = re.compile(r"(\d+) programs agree")
+_FIGURE = re.compile(r"^\| .* \| \d.* \| .* \|$", re.MULTILINE)
+_TENSORFLOW = re.compile(r"tpudist on .*|TensorFlow \d[\w.]*")
+
+
+def result(lines, code):
+    """What a command says at its end, in a few words.
+
+    Args:
+      lines: all that it printed.
+      code: its exit code.
+    """
+    text = "".join(lines)
+    agree = [int(number) for number in _AGREE.findall(text)]
+    said = _PASSED.findall(text)[-1:] + _KILLED.findall(text)[-1:]
+    said += ["%d programs agree" % sum(agree)] if agree else []
+    figures = _FIGURE.findall(text)
+    above = sum(" (above) " in figure for figure in figures)
+    said += ["%d figures, %d above their bounds" % (len(figures), above)] if figures else []
+    said += _TENSORFLOW.findall(text)[-1:]
+    return "; ".join(([] if code == 0 else ["FAILED (%d)" % code]) + said) or "passed"
+
+
+def commit(root):
+    """The commit of a checkout, and "+" if tracked files differ from it."""
+    asked = ["git", "describe", "--always", "--exclude", "*", "--dirty=+"]
+    done = subprocess.run(asked, cwd=root, stdout=subprocess.PIPE, universal_newlines=True)
+    return done.stdout.strip() or "no git"
+
+
+def read(path):
+    """The rows of a page, oldest place first."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = [line for line in file if line.startswith("| ")][1:]
+    except FileNotFoundError:
+        return []
+    return [
+        Row(*(cell.strip(" `") for cell in line.strip().strip("|").split(" | "))) for line in lines
+    ]
+
+
+def write(path, row):
+    """Puts a row in the place of the one of the same part, release and command."""
+    rows = read(path)
+    keys = [_key(each) for each in rows]
+    if _key(row) in keys:
+        rows[keys.index(_key(row))] = row
+    else:
+        rows.append(row)
+    shown = ["| %s |\n" % " | ".join(row._replace(command="`%s`" % row.command)) for row in rows]
+    files.write(path, HEAD + "".join(shown))
+
+
+def _key(row):
+    """What a row is of: its seed may differ."""
+    return row.part, row.release, re.sub(r"(seed[= ])\d+", r"\1", row.command)
