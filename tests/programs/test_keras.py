@@ -23,9 +23,9 @@ with open(os.path.join(HERE, "keras_colab.mirrored.json")) as _file:
     MIRRORED = json.load(_file)
 
 
-def run(script, *arguments):
+def run(script, *arguments, tpu="virtual:8"):
     """The finished process of ``tpudist run`` on a virtual TPU."""
-    command = [sys.executable, "-m", "tpudist", "run", "--tpu", "virtual:8"]
+    command = [sys.executable, "-m", "tpudist", "run", "--tpu", tpu]
     return subprocess.run(
         command + [os.path.join(HERE, script), *arguments],
         stdout=subprocess.PIPE,
@@ -77,8 +77,22 @@ def test_a_strategy_that_compile_takes():
         return
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.split("RESULT")[1])
-    for actual, expected in zip(found["weights"], gradient_descent(steps=8)):
+    # Each of the 8 towers takes a batch of 16: a step has all 64 rows, twice.
+    for actual, expected in zip(found["weights"], gradient_descent(steps=8, batch=64)):
         np.testing.assert_allclose(actual, expected, 1e-5)
+
+
+@pytest.mark.skipif(keras_packages.is_keras_3(), reason="Keras 3 has no compile(distribute=)")
+def test_each_tower_takes_a_batch_as_in_1_12():
+    done = run("keras_recorded.py", "my-tpu", tpu="virtual:2")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stderr.count("as there each of the 2 towers takes a batch") == 1
+    found = json.loads(done.stdout.split("RESULT")[1])
+    with open(os.path.join(ROOT, "compat", "record", "recorded", "contrib_keras.json")) as file:
+        expected = json.load(file)["output"]
+    assert [what for what, _ in found] == [what for what, _ in expected]
+    for (what, value), (_, wanted) in zip(found, expected):
+        np.testing.assert_allclose(np.ravel(value), np.ravel(wanted), 2e-5, 1e-6, err_msg=what)
 
 
 def test_fit_beside_a_loop_of_its_own():

@@ -13,7 +13,7 @@ from tpudist.core import adapter
 if TYPE_CHECKING:
     from typing import Any
 
-    from tpudist.core.annotations import Args, Fn, Kwargs, Ops
+    from tpudist.core.annotations import Args, Dataset, Fn, Kwargs, Ops
 
 
 @adapter.part_of("TPUStrategy")
@@ -66,6 +66,21 @@ class ReplicaNames:
           What `fn` returned, with a per-replica value for each tensor.
         """
         return adapter.run(self, fn, args, kwargs)
+
+    @adapter.library
+    def make_dataset_iterator(self, dataset: Dataset) -> Any:
+        """An iterator that splits global batches among towers (r1.15).
+
+        Keras gets one of whole batches where `compile(distribute=)` was given the
+        strategy: each tower takes a batch of a dataset, as in TensorFlow 1.12.
+
+        Args:
+          dataset: a `tf.data.Dataset` of batches.
+
+        Returns:
+          An iterator; call its `initialize()` (in a graph, run the result).
+        """
+        return adapter.make_dataset_iterator(self, dataset, whole_for_keras=True)
 
     @adapter.library
     def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:

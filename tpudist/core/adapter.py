@@ -14,6 +14,7 @@ from tpudist.core import (
     contexts,
     cross_replica,
     distributed_datasets,
+    keras_batches,
     logical_devices,
     per_replica_datasets,
     reductions,
@@ -270,8 +271,15 @@ def distribute_datasets_from_function(
     return backend_of(strategy).distribute_datasets_from_function(dataset_fn, options)
 
 
-def make_dataset_iterator(strategy: Strategy, dataset: Dataset) -> Any:
-    """An iterator over a dataset of global batches, to be initialized."""
+def make_dataset_iterator(
+    strategy: Strategy, dataset: Dataset, whole_for_keras: bool = False
+) -> Any:
+    """An iterator over a dataset of global batches, to be initialized.
+
+    With `whole_for_keras`, see :mod:`tpudist.core.keras_batches`.
+    """
+    if whole_for_keras and keras_batches.are_whole(strategy, dataset):
+        return backend_of(strategy).make_iterator_of_replicas(dataset)
     return backend_of(strategy).make_dataset_iterator(dataset)
 
 

@@ -141,6 +141,10 @@ class Backend(abc.ABC):
         """An iterator over a dataset of global batches, to be initialized."""
 
     @abc.abstractmethod
+    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
+        """As :meth:`make_dataset_iterator`; each replica takes a whole batch of the dataset."""
+
+    @abc.abstractmethod
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
     ) -> Any:

@@ -1,9 +1,8 @@
 """What is given to ``fit`` of a model on the cores of a TPU."""
 
-import tensorflow as tf
-
+from tpudist.core import keras_batches
 from tpudist.errors import ArgumentError, ArgumentTypeError
-from tpudist.tfcompat import functions, versions
+from tpudist.tfcompat import functions
 
 
 def of_function(x, y, cores, steps, steps_name):
@@ -49,7 +48,7 @@ def of_function(x, y, cores, steps, steps_name):
 
 
 def _global(dataset, cores):
-    shapes = _shapes(dataset)
+    shapes = keras_batches.shapes_of(dataset)
     if not isinstance(shapes, tuple) or len(shapes) != 2:
         raise ArgumentError(
             "a dataset of %s" % (shapes,),
@@ -63,18 +62,4 @@ def _global(dataset, cores):
                 "on a TPU all sizes are fixed, and a batch is one core's",
                 "dataset.batch(ROWS, drop_remainder=True)",
             )
-    if cores == 1:
-        return dataset
-
-    def together(*parts):
-        return tuple(
-            tf.reshape(part, [-1] + shape.as_list()[1:]) for part, shape in zip(parts, shapes)
-        )
-
-    return dataset.batch(cores, drop_remainder=True).map(together)
-
-
-def _shapes(dataset):
-    if versions.HAS_OUTPUT_SHAPES:
-        return tf.compat.v1.data.get_output_shapes(dataset)
-    return dataset.output_shapes
+    return keras_batches.joined(dataset, cores)

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from tpudist.core import base_classes, cluster, step_loops
+from tpudist.core import base_classes, cluster, keras_batches, step_loops
 from tpudist.core.backend import Backend
 from tpudist.tfcompat import functions, tpu, versions
 
@@ -56,6 +56,11 @@ class NativeBackend(Backend):
     def make_dataset_iterator(self, dataset):
         """See the base class."""
         return base_classes.native_call(self.strategy, "make_dataset_iterator", dataset)
+
+    def make_iterator_of_replicas(self, dataset):
+        """See the base class."""
+        count = self.strategy.num_replicas_in_sync
+        return self.make_dataset_iterator(keras_batches.joined(dataset, count))
 
     def make_input_fn_iterator(self, input_fn, replication_mode):
         """See the base class."""

@@ -99,6 +99,11 @@ class PerReplicaIterator:
         self._restart = None
 
     @property
+    def output_shapes(self) -> Any:
+        """The shapes of one replica's element, for Keras of 1.13."""
+        return self._iterators[0].output_shapes
+
+    @property
     def initializer(self) -> Any:
         """Op that (re)starts the iterator; None in eager mode."""
         if tf.executing_eagerly():

@@ -4,7 +4,13 @@ import contextlib
 
 import tensorflow as tf
 
-from tpudist.core import base_classes, distributed_datasets, split_datasets, step_loops
+from tpudist.core import (
+    base_classes,
+    distributed_datasets,
+    per_replica_datasets,
+    split_datasets,
+    step_loops,
+)
 from tpudist.core.backend import Backend
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import reduce_once, replicate
@@ -87,6 +93,12 @@ class VirtualBackend(Backend):
         return split_datasets.SplitDataset(
             self.strategy, dataset, self.pipeline_devices()
         ).iterator()
+
+    def make_iterator_of_replicas(self, dataset):
+        """See the base class; one host hands out the batches, in their order."""
+        return per_replica_datasets.PerReplicaDataset(
+            self.strategy, lambda: dataset, self.pipeline_devices()[:1]
+        ).make_initializable_iterator()
 
     def make_input_fn_iterator(self, input_fn, replication_mode):
         """See the base class."""

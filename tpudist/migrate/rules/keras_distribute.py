@@ -13,5 +13,6 @@ def apply(use):
     """
     use.leave(
         "TensorFlow 2 takes no distribute",
-        "with strategy.scope(): around what makes and compiles the model",
+        "with strategy.scope(): around what makes and compiles the model, and dataset.batch(n) "
+        "with the rows of all replicas: 1.12 gave each of them a batch",
     )

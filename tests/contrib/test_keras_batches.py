@@ -1,0 +1,37 @@
+"""Datasets of whole batches for the replicas, joined for a TPU that splits what it is given."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tpudist import errors
+from tpudist.core import keras_batches
+
+ROWS = np.arange(24, dtype=np.float32).reshape(12, 2)
+
+
+def elements(dataset, count):
+    """The first elements of a dataset, in a graph."""
+    with tf.compat.v1.Session() as session:
+        element = tf.compat.v1.data.make_one_shot_iterator(dataset()).get_next()
+        return [session.run(element) for _ in range(count)]
+
+
+@pytest.mark.parametrize("count, batches", [(1, 4), (2, 2), (3, 1)])
+def test_global_batches_are_whole_batches_in_their_order(count, batches):
+    def pairs():
+        labels = {"label": ROWS[:, 0]}
+        dataset = tf.data.Dataset.from_tensor_slices((ROWS, labels)).batch(3, drop_remainder=True)
+        return keras_batches.joined(dataset, count)
+
+    with tf.Graph().as_default():
+        found = elements(pairs, batches)
+    for step, (rows, labels) in enumerate(found):
+        expected = ROWS[3 * count * step : 3 * count * (step + 1)]
+        np.testing.assert_array_equal(rows, expected)
+        np.testing.assert_array_equal(labels["label"], expected[:, 0])
+
+
+def test_batches_of_no_fixed_size():
+    with tf.Graph().as_default(), pytest.raises(errors.ArgumentError, match="drop_remainder=True"):
+        keras_batches.joined(tf.data.Dataset.from_tensor_slices(ROWS).batch(5), 2)
