@@ -113,3 +113,34 @@ def test_another_strategy():
 def test_keras_3_is_answered_in_words():
     with pytest.raises(errors.ContribNameError, match="pip install"):
         on_cores(None)
+
+
+def set_by_hand(keras):
+    def halved(epoch, logs):
+        optimizer = made.model.optimizer
+        keras.backend.set_value(optimizer.lr, keras.backend.get_value(optimizer.lr) / 2)
+
+    made = keras.callbacks.LambdaCallback(on_epoch_end=halved)
+    return made
+
+
+CALLBACKS = {
+    "ReduceLROnPlateau": lambda keras: keras.callbacks.ReduceLROnPlateau("loss", patience=0),
+    "LearningRateScheduler": lambda keras: keras.callbacks.LearningRateScheduler(lambda _: 0.1),
+    "set by hand": set_by_hand,
+}
+
+
+@needs_keras_2
+@pytest.mark.parametrize("callback", sorted(CALLBACKS))
+def test_learning_rates_that_callbacks_cannot_set(keras, callback):
+    labels = np.zeros((8, 1), np.float32)
+    model = on_cores(linear(keras))
+    callbacks = [CALLBACKS[callback](keras)]
+    with pytest.raises(errors.ArgumentError, match=r"tf\.keras\.optimizers\.SGD") as raised:
+        model.fit(ROWS, labels, batch_size=8, verbose=0, callbacks=callbacks)
+    assert "GradientDescentOptimizer" in raised.value.seen
+    if callback != "set by hand":  # What is known before is told before anything is trained.
+        np.testing.assert_array_equal(model.get_weights()[0], np.ones((4, 1)))
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    model.fit(ROWS, labels, batch_size=8, verbose=0, callbacks=callbacks)

@@ -12,7 +12,7 @@ the layers on the same trained variables, and the outputs are put together. Ever
 
 import tensorflow as tf
 
-from tpudist.core import cluster, keras_cores, keras_inputs
+from tpudist.core import cluster, keras_callbacks, keras_cores, keras_inputs
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError, ContribNameError
 from tpudist.tfcompat import keras_packages
 
@@ -209,7 +209,8 @@ def _fit(self, x=None, y=None, *args, **kwargs):
     if data is not None:
         data = keras_inputs.of_function(data, None, parts.count, steps, "validation_steps")
         kwargs["validation_data"] = data
-    with keras_cores.shared_evenly(parts), parts.training():
+    with keras_cores.shared_evenly(parts), keras_callbacks.rates_are_set(self), parts.training():
+        keras_callbacks.check(parts.keras, self, args, kwargs)
         return _over(self).fit(x, y, *args, **kwargs)
 
 
@@ -220,6 +221,14 @@ def _evaluate(self, x=None, y=None, *args, **kwargs):
         x = keras_inputs.of_function(x, y, parts.count, kwargs.get("steps"), "steps")
     with keras_cores.shared_evenly(parts):
         return _over(self).evaluate(x, y, *args, **kwargs)
+
+
+def _fit_generator(self, *args, **kwargs):
+    """Keras' fit_generator."""
+    parts = self._tpudist_parts
+    with keras_cores.shared_evenly(parts), keras_callbacks.rates_are_set(self):
+        keras_callbacks.check(parts.keras, self, args, kwargs)
+        return _over(self).fit_generator(*args, **kwargs)
 
 
 def _checked(name):
@@ -296,6 +305,7 @@ _METHODS = {
     "compile": _compile,
     "fit": _fit,
     "evaluate": _evaluate,
+    "fit_generator": _fit_generator,
     "sync_to_cpu": _sync_to_cpu,
     "get_layer": _get_layer,
     "losses": property(_losses),
@@ -306,7 +316,7 @@ _METHODS.update(
         name: _checked(name)
         for name in (
             "predict train_on_batch test_on_batch predict_on_batch "
-            "fit_generator evaluate_generator predict_generator"
+            "evaluate_generator predict_generator"
         ).split()
     }
 )
