@@ -134,3 +134,32 @@ def test_functions_of_many_loops_are_optimised_once(cores, inlined):
     assert {node.attr["_lower_using_switch_merge"].b for node in loops} == {inlined}
     for found, own in zip(results(strategy, function, given), values):
         np.testing.assert_allclose(found, tf.function(replica)(tf.constant(own)), rtol=1e-6)
+
+
+def edges_of_effects(cores):
+    """How many inputs the ops of a step have in which each replica has effects of its own."""
+    strategy = make(cores)
+    with strategy.scope():
+        own = tf.Variable(
+            [1.0, 2.0],
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+            trainable=False,
+        )
+
+    def replica(x):
+        for _ in range(2):
+            tf.cond(x[0] > 5.0, lambda: own.assign_add(x), lambda: own.assign_sub(x))
+        return own.read_value()
+
+    values = np.arange(2 * cores, dtype=np.float32).reshape([cores, 2])
+    function, given = traced(strategy, replica, values)
+    found = sum(len(node.input) for each in called(function) for node in each.node_def)
+    expected = [[1.0, 2.0] + np.where(x[0] > 5.0, 2.0, -2.0) * x for x in values]
+    np.testing.assert_allclose(results(strategy, function, given), expected)
+    return found
+
+
+def test_a_replica_that_waits_for_all_takes_one_edge():
+    """Each of many ops that waits for as many others waits for one op, which waits for them."""
+    assert edges_of_effects(16) <= 4 * edges_of_effects(4)

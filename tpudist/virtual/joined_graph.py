@@ -63,6 +63,7 @@ class JoinedGraph:
         self._batched = IdentityMap()
         self._made = {}
         self._variants = {}
+        self._alike = {}
 
     def take(self, tensor, outline):
         """Makes placeholders for `tensor`, held as `outline` is; returns them."""
@@ -120,9 +121,15 @@ class JoinedGraph:
         self._made.setdefault(op, [each for held in found for each in batched_values.ops(held)])
 
     def _before(self, op):
-        return [
-            made for control in segments.controls_of(op) for made in self._made.get(control, ())
-        ]
+        controls = [control for control in segments.controls_of(op) if control in self._made]
+        return [made for control in controls for made in self._gathered(control)]
+
+    def _gathered(self, op):
+        """What was made of `op`; one op in place of many, or each copy of another waits for all."""
+        if len(self._made[op]) > 2:
+            with tf.control_dependencies(self._made[op]):
+                self._made[op] = [tf.no_op()]
+        return self._made[op]
 
     def _found(self, op):
         """The batched values of the outputs of `op`."""
@@ -232,8 +239,11 @@ class JoinedGraph:
         """The attributes in which the op of `replica` differs from `op`."""
         if op in self._program.numbers:
             return random_seeds.attribute(self._program.numbers[op][replica])
-        if not functions.is_stateful(op) or not random_seeds.draws(op):
-            return nested.kept_apart(op, self.count, self.place)
+        if op not in self._alike:  # once for all replicas: it reads the functions that are called
+            kept_apart = nested.kept_apart(op, self.count, self.place)
+            self._alike[op] = None if random_seeds.draws(op) else kept_apart or {}
+        if self._alike[op] is not None:
+            return self._alike[op]
         if replica not in self._variants:
             self._variants[replica] = random_seeds.Variants(
                 self._program.graph, self._graph, replica
