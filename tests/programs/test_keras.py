@@ -105,3 +105,15 @@ def test_fit_beside_a_loop_of_its_own():
     for name, steps in (("middle", 8), ("weights", 12)):
         for actual, expected in zip(found[name], gradient_descent(steps)):
             np.testing.assert_allclose(actual, expected, 1e-5, err_msg=name)
+
+
+@pytest.mark.skipif(
+    keras_packages.is_keras_3() or not versions.HAS_COMPAT_V2, reason="its Keras asks for no scope"
+)
+def test_a_model_that_is_loaded_in_scope_is_told_what_to_type():
+    failed = run("keras_load_in_scope.py", "my-tpu", "model")
+    assert failed.returncode == 1
+    assert "tpudist run: a model of Keras that is loaded" in failed.stderr, failed.stderr[-3000:]
+    assert "Instead: model.load_weights(PATH)" in failed.stderr
+    done = run("keras_load_in_scope.py", "my-tpu", "weights")
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -9,6 +9,9 @@ _CONVOLUTION = re.compile(
     r"Missing \d+-th output from \{\{node \S*Conv2D\S*\}\}|'Conv2D'.*BFLOAT16"
 )
 
+#: What TensorFlow says of a variable that a session does not have.
+_LOST = re.compile("(reading resource|not find) variable .*does not exist", re.DOTALL)
+
 
 def explained(error):
     """A `ScriptError` that says so if plain TensorFlow fails in the same way, else None.
@@ -16,6 +19,15 @@ def explained(error):
     Args:
       error: what the script raised.
     """
+    if _is_of_another_session(error):
+        return ScriptError(
+            "a model of Keras that is loaded, or compiled, after another one in a strategy's graph",
+            "Keras starts a new session there for each model, which loses the variables of those "
+            "before, and load_model asks for the optimizer's out of their place: plain TensorFlow "
+            "fails too",
+            "model.load_weights(PATH) of the model that is there already; it takes the file of a "
+            "whole model",
+        )
     if not _CONVOLUTION.search(str(error)) or not _fails():
         return None
     from tpudist.tfcompat import versions
@@ -26,6 +38,22 @@ def explained(error):
         "float32 on the CPU, or another TensorFlow; tpudist run --compile compiles what was "
         "traced all the same, and with --trace-only nothing runs",
     )
+
+
+def _is_of_another_session(error):
+    """Whether Keras met variables of another session, or those of a model that it loads."""
+    names = set()
+    trace = error.__traceback__
+    while trace is not None:
+        if "keras" in trace.tb_frame.f_globals.get("__name__", ""):
+            names.add(trace.tb_frame.f_globals["__name__"].rpartition(".")[2])
+            names.add(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    if "load_model" in names:
+        return "`handle` is not available" in str(error)
+    if not names & {"training_distributed", "training_distributed_v1"}:
+        return False
+    return type(error).__name__ == "FailedPreconditionError" and bool(_LOST.search(str(error)))
 
 
 def _fails():
