@@ -7,6 +7,8 @@ import tensorflow as tf
 from tests.checkpoint import worlds
 from tests.checkpoint.worlds import World
 
+pytestmark = pytest.mark.slow
+
 keras = tf.keras
 OPTIMIZERS = {
     "adam": lambda: keras.optimizers.Adam(0.1),

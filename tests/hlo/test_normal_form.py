@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from tests.hlo import modules
 from tpudist.hlo import messages, normal_form
 
+pytestmark = pytest.mark.slow
+
 REPLICATED = b""
 
 

@@ -7,6 +7,8 @@ from tests.keras import harness
 from tests.keras.harness import keras
 from tpudist.tfcompat import versions
 
+pytestmark = pytest.mark.slow
+
 
 def sgd():
     return keras.optimizers.SGD(0.1)

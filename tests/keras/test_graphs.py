@@ -12,6 +12,8 @@ import pytest
 
 from tpudist.tfcompat import versions
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import json
 import tensorflow as tf

@@ -11,6 +11,8 @@ from tests.keras import harness
 from tests.keras.harness import keras
 from tpudist.tfcompat import versions
 
+pytestmark = pytest.mark.slow
+
 MOMENTUM = 0.9
 
 

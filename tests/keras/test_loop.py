@@ -7,6 +7,8 @@ import tensorflow as tf
 from tests.keras import harness
 from tests.keras.harness import keras
 
+pytestmark = pytest.mark.slow
+
 SUM = tf.distribute.ReduceOp.SUM
 OPTIMIZERS = {
     "momentum": lambda: keras.optimizers.SGD(0.05, momentum=0.9),

@@ -8,6 +8,8 @@ from tests.generations import second_generation
 from tests.legacy.harness import in_a_process
 from tpudist.legacy import runner
 
+pytestmark = pytest.mark.slow
+
 tf = pytest.importorskip("tensorflow")
 
 

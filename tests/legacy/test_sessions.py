@@ -5,6 +5,8 @@ import pytest
 from tests.legacy.harness import in_a_process
 from tpudist.legacy import sessions
 
+pytestmark = pytest.mark.slow
+
 tf = pytest.importorskip("tensorflow")
 
 SCRIPT = """

@@ -28,7 +28,7 @@ def test_the_command_runs_in_each_release(matrix):
 
 def test_environments_are_kept_and_code_changes_need_no_new_one(matrix, machine):
     matrix("--releases", "9.1", "--", "python", "-c", SAYS)
-    (machine / "mine.py").write_text("value = 2\n")
+    (machine / "mine.py").write_text("value = 2  # Python looks at size and second\n")
     code, said = matrix("--releases", "9.1", "--", "python", "-c", SAYS)
     assert code == 0 and "setting up" not in said and "9.1.0 2 " in said
 

@@ -7,6 +7,8 @@ from tpudist import surfaces
 from tpudist.migrate import rules
 from tpudist.resolution import legacy_words
 
+pytestmark = pytest.mark.slow
+
 TF = "import tensorflow as tf\n"
 V1 = "import tensorflow.compat.v1 as tf\n"
 PROGRAMS = {case.name: {name: both[0] for name, both in case.files.items()}

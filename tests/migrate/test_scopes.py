@@ -11,6 +11,8 @@ from tests.migrate import harness
 from tests.migrate.test_programs import CASES
 from tpudist.resolution import module, scopes, syntax_trees
 
+pytestmark = pytest.mark.slow
+
 TRICKY = """
 import a.b, c as d
 from e import f as g, h

@@ -10,9 +10,12 @@ from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 
-pytestmark = pytest.mark.skipif(
-    not versions.ITERATORS_END_SLOWLY, reason="until 2.4 TensorFlow's own iterators are used"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not versions.ITERATORS_END_SLOWLY, reason="until 2.4 TensorFlow's own iterators are used"
+    ),
+]
 
 #: 4 and 8 hosts of 8 cores; the batches of the latter are one tensor from 2.15 on.
 SLICES = ["virtual:v3-32", "virtual:v3-64"]

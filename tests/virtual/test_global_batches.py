@@ -9,9 +9,12 @@ from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import one_pipeline
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOOPS_ASK_THE_ITERATOR, reason="until 2.7 each host has a pipeline"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not versions.LOOPS_ASK_THE_ITERATOR, reason="until 2.7 each host has a pipeline"
+    ),
+]
 
 HOSTS = 4
 SLICE = "virtual:v3:4x4"  # 4 hosts of 8 cores

@@ -14,9 +14,12 @@ from tpudist.v2_2.strategy import TPUStrategy
 
 CORES, TIMES = 2, 6
 
-pytestmark = pytest.mark.skipif(
-    not versions.TF2, reason="branches and loops of functions are ops of TensorFlow 2"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not versions.TF2, reason="branches and loops of functions are ops of TensorFlow 2"
+    ),
+]
 
 
 def _function(read):

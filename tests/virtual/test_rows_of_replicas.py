@@ -9,9 +9,12 @@ from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import rows_of_replicas
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOOPS_ASK_THE_ITERATOR, reason="until 2.7 each host has a pipeline"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not versions.LOOPS_ASK_THE_ITERATOR, reason="until 2.7 each host has a pipeline"
+    ),
+]
 
 CORES = rows_of_replicas.SMALLEST
 
