@@ -10,12 +10,12 @@ import argparse
 import datetime
 import os
 import random
+import shlex
 import subprocess
 import sys
 
+from tests.examples.running import ROOT
 from tests.nightly import jobs, records
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def main(argv=None):
@@ -30,21 +30,29 @@ def main(argv=None):
         parser.error("no part %s; there are %s" % (min(unknown), ", ".join(jobs.PARTS)))
     seed = random.randrange(10**6) if args.seed is None else args.seed
     only = args.releases.split(",") if args.releases else None
-    failed = [
+    chosen = [
         (job, release)
         for job in jobs.jobs(args.parts or jobs.PARTS, seed)
         for release in job.releases
-        if (only is None or release in only) and not _passes(job, release)
+        if only is None or release in only
     ]
+    if not chosen:
+        parser.error("nothing of these parts runs on %s" % args.releases)
+    commit = records.commit(ROOT)  # before a row of this run changes the page
+    failed = [each for each in chosen if not _passes(*each, commit)]
     for job, release in failed:
-        print("failed: %s on %s: %s" % (job.part, release, " ".join(job.command)))
+        print("failed: %s on %s: %s" % (job.part, release, _typed(job.command)))
     return int(bool(failed))
 
 
-def _passes(job, release):
+def _typed(words):
+    return " ".join(map(shlex.quote, words))
+
+
+def _passes(job, release, commit):
     command = jobs.on_release(job, release)
-    print("== %s on %s: %s" % (job.part, release, " ".join(command)), flush=True)
-    environ = dict(os.environ, PYTHONPATH=ROOT, **job.environment)
+    print("== %s on %s: %s" % (job.part, release, _typed(command)), flush=True)
+    environ = dict(os.environ, **job.environment)
     lines = []
     with subprocess.Popen(
         command,
@@ -61,9 +69,9 @@ def _passes(job, release):
     row = records.Row(
         part=job.part,
         release=release,
-        command=" ".join(["%s=%s" % item for item in job.environment.items()] + job.command),
+        command=_typed(["%s=%s" % item for item in job.environment.items()] + job.command),
         result=records.result(lines, process.returncode),
-        commit=records.commit(ROOT),
+        commit=commit,
         date=datetime.date.today().isoformat(),
     )
     records.write(os.path.join(ROOT, "compat", "NIGHTLY.md"), row)

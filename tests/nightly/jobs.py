@@ -17,9 +17,9 @@ SURFACES = [
     for name in "cloud conformance contrib contrib_kept estimator native programs virtual".split()
 ]
 
-#: The releases that trace a replica function once, each with another way to build graphs,
-#: and the one with Keras 2 beside Keras 3.
-_TRACED_ONCE = ["2.4", "2.8", "2.15", "2.16-tf-keras"]
+#: Where slow tests run too: the last TensorFlow 1, the first release with all surfaces, some of
+#: those that trace a replica function once (from 2.4 on), and the one with Keras 2 beside 3.
+_SLOW_TOO = ["1.15", "2.2", "2.4", "2.8", "2.15", "2.16-tf-keras"]
 
 NEWEST = "newest"
 
@@ -32,7 +32,7 @@ def jobs(parts, seed):
     differential = ["python", "-m", "tests.differential", "--seed", str(seed), "--programs"]
     every = [
         Job("releases", pytest + ["-m", "not slow"] + SURFACES, list(table.read()), {}),
-        Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, ["1.15"] + _TRACED_ONCE, {}),
+        Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, _SLOW_TOO, {}),
         Job("rules", pytest + layers, [NEWEST], {"TF_ENABLE_ONEDNN_OPTS": "1"}),
         Job("proofs", pytest + ["-m", "proof"], [NEWEST], {}),
         Job("random", differential + ["10000"], [NEWEST], {}),

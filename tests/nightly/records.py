@@ -13,7 +13,7 @@ HEAD = """# The long proofs
 
 CI leaves these out. `python -m tests.nightly [PART ...]` runs them and writes this page: a row
 for each command and release, with what it gave when it was last run, the commit (with `+` where
-files had been changed since) and the day. "newest" is the release that `pip install` finds.
+files had been changed since) and the day. "newest" is the TensorFlow that it was started with.
 
 | part | TensorFlow | command | result | commit | day |
 |---|---|---|---|---|---|

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.nightly import jobs, records
+from tests.nightly import __main__, jobs, records
 
 PYTEST = """...F [100%]
 tpudist on tensorflow-cpu 2.4.4, Python 3.8.18
@@ -62,3 +62,11 @@ def test_no_page_has_no_rows(tmp_path):
 def test_every_part_has_a_command():
     assert {job.part for job in jobs.jobs(jobs.PARTS, 1)} == set(jobs.PARTS)
     assert all(jobs.on_release(job, job.releases[0]) for job in jobs.jobs(jobs.PARTS, 1))
+
+
+@pytest.mark.parametrize("arguments", [["nope"], ["random", "--releases", "2.99"]])
+def test_what_runs_nothing_is_refused(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        __main__.main(arguments)
+    assert ended.value.code == 2
+    assert arguments[-1] in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The batches that Keras' loops get of a dataset, by the convention of TensorFlow 1.12.
+"""Keras' loops take a batch of a dataset for each tower, as in TensorFlow 1.12, or one for all.
 
 Only ``model.compile(distribute=strategy)`` distributed Keras there, and each tower took a whole
 batch of the dataset a step. From 1.13 on the batches are of all towers together, as they are here

@@ -15,8 +15,11 @@ _MISSED = re.compile("TFOptimizer.*attribute '(lr|learning_rate)'")
 _NAMES = {"GradientDescent": "SGD", "Momentum": "SGD"}
 
 
-def check(keras, model, args, kwargs):
-    """Refuses, before anything is trained, callbacks of Keras' that set the learning rate.
+@contextlib.contextmanager
+def refused(keras, model, args, kwargs):
+    """Context of a training in which callbacks that set ``model.optimizer.lr`` are explained.
+
+    Those of Keras are refused before anything is trained, the program's own where they fail.
 
     Args:
       keras: the module.
@@ -26,38 +29,25 @@ def check(keras, model, args, kwargs):
     Raises:
       ArgumentError: (a ValueError) there is one, and the optimizer is of ``tf.train``.
     """
-    if _of_train(model) is None:
+    if type(getattr(model, "optimizer", None)).__name__ != "TFOptimizer":
+        yield
         return
     setters = tuple(getattr(keras.callbacks, name) for name in _SETTERS)
-    given = list(args) + [kwargs.get("callbacks")]
-    lists = [each if isinstance(each, (list, tuple)) else [each] for each in given]
-    for callback in [callback for each in lists for callback in each]:
-        if isinstance(callback, setters):
-            raise _refused(model, type(callback).__name__)
-
-
-@contextlib.contextmanager
-def rates_are_set(model):
-    """Context manager: a callback that misses ``model.optimizer.lr`` is told in our words."""
+    for given in list(args) + [kwargs.get("callbacks")]:
+        for each in given if isinstance(given, (list, tuple)) else [given]:
+            if isinstance(each, setters):
+                raise _error(model, type(each).__name__)
     try:
         yield
     except AttributeError as error:
-        found = _MISSED.search(str(error))
-        if found is None or _of_train(model) is None:
+        missed = _MISSED.search(str(error))
+        if missed is None:
             raise
-        raise _refused(
-            model, "a callback that reads model.optimizer.%s" % found.group(1)
-        ) from error
+        raise _error(model, "a callback that reads model.optimizer.%s" % missed.group(1)) from error
 
 
-def _of_train(model):
-    """The optimizer of ``tf.train`` that a model was compiled with, or None."""
-    optimizer = getattr(model, "optimizer", None)
-    return optimizer.optimizer if type(optimizer).__name__ == "TFOptimizer" else None
-
-
-def _refused(model, callback):
-    optimizer = type(_of_train(model)).__name__
+def _error(model, callback):
+    optimizer = type(model.optimizer.optimizer).__name__
     name = re.sub("(V1|Optimizer)", "", optimizer)
     return ArgumentError(
         "%s for a model that was compiled with tf.train.%s" % (callback, optimizer),

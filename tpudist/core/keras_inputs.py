@@ -55,11 +55,4 @@ def _global(dataset, cores):
             "a model of keras_to_tpu_model takes pairs of a tensor of rows and one of labels",
             "dataset.map(lambda ...: (x, y))",
         )
-    for shape in shapes:
-        if not shape.is_fully_defined() or not shape.as_list():
-            raise ArgumentError(
-                "a dataset of %s" % (shapes,),
-                "on a TPU all sizes are fixed, and a batch is one core's",
-                "dataset.batch(ROWS, drop_remainder=True)",
-            )
     return keras_batches.joined(dataset, cores)

@@ -209,8 +209,8 @@ def _fit(self, x=None, y=None, *args, **kwargs):
     if data is not None:
         data = keras_inputs.of_function(data, None, parts.count, steps, "validation_steps")
         kwargs["validation_data"] = data
-    with keras_cores.shared_evenly(parts), keras_callbacks.rates_are_set(self), parts.training():
-        keras_callbacks.check(parts.keras, self, args, kwargs)
+    refused = keras_callbacks.refused(parts.keras, self, args, kwargs)
+    with refused, keras_cores.shared_evenly(parts), parts.training():
         return _over(self).fit(x, y, *args, **kwargs)
 
 
@@ -224,10 +224,10 @@ def _evaluate(self, x=None, y=None, *args, **kwargs):
 
 
 def _fit_generator(self, *args, **kwargs):
-    """Keras' fit_generator."""
+    """Trains as Keras' ``fit_generator`` does, on batches that the cores share evenly."""
     parts = self._tpudist_parts
-    with keras_cores.shared_evenly(parts), keras_callbacks.rates_are_set(self):
-        keras_callbacks.check(parts.keras, self, args, kwargs)
+    refused = keras_callbacks.refused(parts.keras, self, args, kwargs)
+    with refused, keras_cores.shared_evenly(parts):
         return _over(self).fit_generator(*args, **kwargs)
 
 

@@ -41,7 +41,7 @@ def explained(error):
 
 
 def _is_of_another_session(error):
-    """Whether Keras met variables of another session, or those of a model that it loads."""
+    """Whether Keras failed since its new session lacks variables, or in ``load_model``."""
     names = set()
     trace = error.__traceback__
     while trace is not None:

@@ -125,7 +125,11 @@ class JoinedGraph:
         return [made for control in controls for made in self._gathered(control)]
 
     def _gathered(self, op):
-        """What was made of `op`; one op in place of many, or each copy of another waits for all."""
+        """What waits for `op`, an op of the trace, waits for these ops.
+
+        If there are many copies of `op`, it is one op that waits for them: control edges from
+        each copy to each copy of another op would be the square of the replicas.
+        """
         if len(self._made[op]) > 2:
             with tf.control_dependencies(self._made[op]):
                 self._made[op] = [tf.no_op()]

@@ -1,12 +1,10 @@
 """The dearest tests are told, also by several processes."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 
-from tests.nightly.__main__ import ROOT
+from tests.examples import running
 
 CODE = """
 import subprocess, sys, time
@@ -27,13 +25,8 @@ def test_dear_in_a_process():
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_the_dearest_come_first(processes, tmp_path):
     (tmp_path / "test_a.py").write_text(CODE)
-    command = [sys.executable, "-m", "pytest", "-p", "tests.cpu_seconds", "-n", processes]
-    done = subprocess.run(
-        command + ["-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    plugins = ["-p", "tests.cpu_seconds", "-p", "no:cacheprovider", "-n", processes]
+    done = running.python("-m", "pytest", *plugins, "--rootdir", str(tmp_path), str(tmp_path))
     assert done.returncode == 0, done.stdout
     table = done.stdout.partition("CPU seconds")[2]
     told = re.findall(r"^ +([\d.]+)  .*::(\w+)$", table, re.MULTILINE)
