@@ -8,6 +8,7 @@ from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual import variable_rows
 
 CORES = 4
+MEAN = tf.distribute.ReduceOp.MEAN
 SUM = tf.distribute.ReduceOp.SUM
 
 #: A variable's first value, and what its copies have once they are rows.

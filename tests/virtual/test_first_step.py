@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.virtual.harness import SUM, called, make, results, traced
+from tests.virtual.harness import MEAN, SUM, called, distributed, graph, make, results, traced
 from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
@@ -134,6 +134,29 @@ def test_functions_of_many_loops_are_optimised_once(cores, inlined):
     assert {node.attr["_lower_using_switch_merge"].b for node in loops} == {inlined}
     for found, own in zip(results(strategy, function, given), values):
         np.testing.assert_allclose(found, tf.function(replica)(tf.constant(own)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("operation", [SUM, MEAN])
+def test_uneven_batches_are_reduced_as_one(operation):
+    """A sum along the batch takes as many ops for many replicas as for few."""
+
+    def ops(cores):
+        strategy = make(cores)
+        sizes = [1 + i % 3 for i in range(cores)]
+        rows = np.arange(2.0 * sum(sizes), dtype=np.float32).reshape([-1, 2])
+        parts = np.split(rows, np.cumsum(sizes)[:-1])
+
+        @graph
+        def reduced(value):
+            return strategy.reduce(operation, value, axis=0)
+
+        value = distributed(strategy, parts)
+        expected = rows.sum(0) if operation == SUM else rows.mean(0)
+        np.testing.assert_allclose(reduced(value), expected, rtol=1e-6)
+        made = reduced.get_concrete_function(value).graph.get_operations()
+        return sum(op.type in ("Sum", "Add", "AddV2", "Mean") for op in made)
+
+    assert ops(2) == ops(16)
 
 
 def edges_of_effects(cores):

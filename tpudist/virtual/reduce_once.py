@@ -52,12 +52,26 @@ def combine_along(reduce_op, tensors, axis):
     Returns:
       One tensor.
     """
+    if _is_one_batch(tensors, axis):
+        tensors = [tf.concat(tensors, axis)]
     total = _add_chain([tf.reduce_sum(t, axis=axis) for t in tensors])
     if reduce_op != tf.distribute.ReduceOp.MEAN:
         return total
     axes = tf.reshape(axis, [-1])
     counts = [tf.reduce_prod(tf.gather(tf.shape(t, out_type=tf.int64), axes)) for t in tensors]
     return total / tf.cast(_add_chain(counts), total.dtype)
+
+
+def _is_one_batch(tensors, axis):
+    """Whether the tensors differ at most in their sizes along `axis`, one dimension."""
+    if not isinstance(axis, int) or any(t.shape.rank is None for t in tensors):
+        return False
+    shapes = [t.shape.as_list() for t in tensors]
+    if any(not -len(sizes) <= axis < len(sizes) for sizes in shapes):
+        return False
+    for sizes in shapes:
+        sizes[axis] = 0
+    return None not in shapes[0] and all(sizes == shapes[0] for sizes in shapes)
 
 
 def add(total, value, leaf=""):
