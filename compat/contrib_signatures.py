@@ -1,4 +1,4 @@
-"""Writes tests/migrate/cases/signatures_1_15.txt from the installed TensorFlow 1.15.
+"""Writes tests/tools/migrate/cases/signatures_1_15.txt from the installed TensorFlow 1.15.
 
     python -m compat.contrib_signatures
 

@@ -1,4 +1,4 @@
-"""Writes tests/migrate/cases/gone_names.lst: public names of old releases that are gone today.
+"""Writes the list of public names of old releases that are gone today.
 
 python -m compat.gone_names PYTHON...
 
@@ -22,9 +22,9 @@ import sys
 from typing import Iterable, Iterator
 
 from compat.first_generation import is_there
-from tpudist.eras import names as era_names
+from tpudist.surfaces.eras import names as era_names
 
-LIST = pathlib.Path(__file__).resolve().parent.parent / "tests/migrate/cases/gone_names.lst"
+LIST = pathlib.Path(__file__).resolve().parent.parent / "tests/tools/migrate/cases/gone_names.lst"
 #: Run by an old release; prints [[names below tf], [names below tf.compat.v1]].
 _WALK = r"""
 import inspect, json, sys

@@ -1,0 +1,6 @@
+"""The tests; what several folders call stands here."""
+
+import os
+
+#: The checkout.
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

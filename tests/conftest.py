@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests import differences
+from tests import ROOT, differences
 from tpudist import machine
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -19,8 +19,6 @@ if os.environ.get("TPUDIST_TEST_DEVICE"):  # see tests/gpu
 
 # An error of a batching rule is one here: what steps aside for users fails a test.
 os.environ[machine.STRICT_BATCHING] = "1"
-
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 try:
@@ -51,7 +49,7 @@ def pytest_terminal_summary(terminalreporter):
 
 def _runs_on():
     """The TensorFlow, by what is installed: the tests themselves import it, or do not."""
-    from tpudist.doctor import environment
+    from tpudist.tools.doctor import environment
 
     found, _ = environment.installed()
     tensorflow = ["%s %s" % (name, found[name]) for name in machine.TENSORFLOWS if name in found]
@@ -65,7 +63,7 @@ def _runs_on():
 
 def pytest_collection_modifyitems(config, items):
     """Expects the failures that ``compat/differences`` lists for this release."""
-    from tpudist.doctor import environment, releases
+    from tpudist.tools.doctor import environment, releases
 
     found, _ = environment.installed()
     minors = [releases.minor(found[name]) for name in machine.TENSORFLOWS if name in found]

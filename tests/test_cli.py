@@ -1,16 +1,14 @@
 """The command line: verbs, exit codes, messages, and whose arguments are whose."""
 
-import os
 import subprocess
 import sys
 import types
 
 import pytest
 
+from tests import ROOT
 from tpudist import __version__, cli, errors, options
 from tpudist.legacy import options as run_options
-
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @pytest.fixture
@@ -140,7 +138,7 @@ def test_help_and_version_exit_0(capsys, argv, words):
 
 
 def test_doctor_passes_its_options(monkeypatch):
-    from tpudist import doctor
+    from tpudist.tools import doctor
 
     def run(as_json, runtime, look, paths):
         return as_json, runtime, look, paths
@@ -166,7 +164,7 @@ def test_doctor_passes_its_options(monkeypatch):
     ],
 )
 def test_matrix_passes_its_options_and_the_command(monkeypatch, argv, releases, command):
-    from tpudist import matrix
+    from tpudist.tools import matrix
 
     monkeypatch.setattr(matrix, "run", lambda options: (options.releases, options.arguments))
     assert cli.main(["matrix"] + argv) == (releases, command)
@@ -185,7 +183,7 @@ def test_matrix_passes_its_options_and_the_command(monkeypatch, argv, releases, 
     ],
 )
 def test_pins_reruns_pytest(monkeypatch, argv, flag, arguments):
-    from tpudist import pins
+    from tpudist.tools import pins
 
     monkeypatch.setattr(pins, "rerun", lambda *call: call)
     assert cli.main(["pins"] + argv) == (flag, arguments)
@@ -248,7 +246,7 @@ def test_a_wrong_argument_is_told_before_anything_else(tmp_path, capsys, monkeyp
 
 
 def test_constraints_are_the_rows_of_the_matrix(capsys):
-    from tpudist.matrix import table
+    from tpudist.tools.matrix import table
 
     row = table.read()["1.15"]
     assert cli.main(["doctor", "--constraints", "1.15"]) == 0

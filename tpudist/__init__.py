@@ -17,7 +17,10 @@ __version__ = "0.1.0"
 
 
 #: {name: module that has it}: what is loaded when it is first asked for.
-_FUNCTIONS = {"compile_step": "tpudist.compile.step", "compile_graph": "tpudist.compile.step"}
+_FUNCTIONS = {
+    "compile_step": "tpudist.tools.compile.step",
+    "compile_graph": "tpudist.tools.compile.step",
+}
 
 
 def __getattr__(name):

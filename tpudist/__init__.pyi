@@ -2,33 +2,22 @@
 from tpudist import cli as cli
 from tpudist import cloud as cloud
 from tpudist import common as common
-from tpudist import compile as compile
 from tpudist import contrib as contrib
-from tpudist import contrib_kept as contrib_kept
 from tpudist import core as core
-from tpudist import doctor as doctor
 from tpudist import dropin as dropin
-from tpudist import eras as eras
 from tpudist import errors as errors
 from tpudist import estimator as estimator
 from tpudist import files as files
-from tpudist import hlo as hlo
-from tpudist import html_page as html_page
 from tpudist import legacy as legacy
 from tpudist import machine as machine
-from tpudist import matrix as matrix
-from tpudist import migrate as migrate
 from tpudist import options as options
-from tpudist import pins as pins
-from tpudist import resolution as resolution
-from tpudist import selftest as selftest
-from tpudist import slices as slices
 from tpudist import surfaces as surfaces
 from tpudist import tfcompat as tfcompat
+from tpudist import tools as tools
 from tpudist import v2_0 as v2_0
 from tpudist import v2_2 as v2_2
 from tpudist import virtual as virtual
-from tpudist.compile.step import compile_graph as compile_graph
-from tpudist.compile.step import compile_step as compile_step
+from tpudist.tools.compile.step import compile_graph as compile_graph
+from tpudist.tools.compile.step import compile_step as compile_step
 
 __version__: str

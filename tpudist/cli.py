@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             "no script", "there is nothing to run", "tpudist run train.py, or tpudist run -m MODULE"
         )
     if options.compile:
-        from tpudist.compile import script
+        from tpudist.tools.compile import script
 
         return script.run(options)
     from tpudist.legacy import runner
@@ -81,12 +81,12 @@ def compile_(options: argparse.Namespace) -> int:
     """``tpudist compile``: a replica's step through the real TPU compiler.
 
     Args:
-      options: see ``tpudist.compile.command.run``.
+      options: see ``tpudist.tools.compile.command.run``.
 
     Returns:
       0 if the step compiles, else 1; 130 after Ctrl-C.
     """
-    from tpudist.compile import command
+    from tpudist.tools.compile import command
 
     try:
         return command.run(options)
@@ -113,10 +113,10 @@ def doctor(options: argparse.Namespace) -> int:
     Returns:
       0 if nothing is wrong, 1 if there are problems.
     """
-    from tpudist import doctor as doctors
+    from tpudist.tools import doctor as doctors
 
     if options.constraints:
-        from tpudist.matrix import table
+        from tpudist.tools.matrix import table
 
         print(table.constraints(options.constraints), end="")
         return 0
@@ -140,12 +140,12 @@ def selftest(options: argparse.Namespace) -> int:
     """``tpudist selftest``: the programs of all surfaces on the TPU at hand.
 
     Args:
-      options: see ``tpudist.selftest.run``.
+      options: see ``tpudist.tools.selftest.run``.
 
     Returns:
       0 if every value that was tried agrees, else 1.
     """
-    from tpudist import selftest as selftests
+    from tpudist.tools import selftest as selftests
 
     return selftests.run(options)
 
@@ -154,13 +154,13 @@ def matrix(options: argparse.Namespace) -> int:
     """``tpudist matrix``: runs a command on several TensorFlow releases.
 
     Args:
-      options: see ``tpudist.matrix.run``.
+      options: see ``tpudist.tools.matrix.run``.
 
     Returns:
       0 if it passed everywhere, 1 if it failed somewhere, 2 if a release
       could not be set up.
     """
-    from tpudist import matrix as matrices
+    from tpudist.tools import matrix as matrices
 
     return matrices.run(options)
 
@@ -175,7 +175,7 @@ def pins(options: argparse.Namespace) -> int:
     Returns:
       Of a report 0 if all releases agree, else 1; pytest's own code otherwise.
     """
-    from tpudist import pins as pinned
+    from tpudist.tools import pins as pinned
 
     if options.action == "report":
         return pinned.compared(options)
@@ -186,12 +186,12 @@ def migrate(options: argparse.Namespace) -> int:
     """``tpudist migrate``: rewrites a code base for the names of a later era.
 
     Args:
-      options: see ``tpudist.migrate.options``.
+      options: see ``tpudist.tools.migrate.options``.
 
     Returns:
       0 if nothing is left, 1 if something is, 2 if a file was refused.
     """
-    from tpudist import migrate as migrations
+    from tpudist.tools import migrate as migrations
 
     return migrations.run(options)
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 import functools
 import os
 
+#: The folder of this package.
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+
 #: Environment variable that overrides whatever TPU name a script passes.
 TPU = "TPUDIST_TPU"
 

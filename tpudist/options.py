@@ -142,7 +142,7 @@ def _add_compiler(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_doctor(verbs: _Verbs) -> argparse.ArgumentParser:
-    from tpudist.doctor import options
+    from tpudist.tools.doctor import options
 
     verb = verbs.add_parser(
         "doctor",
@@ -296,7 +296,7 @@ def _add_pins(verbs: _Verbs) -> argparse.ArgumentParser:
 
 
 def _add_migrate(verbs: _Verbs) -> argparse.ArgumentParser:
-    from tpudist.migrate import options
+    from tpudist.tools.migrate import options
 
     verb = verbs.add_parser(
         "migrate",

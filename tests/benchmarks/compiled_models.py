@@ -4,7 +4,7 @@ import functools
 
 import tensorflow as tf
 
-from tests.compile import harness, nets
+from tests.tools.compile import harness, nets
 
 #: Of BERT-base.
 _LAYERS, _WIDTH, _HEADS, _WORDS = 12, 768, 12, 30522

@@ -12,7 +12,7 @@ import sys
 import time
 
 from tests.benchmarks.compiled_models import MODELS
-from tpudist.compile import compiler
+from tpudist.tools.compile import compiler
 
 
 def cpu_seconds():

@@ -100,8 +100,8 @@ def _unchanged_again(environ):
 
 
 def _can():
-    from tpudist.compile import libtpu
     from tpudist.errors import CompileError
+    from tpudist.tools.compile import libtpu
 
     try:
         libtpu.find()

@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from tests.benchmarks import processes
-from tpudist.matrix import cache, environments, running, table
+from tpudist.tools.matrix import cache, environments, running, table
 
 #: A project's tests: one step of a small net on the virtual TPU.
 TESTS = """

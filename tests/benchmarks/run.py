@@ -26,7 +26,7 @@ def line(figure):
 def tensorflow_version():
     """The installed TensorFlow's version, without importing it."""
     from tpudist import machine
-    from tpudist.doctor import environment
+    from tpudist.tools.doctor import environment
 
     found, _ = environment.installed()
     return " ".join("%s %s" % (name, found[name]) for name in machine.TENSORFLOWS if name in found)

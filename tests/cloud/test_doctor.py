@@ -7,8 +7,8 @@ import pytest
 from tests.cloud import server
 from tests.cloud.server import node
 from tpudist import cli
-from tpudist.doctor import environment, look
 from tpudist.tfcompat import versions
+from tpudist.tools.doctor import environment, look
 
 pytest.importorskip("googleapiclient", reason='pip install ".[test]" brings it')
 
@@ -21,11 +21,11 @@ WHERE = ["--zone", server.ZONE, "--project", server.PROJECT]
 def doctor(google, monkeypatch, capfd):
     """(exit code, standard output) of the doctor, beside a TensorFlow that is not looked at."""
     monkeypatch.setattr(
-        "tpudist.doctor.environment.probe_tensorflow", lambda: {"version": str(versions.TF)}
+        "tpudist.tools.doctor.environment.probe_tensorflow", lambda: {"version": str(versions.TF)}
     )
 
     # Where a test does not ask for a process of its own, that is spared.
-    monkeypatch.setattr("tpudist.doctor.environment.look_at", look.seen)
+    monkeypatch.setattr("tpudist.tools.doctor.environment.look_at", look.seen)
 
     def ask(*arguments):
         code = cli.main(["doctor", "--tpu"] + list(arguments))
@@ -44,7 +44,7 @@ def test_a_healthy_tpu(google, doctor):
 
 
 def test_json_of_a_process_of_its_own(google, doctor, monkeypatch):
-    monkeypatch.setattr("tpudist.doctor.environment.look_at", LOOK_AT)
+    monkeypatch.setattr("tpudist.tools.doctor.environment.look_at", LOOK_AT)
     google(node("PREEMPTED", symptoms=[{"symptomType": "LOW_MEMORY"}]))
     code, text = doctor("t", "--json", *WHERE)
     report = json.loads(text)

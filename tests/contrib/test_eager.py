@@ -168,7 +168,7 @@ def test_a_function_of_tensorflow_is_traced_for_all_towers():
 
 @pytest.mark.skipif(not versions.LOWERS_TO_HLO, reason="a newer TensorFlow compiles its towers")
 def test_towers_are_recorded_for_the_compiler():
-    from tpudist.compile.lowering import recording
+    from tpudist.tools.compile.lowering import recording
 
     distribution = strategy_of(2)
     with distribution.scope(), recording.Recorder() as recorder:

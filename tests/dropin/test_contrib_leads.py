@@ -8,7 +8,7 @@ import pytest
 from tests.generations import second_generation
 from tpudist import surfaces
 from tpudist.dropin import bases, namespace
-from tpudist.resolution import tensorflow_names
+from tpudist.tools.migrate.resolution import tensorflow_names
 
 pytest.importorskip("tensorflow")
 

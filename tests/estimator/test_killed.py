@@ -9,11 +9,11 @@ import time
 import numpy as np
 import pytest
 
+from tests import ROOT
 from tests.estimator import harness
 
 pytestmark = pytest.mark.slow
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPT = """
 import sys
 from tests.estimator import harness

@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tests import ROOT
+
 EXAMPLES = os.path.join(ROOT, "examples")
 
 _LAST = re.compile(r"^final loss=(\S+) accuracy=(\S+)$")

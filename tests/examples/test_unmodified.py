@@ -67,7 +67,7 @@ def test_unmodified_script_of_an_era(name, era, folder, plain):
 @pytest.mark.parametrize("name, era", ERAS)
 def test_the_era_is_found(name, era, folder):
     from tpudist import surfaces
-    from tpudist.eras import program
+    from tpudist.surfaces.eras import program
 
     found = program.detect(os.path.join(folder, name + ".py"))
     assert found.era == surfaces.era_named(era)

@@ -3,7 +3,8 @@
 import ast
 import os
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tests import ROOT
+
 FACADES = ("contrib", "v2_0", "v2_2")
 
 

@@ -13,9 +13,9 @@ from tests.laws import source
 #: Files that may, and why.
 MAY = {
     "tpudist/tfcompat/versions.py": "the one module that asks",
-    "tpudist/doctor/releases.py": "compares installed distributions with each other, "
+    "tpudist/tools/doctor/releases.py": "compares installed distributions with each other, "
     "by their metadata; no behaviour follows from it",
-    "tpudist/doctor/probe.py": "reports what a TensorFlow says of itself, in a process "
+    "tpudist/tools/doctor/probe.py": "reports what a TensorFlow says of itself, in a process "
     "of its own; it may be one that tpudist cannot run on",
 }
 

@@ -82,7 +82,7 @@ OBJECTS = {
     "as it lives",
     ("virtual/splits.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "
     "long as the graph lives that made it",
-    ("compile/lowering/symbolic_replicas.py", "__class__"): "ours: scopes that are open know the "
+    ("tools/compile/lowering/symbolic_replicas.py", "__class__"): "ours: scopes that are open know the "
     "object, so that a new one would not do",
     ("dropin/__init__.py", "__class__"): "ours: a module becomes a namespace, as PEP 562 allows",
 }

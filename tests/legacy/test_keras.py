@@ -8,8 +8,8 @@ import pytest
 
 from tests.legacy.harness import in_a_process
 from tpudist import machine
-from tpudist.eras import keras_uses, reading
 from tpudist.legacy import era_keras, runner
+from tpudist.surfaces.eras import keras_uses, reading
 from tpudist.tfcompat import keras_packages, versions
 
 SCRIPT = """

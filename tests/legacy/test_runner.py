@@ -7,15 +7,14 @@ import sys
 
 import pytest
 
+from tests import ROOT
 from tests.generations import second_generation
 from tests.legacy.harness import in_a_process
 from tpudist import machine
-from tpudist.eras import evidence, reading
 from tpudist.legacy import runner
+from tpudist.surfaces.eras import evidence, reading
 
 tf = pytest.importorskip("tensorflow")
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def state():

@@ -1,7 +1,5 @@
 """Scripts as their era wrote them, on a virtual TPU."""
 
-import os
-
 import pytest
 
 from tests.generations import second_generation
@@ -11,9 +9,6 @@ from tpudist.legacy import runner
 pytestmark = pytest.mark.slow
 
 tf = pytest.importorskip("tensorflow")
-
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 # With the facades: scripts as their era wrote them.

@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from tests.native import described
 from tests.native.test_native_graph import nodes
-from tpudist import slices
 from tpudist.contrib import tpu as contrib_tpu
 from tpudist.contrib.distribute import TPUStrategy as ContribStrategy
 from tpudist.contrib.distribute import VariableAggregation
 from tpudist.core import placement
+from tpudist.surfaces import slices
 from tpudist.tfcompat import tpu, versions
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
 from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy22

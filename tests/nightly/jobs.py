@@ -3,7 +3,7 @@
 import collections
 import sys
 
-from tpudist.matrix import table
+from tpudist.tools.matrix import table
 
 #: A command, and the releases of `tpudist matrix` that it runs on ("newest": here).
 Job = collections.namedtuple("Job", "part command releases environment")
@@ -14,7 +14,10 @@ PARTS = ["releases", "rules", "proofs", "random", "mutation", "benchmarks"]
 #: Folders whose tests run on every release.
 SURFACES = [
     "tests/" + name
-    for name in "cloud conformance contrib contrib_kept estimator native programs virtual".split()
+    for name in (
+        *("cloud", "conformance", "contrib", "estimator", "legacy/contrib_ports"),
+        *("native", "programs", "virtual"),
+    )
 ]
 
 #: Where slow tests run too: the last TensorFlow 1, the first release with all surfaces, some of

@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing
 from typing import TYPE_CHECKING
 
-from tpudist import slices
 from tpudist.errors import TopologyError
+from tpudist.surfaces import slices
 
 if TYPE_CHECKING:
     from typing import Any

@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import tpudist
-from tpudist import files, surfaces
+from tpudist import files, machine, surfaces
 
 if TYPE_CHECKING:
     from typing import Iterable, Mapping
@@ -44,8 +44,6 @@ _IMPORTED = ("compat.v1", "compat.v2", "keras") + tuple(
     )
 )
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
 
 def stubs() -> dict[str, str]:
     """{path below the package: text} of all stubs that are written."""
@@ -59,7 +57,7 @@ def stubs() -> dict[str, str]:
 def _package() -> str:
     functions = sorted(vars(tpudist)["_FUNCTIONS"].items())
     lines = ["from %s import %s as %s" % (module, name, name) for name, module in functions]
-    lines += ["from tpudist import %s as %s" % (name, name) for name in _modules(_ROOT)]
+    lines += ["from tpudist import %s as %s" % (name, name) for name in _modules(machine.PACKAGE)]
     return _text(lines, "__version__: str\n")
 
 
@@ -68,7 +66,7 @@ def _era(era: str) -> str:
     lines = [_import(target, name) for name, target in exports.items()]
     lines += [
         "from tpudist.%s import %s as %s" % (era, name, name)
-        for name in _modules(os.path.join(_ROOT, era))
+        for name in _modules(os.path.join(machine.PACKAGE, era))
     ]
     return _text(lines)
 
@@ -181,7 +179,7 @@ def _text(
     )
 
 
-def stale(root: str = _ROOT) -> list[str]:
+def stale(root: str = machine.PACKAGE) -> list[str]:
     """Paths below the package whose stub is missing, outdated or no longer written.
 
     Args:
@@ -217,7 +215,7 @@ def main(arguments: list[str]) -> int:
     for path in outdated:
         print(path)
         if "--check" not in arguments:
-            place = os.path.join(_ROOT, path)
+            place = os.path.join(machine.PACKAGE, path)
             if path in wanted:
                 files.write(place, wanted[path])
             else:

@@ -15,7 +15,7 @@ import os
 import sys
 
 from tpudist import machine, surfaces
-from tpudist.eras import packages, program
+from tpudist.surfaces.eras import packages, program
 
 #: The package of its own in which TensorFlow 1.14 to 2.15 had the Estimator.
 _ESTIMATORS = "tensorflow_estimator.python.estimator"
@@ -23,7 +23,7 @@ _TAKEN = (
     "tpudist run: %s sees TensorFlow of the era %s, as the script does: %s (--not %s leaves it the "
     "installed one)"
 )
-_OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+_OURS = os.path.realpath(machine.PACKAGE) + os.sep
 
 
 class Hook:

@@ -9,13 +9,12 @@ import traceback
 import types
 
 from tpudist import machine, surfaces
-from tpudist.eras import packages, program, reading
 from tpudist.errors import ScriptError, TpudistError
 from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions, start
+from tpudist.surfaces.eras import packages, program, reading
 from tpudist.virtual import system
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-_OURS = tuple(os.path.join(_PACKAGE, name, "") for name in ("legacy", "dropin"))
+_OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]
 
 
 def run(
@@ -202,7 +201,7 @@ def _users_frames(trace):
 
 def _is_ours(trace):
     file = trace.tb_frame.f_code.co_filename
-    return file.startswith(_OURS + ("<frozen importlib",))
+    return os.path.dirname(file) in _OURS or file.startswith("<frozen importlib")
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import functools
 import os
 
 # fmt: off
-_KEPT = "tpudist.contrib_kept."
+_KEPT = "tpudist.legacy.contrib_ports."
 
 
 def _names(module: str, target: str, names: str) -> dict[str, str]:

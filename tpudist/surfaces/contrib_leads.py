@@ -34,7 +34,7 @@ SURFACE, PUBLIC, PRIVATE, PACKAGE, KEPT, NOWHERE = (
     "gone",
 )
 
-_KEPT = "tpudist.contrib_kept."
+_KEPT = "tpudist.legacy.contrib_ports."
 _V1 = "tensorflow.compat.v1."
 
 

@@ -1,6 +1,6 @@
 """What Keras 3 has not of the Keras of TensorFlow 1.13 to 2.15, and what to type.
 
-Each line was tried with Keras 3: `tests/migrate/test_keras_3.py` calls them.
+Each line was tried with Keras 3: `tests/tools/migrate/test_keras_3.py` calls them.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ import time
 
 import tensorflow as tf
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from tpudist import machine
+
 _LIBRARIES = tuple(
-    os.path.join(folder, "") for folder in [_PACKAGE, os.path.dirname(os.path.abspath(tf.__file__))]
+    os.path.join(folder, "")
+    for folder in [machine.PACKAGE, os.path.dirname(os.path.abspath(tf.__file__))]
 ) + tuple(os.sep + name + os.sep for name in ("tensorflow", "keras", "tf_keras", "tensorflow_core"))
 
 #: What is told where no step function was traced.

@@ -37,7 +37,7 @@ _SITE = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))
 
 #: Files that are no part of a program. Packages beside TensorFlow may be.
 _LIBRARIES = (
-    os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ""),
+    os.path.join(machine.PACKAGE, ""),
     os.path.join(os.path.dirname(os.path.abspath(np.__file__)), ""),
     os.path.join(_SITE, "six.py"),
 ) + tuple(

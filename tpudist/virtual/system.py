@@ -3,8 +3,8 @@
 import collections
 import re
 
-from tpudist import slices
 from tpudist.errors import TopologyError, TPUNameError
+from tpudist.surfaces import slices
 
 #: The most cores that ``virtual:N`` may have.
 _LARGEST = 4096
@@ -53,7 +53,7 @@ def parse(name):
     Args:
       name: ``"virtual"`` (8 cores), ``"virtual:N"`` (N cores on one host) or
         ``"virtual:NAME"`` with the name of a slice, such as ``v3-32`` or
-        ``v5e:2x4`` (see :func:`tpudist.slices.find`).
+        ``v5e:2x4`` (see :func:`tpudist.surfaces.slices.find`).
 
     Returns:
       A `VirtualSystem`.

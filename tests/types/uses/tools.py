@@ -3,8 +3,10 @@
 from typing import Any, reveal_type
 
 import tpudist
-from tpudist import cli, doctor, errors, files, matrix, migrate, pins, slices
-from tpudist.pins.fixture import Pin
+from tpudist import cli, errors, files
+from tpudist.surfaces import slices
+from tpudist.tools import doctor, matrix, migrate, pins
+from tpudist.tools.pins.fixture import Pin
 
 reveal_type(tpudist.__version__)
 reveal_type(tpudist.compile_step(None, print).ok)

@@ -1,0 +1,246 @@
+"""What a program is changed to before it is compiled."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tools.compile.hlo import modules
+from tpudist.tools.compile.hlo import messages, normal_form
+
+pytestmark = pytest.mark.slow
+
+REPLICATED = b""
+
+
+def normalized(module, replicas=8, partitions=1):
+    made = normal_form.normalized(module.SerializeToString(), replicas, partitions)
+    return messages.Module.FromString(made)
+
+
+@given(modules.modules(), st.integers(1, 300))
+def test_ids_are_small_and_mean_the_same(module, replicas):
+    made = normalized(module, replicas)
+    ids = [each.id for computation in made.computations for each in computation.instructions]
+    assert ids == list(range(1, len(ids) + 1))
+    assert modules.structure(made) == modules.structure(module)
+
+
+@given(modules.modules(), st.integers(1, 300))
+def test_collectives_are_across_all_replicas_and_nothing_else(module, replicas):
+    made = normalized(module, replicas)
+    for computation in made.computations:
+        for each in computation.instructions:
+            groups = [list(group.replica_ids) for group in each.replica_groups]
+            if each.opcode == "all-reduce":
+                assert each.channel_id == 0 and groups == [list(range(replicas))]
+            else:
+                assert groups == []
+
+
+@given(modules.modules(), st.integers(1, 4))
+def test_what_is_normal_stays(module, partitions):
+    once = normal_form.normalized(module.SerializeToString(), 8, partitions)
+    assert normal_form.normalized(once, 8, partitions) == once
+
+
+@given(modules.modules(), st.integers(1, 1000))
+def test_names_that_count_functions_and_orders_do_not_matter(module, more):
+    other = messages.Module.FromString(module.SerializeToString())
+    other.name, other.id = "a_inference_step_%d" % more, more
+    other.stack_frame_index = b"\x0a\x01x" * more
+    for computation in other.computations:
+        computation.name += "_%d" % more
+        for each in computation.instructions:
+            each.metadata.source_file, each.metadata.source_line = "framework/ops.py", more
+            each.metadata.stack_frame_id = more
+            attributes = list(each.frontend_attributes.map)
+            del each.frontend_attributes.map[:]
+            each.frontend_attributes.map.extend(reversed(attributes))
+    assert normalized(other) == normalized(module)
+
+
+def test_an_id_may_be_the_lower_half():
+    module = messages.Module()
+    made = modules.computation(module, 7, ("parameter", [], (8,), {}), ("add", [0, 0], (8,), {}))
+    whole = normalized(module)
+    made.instructions[1].operand_ids[:] = [0, 0]
+    assert normalized(module) == whole
+
+
+@given(modules.modules(), st.randoms(use_true_random=False))
+def test_an_instruction_follows_its_operands(module, random):
+    """TensorFlow 2.5 writes them in another order if there are several collectives."""
+    ordered = normalized(module)
+    for computation in module.computations:
+        instructions = [
+            type(each).FromString(each.SerializeToString()) for each in computation.instructions
+        ]
+        random.shuffle(instructions)
+        del computation.instructions[:]
+        computation.instructions.extend(instructions)
+    made = normalized(module)
+    assert modules.operands(made) == modules.operands(ordered)
+    for computation in made.computations:
+        seen = set()
+        for each in computation.instructions:
+            assert seen.issuperset(each.operand_ids)
+            assert seen.issuperset(each.control_predecessor_ids)
+            seen.add(each.id)
+
+
+def test_fields_that_tpudist_does_not_know_are_kept():
+    module = messages.Module()
+    made = modules.computation(module, 1, ("parameter", [], (8,), {}))
+    unknown = b"\xfa\x3e\x04seen"  # field 1007
+    text = module.SerializeToString() + unknown
+    assert normal_form.normalized(text, 1, 1).count(b"seen") == 1
+    made.instructions[0].MergeFromString(unknown)
+    assert normal_form.normalized(module.SerializeToString(), 1, 1).count(b"seen") == 1
+
+
+def split(*tiles):
+    return (
+        messages.Module.FromString(b"")
+        .computations.add()
+        .instructions.add(sharding={"type": messages.OTHER, "tile_dimensions": tiles})
+        .sharding
+    )
+
+
+def annotated(*between, updated=()):
+    """A module whose first parameter is split, behind instructions; two results.
+
+    Args:
+      *between: (opcode, shape) of the instructions between.
+      updated: of (result, parameter) pairs.
+    """
+    module = messages.Module()
+    rows = [
+        ("parameter", [], (8, 4), {"parameter_number": 0}),
+        ("parameter", [], (8, 4), {"parameter_number": 1}),
+    ]
+    last = 0
+    for opcode, shape in between:
+        rows.append((opcode, [last], shape, {}))
+        last = len(rows) - 1
+    rows.append(
+        ("custom-call", [last], (8, 4), {"custom_call_target": "Sharding", "sharding": split(2, 1)})
+    )
+    rows += [("add", [1, len(rows) - 1], (8, 4), {})]
+    rows += [("tuple", [len(rows) - 1, len(rows) - 1], None, {})]
+    modules.computation(module, 1, *rows)
+    for result, parameter in updated:
+        module.input_output_alias.entries.add(
+            output_shape_index=[result], parameter_number=parameter
+        )
+    return module
+
+
+def shardings(module):
+    """([sharding of each parameter], [of each result]), as bytes."""
+    instructions = normal_form.entry(module).instructions
+    root = instructions[-1].sharding
+    assert root.type == messages.TUPLE
+    return (
+        [each.sharding.SerializeToString() for each in instructions if each.opcode == "parameter"],
+        [each.SerializeToString() for each in root.tuple_shardings],
+    )
+
+
+@pytest.mark.parametrize(
+    "between, reaches",
+    [
+        ([], True),
+        ([("reshape", (8, 4))], True),
+        ([("copy", (8, 4)), ("reshape", (8, 4))], True),
+        ([("reshape", (4, 8))], False),
+        ([("negate", (8, 4))], False),
+    ],
+)
+def test_a_parameter_is_split_as_the_annotation_that_it_flows_into(between, reaches):
+    expected = split(2, 1).SerializeToString() if reaches else REPLICATED
+    found = shardings(normalized(annotated(*between), 4, 2))
+    assert found == ([expected, REPLICATED], [REPLICATED, REPLICATED])
+
+
+def test_an_updated_variable_stays_as_it_was():
+    found = shardings(normalized(annotated(updated=[(1, 0), (0, 1)]), 4, 2))
+    assert found[1] == [REPLICATED, split(2, 1).SerializeToString()]
+
+
+def test_what_is_assigned_to_one_device_is_on_all():
+    module = annotated(updated=[(0, 0)])
+    for each in module.computations[0].instructions:
+        if each.opcode == "custom-call":
+            each.sharding.Clear()
+            each.sharding.type = messages.MAXIMAL
+    assert shardings(normalized(module, 4, 2)) == ([REPLICATED] * 2, [REPLICATED] * 2)
+
+
+def test_replicated_is_said():
+    made = normalized(annotated(), 4, 2)
+    assert all(
+        each.HasField("sharding")
+        for each in normal_form.entry(made).instructions
+        if each.opcode == "parameter"
+    )
+
+
+def test_one_logical_device_has_no_shardings_of_its_own():
+    made = normalized(annotated())
+    assert not any(
+        each.HasField("sharding")
+        for each in normal_form.entry(made).instructions
+        if each.opcode in ("parameter", "tuple")
+    )
+
+
+def test_field_numbers_are_tensorflows():
+    pytest.importorskip("tensorflow", reason="the numbers are in its hlo_pb2")
+    hlo_pb2 = pytest.importorskip(
+        "tensorflow.compiler.xla.service.hlo_pb2", reason="this TensorFlow has no hlo_pb2"
+    )
+    names = {
+        "Aliases": "HloInputOutputAliasProto",
+        "Computation": "HloComputationProto",
+        "Module": "HloModuleProto",
+        "Instruction": "HloInstructionProto",
+    }
+    renamed = {
+        "device_list": "collective_device_list",
+        "iota_device_list": "iota_collective_device_list",
+        "mesh_device_list": "mesh_axes_replica_group_list",
+        "tile_dimensions": "tile_assignment_dimensions",
+        "element_bits": "element_size_in_bits",
+        "convolution": "convolution_dimension_numbers",
+        "dot": "dot_dimension_numbers",
+    }
+    pairs = [(name, getattr(hlo_pb2, theirs).DESCRIPTOR) for name, theirs in names.items()]
+    instruction = hlo_pb2.HloInstructionProto.DESCRIPTOR.fields_by_name
+    shape = instruction["shape"].message_type
+    layout = shape.fields_by_name["layout"].message_type
+    window = instruction["window"].message_type
+    pairs += [
+        ("Shape", shape),
+        ("Layout", layout),
+        ("Metadata", instruction["metadata"].message_type),
+        ("Literal", instruction["literal"].message_type),
+        ("Window", instruction["window"].message_type),
+        ("WindowDimension", window.fields_by_name["dimensions"].message_type),
+        ("Convolution", instruction["convolution_dimension_numbers"].message_type),
+        ("Dot", instruction["dot_dimension_numbers"].message_type),
+        ("Sharding", instruction["sharding"].message_type),
+        ("ReplicaGroup", instruction["replica_groups"].message_type),
+        ("Tile", layout.fields_by_name["tiles"].message_type)
+        if "tiles" in layout.fields_by_name
+        else ("Shape", shape),
+        ("Alias", hlo_pb2.HloInputOutputAliasProto.DESCRIPTOR.nested_types[0]),
+    ]
+    compared = 0
+    for name, theirs in pairs:
+        for field, (number, _) in messages._MESSAGES[name].items():
+            found = theirs.fields_by_name.get(renamed.get(field, field))
+            if found is not None:  # a newer or older field
+                compared += 1
+                assert found.number == number, (name, field)
+    assert compared > 30

@@ -1,0 +1,280 @@
+"""``tpudist migrate`` as it is typed: options, exit codes, what is printed."""
+
+import concurrent.futures
+import io
+import json
+import os
+import re
+
+import pytest
+
+from tests.tools.migrate import harness
+from tests.tools.migrate.harness import LEFT, OLD, USE, migrate
+from tpudist import cli
+from tpudist.tools.migrate import file_runs, progress
+
+
+@pytest.mark.parametrize("mode, code", [([], 0), (["--diff"], 0), (["--check"], 1)])
+def test_nothing_is_written_without_write(tree, mode, code):
+    assert migrate(tree, "--to", "2.2", *mode) == code
+    assert (tree / "a.py").read_text() == OLD + USE
+
+
+def test_write(tree, capsys):
+    assert migrate(tree, "--to", "2.2", "--write") == 0
+    assert (tree / "a.py").read_text() == OLD.replace("v2_0", "v2_2") + "s.run(fn)\n"
+    printed = capsys.readouterr().out
+    assert "a.py: rewritten: imports 1, run 1" in printed
+    assert "Nothing left." in printed and "Nothing was written" not in printed
+    assert migrate(tree, "--to", "2.2", "--check") == 0
+
+
+def test_diff(tree, capsys):
+    migrate(tree, "--to", "2.2", "--diff")
+    out, err = capsys.readouterr()
+    assert "-s.experimental_run_v2(fn)\n+s.run(fn)\n" in out
+    assert "Nothing was written: --write does" in err
+
+
+def test_what_is_left_is_located(tree, capsys):
+    harness.put(tree, {"a.py": OLD + LEFT})
+    assert migrate(tree, "--to", "2.2", "--write") == 1
+    printed = capsys.readouterr().out
+    assert re.search(
+        r"a\.py:3:1: run: foo\.experimental_run_v2: it cannot be told whether foo is "
+        r"a strategy; if it is: run",
+        printed,
+    )
+    assert "Nothing left" not in printed
+
+
+def test_a_refused_file_is_named_and_the_others_are_done(tree, capsys):
+    harness.put(tree, {"c.py": "print 'experimental_run_v2'\n"})
+    assert migrate(tree, "--to", "2.2", "--write") == 2
+    printed = capsys.readouterr().out
+    assert re.search(r"c\.py: refused: 1:\d+: not Python 3", printed) and "2to3" in printed
+    assert "Nothing left" not in printed
+    assert "s.run(fn)" in (tree / "a.py").read_text()
+    assert (tree / "c.py").read_text() == "print 'experimental_run_v2'\n"
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path, capsys):
+    assert cli.main(["migrate", str(tmp_path / "no.py"), "--to", "2.2"]) == 2
+    assert "no.py: refused: unreadable" in capsys.readouterr().out
+
+
+def test_only_and_skip(tree, capsys):
+    migrate(tree, "--to", "2.2", "--only", "run", "--diff")
+    out = capsys.readouterr().out
+    assert "+s.run(fn)" in out and "+from" not in out
+    migrate(tree, "--to", "2.2", "--skip", "run", "--diff")
+    out = capsys.readouterr().out
+    assert "+s.run(fn)" not in out and "+from" in out
+
+
+CONTRIB = "from tpudist.contrib import tensorflow as tf\ns = tf.contrib.distribute.TPUStrategy(r)\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        ([], "s.run(fn, args=(x,))"),
+        (["--skip", "run"], "s.experimental_run_v2(fn, args=(x,))"),
+        (["--only", "call-for-each-tower"], "s.experimental_run_v2(fn, args=(x,))"),
+        (["--only", "call-for-each-tower", "--only", "run"], "s.run(fn, args=(x,))"),
+        (["--only", "run"], "s.call_for_each_tower(fn, x)"),
+        (["--skip", "call-for-each-tower"], "s.call_for_each_tower(fn, x)"),
+    ],
+)
+def test_a_rule_writes_the_name_of_a_later_rule_only_if_that_one_is_wanted(
+    tmp_path, arguments, expected
+):
+    harness.put(tmp_path, {"a.py": CONTRIB + "s.call_for_each_tower(fn, x)\n"})
+    migrate(tmp_path, "--to", "2.2", "--write", *arguments)
+    assert (tmp_path / "a.py").read_text().splitlines()[-1] == expected
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--to", "2.2", "--jobs", "0"], "--jobs 0. files are read by one process at least"),
+        (["--to", "2.2", "--jobs", "-3"], "--jobs -3"),
+        ([], "no --to"),
+        (["--to", "2.2", "--only", "fly"], "there is no such rule"),
+        (["--to", "2.2", "--skip", "fly"], "rule 'fly'"),
+    ],
+)
+def test_options_that_do_not_fit(tree, capsys, arguments, words):
+    assert migrate(tree, *arguments) == 2
+    error = capsys.readouterr().err
+    assert words in error and "Instead: " in error
+
+
+def test_a_folder_without_files_is_no_success(tmp_path, capsys):
+    harness.put(tmp_path, {"a.txt": OLD})
+    assert migrate(tmp_path, "--to", "2.2", "--check") == 2
+    assert "no .py or .ipynb file below %s" % tmp_path in capsys.readouterr().err
+
+
+def test_a_file_that_is_named_is_read_whatever_its_name(tmp_path, capsys):
+    harness.put(tmp_path, {"script": OLD + USE})
+    assert cli.main(["migrate", str(tmp_path / "script"), "--to", "2.2", "--write"]) == 0
+    assert (tmp_path / "script").read_text().endswith("s.run(fn)\n")
+
+
+def test_a_path_given_twice_is_one_file(tree, capsys):
+    path = str(tree / "a.py")
+    assert cli.main(["migrate", path, str(tree), path, "--to", "2.2"]) == 0
+    assert "2 files, 1 of them with legacy names: 1 change" in capsys.readouterr().out
+
+
+def test_later_code_is_not_moved_back(tree, capsys):
+    new = "from tpudist.v2_2 import tensorflow as tf\ns = tf.distribute.get_strategy()\ns.run(f)\n"
+    harness.put(tree, {"a.py": new})
+    assert migrate(tree, "--to", "2.0", "--check") == 0
+    assert (tree / "a.py").read_text() == new
+
+
+def test_no_path(capsys):
+    assert cli.main(["migrate", "--to", "2.2"]) == 2
+    assert "Instead: tpudist migrate . --to 2.2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--to", "1.9"],
+        ["--to", "2.2", "--jobs", "two"],
+        ["--from", "1.9"],
+        ["--check", "--write"],
+        ["--report", "pdf"],
+    ],
+)
+def test_usage_errors(arguments):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["migrate", "."] + arguments)
+    assert caught.value.code == 2
+
+
+def test_missing_libcst_names_the_extra(bare_python, tmp_path):
+    process = bare_python("-m", "tpudist", "migrate", str(tmp_path), "--to", "2.2")
+    assert process.returncode == 2, process.stderr
+    assert 'pip install "tpudist[migrate]"' in process.stderr
+
+
+def test_json(tree, capsys):
+    harness.put(tree, {"a.py": OLD + USE + LEFT})
+    assert migrate(tree, "--to", "2.2", "--report", "json") == 1
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["files_looked_at"] == 2 and "1 left" in err
+    (file,) = found["files"]
+    assert file["era"] == "v2_0" and file["changes"]
+    assert {use["rule"] for use in file["rewritten"]} == {"run", "imports"}
+    assert file["left"][0]["line"] == 4 and file["left"][0]["column"] == 1
+
+
+def test_many_files_in_processes_are_the_same(tmp_path, capsys):
+    files = {"m%02d.py" % index: OLD + "# %d\n" % index + USE for index in range(12)}
+    for jobs in ("1", "2"):
+        folder = tmp_path / jobs
+        harness.put(folder, files)
+        assert migrate(folder, "--to", "2.2", "--write", "--jobs", jobs) == 0
+    for name in files:
+        assert (tmp_path / "1" / name).read_text() == (tmp_path / "2" / name).read_text()
+        assert "s.run(fn)" in (tmp_path / "2" / name).read_text()
+
+
+@pytest.mark.parametrize("bytes_of_few, is_used", [(10**5, False), (100, True)])
+def test_processes_are_for_large_trees(bytes_of_few, is_used, tmp_path, monkeypatch):
+    made, before = [], concurrent.futures.ProcessPoolExecutor
+
+    def pool(*args, **options):
+        made.append(args)
+        return before(*args, **options)
+
+    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(file_runs.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(file_runs, "_FEW", bytes_of_few)
+    harness.put(tmp_path, {"m%d.py" % index: OLD + USE for index in range(3)})
+    assert migrate(tmp_path, "--to", "2.2") == 0
+    assert bool(made) == is_used
+
+
+def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
+    from tpudist.tools.migrate.rules import run as rule
+
+    def fail(use):
+        raise RuntimeError("oh")
+
+    monkeypatch.setattr(rule, "apply", fail)
+    assert migrate(tree, "--to", "2.2", "--write") == 2
+    assert "a fault of tpudist: RuntimeError: oh" in capsys.readouterr().out
+    assert (tree / "a.py").read_text() == OLD + USE
+
+
+def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsys):
+    from tpudist.tools.migrate import handed_on
+
+    found = handed_on.found
+
+    def fail(nodes, *others):
+        nodes = list(nodes)
+        if any(getattr(node, "name", "") == "bad" for node in nodes):
+            raise RuntimeError("oh")
+        return found(nodes, *others)
+
+    monkeypatch.setattr(handed_on, "found", fail)
+    bad = "import tensorflow as tf\ndef bad(x=tf.contrib.layers):\n    return x.bow_encoder(1)\n"
+    harness.put(tree, {"bad.py": bad})
+    assert migrate(tree, "--to", "2.2", "--write") == 2
+    out = capsys.readouterr().out
+    assert "a fault of tpudist: RuntimeError: oh" in out and out.count("bad.py") == 1
+    assert (tree / "bad.py").read_text() == bad
+    assert (tree / "a.py").read_text() != OLD + USE
+
+
+class Stream(io.StringIO):
+    def __init__(self, terminal):
+        super().__init__()
+        self.isatty = lambda: terminal
+
+
+@pytest.mark.parametrize("terminal, pieces", [(True, 20), (False, 10)])
+def test_progress_bar(terminal, pieces):
+    stream, ticks = Stream(terminal), iter(range(0, 1000, 2))
+    items = list(progress.bar(iter(range(20)), 20, stream, lambda: next(ticks)))
+    assert items == list(range(20))
+    assert stream.getvalue().count("files") == pieces
+    assert stream.getvalue().rstrip().endswith("[%s] 20/20 files" % ("#" * 30))
+
+
+def test_no_progress_bar_for_a_short_run():
+    stream = Stream(True)
+    list(progress.bar(range(20), 20, stream, lambda: 0))
+    assert stream.getvalue() == ""
+
+
+def test_list_rules(capsys):
+    assert cli.main(["migrate", "--list-rules"]) == 0
+    out = capsys.readouterr().out
+    assert "call-for-each-tower (to 2.0)" in out and "imports (to all)" in out
+    assert out.count("https://") >= 20
+
+
+def test_files_are_found_from_a_relative_path(tree, monkeypatch):
+    monkeypatch.chdir(str(tree))
+    assert cli.main(["migrate", ".", "--to", "2.2", "--write"]) == 0
+    assert "s.run" in (tree / "a.py").read_text()
+    assert sorted(os.listdir(str(tree))) == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize("is_process", [True, False])
+def test_only_a_process_that_ends_leaves_its_garbage(tree, monkeypatch, is_process):
+    kept = []
+    monkeypatch.setattr("sys.argv", ["tpudist", "migrate", "--to", "latest", str(tree)])
+    monkeypatch.setattr("gc.disable", lambda: kept.append("disabled"))
+    monkeypatch.setattr("gc.enable", lambda: kept.append("enabled"))
+    monkeypatch.setattr("gc.isenabled", lambda: "disabled" not in kept)
+    assert cli.main(None if is_process else ["migrate", "--to", "latest", str(tree)]) < 2
+    assert kept[-1] == ("disabled" if is_process else "enabled")

@@ -1,0 +1,88 @@
+"""The least fixed point: what depends on itself is right, and computed a few times only."""
+
+import random
+
+import pytest
+
+from tpudist.tools.migrate.resolution import fixed_point
+
+
+def solved(equations):
+    """({key: values}, how many times a right side was computed) of {key: (values, keys)}."""
+    solver, count = fixed_point.FixedPoint(), []
+
+    def ask(key):
+        def compute():
+            count.append(key)
+            found = set(equations[key][0])
+            for other in equations[key][1]:
+                found |= ask(other)
+            return found
+
+        return solver.solve(key, compute)
+
+    return {key: ask(key) for key in equations}, len(count)
+
+
+def expected(equations):
+    """The same by iterating all equations until nothing changes."""
+    found = {key: set(values) for key, (values, _) in equations.items()}
+    while True:
+        new = {
+            key: set(values).union(*[found[other] for other in others])
+            for key, (values, others) in equations.items()
+        }
+        if new == found:
+            return found
+        found = new
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_random_equations(seed):
+    random.seed(seed)
+    size = random.randrange(1, 14)
+    equations = {
+        key: (
+            random.sample("abcd", random.randrange(0, 2)),
+            [random.randrange(size) for _ in range(random.randrange(0, 4))],
+        )
+        for key in range(size)
+    }
+    assert solved(equations)[0] == expected(equations)
+
+
+@pytest.mark.parametrize("size", [100, 400])
+def test_time_is_linear_in_the_reassignments_of_a_name(size):
+    # One name of `size` definitions, each of which asks for the name again.
+    equations = {"name": ("", list(range(size)))}
+    equations.update({index: ("ab"[index % 2 :], ["name"]) for index in range(size)})
+    found, count = solved(equations)
+    assert found["name"] == {"a", "b"} and count <= 4 * size
+
+
+def test_what_never_settles_is_unknown():
+    solver, turns = fixed_point.FixedPoint(), iter(range(1000))
+    assert ("unknown",) in solver.solve("a", lambda: (solver.solve("a", None), [(next(turns),)])[1])
+
+
+def test_what_is_nested_deeply_is_computed_from_within():
+    size = 1000
+    equations = {key: ("", [key + 1]) for key in range(size)}
+    equations[size] = ("a", [])
+    found, count = solved(equations)
+    assert all(values == {"a"} for values in found.values()) and count <= 3 * size
+
+
+@pytest.mark.parametrize("size", [500, 1000, 4000])
+def test_what_depends_on_itself_too_deeply_is_unknown_once(size):
+    equations = {key: ("a" * (key == 0), [(key + 1) % size, key // 2]) for key in range(size)}
+    found, count = solved(equations)
+    assert all(values & {"a", ("unknown",)} for values in found.values())
+    assert count <= 60 * size
+
+
+def test_after_the_deadline_it_stops():
+    solver = fixed_point.FixedPoint(deadline=0)
+    with pytest.raises(fixed_point.TimeLimitError):
+        for key in range(1000):
+            solver.solve(key, frozenset)

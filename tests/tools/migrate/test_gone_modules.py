@@ -1,0 +1,57 @@
+"""Modules of TensorFlow's own code that are gone: the recorded ones, and those of 1.15's list."""
+
+import importlib.machinery
+import os
+
+import pytest
+
+pytest.importorskip("tensorflow", minversion="2.16", reason="what the newest releases have")
+
+import tensorflow as tf
+
+from tests.tools.migrate import harness, test_written_imports
+from tpudist import surfaces
+from tpudist.tools.migrate import relocation
+
+
+def there(dotted):
+    """Whether the installed TensorFlow has a module; nothing is imported."""
+    folder = os.path.join(os.path.dirname(tf.__file__), *dotted.split("."))
+    endings = importlib.machinery.all_suffixes()
+    return any(os.path.isfile(folder + each) for each in endings) or any(
+        name.endswith(".py") for _, _, names in os.walk(folder) for name in names
+    )
+
+
+@pytest.mark.parametrize("module", sorted(surfaces.GONE_MODULES))
+def test_a_module_that_is_gone_is_not_there(module):
+    assert not there(module)
+    assert surfaces.gone_module(module + ".x") == module
+    assert surfaces.instead_of_module(module + ".x")
+
+
+def test_own_code_of_1_15_is_there_or_told():
+    own = [
+        full.partition(".")[2]
+        for full in test_written_imports.modules()
+        if relocation.is_own_code(full.partition(".")[2])
+    ]
+    silent = [
+        each
+        for each in own
+        if not there(each) and not surfaces.gone_module(each) and not surfaces.gone_prefix(each)
+    ]
+    assert len(own) > 10 and not silent
+
+
+def test_each_import_below_a_module_that_is_gone_is_told(tmp_path):
+    text = "from tensorflow.python.estimator import estimator, model_fn\n"
+    text += "from tensorflow.python.estimator.export import export_output\n"
+    text += "from tensorflow.python.estimator import estimator as again\n"
+    harness.put(tmp_path, {"a.py": text})
+    left = harness.results(tmp_path, "latest")["a.py"].left
+    assert [(use.line, use.seen.partition(":")[0].rpartition(".")[2]) for use in left] == [
+        (1, "estimator"),
+        (1, "model_fn"),
+        (2, "export_output"),
+    ]

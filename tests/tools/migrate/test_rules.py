@@ -1,0 +1,179 @@
+"""The rules and the table: every member that ended has a rule, every rule a note."""
+
+import importlib
+import os
+
+import pytest
+
+from tests.tools.migrate import harness
+from tpudist import surfaces
+from tpudist.tools.migrate import rules
+from tpudist.tools.migrate.resolution import legacy_words, tensorflow_names
+
+EVERY = rules.load()
+FOLDER = os.path.dirname(rules.__file__)
+
+#: Members of contrib's strategy that 2.x has with the same meaning, and why not more.
+STAYS = {
+    "scope": "the same",
+    "extended": "the same",
+    "num_replicas_in_sync": "the same",
+    "__init__": "the constructor rule",
+    "experimental_distribute_dataset": "the same",
+    "experimental_distribute_datasets_from_function": "the same",
+    "experimental_local_results": "the same",
+    "experimental_make_numpy_dataset": "the same",
+    "experimental_run_v2": "the same",
+    "update_config_proto": "the same",
+}
+
+
+def uses(step):
+    return {key for rule in EVERY if rule.step == step for key in rule.uses}
+
+
+@pytest.mark.parametrize("rule", EVERY, ids=[rule.name for rule in EVERY])
+def test_rule(rule):
+    assert rule.note.startswith("https://")
+    assert rule.step in ("2.0", "2.2", "latest")
+    assert rule.summary.endswith((".", "]."))
+    assert callable(rule.apply) and (rule.uses or rule.name == "first-generation")
+
+
+def test_one_rule_a_file():
+    files = {name[:-3] for name in os.listdir(FOLDER) if name.endswith(".py")}
+    assert files - {"__init__"} == set(rules.NAMES)
+
+
+def test_no_two_rules_for_a_name():
+    for step in ("2.0", "2.2", "latest"):
+        keys = [key for rule in EVERY if rule.step == step for key in rule.uses]
+        assert len(keys) == len(set(keys)), sorted(key for key in keys if keys.count(key) > 1)
+
+
+@pytest.mark.parametrize("member", sorted(surfaces.members("contrib")))
+def test_every_member_of_contrib_has_a_rule(member):
+    assert (("strategy", member) in uses("2.0")) != (member in STAYS), member
+
+
+def test_members_that_ended_with_2_0_have_a_rule():
+    ended = set(surfaces.members("v2_0")) - set(surfaces.members("v2_2", carried=False))
+    ended -= {name for name, row in surfaces.members("v2_0").items() if row.carried}
+    assert ended == {"experimental_run_v2"}
+    assert {("strategy", name) for name in ended} <= uses("2.2")
+
+
+def test_members_gone_from_todays_class_have_a_rule():
+    rows = surfaces.members("v2_2", carried=False)
+    gone = {name for name, row in rows.items() if row.until == "2.3"}
+    kept = {name for name in gone if "logical_device" in name}  # on tf.distribute.TPUStrategy
+    assert {("strategy", name) for name in gone - kept} <= uses("latest")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        row
+        for row in surfaces.rows_of("contrib")
+        if not row.name.startswith(("TPUStrategy.", "MultiStep", "estimator."))
+    ],
+    ids=lambda row: row.name,
+)
+def test_every_name_of_contrib_has_a_rule(row):
+    owner, _, member = row.name.rpartition(".")
+    key = ("context", member) if owner == "TowerContext" else ("tf", row.name)
+    # What 2.x has no successor of stays, and is said.
+    if row.leads_to.startswith(("tpudist.estimator", "tpudist.core.keras_tpu_models")) or (
+        row.name == "contrib.tpu.keras_to_tpu_model"
+    ):
+        key = ("tf", "contrib.*")
+    assert key in uses("2.0")
+
+
+@pytest.mark.parametrize("era", ["v2_0"])
+def test_successors_are_names_of_the_era(era):
+    known = {row.name for row in surfaces.rows_of(era)}
+    for old, new in surfaces.NAMES[era].items():
+        assert not new.startswith("contrib"), old
+        if new.endswith(("TPUStrategy", "TPUClusterResolver", "initialize_tpu_system")):
+            assert new in known
+    members = set(surfaces.members(era))
+    for (kind, old), new in surfaces.MEMBERS[era].items():
+        if kind == "strategy":
+            assert new.split(".")[0] in members, old
+
+
+@pytest.mark.parametrize("era", surfaces.ERAS)
+def test_every_export_of_tpudist_is_a_name_of_tensorflow(era):
+    for name in surfaces.EXPORTS[era]:
+        if name != "MultiStepContext":  # of contrib alone; TensorFlow never exported it
+            dotted = tensorflow_names.below_tensorflow("tpudist.%s.%s" % (era, name))
+            assert dotted and dotted.rpartition(".")[2] in (name, "experimental_" + name), name
+
+
+@pytest.mark.parametrize(
+    "full, dotted",
+    [
+        ("tensorflow", ""),
+        ("tensorflow.contrib.tpu", "contrib.tpu"),
+        ("tensorflow.compat.v1.Session", "Session"),
+        ("tensorflow.compat.v2", ""),
+        ("tensorflow.compat.v1.compat.v2.function", "function"),
+        ("tpudist.contrib.tensorflow", ""),
+        ("tpudist.v2_0.tensorflow.compat.v1.x", "x"),
+        ("tpudist.contrib.TPUStrategy", "contrib.distribute.TPUStrategy"),
+        ("tpudist.v2_2.TPUStrategy", "distribute.experimental.TPUStrategy"),
+        ("tpudist.contrib.get_tower_context", "contrib.distribute.get_tower_context"),
+        ("tensorflow_probability", None),
+        ("tpudist", None),
+        ("tpudist.cli.main", None),
+        ("numpy.random", None),
+    ],
+)
+def test_below_tensorflow(full, dotted):
+    assert tensorflow_names.below_tensorflow(full) == dotted
+
+
+@pytest.mark.parametrize(
+    "dotted, kind",
+    [
+        ("contrib.distribute.TPUStrategy", "strategy"),
+        ("distribute.MirroredStrategy", "strategy"),
+        ("distribute.experimental.TPUStrategy", "strategy"),
+        ("contrib.distribute.python.tpu_strategy.TPUStrategy", "strategy"),
+        ("python.distribute.tpu_strategy.TPUStrategyV2", "strategy"),
+        ("distribute.get_strategy", "strategy"),
+        ("train.AdamOptimizer", "optimizer"),
+        ("keras.optimizers.Adam", None),
+        ("distribute.ReduceOp", None),
+        ("Session", None),
+        ("estimator.ExportStrategy", None),
+    ],
+)
+def test_result_of(dotted, kind):
+    assert tensorflow_names.result_of(dotted) == kind
+
+
+@pytest.mark.parametrize(
+    "raw, sees",
+    [
+        (b"strategy.unwrap(x)", True),
+        (b"x.num_towers", True),
+        (b"tf.contrib.layers", True),
+        (b"MirroredStrategy()", True),
+        (b"experimental_run_v2", True),
+        (b"from tpudist import x", True),
+        (b"import os\nprint(1)\n", False),
+        (b"import tensorflow as tf\ntf.constant(1)", False),
+        (b"model.run(x)", False),
+    ],
+)
+def test_candidates(raw, sees):
+    assert legacy_words.may_matter(raw) == sees
+
+
+def test_files_without_a_legacy_name_are_not_parsed(tmp_path, monkeypatch):
+    harness.put(tmp_path, {"a.py": "import os\n", "b.py": "this is no Python\n"})
+    module = importlib.import_module("tpudist.tools.migrate.resolution.module")
+    monkeypatch.setattr(module, "Module", None)
+    assert harness.results(tmp_path, "latest") == {}

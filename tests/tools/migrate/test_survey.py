@@ -1,0 +1,169 @@
+"""What is known of a code base before its files are rewritten."""
+
+import pytest
+
+from tests.tools.migrate import harness
+from tpudist.tools.migrate import survey as surveys
+from tpudist.tools.migrate.resolution import codebase as codebases
+
+TF = "import tensorflow as tf\n"
+CONTRIB = TF + "s = tf.contrib.distribute.TPUStrategy(r, 1)\n"
+
+
+def survey(folder, files, origin="auto"):
+    """The Survey of a code base, and a function from a name to its path."""
+    harness.put(folder, files)
+    found = surveys.Survey(codebases.CodeBase([str(folder)]), origin)
+    return found, lambda name: str(folder / name)
+
+
+@pytest.mark.parametrize(
+    "text, era",
+    [
+        (CONTRIB, "contrib"),
+        (TF + "strategy.call_for_each_tower(fn)\n", "contrib"),
+        (TF + "from tensorflow.contrib import distribute\n", "contrib"),
+        (TF + "tf.contrib.layers.conv2d(x)\n", "contrib"),
+        (TF + "strategy.experimental_run_v2(fn)\n", "v2_0"),
+        (TF + "strategy.experimental_split_to_logical_devices(x, [1])\n", "v2_2"),
+        (TF + "strategy.read_var(x)\nstrategy.experimental_run_v2(fn)\n", "contrib"),
+        ("from tpudist.contrib import tensorflow as tf\n", "contrib"),
+        ("from tpudist.v2_0 import tensorflow as tf\n", "v2_0"),
+        ("from tpudist.v2_2 import TPUStrategy\n", "v2_2"),
+        (TF + "tf.Session()\n", ""),
+        (TF + "tf.train.AdamOptimizer(1.)\n", ""),
+        ("x = 1\n", ""),
+        ("strategy = 'contrib'\n", ""),
+    ],
+)
+def test_era_of_a_file(tmp_path, text, era):
+    found, path = survey(tmp_path, {"a.py": text})
+    assert found.eras.get(path("a.py"), "") == era
+
+
+@pytest.mark.parametrize(
+    "text, graph",
+    [
+        ("with tf.Session() as s: pass\n", True),
+        ("tf.Graph().as_default()\n", True),
+        ("s = tf.train.MonitoredTrainingSession()\n", True),
+        ("session = 3\n", False),
+    ],
+)
+def test_graph_or_eager(tmp_path, text, graph):
+    found, path = survey(tmp_path, {"a.py": CONTRIB + text})
+    assert found.builds_graph(path("a.py")) == graph
+    found, path = survey(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})
+    assert found.builds_graph(path("a.py")) == graph
+
+
+def test_programs_beside_each_other(tmp_path):
+    found, path = survey(
+        tmp_path,
+        {
+            "graph.py": CONTRIB + "import lib.shared\ntf.Session()\n",
+            "eager.py": CONTRIB + "from lib import (shared)\n",
+            "main.py": "from lib import part, session\n",
+            "lib/__init__.py": "",
+            "lib/shared.py": TF,
+            "lib/part.py": CONTRIB,
+            "lib/session.py": CONTRIB + "tf.Session()\n",
+        },
+    )
+    builds = {name for name in ("graph.py", "eager.py", "lib/shared.py", "lib/part.py")
+              if found.builds_graph(path(name))}  # fmt: skip
+    assert builds == {"graph.py", "lib/shared.py", "lib/part.py"}
+
+
+def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
+    found, path = survey(
+        tmp_path,
+        {
+            "train.py": CONTRIB + "from lib import model\n",
+            "lib/__init__.py": "",
+            "lib/model.py": TF + "from . import layers\ntf.get_variable('x')\n",
+            "lib/layers.py": TF + "tf.placeholder(x)\n",
+            "lib/numbers.py": TF + "tf.Session()\n",
+            "lib/plain.py": TF + "tf.constant(1)\n",
+        },
+    )
+    assert found.companions == {path("lib/model.py"), path("lib/layers.py")}
+    assert found.is_contrib(path("lib/layers.py")) and not found.is_contrib(path("lib/plain.py"))
+    assert found.wants_v1(path("lib/layers.py"))
+
+
+@pytest.mark.parametrize(
+    "text, origin, divides",
+    [
+        (CONTRIB, "auto", True),
+        (CONTRIB, "1.11", True),
+        (CONTRIB, "1.13", True),
+        (CONTRIB, "1.15", False),
+        (CONTRIB, "2.0", False),
+        (CONTRIB + "s.experimental_run_v2(fn)\n", "auto", False),
+        (CONTRIB + "s.experimental_run_v2(fn)\n", "1.11", True),
+        (CONTRIB + "tf.contrib.distribute.initialize_tpu_system(r)\n", "auto", False),
+        (CONTRIB + "s.experimental_run(fn)\n", "auto", True),
+        (
+            CONTRIB.replace("import t", "from tpudist.contrib import t")
+            + "s.experimental_run_v2(fn)\n",
+            "auto",
+            True,
+        ),
+        (TF + "tf.contrib.distribute.MirroredStrategy()\n", "auto", False),
+        (TF + "tf.contrib.layers.conv2d(x)\n", "auto", False),
+    ],
+)
+def test_who_divided_a_mean_loss(tmp_path, text, origin, divides):
+    found, path = survey(tmp_path, {"a.py": text}, origin)
+    assert found.scales(path("a.py")) == divides
+
+
+@pytest.mark.parametrize(
+    "reduction, sums",
+    [("SUM", True), ("NONE", True), ("MEAN", False), ("SUM_BY_NONZERO_WEIGHTS", False)],
+)
+def test_losses_that_are_sums(tmp_path, reduction, sums):
+    text = CONTRIB + "tf.losses.log_loss(a, b, reduction=tf.losses.Reduction.%s)\n" % reduction
+    other = TF + "tf.losses.log_loss(a, b, reduction=tf.losses.Reduction.SUM)\n"
+    found, path = survey(tmp_path, {"a.py": text, "other/b.py": other})
+    assert found.sums_losses(path("a.py")) == sums  # whatever another program does
+
+
+def test_files_that_do_not_parse_have_no_facts(tmp_path):
+    found, path = survey(tmp_path, {"a.py": "print 'contrib'\n", "b.py": CONTRIB})
+    assert list(found.eras) == [path("b.py")]
+    assert found.files == [path("a.py"), path("b.py")]
+
+
+@pytest.mark.parametrize(
+    "importer, dotted, level, expected",
+    [
+        ("pkg/sub/a.py", "b", 1, "pkg/sub/b.py"),
+        ("pkg/sub/a.py", "top", 2, "pkg/top.py"),
+        ("pkg/sub/a.py", "pkg.top", 0, "pkg/top.py"),
+        ("main.py", "pkg.sub.b", 0, "pkg/sub/b.py"),
+        ("pkg/sub/a.py", "", 1, "pkg/sub/__init__.py"),
+        ("main.py", "pkg", 0, "pkg/__init__.py"),
+        ("main.py", "numpy", 0, None),
+        ("pkg/sub/a.py", "nothing", 3, None),
+    ],
+)
+def test_what_an_import_means(tmp_path, importer, dotted, level, expected):
+    harness.put(
+        tmp_path,
+        dict.fromkeys(
+            (
+                "main.py",
+                "pkg/__init__.py",
+                "pkg/top.py",
+                "pkg/sub/__init__.py",
+                "pkg/sub/a.py",
+                "pkg/sub/b.py",
+            ),
+            "",
+        ),
+    )
+    codebase = codebases.CodeBase([str(tmp_path)])
+    found = codebase.find_module(dotted, level, str(tmp_path / importer))
+    assert found == (expected and str(tmp_path / expected))

@@ -1,0 +1,128 @@
+"""``tpudist pins report``: which releases agree, the picture, the page."""
+
+import math
+import re
+import sys
+
+import pytest
+
+from tpudist import cli
+from tpudist.tools.pins import agreement, store, verdicts
+
+CURVE = [1.0, 0.5, 0.25, 0.125]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Two pin files with records on four releases, of which some differ."""
+    (tmp_path / "tests").mkdir()
+
+    def put(file, test, name, kind="value", **on):
+        for release, record in on.items():
+            release = release[1:].replace("_", ".")
+            store.put(
+                str(tmp_path / "tests" / (file + ".pins.json")),
+                test,
+                name,
+                store.Entry(kind, 1e-5, 0.0, {release: record}),
+                release,
+            )
+
+    put(
+        "test_a", "test_same", "loss", r1_15=CURVE, r2_2=CURVE, r2_15=[1.0, 0.5, 0.25, 0.125 + 1e-9]
+    )
+    put("test_a", "test_late", "loss", r1_15=CURVE, r2_15=[1.0, 0.5, 0.3, 0.2], r2_21=CURVE[:3])
+    put("test_a", "test_nan", "loss", r1_15=CURVE, r2_15=[1.0, {"$float": "nan"}, 0.25, 0.125])
+    put("test_b", "test_nest", "h", r1_15={"loss": CURVE, "n": 1}, r2_15={"loss": CURVE, "n": 2})
+    put("test_b", "test_shape", "out", "structure", r2_2=["float32[2]"], r2_15=["float32[3]"])
+    put("test_b", "test_alone", "<x>", r2_21=3)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def cells(text):
+    """{pin: [cell, ...]} of the table."""
+    rows = [re.split(r"  +", line.strip()) for line in text.splitlines() if ": " in line]
+    return {row[0]: row[1:] for row in rows if len(row) > 1}
+
+
+def test_table(folder, capsys):
+    assert cli.main(["pins", "report"]) == 1
+    text = capsys.readouterr().out
+    assert text.splitlines()[0].split() == ["1.15", "2.2", "2.15", "2.21"]
+    assert cells(text) == {
+        "test_same: loss": ["first", "same", "same", "-"],
+        "test_late: loss": ["first", "-", "step 2", "step 3"],
+        "test_nan: loss": ["first", "-", "step 1", "-"],
+        "test_nest: h": ["first", "-", "differs", "-"],
+        "test_shape: out": ["-", "first", "differs", "-"],
+        "test_alone: <x>": ["-", "-", "-", "first"],
+    }
+    assert text.index("tests/test_a.pins.json") < text.index("tests/test_b.pins.json")
+    assert text.splitlines()[-1] == (
+        "6 pins on TensorFlow 1.15, 2.2, 2.15, 2.21: 4 differ between releases; "
+        "1 recorded on one release only."
+    )
+
+
+@pytest.mark.parametrize("path", ["tests/test_a.py", "tests/test_a.pins.json"])
+def test_a_module_of_choice(folder, path, capsys):
+    cli.main(["pins", "report", path])
+    assert "test_nest" not in capsys.readouterr().out
+
+
+def test_agreement_is_exit_code_0(folder, capsys):
+    pins = store.read("tests/test_a.pins.json")
+    (folder / "one.pins.json").write_text(store.dumps({"test_same": pins["test_same"]}))
+    assert cli.main(["pins", "report", "one.py"]) == 0
+    assert "1 pin on TensorFlow 1.15, 2.2, 2.15: all agree." in capsys.readouterr().out
+
+
+def test_no_pins(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["pins", "report"]) == 2
+    assert "no pin file" in capsys.readouterr().err
+
+
+def test_curves(folder):
+    pins = {pin.test: pin for pin in agreement.read([])}
+    (late,) = agreement.curves(pins["test_late"])
+    assert late.title == "test_late: loss" and list(late.lines) == ["1.15", "2.15", "2.21"]
+    assert late.steps == {"2.15": 2, "2.21": 3} and late.rtol == 1e-5
+    (nest,) = agreement.curves(pins["test_nest"])
+    assert nest.title == "test_nest: h['loss']" and nest.steps == {}
+    assert math.isnan(agreement.curves(pins["test_nan"])[0].lines["2.15"][1])
+    assert not agreement.curves(pins["test_shape"]) and not agreement.curves(pins["test_alone"])
+
+
+def test_png(folder, capsys):
+    pytest.importorskip("matplotlib", reason="it draws the curves")
+    assert cli.main(["pins", "report", "--png", "out.png"]) == 1
+    assert (folder / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert "wrote out.png" in capsys.readouterr().out
+
+
+def test_html_needs_nothing_beside_it(folder, capsys):
+    pytest.importorskip("matplotlib", reason="it draws the curves")
+    cli.main(["pins", "report", "--html", "out.html"])
+    text = (folder / "out.html").read_text("utf-8")
+    assert text.count("<svg") == text.count("</svg>") == 4
+    assert "test_alone: &lt;x&gt;" in text and "<x>" not in text
+    assert not re.search(r"(src|href)=[\"']https?:|@import|<script|<link", text)
+    assert text.count('class="differs"') == 5 and "first difference at step 2" in text
+    assert text.index("<h2>test_late") < text.index("<h2>test_same")
+    assert verdicts.verdict(agreement.read([])) in text
+
+
+def test_without_matplotlib(folder, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert cli.main(["pins", "report", "--png", "out.png"]) == 2
+    assert 'pip install "tpudist[report]"' in capsys.readouterr().err
+
+
+def test_no_curve_to_draw(folder, capsys):
+    (folder / "one.pins.json").write_text(
+        store.dumps({"t": {"x": store.Entry("value", 0.0, 0.0, {"2.15": 1})}})
+    )
+    assert cli.main(["pins", "report", "one.py", "--png", "out.png"]) == 2
+    assert "no pin of these is a list of numbers" in capsys.readouterr().err

@@ -1,0 +1,260 @@
+"""The names in one file that tell an era, or that it builds a graph."""
+
+import ast
+import collections
+import functools
+import re
+
+from tpudist import surfaces
+from tpudist.surfaces.eras import local_names, names, walks
+
+#: An import of one of tpudist's drop-in namespaces: the file says its era.
+STATED = "stated"
+#: A name of the table, or of ``tf.contrib``.
+SURFACE = "surface"
+#: Another name that only TensorFlow 1 has.
+FIRST_GENERATION = "first generation"
+#: A name that only TensorFlow 2 has; it tells no era of strategies.
+SECOND_GENERATION = "second generation"
+#: A name that works in a graph only, though ``tf.compat.v1`` has kept it.
+GRAPH = "graph"
+#: A name by which a program itself chooses between graphs and eager execution.
+MODE = "mode"
+
+Evidence = collections.namedtuple("Evidence", "name eras path line kind guarded")
+Evidence.__doc__ = """A name that tells an era.
+
+Fields:
+  name: as in the source, with the ``tf`` it was imported by.
+  eras: the eras whose own it is, oldest first; empty for a MODE or a SECOND_GENERATION.
+  path, line: where it stands.
+  kind: STATED, SURFACE, FIRST_GENERATION, SECOND_GENERATION, GRAPH or MODE.
+  guarded: whether the program first asks if there is such a name, or which
+    release it runs on.
+"""
+
+_GRAPH_ONLY = frozenset(
+    ["placeholder", "placeholder_with_default", "data.make_initializable_iterator"]
+    + ["train.MonitoredTrainingSession", "train.SingularMonitoredSession"]
+)
+#: Eager programs make one too, to tell Keras how to use a GPU: only a file
+#: whose ``tf`` is ``tf.compat.v1`` builds its graph for it.
+_SESSIONS = frozenset(["Session", "InteractiveSession"])
+_MODES = frozenset(
+    ["Graph", "function", "disable_eager_execution", "disable_v2_behavior"]
+    + ["enable_eager_execution", "enable_v2_behavior"]
+)
+_MAKING = _MODES | _SESSIONS | {"train.MonitoredTrainingSession"}
+_VERSION = re.compile(r"version|^(is_|use_)?tf_?[12]$", re.IGNORECASE)
+_ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
+
+
+@functools.lru_cache(maxsize=2000)
+def makes_graphs(dotted):
+    """Whether a name of ``tf.compat`` makes a graph, or chooses if there is one.
+
+    Args:
+      dotted: such as "compat.v1.Session".
+    """
+    plain = names.without_compat(dotted)
+    return plain != dotted and names.is_below(plain, _MAKING)
+
+
+def collect(tree, path):
+    """The evidence in a file.
+
+    Args:
+      tree: its syntax tree.
+      path: its path, for the Evidence.
+
+    Returns:
+      A list of Evidence in reading order.
+    """
+    return evidence_of(walks.nodes(tree), path)
+
+
+def evidence_of(nodes, path):
+    """As `collect`, of all nodes of a file, as of `walks.nodes`."""
+    uses = _Uses(nodes, path)
+    uses.take()
+    return sorted(uses.found, key=lambda each: each.line)
+
+
+def names_below_tensorflow(tree):
+    """(dotted name below ``tf``, line) of each use of TensorFlow in a file."""
+    uses = _Names(walks.nodes(tree), "")
+    uses.take()
+    return sorted(uses.names, key=lambda each: each[1])
+
+
+class _Uses:
+    """Collects the evidence, knowing what the local names mean.
+
+    Args:
+      nodes: all nodes of a file, as of `walks.nodes`.
+      path: its path.
+    """
+
+    def __init__(self, nodes, path):
+        self._nodes, self._path = nodes, path
+        self._bindings = local_names.Bindings(nodes)
+        self._guarded, self._is_guarded = set(), False
+        self.found = []
+
+    def take(self):
+        """Goes through the nodes."""
+        for dotted, line in self._bindings.starred:
+            self._name(dotted, line)
+        inner = set()  # of names that were taken as a whole
+        for kind, method in _TAKEN.items():
+            for node in self._nodes.of(kind):
+                if node not in inner:
+                    self._is_guarded = node in self._guarded
+                    inner.update(method(self, node) or ())
+
+    def _import(self, node):
+        for alias in node.names:
+            self._imported(alias.name, node.lineno)
+
+    def _import_from(self, node):
+        for alias in () if node.level else node.names:
+            self._imported(local_names.joined(node.module, alias.name), node.lineno)
+
+    def _take_attribute(self, node):
+        """Takes an Attribute; returns what it begins with, if it was a name of TensorFlow's."""
+        whole = self._attribute(node.value, node.attr, node.lineno)
+        return _chain(node.value) if whole else ()
+
+    def _call(self, node):
+        if _asks_for_a_name(node):
+            text = walks.text(node.args[1]) or ""
+            self._is_guarded = self._is_guarded or not self._must_be_there(node, text)
+            self._attribute(node.args[0], text, node.lineno)
+        elif _is_get(node):
+            self._member(node.func.value, walks.text(node.args[0]) or "", node.lineno)
+
+    def _must_be_there(self, call, name):
+        """Whether a call fails without a name, which is one of TensorFlow 1 alone."""
+        owner = None if len(call.args) > 2 else self._bindings.dotted(call.args[0])
+        if owner is None or walks.last_word(call.func) != "getattr":
+            return False
+        dotted = local_names.joined(owner, name)
+        return names.is_first_generation(dotted) and not dotted.startswith("contrib")
+
+    def _subscript(self, node):
+        self._member(node.value, walks.text(walks.index_of(node)) or "", node.lineno)
+
+    def _member(self, members, name, line):
+        """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
+        owner = walks.owner_of_members(members) if name else None
+        dotted = self._bindings.dotted(owner) if owner is not None else None
+        if dotted is not None and names.is_first_generation(local_names.joined(dotted, name)):
+            self._name(local_names.joined(dotted, name), line)
+
+    def _condition(self, node):
+        asked = walks.nodes(getattr(node, "test", node))
+        if any(_asks_what_there_is(each) for each in asked):
+            self._guarded.update(walks.nodes(node))
+
+    def _try(self, node):
+        caught = {walks.last_word(each) for handler in node.handlers for each in _types(handler)}
+        if caught & _ABSENT:
+            self._guarded.update(walks.nodes(node))
+
+    def _imported(self, full, line):
+        first, _, rest = full.partition(".")
+        if first == "tpudist" and rest.partition(".")[0] in surfaces.ERAS:
+            era = rest.partition(".")[0]
+            self._add("tpudist." + era, (era,), line, STATED)
+        elif first == "tensorflow":
+            self._name(rest, line)
+
+    def _attribute(self, owner, name, line):
+        """Notes ``owner.name``; whether that was a name of TensorFlow's."""
+        start = self._bindings.dotted(owner)
+        if start is not None:
+            self._name(local_names.joined(start, name), line)
+            return True
+        receiver = walks.last_word(owner)
+        if receiver in self._bindings.strategies:
+            receiver = "strategy"
+        eras = names.eras_of_member(name, receiver)
+        if eras:
+            self._add("." + name, eras, line, SURFACE)
+        elif name == "make_initializable_iterator":
+            self._add("." + name, ("contrib",), line, GRAPH)
+        return False
+
+    def _name(self, dotted, line):
+        eras, plain = names.eras_of_name(dotted), names.without_compat(dotted)
+        if eras:
+            first = names.is_first_generation(dotted) and not dotted.startswith("contrib")
+            self._add("tf." + dotted, eras, line, FIRST_GENERATION if first else SURFACE)
+        elif names.is_second_generation(dotted):
+            self._add("tf." + dotted, (), line, SECOND_GENERATION)
+        if plain in _MODES:
+            self._add("tf." + dotted, (), line, MODE)
+        elif plain != dotted and (plain in _GRAPH_ONLY or self._is_session(plain)):
+            self._add("tf." + dotted, ("contrib",), line, GRAPH)
+
+    def _is_session(self, plain):
+        return plain in _SESSIONS and self._bindings.tensorflow.get("tf") == "compat.v1"
+
+    def _add(self, name, eras, line, kind):
+        self.found.append(Evidence(name, eras, self._path, line, kind, self._is_guarded))
+
+
+class _Names(_Uses):
+    """Collects all names of TensorFlow's, whatever they tell."""
+
+    def __init__(self, nodes, path):
+        super().__init__(nodes, path)
+        self.names = []
+
+    def _name(self, dotted, line):
+        self.names.append((names.without_compat(dotted), line))
+
+
+#: What asks which names there are comes before those.
+_TAKEN = {
+    ast.If: _Uses._condition, ast.IfExp: _Uses._condition, ast.BoolOp: _Uses._condition,
+    ast.Try: _Uses._try, ast.Import: _Uses._import, ast.ImportFrom: _Uses._import_from,
+    ast.Call: _Uses._call, ast.Attribute: _Uses._take_attribute,
+    ast.Subscript: _Uses._subscript,
+}  # fmt: skip
+
+
+def _chain(node):
+    """Yields the Attributes that ``a.b.c`` begins with."""
+    while isinstance(node, ast.Attribute):
+        yield node
+        node = node.value
+
+
+def _asks_for_a_name(call):
+    return (
+        walks.last_word(call.func) in ("hasattr", "getattr")
+        and len(call.args) > 1
+        and (walks.text(call.args[1]) or "").isidentifier()
+    )
+
+
+def _is_get(call):
+    """Whether a call is ``members.get(name)``; ``get(name)`` has no members."""
+    is_method = type(call.func) is ast.Attribute and call.func.attr == "get"
+    return is_method and len(call.args) == 1
+
+
+def _asks_what_there_is(node):
+    if type(node) is ast.Call:
+        return walks.last_word(node.func) in ("hasattr", "getattr")
+    return type(node) in (ast.Name, ast.Attribute) and _is_version(walks.last_word(node))
+
+
+@functools.lru_cache(maxsize=2000)
+def _is_version(word):
+    return bool(_VERSION.search(word))
+
+
+def _types(handler):
+    return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

@@ -1,0 +1,116 @@
+"""Which local names of a file are modules or names of TensorFlow, and which are strategies."""
+
+import ast
+import re
+
+from tpudist import surfaces
+from tpudist.surfaces.eras import walks
+
+#: What makes a strategy: a class, or ``get_strategy`` and its kin.
+_STRATEGY = re.compile("Strategy(V[12])?$|get_(distribution_)?strategy$")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_NAMING = (ast.Call, ast.Name, ast.Attribute)
+
+
+class Bindings:
+    """What the local names of a file mean.
+
+    Args:
+      nodes: all nodes of the file, as of `walks.nodes`.
+
+    Attributes:
+      tensorflow: {name, or ".attribute": the dotted name below ``tf`` that it is}.
+      strategies: names that are assigned strategies.
+      starred: (dotted name, line) of those of ``from tensorflow import *``.
+    """
+
+    def __init__(self, nodes):
+        self.tensorflow = {}
+        self.strategies = set()
+        self.starred = []
+        for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
+            (self._import if type(node) is ast.Import else self._import_from)(node)
+        others = [node for node in nodes.of(ast.Assign) if type(node.value) in _NAMING]
+        others += nodes.of(*_FUNCTIONS)
+        for node in sorted(others, key=_place):
+            (self._assign if type(node) is ast.Assign else self._default)(node)
+        if "*" in self.tensorflow:
+            self._star(nodes, self.tensorflow.pop("*"))
+
+    def _star(self, nodes, full):
+        """Takes names that nothing in the file binds for those of ``from tensorflow import *``."""
+        loaded = nodes.of(ast.Name)
+        bound = {node.id for node in loaded if not isinstance(node.ctx, ast.Load)}
+        bound |= {getattr(node, "name", getattr(node, "arg", None)) for node in nodes}
+        start = full.rpartition("*")[0]
+        for node in loaded:
+            if node.id not in bound and node.id not in self.tensorflow:
+                self.starred.append((start + node.id, node.lineno))
+        self.tensorflow.update((dotted.rpartition(".")[2], dotted) for dotted, _ in self.starred)
+
+    def _import(self, node):
+        for alias in node.names:
+            below = _below_tensorflow(alias.name)
+            if below is not None and alias.asname:
+                self.tensorflow[alias.asname] = below
+            elif alias.name.partition(".")[0] == "tensorflow":
+                self.tensorflow["tensorflow"] = ""
+
+    def _import_from(self, node):
+        for alias in node.names:
+            below = None if node.level else _below_tensorflow(joined(node.module, alias.name))
+            if below is not None:
+                self.tensorflow[alias.asname or alias.name] = below
+
+    def _assign(self, node):
+        if isinstance(node.value, ast.Call) and _STRATEGY.search(walks.last_word(node.value.func)):
+            self.strategies.update(walks.last_word(target) for target in node.targets)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self._stands_for(target.id, node.value)
+            elif isinstance(target, ast.Attribute):
+                self._stands_for("." + target.attr, node.value)
+
+    def _default(self, node):
+        given = node.args
+        ordered = getattr(given, "posonlyargs", []) + given.args  # Python 3.7 has none of these
+        pairs = list(zip(reversed(ordered), reversed(given.defaults)))
+        for argument, value in pairs + list(zip(given.kwonlyargs, given.kw_defaults)):
+            self._stands_for(argument.arg, value)  # of a keyword without default: None
+
+    def _stands_for(self, name, value):
+        """Notes that a name, or an attribute after a ".", is what a value is: a module."""
+        module = self.dotted(value)
+        if module in surfaces.contrib_modules() or module in surfaces.first_modules():
+            self.tensorflow.setdefault(name, module)
+
+    def dotted(self, node):
+        """The dotted name below ``tf`` of ``a.b.c``, None if no part of it is TensorFlow's."""
+        words, held = [], None
+        while isinstance(node, ast.Attribute):
+            if "." + node.attr in self.tensorflow:
+                held = joined(self.tensorflow["." + node.attr], *words[::-1])
+            words.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self.tensorflow:
+            return held
+        return joined(self.tensorflow[node.id], *words[::-1])
+
+
+def _below_tensorflow(full):
+    """The dotted name below ``tf`` that a full name means, or None."""
+    parts = full.split(".")
+    if parts[0] == "tensorflow":
+        return ".".join(parts[2:] if parts[1:2] == ["google"] else parts[1:])
+    if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
+        return ".".join(parts[3:]) if parts[2] == "tensorflow" else None
+    return None
+
+
+def _place(node):
+    return node.lineno, node.col_offset
+
+
+def joined(*parts):
+    """Dotted names, one below the other; those that are "" or None are passed over."""
+    return ".".join(part for part in parts if part)

@@ -1,0 +1,156 @@
+"""Which packages besides a program's own files were written for the program's era.
+
+Code of the eras came as packages that are installed (tensor2tensor, mesh_tensorflow, official):
+they name what their TensorFlow had, as the program does, and have to get it from one place.
+"""
+
+import ast
+import importlib.util
+import os
+import re
+import sys
+import sysconfig
+import warnings
+
+from tpudist import machine
+from tpudist.surfaces.eras import decide, evidence
+
+#: TensorFlow, and what is made for the release at hand and comes with it.
+_TENSORFLOWS = frozenset(
+    "tensorflow tensorflow_core tensorflow_estimator tensorboard keras tf_keras tpudist".split()
+)
+_STANDARD = tuple(
+    os.path.join(os.path.realpath(sysconfig.get_paths()[name]), "")
+    for name in ("stdlib", "platstdlib")
+)
+_TEST = re.compile(r"(^|_)tests?(_|$)|(^|_)testing(_|$)")
+#: Packages that are of any program's era: they carry names of contrib on as they were, and name
+#: modules of TensorFlow's own code as they were too. With what they carry on.
+CARRIED = {"tf_slim": "tf.contrib.slim"}
+#: Words of which a file has one if it names what `of_era` asks for.
+_WORDS = re.compile(
+    rb"\bcontrib\b|(?<![a-z])tpu|TPU|CrossShard|_tower|tower_|experimental_run"
+    rb"|logical_device|\bestimator\.|^\s*from tensorflow\S* import .*\bestimator\b"
+    rb"|^(import tensorflow(\s+as\s+\w+)?\s*$|from tensorflow import)",
+    re.M,
+)
+_TPU = re.compile("(?<![a-z])tpu|TPU|CrossShard")
+#: The kinds of names by which a package tells its era; ``tf.compat.v1`` is of every one.
+TOLD = (evidence.STATED, evidence.SURFACE, evidence.FIRST_GENERATION)
+
+OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
+
+
+def place(name, path):
+    """Where a module stands that is none of the files beside the script.
+
+    Args:
+      name: its dotted name.
+      path: its file, or None.
+
+    Returns:
+      OUTSIDE of a file that somebody works on (on PYTHONPATH, or installed in editable mode),
+      INSTALLED of a package's, NOBODYS of Python's own and of TensorFlow's.
+    """
+    if not isinstance(path, str) or not path.endswith(".py"):
+        return NOBODYS
+    path = os.path.realpath(path)
+    if name.partition(".")[0] in _TENSORFLOWS:
+        return NOBODYS
+    if machine.is_installed(path) or _has_records(top(name, path)):
+        return INSTALLED
+    return NOBODYS if path.startswith(_STANDARD) else OUTSIDE
+
+
+def top(name, path):
+    """The folder of the topmost package of a module, or the module's file if it is of none."""
+    stem = os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path
+    for _ in range(name.count(".")):
+        stem = os.path.dirname(stem)
+    return stem
+
+
+def find(name):
+    """(the file or folder of an importable top package, its place), or (None, NOBODYS)."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, AttributeError, ValueError):
+        spec = None
+    if spec is None:
+        return None, NOBODYS
+    if spec.origin and spec.origin.endswith(".py"):
+        return top(name, spec.origin), place(name, spec.origin)
+    folders = list(spec.submodule_search_locations or ())
+    if not folders:
+        return None, NOBODYS
+    return folders[0], place(name, os.path.join(folders[0], "__init__.py"))
+
+
+def of_era(found, era, has_estimator):
+    """The names for which a package is taken for a part of a program.
+
+    It has to name what the installed TensorFlow has not, or TPUs, which are tpudist's; and
+    its own names may tell no other era.
+
+    Args:
+      found: its `evidence.Evidence`.
+      era: the program's.
+      has_estimator: whether the installed TensorFlow has ``tf.estimator``.
+
+    Returns:
+      A list of Evidence, empty if it is not taken.
+    """
+    plain = [each for each in found if each.kind in TOLD and not each.guarded]
+    alone = [each for each in plain if len(each.eras) == 1]
+    if alone and decide.decide(plain).era != era:
+        return []
+    newer = [each for each in found if each.kind == evidence.SECOND_GENERATION]
+    if era == "contrib" and len(newer) > len(alone):
+        return []
+    gone = [each for each in plain if "v2_2" not in each.eras]
+    if not has_estimator:
+        gone += [each for each in plain if ".estimator" in each.name]
+    return gone + [each for each in found if each.kind in TOLD and _TPU.search(each.name)]
+
+
+def names_of(place_):
+    """The evidence in the files of a package, its tests left out; what cannot be read too.
+
+    Args:
+      place_: its folder or file.
+    """
+    found = []
+    for path in _files(place_):
+        try:
+            with open(path, "rb") as file:
+                raw = file.read()
+            if b"tensorflow" not in raw or not _WORDS.search(raw):
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found += evidence.collect(ast.parse(raw), path)
+        except Exception:  # it may be of another Python, and never imported
+            continue
+    return found
+
+
+def _files(place_):
+    if os.path.isfile(place_):
+        return [place_]
+    found = []
+    for folder, below, names in os.walk(place_):
+        below[:] = sorted(each for each in below if not _TEST.search(each))
+        modules = [each for each in sorted(names) if each.endswith(".py")]
+        found += [os.path.join(folder, each) for each in modules if not _TEST.search(each[:-3])]
+    return found
+
+
+def _has_records(place_):
+    """Whether a package stands beside pip's record of what it installed there."""
+    folder = os.path.dirname(place_)
+    if folder not in sys.path:
+        return False
+    try:
+        return any(each.endswith(".dist-info") for each in os.listdir(folder))
+    except OSError:
+        return False

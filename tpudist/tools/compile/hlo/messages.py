@@ -1,0 +1,156 @@
+"""The fields of HloModuleProto that tpudist reads or writes; all others are kept.
+
+TensorFlow's own ``hlo_pb2`` moves between releases and is not there where a
+report is read without TensorFlow; protobuf, which TensorFlow brings, makes
+the classes from this table. Numbers: ``xla/service/hlo.proto`` and
+``xla/xla_data.proto`` in OpenXLA, where they never change.
+"""
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+_PACKAGE = "tpudist.tools.compile.hlo"
+
+#: {message: {field: (number, type)}}; a type ending in ``*`` is repeated.
+_MESSAGES = {
+    "ModuleWithConfig": {"module": (1, "Module")},
+    "Module": {
+        "name": (1, "string"),
+        "entry_computation_name": (2, "string"),
+        "computations": (3, "Computation*"),
+        "id": (5, "int64"),
+        "entry_computation_id": (6, "int64"),
+        "schedule": (7, "Schedule"),
+        "input_output_alias": (8, "Aliases"),
+        "stack_frame_index": (17, "bytes"),
+    },
+    "Schedule": {"sequences": (1, "Sequence*")},
+    "Sequence": {"key": (1, "int64"), "value": (2, "Order")},
+    "Order": {"instruction_ids": (1, "int64*")},
+    "Aliases": {"entries": (1, "Alias*")},
+    "Alias": {"output_shape_index": (1, "int64*"), "parameter_number": (2, "int64")},
+    "Computation": {
+        "name": (1, "string"),
+        "instructions": (2, "Instruction*"),
+        "id": (5, "int64"),
+        "root_id": (6, "int64"),
+    },
+    "Instruction": {
+        "name": (1, "string"),
+        "opcode": (2, "string"),
+        "shape": (3, "Shape"),
+        "metadata": (7, "Metadata"),
+        "literal": (8, "Literal"),
+        "parameter_number": (9, "int64"),
+        "tuple_index": (13, "int64"),
+        "window": (15, "Window"),
+        "convolution": (16, "Convolution"),
+        "channel_id": (26, "int64"),
+        "custom_call_target": (28, "string"),
+        "dot": (30, "Dot"),
+        "id": (35, "int64"),
+        "operand_ids": (36, "int64*"),
+        "control_predecessor_ids": (37, "int64*"),
+        "called_computation_ids": (38, "int64*"),
+        "sharding": (40, "Sharding"),
+        "backend_config": (43, "bytes"),
+        "replica_groups": (49, "ReplicaGroup*"),
+        "batch_group_count": (58, "int64"),
+        "comparison_direction": (63, "string"),
+        "frontend_attributes": (68, "Attributes"),
+        "use_global_device_ids": (71, "bool"),
+        "device_list": (87, "DeviceList"),
+        "iota_device_list": (92, "bytes"),
+        "mesh_device_list": (93, "bytes"),
+    },
+    "Metadata": {
+        "op_type": (1, "string"),
+        "op_name": (2, "string"),
+        "source_file": (3, "string"),
+        "source_line": (4, "int32"),
+        "stack_frame_id": (15, "int32"),
+    },
+    "Literal": {
+        "s32s": (4, "int32*"),
+        "s64s": (5, "int64*"),
+        "u32s": (6, "uint32*"),
+        "u64s": (7, "uint64*"),
+    },
+    "Window": {"dimensions": (1, "WindowDimension*")},
+    "WindowDimension": {
+        "size": (1, "int64"),
+        "stride": (2, "int64"),
+        "padding_low": (3, "int64"),
+        "window_dilation": (5, "int64"),
+        "base_dilation": (6, "int64"),
+    },
+    "Convolution": {
+        "kernel_input_feature_dimension": (3, "int64"),
+        "input_spatial_dimensions": (11, "int64*"),
+        "output_spatial_dimensions": (12, "int64*"),
+    },
+    "Dot": {"lhs_contracting_dimensions": (1, "int64*")},
+    "Attributes": {"map": (1, "Attribute*")},
+    "Attribute": {"key": (1, "string"), "value": (2, "string")},
+    "DeviceList": {"replica_groups": (1, "ReplicaGroup*")},
+    "ReplicaGroup": {"replica_ids": (1, "int64*")},
+    "Sharding": {
+        "type": (1, "int32"),
+        "tile_dimensions": (3, "int64*"),
+        "tuple_shardings": (5, "Sharding*"),
+    },
+    "Shape": {
+        "element_type": (2, "int32"),
+        "dimensions": (3, "int64*"),
+        "tuple_shapes": (4, "Shape*"),
+        "layout": (5, "Layout"),
+    },
+    "Layout": {
+        "minor_to_major": (1, "int64*"),
+        "tiles": (6, "Tile*"),
+        "element_bits": (7, "int64"),
+        "memory_space": (8, "int64"),
+    },
+    "Tile": {"dimensions": (1, "int64*")},
+}
+
+_SCALARS = {"int64": 3, "uint64": 4, "int32": 5, "uint32": 13, "bool": 8, "string": 9, "bytes": 12}
+_MESSAGE_TYPE, _OPTIONAL, _REPEATED = 11, 1, 3
+
+#: OpSharding.Type.
+REPLICATED, MAXIMAL, TUPLE, OTHER = range(4)
+
+
+def _file():
+    """The table as a FileDescriptorProto."""
+    file = descriptor_pb2.FileDescriptorProto(
+        name="tpudist/tools/compile/hlo.proto", package=_PACKAGE, syntax="proto3"
+    )
+    for name, fields in _MESSAGES.items():
+        message = file.message_type.add(name=name)
+        for field, (number, kind) in fields.items():
+            bare = kind.rstrip("*")
+            made = message.field.add(
+                name=field,
+                number=number,
+                type=_SCALARS.get(bare, _MESSAGE_TYPE),
+                label=_REPEATED if kind.endswith("*") else _OPTIONAL,
+            )
+            if bare in _MESSAGES:
+                made.type_name = ".%s.%s" % (_PACKAGE, bare)
+    return file
+
+
+def _classes():
+    """{message: class}. Releases of protobuf differ in how a class is asked for."""
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(_file().SerializeToString())
+    make = getattr(message_factory, "GetMessageClass", None) or (
+        message_factory.MessageFactory(pool).GetPrototype
+    )
+    return {
+        name: make(pool.FindMessageTypeByName("%s.%s" % (_PACKAGE, name))) for name in _MESSAGES
+    }
+
+
+_MADE = _classes()
+Module, ModuleWithConfig, Shape = _MADE["Module"], _MADE["ModuleWithConfig"], _MADE["Shape"]

@@ -1,0 +1,187 @@
+"""``tpudist.compile_step``: a replica's step through the real TPU compiler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpudist.surfaces import slices
+from tpudist.tools.compile import bridge, compiler, topologies
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    import tensorflow as tf
+
+    from tpudist.core.annotations import Strategy
+    from tpudist.tools.compile.program import Program
+    from tpudist.tools.compile.report import Report
+
+
+def compile_step(
+    strategy: Strategy,
+    step_fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    topology: str = "v5e:2x4",
+    fast: bool = False,
+    timeout: float = compiler.TIMEOUT,
+    progress: Callable[[float], object] | None = None,
+    cache: bool = True,
+    lower_with: str | None = None,
+) -> Report:
+    """Compiles a step for a TPU, without one.
+
+    Context: cross-replica; eager, in a graph, or in a ``tf.function``.
+    `step_fn` is traced once, as by ``strategy.run``, with the replica's id
+    known to the TPU only; nothing is run. Implements no page: it is tpudist's
+    own.
+
+    Args:
+      strategy: a strategy of any era, on a virtual TPU of as many replicas as
+        the step is to run on.
+      step_fn: the replica function, or a ``tf.function`` of it.
+      args: what one replica gets: arrays, tensors or ``tf.TensorSpec`` in the
+        shapes of one replica's batch; per-replica values; nests of these.
+        Anything else is passed as it is.
+      kwargs: the same by name, or None.
+      topology: the slice, such as "v5e:2x4", "v4:2x2x2" or "v5litepod-8".
+      fast: compile with few optimizations: an answer in a fraction of the
+        time, whose time and temporary memory are not those of the real
+        program.
+      timeout: seconds after which the compiler is ended.
+      progress: called with the seconds passed, now and then, while the
+        compiler works; or None.
+      cache: take the answer of an earlier run of the same compiler on the same
+        program.
+      lower_with: the Python of another environment, whose TensorFlow of 2.5 or
+        newer lowers what an older one traced here; None for this one.
+
+    Returns:
+      A `tpudist.tools.compile.report.Report`; it says whether the step compiles.
+
+    Raises:
+      CompileError: (a RuntimeError) the step cannot be lowered, or there is no
+        compiler.
+      TopologyError: (a ValueError) there is no such slice, or the replicas do
+        not fit it.
+    """
+    slice_ = check(strategy, topology)
+    return compiler.compile_program(
+        lower_step(strategy, step_fn, args, kwargs, lower_with),
+        slice_,
+        fast=fast,
+        timeout=timeout,
+        progress=progress,
+        cache=cache,
+    )
+
+
+def compile_graph(
+    graph: tf.Graph,
+    topology: str = "v5e:2x4",
+    fast: bool = False,
+    timeout: float = compiler.TIMEOUT,
+    progress: Callable[[float], object] | None = None,
+    cache: bool = True,
+    lower_with: str | None = None,
+) -> list[Report]:
+    """Compiles the TPU programs of a graph that TensorFlow's own TPUStrategy
+    built, such as a legacy script builds for a TPU.
+
+    Context: any; nothing is run. Implements no page: it is tpudist's own.
+
+    Args:
+      graph: a ``tf.Graph`` in which replicas of a native TPUStrategy (or
+        ``tpu.replicate``) were built, on a TPU or on a described one.
+      topology, fast, timeout, progress, cache, lower_with: as of
+        :func:`compile_step`.
+
+    Returns:
+      A list of `tpudist.tools.compile.report.Report`, one for each program.
+
+    Raises:
+      CompileError: (a RuntimeError) there is no program in the graph, or one
+        cannot be lowered, or there is no compiler.
+      TopologyError: (a ValueError) as of :func:`compile_step`.
+    """
+    from tpudist.tools.compile.lowering import native_programs  # It imports TensorFlow.
+
+    slice_ = slices.find(topology)
+    programs = [bridge.lower(message, lower_with) for message in native_programs.messages(graph)]
+    return [
+        compiler.compile_program(
+            each, slice_, fast=fast, timeout=timeout, progress=progress, cache=cache
+        )
+        for each in programs
+    ]
+
+
+def check(strategy: Strategy, topology: str) -> slices.Slice:
+    """The slice of that name, if the strategy's replicas fit it.
+
+    Args:
+      strategy: as of :func:`compile_step`.
+      topology: likewise.
+
+    Returns:
+      A `slices.Slice`.
+
+    Raises:
+      TopologyError: (a ValueError) as of :func:`compile_step`.
+    """
+    from tpudist.core import logical_devices  # It imports TensorFlow.
+
+    found = slices.find(topology)
+    topologies.check(
+        found, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
+    )
+    return found
+
+
+def require_lowering(lower_with: str | None = None) -> None:
+    """Refuses a TensorFlow that lowers nothing, if no other one is to do it.
+
+    Args:
+      lower_with: as of :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
+    """
+    from tpudist.tools.compile.lowering import to_hlo  # It imports TensorFlow.
+
+    if lower_with is None:
+        to_hlo.require()
+
+
+def lower_step(
+    strategy: Strategy,
+    step_fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    lower_with: str | None = None,
+) -> Program:
+    """The `program.Program` of a step; see :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) it cannot be lowered.
+    """
+    from tpudist.tools.compile.lowering import tracing  # It imports TensorFlow.
+
+    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs), lower_with)
+
+
+def lower_traced(traced: Any, lower_with: str | None = None) -> Program:
+    """The `program.Program` of a traced step.
+
+    Args:
+      traced: a `tpudist.tools.compile.lowering.tracing.Step`.
+      lower_with: as of :func:`compile_step`.
+
+    Raises:
+      CompileError: (a RuntimeError) it cannot be lowered.
+    """
+    from tpudist.tools.compile.lowering import exporting, to_hlo
+
+    if lower_with is None:
+        return to_hlo.lower(traced)
+    return bridge.lower(exporting.message(traced), lower_with)

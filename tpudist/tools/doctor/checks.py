@@ -1,0 +1,318 @@
+"""The checks: one small function each, from an ``Environment`` to findings.
+
+Every finding has the three parts of a tpudist error: what was seen, why that
+cannot work, what to type instead. A problem makes the exit code 1; a note
+does not.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+from typing import TYPE_CHECKING
+
+from tpudist import machine, surfaces
+from tpudist.tools.doctor import releases, tpu_checks
+from tpudist.tools.doctor.findings import NOTE, PROBLEM, Finding
+
+if TYPE_CHECKING:
+    from typing import Iterator, List, Optional, Sequence, Tuple
+
+    from tpudist.tools.doctor import contrib_names
+    from tpudist.tools.doctor.environment import Environment
+
+    Found = Iterator[Tuple[str, str, str, str]]
+
+    #: [(specifier, why)] of one package.
+    _Needs = List[Tuple[str, Optional[str]]]
+
+
+#: The newest Python that TensorFlow has wheels for.
+NEWEST_PYTHON = "3.13"
+
+
+def diagnose(environment: Environment) -> list[Finding]:
+    """[Finding, ...] of all checks, problems first.
+
+    Args:
+      environment: an :class:`~tpudist.tools.doctor.environment.Environment`.
+    """
+    findings = [
+        Finding(level, check.__name__, seen, why, instead)
+        for check in CHECKS
+        for level, seen, why, instead in check(environment)
+    ]
+    return sorted(findings, key=lambda finding: finding.level != PROBLEM)
+
+
+def tensorflow_missing(env: Environment) -> Found:
+    """No TensorFlow at all."""
+    if env.tensorflow or env.probe.get("path"):
+        return
+    instead = 'pip install "tpudist[tensorflow]"'
+    if not releases.within(env.python, "3.7", NEWEST_PYTHON):
+        instead = "a Python from 3.7 to %s, then %s; TensorFlow has no wheel for Python %s" % (
+            NEWEST_PYTHON,
+            instead,
+            env.python,
+        )
+    yield (
+        PROBLEM,
+        "no TensorFlow in %s" % env.executable,
+        "tpudist drives TensorFlow's own runtime and ships none",
+        instead,
+    )
+
+
+def tensorflow_shadowed(env: Environment) -> Found:
+    """A user's file called tensorflow.py is what ``import tensorflow`` runs."""
+    path = env.probe.get("path") or ""
+    if os.path.basename(path) == "tensorflow.py":
+        yield (
+            PROBLEM,
+            "import tensorflow runs %s" % path,
+            "that file hides TensorFlow from every script beside it",
+            "mv %s %s" % (path, path.replace("tensorflow.py", "my_tensorflow.py")),
+        )
+
+
+def tensorflow_broken(env: Environment) -> Found:
+    """TensorFlow is installed and does not import."""
+    error = env.probe.get("error")
+    if not error or not env.tensorflows:
+        return
+    why = "nothing that uses TensorFlow can run until it does"
+    if "exit code -4" in error:
+        why = "the processor lacks an instruction (AVX) that this wheel was built with"
+    name, version = list(env.tensorflows.items())[0]
+    yield (
+        PROBLEM,
+        "%s %s does not import: %s" % (name, version, error),
+        why,
+        "what the other problems say; if there are none: pip install "
+        "--force-reinstall %s==%s" % (name, version),
+    )
+
+
+def keras_broken(env: Environment) -> Found:
+    """TensorFlow imports and its Keras does not."""
+    error = env.probe.get("keras_error")
+    if error:
+        yield (
+            PROBLEM,
+            "tf.keras does not import: %s" % error,
+            "Keras is a package of its own, which does not fit TensorFlow %s" % env.tensorflow,
+            "what the other problems say; if there are none: pip install --force-reinstall keras",
+        )
+
+
+def tensorflow_too_old(env: Environment) -> Found:
+    """A TensorFlow from before ``tf.distribute``."""
+    if env.tensorflow and releases.within(env.tensorflow, None, "1.12"):
+        yield (
+            PROBLEM,
+            "TensorFlow %s" % env.tensorflow,
+            "tpudist needs TensorFlow 1.13 or newer",
+            'pip install --upgrade "tensorflow>=1.13.2"',
+        )
+
+
+def tensorflow_twice(env: Environment) -> Found:
+    """Two wheels that write into the same folder."""
+    wheels = {
+        name: version
+        for name, version in env.tensorflows.items()
+        if name not in machine.PARTS_OF_TENSORFLOW
+    }
+    if len(wheels) < 2:
+        return
+    differ = len(set(wheels.values())) > 1
+    keep = next(
+        (name for name in ("tensorflow-tpu", "tensorflow-cpu", "tensorflow-gpu") if name in wheels),
+        sorted(wheels)[0],
+    )
+    yield (
+        PROBLEM if differ or "tensorflow-tpu" in wheels else NOTE,
+        " and ".join("%s %s" % pair for pair in sorted(wheels.items())),
+        "they write the same files, so what imports is a mixture; uninstalling "
+        "one breaks the other (tf-keras pulls in 'tensorflow': install it with "
+        "--no-deps)",
+        "pip uninstall -y %s && pip install --no-deps --force-reinstall %s==%s"
+        % (" ".join(sorted(wheels)), keep, wheels[keep]),
+    )
+
+
+def packages_do_not_fit(env: Environment) -> Found:
+    """Packages whose release does not go with this TensorFlow's."""
+    if env.tensorflow is None:
+        return
+    requirements = [text for texts in env.requires.values() for text in texts]
+    wanted: dict[str, _Needs] = collections.OrderedDict()
+    for package, specifier, why in releases.needs(env.tensorflow, requirements):
+        wanted.setdefault(package, []).append((specifier, why))
+    for package, rows in wanted.items():
+        have = env.distributions.get(package)
+        broken = [row for row in rows if have and not releases.fits(have, row[0])]
+        declared = any(why is None for _, why in rows)
+        if broken or (declared and not have):
+            yield _misfit(env, package, have, rows, broken)
+
+
+def _misfit(
+    env: Environment, package: str, have: str | None, rows: _Needs, broken: _Needs
+) -> tuple[str, str, str, str]:
+    specifier = releases.narrowest([text for text, _ in rows if text])
+    why = next((why for _, why in broken if why), None)
+    return (
+        PROBLEM,
+        "%s %s beside TensorFlow %s, which needs %s%s"
+        % (package, have or "is missing", env.tensorflow, package, specifier),
+        why
+        or "the TensorFlow wheel declares it; without it parts of "
+        "TensorFlow fail, some of them late",
+        'pip install %s"%s%s"'
+        % ("--no-deps " if package == "tf-keras" else "", package, specifier),
+    )
+
+
+def legacy_keras_missing(env: Environment) -> Found:
+    """TF_USE_LEGACY_KERAS without the package it asks for."""
+    if (
+        env.legacy_keras
+        and releases.within(env.tensorflow, "2.15", None)
+        and "tf-keras" not in env.distributions
+    ):
+        yield (
+            PROBLEM,
+            "TF_USE_LEGACY_KERAS is set and tf-keras is not installed",
+            "tf.keras is tf_keras then, and cannot be imported",
+            machine.legacy_keras_line(releases.minor(env.tensorflow) or ""),
+        )
+
+
+def keras_of_the_eras(env: Environment) -> Found:
+    """Keras 3 alone, where code of the eras expects Keras 2."""
+    version = releases.parse(env.tensorflow)
+    if (
+        version
+        and not version.is_prerelease
+        and releases.within(env.tensorflow, "2.16", None)
+        and machine.LEGACY_KERAS not in env.variables
+        and "keras" in env.distributions
+        and "tf-keras" not in env.distributions
+    ):
+        yield (
+            NOTE,
+            "tf.keras is Keras 3 and tf-keras is not installed",
+            "code of the three eras is written for Keras 2, which tpudist gives it from there: "
+            "its optimizers, reset_states, models in TF 1 graphs, tf.layers",
+            machine.legacy_keras_line(releases.minor(env.tensorflow) or ""),
+        )
+
+
+def keras_slots(env: Environment) -> Found:
+    """Keras 3 optimizers that create their slots too late."""
+    if (
+        releases.within(env.tensorflow, "2.16", None)
+        and not env.legacy_keras
+        and releases.within(env.distributions.get("keras"), "3.0", "3.15")
+    ):
+        yield (
+            NOTE,
+            "Keras %s" % env.distributions["keras"],
+            "an optimizer first used inside strategy.run creates its slots there "
+            "and fails ('must feed a value for placeholder', keras issue 23085)",
+            "optimizer.build(model.trainable_variables) under strategy.scope()",
+        )
+
+
+def contrib_packages_missing(env: Environment) -> Found:
+    """Names of contrib that lead to a package which is not installed."""
+    missing: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
+    for use in env.contrib_elsewhere:
+        if use.package and use.package.replace("_", "-") not in env.distributions:
+            missing.setdefault(use.package, []).append(use)
+    for package, uses in missing.items():
+        yield (
+            PROBLEM,
+            "%s is not installed, and %d names of tf.contrib lead there: %s"
+            % (package, len(uses), _places(uses)),
+            "tf.contrib ended with TensorFlow 1.15, and %s carries these names on" % package,
+            _installed_by(package),
+        )
+
+
+def _installed_by(package: str) -> str:
+    if package == "tensorflow_gan":
+        return surfaces.gone_text("contrib.gan")
+    return 'pip install "tpudist[legacy]", or pip install %s' % package
+
+
+def contrib_gan_needs_run(env: Environment) -> Found:
+    """tensorflow_gan beside a TensorFlow without ``tf.estimator``, which it names."""
+    uses = [use for use in env.contrib_elsewhere if use.package == "tensorflow_gan"]
+    have = env.distributions.get("tensorflow-gan")
+    if uses and have and releases.within(env.tensorflow, "2.16", None):
+        yield (
+            NOTE,
+            "tensorflow_gan %s beside TensorFlow %s: %s" % (have, env.tensorflow, _places(uses)),
+            "it names tf.estimator, which ended with TensorFlow 2.15, and cannot be imported alone",
+            "tpudist run, under which it finds tf.estimator",
+        )
+
+
+def slim_needs_run(env: Environment) -> Found:
+    """tf_slim beside a TensorFlow that has moved modules which it names."""
+    have = env.distributions.get("tf-slim")
+    if have and releases.within(env.tensorflow, "2.15", None):
+        yield (
+            NOTE,
+            "tf_slim %s beside TensorFlow %s" % (have, env.tensorflow),
+            "it names what this TensorFlow has elsewhere (Keras' layers of TensorFlow 1, "
+            "ops.Tensor): batch_norm and create_train_op fail, with TF_USE_LEGACY_KERAS too",
+            "tpudist run, under which it finds them",
+        )
+
+
+def contrib_names_gone(env: Environment) -> Found:
+    """Names of contrib that nobody has: they raise when they are called."""
+    gone: dict[str, list[contrib_names.Use]] = collections.OrderedDict()
+    for use in env.contrib_elsewhere:
+        if use.kind == "gone":
+            gone.setdefault(use.instead, []).append(use)
+    for instead, uses in gone.items():
+        yield (
+            NOTE,
+            "%d names of tf.contrib that nobody carries on: %s" % (len(uses), _places(uses)),
+            "they can be imported and read under tpudist run, and raise when they are called",
+            instead,
+        )
+
+
+def _places(uses: Sequence[contrib_names.Use]) -> str:
+    told = ["%s (%s:%d)" % (use.name, use.path, use.line) for use in uses[:3]]
+    return ", ".join(told) + (", ..." if len(uses) > 3 else "")
+
+
+#: In the order of the report.
+CHECKS = [
+    tensorflow_missing,
+    tensorflow_shadowed,
+    tensorflow_broken,
+    keras_broken,
+    tensorflow_too_old,
+    tensorflow_twice,
+    packages_do_not_fit,
+    legacy_keras_missing,
+    keras_of_the_eras,
+    keras_slots,
+    contrib_packages_missing,
+    contrib_gan_needs_run,
+    slim_needs_run,
+    contrib_names_gone,
+    tpu_checks.chip_without_kernels,
+    tpu_checks.virtual_name,
+    tpu_checks.tpu_cannot_be_used,
+    tpu_checks.runtime_does_not_match,
+    tpu_checks.resolver_cannot_ask,
+]

@@ -1,0 +1,96 @@
+"""The names of ``tf.contrib`` in a user's files, and where each leads here.
+
+The answers are the table's (`tpudist.surfaces.lead`), as of the drop-in namespace and the
+codemod. Files are read, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import typing
+import warnings
+from typing import TYPE_CHECKING
+
+from tpudist import surfaces
+from tpudist.errors import ArgumentError
+from tpudist.surfaces.eras import evidence
+
+if TYPE_CHECKING:
+    from typing import Iterator, Sequence
+
+
+class Use(typing.NamedTuple):
+    """A name of contrib that a file uses.
+
+    Args:
+      path, line: where it stands.
+      name: dotted name below ``tf``.
+      kind: as of `tpudist.surfaces.Lead`; of a module whose names lead elsewhere "module".
+      leads_to: full dotted name; "" if nobody has it.
+      package: what has to be installed for it beside TensorFlow, as pip names it; "".
+      instead: what to type, of a name that nobody has.
+    """
+
+    path: str
+    line: int
+    name: str
+    kind: str
+    leads_to: str
+    package: str
+    instead: str
+
+
+def of_paths(paths: Sequence[str]) -> list[Use]:
+    """Every use of a name of contrib in files, and in the ``.py`` files of folders.
+
+    Raises:
+      ArgumentError: there is no such path, or a file cannot be read as Python.
+    """
+    return [each for path in paths for file in _files(path) for each in _of_file(file)]
+
+
+def _files(path: str) -> Iterator[str]:
+    if os.path.isfile(path):
+        yield path
+    elif not os.path.isdir(path):
+        raise ArgumentError(
+            "no file or folder %s" % path,
+            "tpudist doctor looks up the names in files; the working folder is %s" % os.getcwd(),
+            "tpudist doctor alone for what is installed, or a path that is there",
+        )
+    for folder, below, names in os.walk(path):
+        below[:] = sorted(name for name in below if not name.startswith((".", "__pycache__")))
+        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
+
+
+def _of_file(path: str) -> Iterator[Use]:
+    try:
+        with open(path, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(file.read())
+    except (SyntaxError, ValueError) as error:
+        raise ArgumentError(
+            "%s: %s" % (path, error),
+            "it is not Python 3, and names can only be looked up in what can be read",
+            "tpudist doctor with the files that are",
+        ) from error
+    seen = set()
+    for name, line in evidence.names_below_tensorflow(tree):
+        if name.startswith("contrib.") and (name, line) not in seen:
+            seen.add((name, line))
+            yield use(path, line, name)
+
+
+def use(path: str, line: int, name: str) -> Use:
+    """A use of a name of contrib.
+
+    Args:
+      path, line: where it stands.
+      name: dotted name below ``tf``.
+    """
+    found = surfaces.lead(name)
+    gone = found.kind == "gone"
+    kind = "module" if gone and surfaces.leads_below(name) else found.kind
+    instead = surfaces.gone_text(name) if kind == "gone" else ""
+    return Use(path, line, name, kind, found.target, found.package, instead)

@@ -1,0 +1,264 @@
+"""What this machine has: distributions, variables, chips, and whether TensorFlow imports.
+
+Everything the checks know is in one :class:`Environment`, so that a test can
+hand them any machine.
+"""
+
+from __future__ import annotations
+
+import email.parser
+import glob
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import typing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from email.message import Message
+    from typing import Any, Iterator, Sequence
+
+
+from tpudist import machine
+from tpudist.cloud import deadlines
+from tpudist.tools.doctor import contrib_names, releases
+
+#: Environment variables that decide about TPUs and Keras.
+VARIABLES = (
+    machine.TPU,
+    "TPU_NAME",
+    "COLAB_TPU_ADDR",
+    "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS",
+    "TPU_ACCELERATOR_TYPE",
+    "TPU_WORKER_HOSTNAMES",
+    "TPU_LIBRARY_PATH",
+    "TPUDIST_LIBTPU",
+    machine.LEGACY_KERAS,
+)
+
+PROBE_SECONDS = 180
+
+
+class Environment(typing.NamedTuple):
+    """One machine, as data.
+
+    Attributes:
+      python: the interpreter's version, e.g. ``"3.12.1"``.
+      executable: the interpreter's path.
+      machine: operating system and processor, e.g. ``"Linux x86_64"``.
+      distributions: {normalized name: version} of everything installed.
+      requires: {name: [requirement, ...]} of the TensorFlow wheels installed.
+      variables: {name: value} of the set ones among ``VARIABLES``.
+      probe: what :mod:`tpudist.tools.doctor.probe` saw (a dict), see there.
+      chips: the TPU device files, e.g. ``["/dev/accel0"]``.
+      runtime: the TPU runtime's version, as the user gave it or the TPU says; or None.
+      looked: what :mod:`tpudist.tools.doctor.look` saw (a dict), see there; None if no TPU
+        was asked for.
+      contrib: names of ``tf.contrib`` in the files asked about, see
+        :mod:`tpudist.tools.doctor.contrib_names`; None if none were.
+    """
+
+    python: str
+    executable: str
+    machine: str
+    distributions: dict[str, str]
+    requires: dict[str, list[str]]
+    variables: dict[str, str]
+    probe: dict[str, typing.Any]
+    chips: list[str]
+    runtime: str | None
+    looked: dict[str, typing.Any] | None = None
+    contrib: list[contrib_names.Use] | None = None
+
+    @property
+    def tensorflows(self) -> dict[str, str]:
+        """{name: version} of the installed wheels that carry TensorFlow."""
+        return {
+            name: self.distributions[name]
+            for name in machine.TENSORFLOWS
+            if name in self.distributions
+        }
+
+    @property
+    def tensorflow(self) -> str | None:
+        """The version that imports, else the one installed, else None."""
+        installed = list(self.tensorflows.values())
+        return self.probe.get("version") or (installed[0] if installed else None)
+
+    @property
+    def variant(self) -> str | None:
+        """``"tpu"``, ``"gpu"``, ``"cpu"``, or None without TensorFlow."""
+        names = " ".join(self.tensorflows)
+        if self.tensorflow is None:
+            return None
+        if "tpu" in names:
+            return "tpu"
+        return "gpu" if self.probe.get("cuda") or "gpu" in names else "cpu"
+
+    @property
+    def legacy_keras(self) -> bool:
+        """Whether TF_USE_LEGACY_KERAS asks for ``tf_keras``."""
+        return self.variables.get(machine.LEGACY_KERAS) in machine.YES
+
+    @property
+    def contrib_elsewhere(self) -> list[contrib_names.Use]:
+        """The names of contrib that this TensorFlow does not have itself."""
+        own = releases.within(self.tensorflow, None, "1.15")
+        return [] if own else list(self.contrib or ())
+
+
+def detect(
+    runtime: str | None = None, look: Sequence[str] = (), paths: Sequence[str] = ()
+) -> Environment:
+    """The :class:`Environment` of this machine; asks no network but for a TPU by its name.
+
+    Args:
+      runtime: the TPU runtime's version, if the user knows it.
+      look: arguments of :mod:`tpudist.tools.doctor.look`; empty looks at none.
+      paths: files and folders to look names of contrib up in.
+    """
+    distributions, requires = installed()
+    looked = look_at(look) if look else None
+    return Environment(
+        python=platform.python_version(),
+        executable=sys.executable,
+        machine="%s %s" % (platform.system(), platform.machine()),
+        distributions=distributions,
+        requires=requires,
+        variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
+        probe=probe_tensorflow(),
+        chips=tpu_chips(),
+        runtime=runtime or (looked or {}).get("runtime"),
+        looked=looked,
+        contrib=contrib_names.of_paths(paths) if paths else None,
+    )
+
+
+def normalize(name: str) -> str:
+    """A distribution's name as package indexes spell it: ``tf_keras`` -> ``tf-keras``."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed() -> tuple[dict[str, str], dict[str, list[str]]]:
+    """({name: version}, {TensorFlow wheel: [requirement, ...]}) on ``sys.path``.
+
+    Read from the metadata files themselves: Python 3.7 has no
+    ``importlib.metadata``, and a half-removed distribution must not stop the
+    doctor. The first of two distributions of one name counts, as for an import.
+    """
+    versions: dict[str, str] = {}
+    requires: dict[str, list[str]] = {}
+    for fields in _metadata():
+        name = normalize(fields.get("Name") or "")
+        if not name or not fields.get("Version") or name in versions:
+            continue
+        versions[name] = fields["Version"]
+        if name in machine.TENSORFLOWS:
+            requires[name] = fields.get_all("Requires-Dist") or []
+    return versions, requires
+
+
+def _metadata() -> Iterator[Message]:
+    """The headers of every distribution's metadata, in the order of ``sys.path``."""
+    for folder in sys.path:
+        for pattern in ("*.dist-info/METADATA", "*.egg-info/PKG-INFO", "*.egg-info"):
+            for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))):
+                if os.path.isfile(path):
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        yield email.parser.HeaderParser().parse(file)
+
+
+def tpu_chips() -> list[str]:
+    """The device files of TPU chips on this host (a Cloud TPU VM).
+
+    ``/dev/accel0`` is a TPU; ``/dev/accel/accel0`` is not. Newer TPUs hang on
+    VFIO, where only the PCI vendor (Google, 0x1ae0) tells them from others.
+    """
+    return sorted(glob.glob("/dev/accel[0-9]*")) or _google_vfio()
+
+
+def _google_vfio() -> list[str]:
+    for vendor in glob.glob("/sys/bus/pci/devices/*/vendor"):
+        with open(vendor) as file:
+            if file.read().strip() == "0x1ae0":
+                return sorted(glob.glob("/dev/vfio/[0-9]*"))
+    return []
+
+
+def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
+    """Imports TensorFlow in a process of its own.
+
+    Args:
+      seconds: how long that may take.
+
+    Returns:
+      The dict that :mod:`tpudist.tools.doctor.probe` prints; its ``error`` says so
+      if that process was killed, hung or printed nothing.
+    """
+    quiet = dict(_quiet(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
+    # It touches neither the chips nor the network.
+    return _last_line(["-m", "tpudist.tools.doctor.probe"], quiet, seconds)
+
+
+def look_at(arguments: Sequence[str]) -> dict[str, Any]:
+    """What :mod:`tpudist.tools.doctor.look` sees, in a process of its own; it may wait.
+
+    Args:
+      arguments: of that module, the TPU's name first.
+
+    Returns:
+      The dict that it prints, with an ``error`` where it printed none.
+    """
+    quiet = _quiet()
+    quiet.pop(machine.TPU, None)
+    seconds = PROBE_SECONDS + 5 * deadlines.seconds()
+    looked = _last_line(["-m", "tpudist.tools.doctor.look"] + list(arguments), quiet, seconds, None)
+    if isinstance(looked.get("error"), str):
+        looked["error"] = {
+            "seen": "TPU %r: %s" % (arguments[0], looked["error"]),
+            "why": "TensorFlow has the client of the TPU API, and its import failed",
+            "instead": "what the other problems say",
+        }
+    return looked
+
+
+def _quiet() -> dict[str, str]:
+    """The variables of a process that imports tpudist and TensorFlow, and says little."""
+    package = os.path.dirname(machine.PACKAGE)
+    quiet = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONWARNINGS="ignore")
+    quiet["PYTHONPATH"] = os.pathsep.join(
+        path for path in (quiet.get("PYTHONPATH"), package) if path
+    )
+    return quiet
+
+
+def _last_line(
+    arguments: Sequence[str],
+    variables: dict[str, str],
+    seconds: float,
+    stderr: int | None = subprocess.PIPE,
+) -> dict[str, Any]:
+    """The JSON in the last line that a Python process prints, or why there is none."""
+    try:
+        process = subprocess.run(
+            [sys.executable] + list(arguments),
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            universal_newlines=True,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": "import tensorflow took more than %d seconds" % seconds}
+    lines = process.stdout.strip().splitlines()
+    try:
+        return json.loads(lines[-1])
+    except (IndexError, ValueError):
+        last = ((process.stderr or "").strip().splitlines() or ["no message"])[-1]
+        return {
+            "error": "import tensorflow ended the process with exit code %d: %s"
+            % (process.returncode, last)
+        }

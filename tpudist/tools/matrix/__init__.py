@@ -1,0 +1,85 @@
+"""``tpudist matrix``: a command on several TensorFlow releases, one environment each.
+
+uv makes the environments and provides missing Pythons; they are kept in a
+cache and reused until the table's row or the project's metadata changes.
+To change: what goes into an environment (:mod:`recipe`); which releases there are is
+in releases.cfg.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from tpudist.errors import MatrixError
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Mapping
+
+    from tpudist.tools.matrix.table import Row
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs ``tpudist matrix``.
+
+    Args:
+      options: parsed ``releases``, ``random``, ``seed``, ``jobs``, ``project``,
+        ``extra``, ``tpu``, ``cache``, ``fresh``, ``fail_fast``, ``table``,
+        ``arguments`` (the command), and ``list``, ``github``, ``shell``.
+
+    Returns:
+      0 if the command passed everywhere, 1 if it failed on a release, 2 if a
+      release could not be set up, 130 after Ctrl-C.
+
+    Raises:
+      MatrixError: the request cannot be met on any release.
+      TPUNameError: there is no such virtual TPU.
+    """
+    from tpudist.tools.matrix import ci, report, schedule, table
+    from tpudist.virtual import system
+
+    system.check(options.tpu)
+    rows = table.read(options.table)
+    if options.list:
+        sys.stdout.write(listing(rows))
+        return 0
+    chosen = _chosen(rows, options)
+    if options.github or options.shell:
+        write = ci.github if options.github else ci.shell
+        sys.stdout.write(write(chosen, options))
+        return 0
+    results = schedule.run_all(chosen, options)
+    print("\n" + report.table(results), end="", flush=True)
+    return report.exit_code(results)
+
+
+def listing(rows: Mapping[str, Row]) -> str:
+    """The table of releases as text.
+
+    Args:
+      rows: {release: ``table.Row``}.
+    """
+    lines = [
+        "%-8s Python %-5s %s" % (row.release, row.python, row.requirement) for row in rows.values()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _chosen(rows: Mapping[str, Row], options: argparse.Namespace) -> list[Row]:
+    """The rows that are named, and those that are drawn."""
+    from tpudist.tools.matrix import table
+
+    named = table.select(rows, options.releases) if options.releases or not options.random else []
+    if not options.random:
+        return named
+    if options.github or options.shell:
+        raise MatrixError(
+            "--random with --%s" % ("github" if options.github else "shell"),
+            "a configuration that is written down names its releases",
+            "--releases LIST, or --releases all",
+        )
+    drawn, seed = table.draw(rows, named, options.random, options.seed)
+    names = ", ".join(row.release for row in drawn)
+    print("== drawn with --seed %d: %s" % (seed, names or "none is left"), flush=True)
+    return named + drawn

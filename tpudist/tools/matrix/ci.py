@@ -1,0 +1,139 @@
+"""Ready CI configurations: what ``tpudist matrix`` runs here, run by a CI service."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import tpudist
+from tpudist.errors import MatrixError
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Sequence
+
+    from tpudist.tools.matrix.table import Row
+
+
+#: The Python that tpudist itself runs on in CI; a release brings its own.
+_OWN_PYTHON = "3.12"
+
+_GITHUB = """\
+# Written by: {written}
+name: tpudist
+on: [push, pull_request]
+jobs:
+  tensorflow:
+    name: TensorFlow ${{{{ matrix.release }}}}
+    runs-on: ${{{{ matrix.os }}}}
+    strategy:
+      fail-fast: false
+      matrix:
+        include:
+{cells}
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: |
+            ${{{{ matrix.python }}}}
+            {own}
+      - uses: actions/cache@v4
+        with:
+          path: ~/.cache/uv
+          key: tpudist-${{{{ matrix.release }}}}-${{{{ hashFiles('setup.*', 'pyproject.toml') }}}}
+          restore-keys: tpudist-${{{{ matrix.release }}}}-
+      - run: python -m pip install "tpudist[matrix]=={version}"
+      - run: |
+          {command}
+"""
+
+_SHELL = """\
+#!/usr/bin/env bash
+# Written by: {written}
+# Keep the folders ~/.cache/uv and ~/.cache/tpudist between builds to save the downloads.
+# It needs {pythons} on PATH (uv downloads missing ones, 3.7 not).
+set -euo pipefail
+python3 -m venv .tpudist-matrix
+.tpudist-matrix/bin/pip install --quiet "tpudist[matrix]=={version}"
+.tpudist-matrix/bin/{command}
+"""
+
+
+def github(rows: Sequence[Row], options: argparse.Namespace) -> str:
+    """A GitHub workflow with one job per release, as text.
+
+    Args:
+      rows: the releases, a list of ``table.Row``.
+      options: parsed ``project``, ``extra``, ``tpu``, ``jobs``, ``arguments``.
+    """
+    cells = "\n".join(
+        '          - {release: "%s", python: "%s", os: %s}'
+        % (row.release, row.python, _runner(row))
+        for row in rows
+    )
+    return _GITHUB.format(
+        written=_written("--github", rows, options),
+        cells=cells,
+        own=_OWN_PYTHON,
+        version=tpudist.__version__,
+        command=_command("${{ matrix.release }}", options),
+    )
+
+
+def shell(rows: Sequence[Row], options: argparse.Namespace) -> str:
+    """A shell script that runs all releases one after the other, as text.
+
+    Args:
+      rows, options: see :func:`github`.
+    """
+    pythons = sorted({row.python for row in rows}, key=lambda text: int(text.split(".")[1]))
+    return _SHELL.format(
+        written=_written("--shell", rows, options),
+        version=tpudist.__version__,
+        pythons=", ".join("python" + each for each in pythons),
+        command=_command(_names(rows), options),
+    )
+
+
+def _runner(row: Row) -> str:
+    """GitHub's newer images have no Python 3.7."""
+    return "ubuntu-22.04" if row.python == "3.7" else "ubuntu-latest"
+
+
+def _names(rows: Sequence[Row]) -> str:
+    return ",".join(row.release for row in rows)
+
+
+def _written(form: str, rows: Sequence[Row], options: argparse.Namespace) -> str:
+    return _command(_names(rows), options).replace("matrix", "matrix " + form, 1)
+
+
+def _command(releases: str, options: argparse.Namespace) -> str:
+    """The ``tpudist matrix`` command of the same options.
+
+    Raises:
+      MatrixError: it has no form on one line.
+    """
+    if any("\n" in each for each in options.arguments):
+        raise MatrixError(
+            "a command of several lines: %r" % (options.arguments,),
+            "a CI configuration has one line for it",
+            "a script in your project: tpudist matrix ... -- python script.py",
+        )
+    words = ["tpudist", "matrix", "--releases", releases]
+    if options.project != ".":
+        words += ["--project", shlex.quote(options.project)]
+    for each in options.extra:
+        words += ["--with", shlex.quote(each)]
+    if options.tpu != "virtual:8":
+        words += ["--tpu", shlex.quote(options.tpu)]
+    if options.table:
+        words += ["--table", shlex.quote(options.table)]
+    if options.jobs != 1:
+        words += ["--jobs", str(options.jobs)]
+    if options.fail_fast:
+        words.append("--fail-fast")
+    if options.arguments:
+        words += ["--"] + [shlex.quote(each) for each in options.arguments]
+    return " ".join(words)

@@ -1,0 +1,138 @@
+"""Runs the user's command in an environment; what it prints is shown as it comes."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from tpudist.errors import MatrixError
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+    from tpudist.tools.matrix.environments import Environment
+    from tpudist.tools.matrix.table import Row
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+#: Lines that tell what failed, best first; the first line of the best kind counts.
+_TELLING = (
+    re.compile(r"^(FAILED|ERROR) "),
+    re.compile(r"^E  +\S"),
+    re.compile(r"^[\w.]*(Error|Exception|Interrupt)\b"),
+)
+
+#: How long a command gets to end by itself after Ctrl-C, in seconds.
+_PATIENCE = 10
+
+
+def variables(environment: Environment, row: Row, tpu: str) -> dict[str, str]:
+    """The variables that a command in an environment gets.
+
+    Args:
+      environment: an ``environments.Environment``.
+      row: the release's ``table.Row``; its own variables win.
+      tpu: what TPUDIST_TPU is set to, e.g. ``"virtual:8"``.
+
+    Returns:
+      A dict. TPUDIST_EXPECT_TF is the TensorFlow of the row, such as "2.16" of
+      the row "2.16-tf-keras", for tests that ask.
+    """
+    found = dict(
+        os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.minor, VIRTUAL_ENV=environment.folder
+    )
+    found.update(row.environment)
+    found["PATH"] = environment.scripts + os.pathsep + found.get("PATH", os.defpath)
+    found.pop("PYTHONHOME", None)
+    return found
+
+
+def run(
+    command: list[str],
+    env: Mapping[str, str],
+    show: Callable[[str], object] | None = None,
+    started: Callable[[subprocess.Popen[bytes]], object] | None = None,
+) -> tuple[int, str]:
+    """Runs a command to its end.
+
+    Args:
+      command: a list of str; the first is looked for in the environment first.
+      env: what :func:`variables` returns.
+      show: called with each piece of text printed; standard output if None.
+      started: called with the process.
+
+    Returns:
+      (exit code, everything it printed).
+
+    Raises:
+      MatrixError: there is no such command.
+      KeyboardInterrupt: Ctrl-C, once the command has ended too.
+    """
+    program = shutil.which(command[0], path=env["PATH"])
+    if program is None:
+        raise MatrixError(
+            "command %r" % command[0],
+            "the environment has no such command",
+            "--with %s, or a command that it has" % command[0],
+        )
+    process = subprocess.Popen(
+        [program] + command[1:], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    if started:
+        started(process)
+    printed: Any = process.stdout
+    try:
+        text = _follow(printed.fileno(), show or echo)
+        return process.wait(), text
+    except BaseException:
+        end(process)
+        raise
+    finally:
+        printed.close()
+
+
+def _follow(pipe: int, show: Callable[[str], object]) -> str:
+    """Passes output on piece by piece, so that a line of dots is shown as it grows."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    pieces = []
+    while True:
+        data = os.read(pipe, 65536)
+        pieces.append(decoder.decode(data, final=not data))
+        show(pieces[-1])
+        if not data:
+            return "".join(pieces)
+
+
+def echo(text: str) -> None:
+    """Shows a text on standard output, at once."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Waits for a command that got the same Ctrl-C; ends it if it does not end."""
+    for stop in (None, process.terminate, process.kill):
+        if stop:
+            stop()
+        try:
+            process.wait(_PATIENCE)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def first_failing_line(text: str) -> str:
+    """The line that best says what failed; the last line if none is telling."""
+    lines = [line.rstrip() for line in _COLOUR.sub("", text).splitlines() if line.strip()]
+    for pattern in _TELLING:
+        for line in lines:
+            if pattern.match(line):
+                return line
+    return lines[-1] if lines else ""

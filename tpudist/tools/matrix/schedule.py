@@ -1,0 +1,188 @@
+"""The releases of one run: one after the other, or several at once."""
+
+from __future__ import annotations
+
+import collections
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from tpudist.errors import MatrixError, TpudistError
+from tpudist.tools.matrix import cache, environments, recipe, report, running
+
+if TYPE_CHECKING:
+    import argparse
+    import subprocess
+    from typing import Callable, Sequence
+
+    from tpudist.tools.matrix.table import Row
+
+    Echo = Callable[[str], object]
+
+
+#: Environments are made one at a time: a build of the user's project writes
+#: into the project's own folder.
+_SETTING_UP = threading.Lock()
+_SHOWING = threading.Lock()
+
+
+def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[report.Result]:
+    """[report.Result, ...], one per row, whatever happens to any of them.
+
+    Args:
+      rows: the releases, a list of ``table.Row``.
+      options: see ``tpudist.tools.matrix.run``.
+
+    Raises:
+      MatrixError: nothing can be run; raised before anything is done.
+    """
+    if options.jobs < 1:
+        raise MatrixError(
+            "--jobs %d" % options.jobs, "no release would run", "--jobs 1, or more to run several"
+        )
+    environments.find_uv()
+    folder, _ = recipe.split(options.project)
+    root = cache.folder(options.cache)
+    for gone in cache.prune(root):
+        print("   removed %s" % gone, flush=True)
+    schedule = Schedule(rows, cache.of_project(root, folder), options)
+    return schedule.run() if options.jobs == 1 else schedule.run_side_by_side()
+
+
+class Schedule:
+    """Releases that wait, run and have run.
+
+    Args:
+      rows: the releases, a list of ``table.Row``.
+      kept: the folder of the project's environments.
+      options: see ``tpudist.tools.matrix.run``.
+    """
+
+    def __init__(self, rows: Sequence[Row], kept: str, options: argparse.Namespace) -> None:
+        self._kept, self._options = kept, options
+        self._rows = list(rows)
+        self._waiting = collections.deque(range(len(rows)))
+        self._at_work: set[int] = set()
+        self._ended: collections.deque[int] = collections.deque()
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._stopped = self._interrupted = False
+        self._results = [_without_a_run(row, report.NOT_RUN) for row in rows]
+
+    def run(self) -> list[report.Result]:
+        """The results of all, one after the other; what they print is shown as it comes."""
+        while self._waiting and not self._stopped:
+            self._take(self._waiting.popleft(), running.echo)
+        return self._results
+
+    def run_side_by_side(self) -> list[report.Result]:
+        """The results of all, ``options.jobs`` at once; each is shown when it is done."""
+        workers = [threading.Thread(target=self._work) for _ in range(self._options.jobs)]
+        try:
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                while worker.is_alive():
+                    worker.join(0.2)
+                    self._settle()
+        except KeyboardInterrupt:
+            self._interrupt(workers)
+        return self._results
+
+    def _settle(self) -> None:
+        """Believes the results so far: no Ctrl-C had come when their commands ended.
+
+        Python tells the main thread alone of a Ctrl-C, up to 0.2 seconds late if
+        another took it; a command may have ended of it by then.
+        """
+        while self._ended:
+            self._at_work.discard(self._ended.popleft())
+
+    def _interrupt(self, workers: Sequence[threading.Thread]) -> None:
+        """Ends the running commands, which got the same Ctrl-C; a late worker does nothing."""
+        self._stopped = self._interrupted = True
+        interrupted = {
+            number for number in self._at_work if self._results[number].word != report.PASSED
+        }
+        for process in self._processes:
+            running.end(process)
+        for worker in workers:
+            if worker.is_alive():
+                worker.join()
+        for number in interrupted:
+            self._results[number] = self._results[number]._replace(
+                word=report.INTERRUPTED, code=None, line=""
+            )
+
+    def _work(self) -> None:
+        while not self._stopped:
+            try:
+                number = self._waiting.popleft()
+            except IndexError:
+                return
+            said: list[str] = []
+            self._at_work.add(number)
+            try:
+                self._take(number, said.append)
+            finally:
+                self._ended.append(number)
+                with _SHOWING:
+                    running.echo("".join(said))
+
+    def _take(self, number: int, echo: Echo) -> None:
+        """Runs one release; after Ctrl-C, or a failure with --fail-fast, no other starts."""
+        row = self._rows[number]
+        echo("== %s (%d of %d)\n" % (row.release, number + 1, len(self._rows)))
+        self._results[number] = result = self._result(row, echo)
+        stopping = (report.FAILED, report.NOT_SET_UP) if self._options.fail_fast else ()
+        if result.word in stopping + (report.INTERRUPTED,):
+            self._stopped = True
+
+    def _result(self, row: Row, echo: Echo) -> report.Result:
+        """The `Result` of one release."""
+        told = _without_a_run(row, report.READY)
+        try:
+            environment = self._environment(row, echo)
+            told = told._replace(tensorflow=environment.tensorflow, python=environment.python)
+            echo("   TensorFlow %s on Python %s\n" % (told.tensorflow, told.python))
+            return self._command(row, environment, echo, told) if self._options.arguments else told
+        except TpudistError as error:
+            said = "tpudist: error: %s\n" % error
+            sys.stderr.write(said) if echo is running.echo else echo(said)
+            return told._replace(word=report.NOT_SET_UP, line=error.seen)
+        except KeyboardInterrupt:
+            return told._replace(word=report.INTERRUPTED)
+
+    def _environment(self, row: Row, echo: Echo) -> environments.Environment:
+        options = self._options
+        made = recipe.Recipe(row, options.project, ["pytest"] + options.extra, recipe.own())
+        folder = os.path.join(self._kept, row.release)
+        with _SETTING_UP:
+            return environments.prepare(made, folder, options.fresh, lambda line: echo(line + "\n"))
+
+    def _command(
+        self, row: Row, environment: environments.Environment, echo: Echo, told: report.Result
+    ) -> report.Result:
+        """The `Result` of the command in a ready environment."""
+        start = time.time()
+        code, text = running.run(
+            [each.replace("{release}", row.release) for each in self._options.arguments],
+            running.variables(environment, row, self._options.tpu),
+            echo,
+            self._note,
+        )
+        told = told._replace(code=code, seconds=time.time() - start)
+        if code == 0:
+            return told._replace(word=report.PASSED)
+        return told._replace(word=report.FAILED, line=running.first_failing_line(text))
+
+    def _note(self, process: subprocess.Popen[bytes]) -> None:
+        """Notes a command that has started; one that came too late for Ctrl-C ends."""
+        self._processes.append(process)
+        if self._interrupted:
+            process.terminate()
+
+
+def _without_a_run(row: Row, word: str) -> report.Result:
+    return report.Result(row.release, "", "", word, None, None, "")

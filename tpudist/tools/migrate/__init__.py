@@ -1,0 +1,130 @@
+"""``tpudist migrate``: moves a code base from one era to the next.
+
+Code is read by libcst and never run; names are resolved, not guessed, and no TensorFlow
+is imported. To change: a rule of :mod:`tpudist.tools.migrate.rules`, one a file.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from tpudist.errors import MigrateError
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Sequence
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the verb.
+
+    Args:
+      options: see `tpudist.tools.migrate.options`.
+
+    Returns:
+      0 if nothing is left to do; 1 if a use is left, or with ``--check`` if a
+      file would change; 2 if a file was refused.
+
+    Raises:
+      MigrateError: libcst is missing, the options do not fit together, or there
+        are no files.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()  # trees are many small objects: a quarter of the time went there
+    try:
+        return _checked(options)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _checked(options: argparse.Namespace) -> int:
+    from tpudist.tools.migrate import settings
+
+    if not options.list_rules:
+        settings.apply(options)
+        _check(options)
+    try:
+        import libcst
+
+        del libcst
+    except ImportError as error:
+        _check_paths(options)  # with libcst each is refused by itself, and the others are read
+        raise MigrateError(
+            "libcst is not installed (%s)" % error,
+            "tpudist migrate reads and writes code with it",
+            'pip install "tpudist[migrate]"',
+        ) from error
+    from tpudist.tools.migrate import console, rules
+
+    if options.list_rules:
+        print(console.rules(rules.load()))
+        return 0
+    _check_rules(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
+    if options.paths == ["-"]:
+        from tpudist.tools.migrate import standard_input
+
+        return standard_input.run(options)
+    return _run(options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    if not options.paths:
+        raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
+    if options.to is None and options.level == "full":
+        raise MigrateError(
+            "no --to",
+            "which names to write depends on it",
+            "--to contrib|2.0|2.2|latest, or --level import",
+        )
+    if options.jobs is not None and options.jobs < 1:
+        raise MigrateError(
+            "--jobs %d" % options.jobs,
+            "files are read by one process at least",
+            "--jobs 1, or no --jobs for one a CPU",
+        )
+
+
+def _check_paths(options: argparse.Namespace) -> None:
+    missing = [each for each in options.paths if each != "-" and not os.path.exists(each)]
+    if missing:
+        raise MigrateError(
+            "no file or folder %s" % missing[0],
+            "the working folder is %s" % os.getcwd(),
+            "a path that is there",
+        )
+
+
+def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
+    for name in options.only + options.skip:
+        if name not in known:
+            raise MigrateError(
+                "rule %r" % name, "there is no such rule", "one of " + ", ".join(known)
+            )
+
+
+def _run(options: argparse.Namespace) -> int:
+    from tpudist.tools.migrate import console, file_runs, outcomes, report, spool
+
+    results, looked, passed_over = file_runs.results(options)
+    if not looked:
+        raise MigrateError(
+            "no .py or .ipynb file below " + ", ".join(options.paths),
+            "there is nothing to read",
+            "a path that has some",
+        )
+    if options.write:
+        console.warn_of_changes(options.paths)
+        results = spool.Spool(map(file_runs.write, results))
+    if options.diff:
+        for result in results:
+            sys.stdout.write(console.diff(result))
+    page = sys.stderr if options.report or options.diff else sys.stdout
+    for line in console.lines(results, looked, options, passed_over):
+        print(line, file=page)
+    if options.report:
+        print(report.FORMS[options.report](results, looked, options))
+    return outcomes.exit_code(results, options.check)

@@ -1,0 +1,124 @@
+"""Imports that stay and that no TensorFlow of today can do, which is told."""
+
+import libcst as cst
+
+from tpudist import surfaces
+from tpudist.surfaces.eras import names as era_names
+from tpudist.tools.migrate import imports
+from tpudist.tools.migrate.resolution import gone_words, import_origins, tensorflow_names
+from tpudist.tools.migrate.resolution.module import dotted_name
+
+
+def covered(name, era):
+    """Whether the drop-in namespace of an era answers for a dotted name below ``tf``."""
+    names = set(surfaces.DROPINS[era])
+    if era == "contrib":
+        if surfaces.lead(name).kind != "gone":
+            return True
+        names.update(surfaces.MOVED, surfaces.LEADS, surfaces.WRITTEN)
+    return any(
+        key == name or key.startswith(name + ".") or name.startswith(key + ".") for key in names
+    )
+
+
+def leave_contrib(plan_, relocation, era):
+    """Notes imports of contrib modules that stay, which no later TensorFlow has.
+
+    Args:
+      plan_: the `Plan`, with all edits.
+      relocation: the `Relocation` of the imports, None if they stay.
+      era: the era whose drop-in namespace the file uses afterwards; "" for none.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, bound in _imported(node):
+            below = tensorflow_names.below_tensorflow(full) or ""
+            stays = below.partition(".")[0] == "contrib" and below not in surfaces.NAMES["v2_0"]
+            moves = relocation is not None and relocation.moves_on(below)
+            if (
+                stays
+                and not moves
+                and not (era and covered(below, era))
+                and not (bound and imports.dropped(plan_, node, full, bound))
+            ):
+                plan_.leave(
+                    node,
+                    "gone-contrib",
+                    "import of %s: tf.contrib ended with TensorFlow 1.15" % full,
+                    surfaces.gone_text(below),
+                )
+
+
+def leave_names(plan_, rule):
+    """Notes imports of what is in no TensorFlow of today, each name once.
+
+    Args:
+      plan_: the `Plan` of the step to latest.
+      rule: the rule's name.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, _ in _imported(node):
+            below = tensorflow_names.below_tensorflow(full) or ""
+            if plan_.ignores(node, rule) or below.partition(".")[0] == "contrib":
+                continue
+            name = surfaces.gone_today(below)
+            if name in surfaces.KEPT_IN_V1 and is_v1(plan_, full):
+                continue
+            instead = surfaces.instead_of_gone(name) if name else ""
+            if name is None and full.partition(".")[0] == "tensorflow":
+                name = surfaces.gone_module(below)
+                instead = surfaces.instead_of_module(below)
+            why = "not in every TensorFlow of today"
+            if name is None and era_names.is_below(below, (gone_words.OWN_KERAS,)):
+                name, instead = below, surfaces.instead_of_module(below)
+                why = "tf.keras knows nothing of it since TensorFlow 2.6"
+            if name and below not in plan_.told and not _is_tried(plan_.module, node):
+                plan_.told.update([name, below])
+                plan_.leave(node, rule, "import of %s: %s" % (full, why), instead)
+
+
+def leave_names_of_2_2(plan_, rule):
+    """As `leave_names`, of what TensorFlow 2.2 has not.
+
+    Args:
+      plan_: the `Plan` of a migration that ends at 2.2.
+      rule: the rule's name.
+    """
+    for node in plan_.module.nodes.imports:
+        for full, _ in _imported(node):
+            name = tensorflow_names.below_tensorflow(full)
+            if name not in surfaces.GONE_BY_2_2 or name in plan_.told:
+                continue
+            kept = name in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan_, full)
+            if not kept and not _is_tried(plan_.module, node):
+                plan_.told.add(name)
+                seen = "import of %s: not in TensorFlow 2.2" % full
+                plan_.leave(node, rule, seen, surfaces.GONE_BY_2_2[name])
+
+
+def is_v1(plan_, full):
+    """Whether an import is, or becomes, one of ``tf.compat.v1``."""
+    return ".compat.v1." in full + "." or plan_.survey.wants_v1(plan_.module.path)
+
+
+def renames(plan_):
+    """Whether an import of a file is of a name that today's TensorFlow has elsewhere."""
+    return any(
+        tensorflow_names.below_tensorflow(full) in surfaces.RENAMED_TODAY
+        for node in plan_.module.nodes.imports
+        for full, _ in _imported(node)
+    )
+
+
+def _imported(node):
+    """As `import_origins.imported`; of ``from x import *``, x and no bound name."""
+    if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
+        if not node.relative:
+            yield dotted_name(node.module), ""
+    else:
+        yield from import_origins.imported(node)
+
+
+def _is_tried(module, node):
+    """Whether an import stands in a ``try`` that has an answer to its failing."""
+    around = module.around(node, cst.Try)
+    return around is not None and bool(around.handlers)

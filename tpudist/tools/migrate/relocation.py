@@ -1,0 +1,141 @@
+"""Where imported names are after a step.
+
+A step leads to an era's drop-in namespace, "latest" to plain TensorFlow. A file
+of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
+meaning.
+"""
+
+from tpudist import surfaces
+from tpudist.surfaces.eras import names as era_names
+from tpudist.tools.migrate.resolution import tensorflow_names
+
+_HOMES = {
+    "contrib": "tpudist.contrib.tensorflow",
+    "v2_0": "tpudist.v2_0.tensorflow",
+    "v2_2": "tpudist.v2_2.tensorflow",
+    "latest": "tensorflow",
+}
+#: Folders of TensorFlow's own code: packages of ``tensorflow``, of no ``compat.v1``.
+_OWN_CODE = frozenset(
+    ("_api", "autodiff", "compiler", "core", "dtensor", "examples", "include", "python")
+    + ("security", "stream_executor", "tools", "tsl")
+)
+_OF_LITE = (["profiling"], ["testing"], ["toco"], ["tools"])
+#: Modules that ``compat.v1`` has as attributes only: no import goes below them since 2.16.
+_NOT_BELOW_V1 = ("keras.",)
+_V1 = "tensorflow.compat.v1."
+_PACKAGES = ("tf_slim", "tensorflow_probability", "tpudist.legacy.contrib_ports")
+#: Attributes of their package, with no module to import names from.
+_NO_MODULES = ("tensorflow_probability.distributions.",)
+
+
+class Relocation:
+    """Where imported names are after a step.
+
+    Args:
+      target: an era, or "latest".
+      sources: the eras whose drop-in imports move.
+      plain: whether imports of TensorFlow itself move too.
+      v1: whether they become those of ``compat.v1``.
+      successors: {old dotted name: new one}.
+      mixed: whether names that only TensorFlow 1 has become those of ``compat.v1``.
+    """
+
+    def __init__(self, target, sources=(), plain=False, v1=False, successors=(), mixed=False):
+        self._home, self._sources = _HOMES[target], tuple(sources)
+        self._dropins = surfaces.DROPINS.get(target, ())
+        self.plain, self._v1, self._mixed = plain, v1, mixed
+        self._successors = dict(successors)
+
+    def __call__(self, full):
+        """The new full name of an imported one; the same if it stays."""
+        home, rest = self._split(full)
+        if home is None:
+            return full
+        compat, inner = _compat(rest)
+        new = self._successors.get(inner) or self._carried_on(inner)
+        if new.startswith(_PACKAGES):
+            return new
+        if is_own_code(new):
+            return self._own_code(new)
+        if self._has_none(new) and not is_googles(full):
+            return full
+        v1 = self._v1 or self._mixed and era_names.is_first_generation(inner)
+        if not compat and v1 and not new.startswith("_"):
+            compat = "compat.v1"
+        if compat == "compat.v1" and inner == "distribute.experimental.TPUStrategy":
+            new = inner
+        if compat == "compat.v1" and home == "tensorflow" and new.startswith(_NOT_BELOW_V1):
+            compat = ""
+        if home == "tensorflow" and not compat and new.startswith("distribute."):
+            compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
+        return ".".join(part for part in (home, compat, new) if part)
+
+    def _has_none(self, dotted):
+        """Whether neither a later TensorFlow nor the era's drop-in has a dotted name."""
+        return dotted.partition(".")[0] == "contrib" and self._home != _HOMES["contrib"]
+
+    def _carried_on(self, inner):
+        """What a name or module of contrib is imported as; the same if there is no import."""
+        if not self._successors or inner.partition(".")[0] != "contrib":
+            return inner
+        if inner.startswith("contrib.tpu.python."):
+            public = self._successors.get(surfaces.public_name(inner))
+            if public:
+                return public
+        new = surfaces.successor(inner)
+        if new is None or new.target.startswith(_NO_MODULES):
+            return inner
+        return new.target[len(_V1) :] if new.target.startswith(_V1) else new.target
+
+    def _own_code(self, inner):
+        """Modules of TensorFlow's own code stay, but for what an era answers for."""
+        covered = any((key + ".").startswith(inner + ".") for key in self._dropins)
+        return "%s.%s" % (self._home if covered else "tensorflow", inner)
+
+    def _split(self, full):
+        parts = full.split(".")
+        if is_googles(full):
+            if parts[2:] and not tensorflow_names.may_be_starred(parts[2]):
+                return None, ""  # Google's own
+            parts = [parts[0], *parts[2:]]
+        if parts[0] == "tensorflow" and self.plain:
+            return self._home, ".".join(parts[1:])
+        if parts[0] == "tpudist" and len(parts) > 1 and parts[1] in self._sources:
+            if parts[2:3] == ["tensorflow"]:
+                return self._home, ".".join(parts[3:])
+            below = tensorflow_names.below_tensorflow(full)
+            if below:
+                return self._home, below
+        return None, ""
+
+    def moves_on(self, inner):
+        """Whether an import of a name of contrib moves to what carries it on."""
+        return self._carried_on(inner) != inner
+
+    def leaves(self, full):
+        """Whether a name is of an era's tpudist that is left, and has no successor."""
+        parts = full.split(".")
+        return parts[0] == "tpudist" and parts[1] in self._sources and not self.moves(full)
+
+    def moves(self, full):
+        """Whether an imported name moves."""
+        return self(full) != full
+
+
+def is_googles(full):
+    """Whether an imported name is below ``tensorflow.google``, which Google's own has alone."""
+    return full.split(".")[:2] == ["tensorflow", "google"]
+
+
+def is_own_code(dotted):
+    """Whether a dotted name below ``tensorflow`` is of its own code, no public name."""
+    first, *rest = dotted.split(".")
+    return first in _OWN_CODE or "python" in rest or (first == "lite" and rest[:1] in _OF_LITE)
+
+
+def _compat(rest):
+    for compat in ("compat.v1", "compat.v2"):
+        if rest == compat or rest.startswith(compat + "."):
+            return compat, rest[len(compat) + 1 :]
+    return "", rest

@@ -1,0 +1,178 @@
+"""What TensorFlow's names are: which dotted name makes a strategy, a resolver, ...
+
+Reads the table (`tpudist.surfaces`); imports no TensorFlow and no libcst.
+"""
+
+import re
+
+from tpudist import surfaces
+from tpudist.surfaces.eras.names import without_compat
+
+_STRATEGY = re.compile(
+    r"^(contrib\.)?distribute\.(experimental\.|python\.\w+\.)?\w*Strategy(V[12])?$"
+    r"|^python\.distribute\.\w+\.\w*Strategy(V[12])?$"
+)
+_OPTIMIZER = re.compile(r"^train\.\w+Optimizer$")
+
+_RESULTS = {
+    "contrib.distribute.get_distribution_strategy": "strategy",
+    "distribute.get_strategy": "strategy",
+    "contrib.distribute.get_cross_tower_context": "strategy",
+    "get_tower_context": "context",
+    "contrib.distribute.get_tower_context": "context",
+    "distribute.get_replica_context": "context",
+    "contrib.distribute.get_replica_context": "context",
+    "contrib.cluster_resolver.TPUClusterResolver": "resolver",
+    "distribute.cluster_resolver.TPUClusterResolver": "resolver",
+}
+
+#: (kind, attribute) -> the kind it is, or that calling it gives.
+_ATTRIBUTES = {
+    ("strategy", "extended"): "extended",
+    ("context", "distribution_strategy"): "strategy",
+    ("context", "strategy"): "strategy",
+}
+_METHODS = {
+    ("strategy", "distribute_dataset"): "function_dataset",
+    ("strategy", "experimental_distribute_dataset"): "dataset",
+    ("strategy", "experimental_distribute_datasets_from_function"): "function_dataset",
+    ("strategy", "distribute_datasets_from_function"): "function_dataset",
+    ("strategy", "make_dataset_iterator"): "strategy_iterator",
+    ("strategy", "make_input_fn_iterator"): "strategy_iterator",
+    ("strategy", "run_steps_on_dataset"): "loop",
+    ("dataset", "make_initializable_iterator"): "iterator",
+    ("dataset", "make_one_shot_iterator"): "iterator",
+    ("function_dataset", "make_initializable_iterator"): "iterator",
+    ("function_dataset", "make_one_shot_iterator"): "iterator",
+    ("strategy", "experimental_make_numpy_iterator"): "numpy_iterator",
+}
+
+#: (kind, method) -> what the first parameter is of a function passed to it.
+CALLBACKS = {
+    ("strategy", "run_steps_on_dataset"): "steps_context",
+    ("context", "merge_call"): "strategy",
+    ("strategy", "call_for_each_tower"): "",
+    ("strategy", "call_for_each_replica"): "",
+    ("strategy", "experimental_run_v2"): "",
+    ("strategy", "run"): "",
+}
+
+KINDS = (
+    frozenset(_RESULTS.values())
+    | frozenset(_ATTRIBUTES.values())
+    | frozenset(_METHODS.values())
+    | {"steps_context", "optimizer"}
+)
+#: The kinds that only a strategy, or what makes one, gives.
+OF_STRATEGIES = KINDS - {"resolver", "optimizer"}
+
+#: (the kind that it comes from, "" for none; a word without which nothing gives it; a kind).
+_GIVEN = [("", dotted.rpartition(".")[2], kind) for dotted, kind in _RESULTS.items()]
+_GIVEN += [(*key, kind) for key, kind in {**_METHODS, **_ATTRIBUTES, **CALLBACKS}.items() if kind]
+
+#: What an object of a kind is called.
+DESCRIPTIONS = {
+    "strategy": "a strategy",
+    "extended": "a strategy's extended",
+    "context": "a replica context",
+    "steps_context": "the context of run_steps_on_dataset",
+    "resolver": "a cluster resolver",
+    "dataset": "a distributed dataset",
+    "function_dataset": "a distributed dataset",
+    "numpy_iterator": "a strategy's iterator",
+    "strategy_iterator": "a strategy's iterator",
+    "iterator": "an iterator",
+    "loop": "the result of run_steps_on_dataset",
+    "optimizer": "an optimizer of tf.train",
+}
+
+
+#: What names of the table and of TensorFlow 1 begin with.
+_FIRST = {"contrib", "compat"}.union(
+    name.partition(".")[0]
+    for every in (surfaces.FIRST_GENERATION, *surfaces.NAMES.values())
+    for name in every
+)
+
+
+def may_be_starred(name):
+    """Whether a name that nothing binds may be one of ``from tensorflow import *``."""
+    return name in _FIRST
+
+
+def below_tensorflow(full):
+    """The dotted name below ``tf`` that a full name means.
+
+    Args:
+      full: such as "tensorflow.compat.v1.Session",
+        "tpudist.contrib.tensorflow.contrib" or "tpudist.contrib.TPUStrategy".
+
+    Returns:
+      "Session", "contrib", "contrib.distribute.TPUStrategy"; "" for
+      TensorFlow itself; None for what is not TensorFlow's.
+    """
+    parts = full.split(".")
+    if parts[0] == "tensorflow":
+        return without_compat(".".join(parts[1:]))
+    if parts[0] == "tpudist" and len(parts) > 2 and parts[1] in surfaces.ERAS:
+        if parts[2] == "tensorflow":
+            return without_compat(".".join(parts[3:]))
+        return _exported(parts[1], parts[2])
+    return None
+
+
+def _exported(era, name):
+    """The dotted name of what ``tpudist.<era>`` exports under `name`."""
+    target = surfaces.EXPORTS[era].get(name)
+    if target and target.startswith("tensorflow:"):
+        return target.partition(":")[2]
+    found = [
+        dotted
+        for dotted, other in surfaces.DROPINS[era].items()
+        if target
+        and other == target
+        and dotted.rpartition(".")[2] in (name, "experimental_" + name)
+    ]
+    if not found:
+        return None
+    return min(found, key=lambda dotted: (not dotted.startswith("contrib."), len(dotted)))
+
+
+def is_strategy_class(dotted):
+    """Whether a dotted name below ``tf`` is a class of strategies."""
+    return bool(_STRATEGY.match(dotted))
+
+
+def result_of(dotted):
+    """The kind of what calling a dotted name below ``tf`` returns, or None."""
+    if is_strategy_class(dotted):
+        return "strategy"
+    if _OPTIMIZER.match(dotted):
+        return "optimizer"
+    return _RESULTS.get(dotted)
+
+
+def kinds(has):
+    """The kinds of objects that there may be in a code base.
+
+    Args:
+      has: tells whether some file of it has a word.
+
+    Returns:
+      A set of some of `KINDS`. A strategy may come from anywhere.
+    """
+    found, size = {"strategy", "optimizer", ""}, 0
+    while len(found) > size:
+        size = len(found)
+        found.update(kind for owner, word, kind in _GIVEN if owner in found and has(word))
+    return found - {""}
+
+
+def attribute_of(kind, name):
+    """The kind of an attribute that is no method, or None."""
+    return _ATTRIBUTES.get((kind, name))
+
+
+def method_result(kind, name):
+    """The kind of what a method returns, or None."""
+    return _METHODS.get((kind, name))

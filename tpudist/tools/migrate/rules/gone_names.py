@@ -1,0 +1,70 @@
+"""Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ...
+
+Each is told at its first use in a file.
+"""
+
+import libcst as cst
+
+from tpudist import surfaces
+from tpudist.tools.migrate.resolution import import_origins
+
+STEP = "latest"
+NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
+_NAMES = {**surfaces.GONE, **surfaces.GONE_TODAY, **surfaces.private_names()}
+USES = [("tf", name) for name in _NAMES if name.partition(".")[0] != "contrib"]
+#: One of them, by which others find this rule in a table.
+KEY = ("tf", "keras.backend.get_session")
+
+
+def apply(use):
+    """Leaves the first use of each in a file.
+
+    Args:
+      use: the `Use`.
+    """
+    if _is_inner(use) or is_kept(use):
+        return
+    tell(use, "every TensorFlow of today", surfaces.instead_of_gone(use.name))
+
+
+def tell(use, where, instead):
+    """Leaves the first use of a name in a file, of each way to spell it.
+
+    Args:
+      use: the `Use`.
+      where: what has it not.
+      instead: what to type.
+    """
+    spelled = use.name, use.code()
+    if not use.plan.told.isdisjoint([use.name, spelled]):
+        use.plan.other(use.node, use.name, "it is told at its first use")
+        return
+    use.plan.told.add(spelled)
+    root = "tensorflow" if use.name.startswith("python.") else "tf"
+    use.leave("%s.%s is not in %s" % (root, use.name, where), instead, once=True)
+
+
+def is_kept(use):
+    """Whether ``tf.compat.v1`` has the name still, and it is that one's."""
+    return use.name in surfaces.KEPT_IN_V1 and is_v1(use)
+
+
+def is_v1(use):
+    """Whether a use is of a name of ``tf.compat.v1``, or becomes one."""
+    return (
+        import_origins.is_v1_name(use.plan, use.module, use.node)
+        or use.plan.survey.wants_v1(use.module.path)
+        or "compat.v1" in use.module.text
+        and use.tensorflow_name(import_origins.first_name(use.node)) is None
+    )
+
+
+def _is_inner(use):
+    """Whether a longer name around it is one of these, or has moved."""
+    name, node = use.name, use.module.parent(use.node)
+    while type(node) is cst.Attribute:
+        name += "." + node.attr.value
+        if surfaces.gone_today(name) != use.name:
+            return True
+        node = use.module.parent(node)
+    return False

@@ -1,0 +1,172 @@
+"""Which releases agree: the records of every pin, compared with the oldest one's."""
+
+from __future__ import annotations
+
+import collections
+import os
+import typing
+from typing import TYPE_CHECKING
+
+from tpudist import machine
+from tpudist.errors import PinError
+from tpudist.tools.pins import SUFFIX, compare, releases, store, values
+
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Iterator, Sequence
+
+
+class Pin(typing.NamedTuple):
+    """One pin on all releases.
+
+    Args:
+      file, test, name: which.
+      kind, rtol: see ``tpudist.tools.pins.store``.
+      first: the oldest release with a record.
+      found: what differs on the others.
+      values: decoded records, oldest release first.
+    """
+
+    file: str
+    test: str
+    name: str
+    kind: str
+    rtol: float
+    first: str
+    found: dict[str, list[compare.Difference]]
+    values: dict[str, typing.Any]
+
+
+class Curve(typing.NamedTuple):
+    """One curve of a pin on each release.
+
+    Args:
+      title: the pin's, and the key in it.
+      rtol, first: as of `Pin`.
+      steps: {release: the first step that differs}.
+      lines: {release: [number, ...]}, oldest first.
+    """
+
+    title: str
+    rtol: float
+    first: str
+    steps: dict[str, int]
+    lines: dict[str, list[float]]
+
+
+_SKIPPED = ("node_modules", "build", "dist") + machine.INSTALLED
+
+
+def files(paths: Sequence[str]) -> list[str]:
+    """The pin files in folders and files, sorted.
+
+    Args:
+      paths: folders, pin files, or test modules; here if empty.
+
+    Raises:
+      PinError: there are none.
+    """
+    found: list[str] = []
+    for path in paths or ["."]:
+        if os.path.isdir(path):
+            found += _below(path)
+        else:
+            stem = path if path.endswith(SUFFIX) else os.path.splitext(path)[0] + SUFFIX
+            found += [stem] if os.path.exists(stem) else []
+    if not found:
+        raise PinError(
+            "no pin file (*%s) in %s" % (SUFFIX, " ".join(paths) or "this folder"),
+            "there is nothing to report on",
+            "pytest, with a test that calls pin.check(...), then this again",
+        )
+    return sorted({os.path.normpath(path) for path in found})
+
+
+def _below(folder: str) -> Iterator[str]:
+    for base, inner, names in os.walk(folder):
+        inner[:] = [
+            name for name in inner if name not in _SKIPPED and not name.startswith((".", "__"))
+        ]
+        for name in names:
+            if name.endswith(SUFFIX):
+                yield os.path.join(base, name)
+
+
+def read(paths: Sequence[str]) -> list[Pin]:
+    """[Pin, ...] of all files; see :func:`files`."""
+    return [
+        _pin(path, test, name, entry)
+        for path in files(paths)
+        for test, entries in sorted(store.read(path).items())
+        for name, entry in sorted(entries.items())
+    ]
+
+
+def _pin(path: str, test: str, name: str, entry: store.Entry) -> Pin:
+    ordered = sorted(entry.on, key=releases.order)
+    held = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
+    first = ordered[0]
+    differences = compare.of_kind(entry.kind)
+    found = {
+        each: differences(held[first], held[each], entry.rtol, entry.atol) for each in ordered[1:]
+    }
+    return Pin(path, test, name, entry.kind, entry.rtol, first, found, held)
+
+
+def recorded(pins: Iterable[Pin]) -> list[str]:
+    """All releases that a pin was recorded on, oldest first."""
+    return sorted({each for pin in pins for each in pin.values}, key=releases.order)
+
+
+def differing(pins: Iterable[Pin]) -> list[Pin]:
+    """The pins on which not all releases agree."""
+    return [pin for pin in pins if any(pin.found.values())]
+
+
+def curves(pin: Pin) -> list[Curve]:
+    """[Curve, ...]: the lists of numbers in a pin's value, one per key.
+
+    Args:
+      pin: a `Pin`.
+    """
+    if pin.kind != "value":
+        return []
+    title = "%s: %s" % (pin.test, pin.name)
+    found: list[tuple[str, compare.Path, dict[str, Any]]] = [(title, (), pin.values)]
+    if all(isinstance(value, dict) for value in pin.values.values()):
+        keys = [key for key in pin.values[pin.first] if not key.startswith("$")]
+        found = [
+            (
+                "%s[%r]" % (title, key),
+                (key,),
+                {release: value.get(key) for release, value in pin.values.items()},
+            )
+            for key in keys
+        ]
+    return [
+        Curve(title, pin.rtol, pin.first, _steps(pin, path), lines)
+        for title, path, lines in found
+        if any(map(_is_line, lines.values()))
+        for lines in [{key: line for key, line in lines.items() if _is_line(line)}]
+    ]
+
+
+def _is_line(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
+    )
+
+
+def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
+    """{release: the first step that differs} of the curve at a path."""
+    steps = {}
+    for release, found in pin.found.items():
+        here = [
+            each.path[len(path)]
+            for each in found
+            if each.path[: len(path)] == path and len(each.path) > len(path)
+        ]
+        if here:
+            steps[release] = min(here)
+    return steps

@@ -1,0 +1,135 @@
+"""Where an obtained value differs from the recorded one.
+
+Numbers agree if ``|obtained - expected| <= atol + rtol * |expected|``. nan
+agrees with nan, an infinity with itself. Integers and truth values agree only
+if they are equal; so do text, lengths, keys and shapes.
+"""
+
+from __future__ import annotations
+
+import math
+import typing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable, Iterator, Tuple
+
+    #: Keys and indices.
+    Path = Tuple[Any, ...]
+
+
+class Difference(typing.NamedTuple):
+    """One difference.
+
+    Args:
+      path: leads to it: keys and indices.
+      expected, obtained: what stands there.
+      delta, allowed: None where there is no number.
+    """
+
+    path: Path
+    expected: typing.Any
+    obtained: typing.Any
+    delta: typing.Any
+    allowed: float | None
+
+
+#: Of a summary, what is compared relative to the rms of the array: a mean of
+#: nearly zero is small change of large numbers.
+_RELATIVE_TO_RMS = ("mean", "std")
+
+#: The path of the compiler's version in what a report is compared by.
+_COMPILER = ("libtpu",)
+
+MISSING = "(nothing)"
+
+
+def differences(
+    expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
+) -> list[Difference]:
+    """[Difference, ...] in the order of the value.
+
+    Args:
+      expected: what was recorded, as ``values.decode`` returns it.
+      obtained: the same of the run.
+      rtol, atol: the tolerances.
+    """
+    return list(_walk((), expected, obtained, rtol, atol))
+
+
+def of_kind(kind: str) -> Callable[..., list[Difference]]:
+    """The function that compares records of a kind, called as :func:`differences`.
+
+    Args:
+      kind: see ``tpudist.tools.pins.store``.
+    """
+    return _compiled if kind == "compiled" else differences
+
+
+def _compiled(
+    expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
+) -> list[Difference]:
+    """As :func:`differences`; another libtpu is one only beside others."""
+    found = differences(expected, obtained, rtol, atol)
+    return found if any(each.path != _COMPILER for each in found) else []
+
+
+def _walk(
+    path: Path, expected: Any, obtained: Any, rtol: float, atol: float
+) -> Iterator[Difference]:
+    if isinstance(expected, list) and isinstance(obtained, list):
+        for index in range(max(len(expected), len(obtained))):
+            pair = [each[index] if index < len(each) else MISSING for each in (expected, obtained)]
+            yield from _walk(path + (index,), pair[0], pair[1], rtol, atol)
+    elif isinstance(expected, dict) and isinstance(obtained, dict):
+        for key in list(expected) + [key for key in obtained if key not in expected]:
+            yield from _walk(
+                path + (key,),
+                expected.get(key, MISSING),
+                obtained.get(key, MISSING),
+                rtol,
+                _atol(path, key, expected, rtol, atol),
+            )
+    elif _is_number(expected) and _is_number(obtained):
+        yield from _numbers(path, expected, obtained, rtol, atol)
+    elif type(expected) is not type(obtained) or expected != obtained:
+        yield Difference(path, expected, obtained, None, None)
+
+
+def _atol(path: Path, key: str, expected: dict[str, Any], rtol: float, atol: float) -> float:
+    if path[-1:] == ("$summary",) and key in _RELATIVE_TO_RMS:
+        return atol + rtol * expected.get("rms", 0.0)
+    return atol
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
+def _numbers(
+    path: Path, expected: Any, obtained: Any, rtol: float, atol: float
+) -> Iterator[Difference]:
+    if expected == obtained or (expected != expected and obtained != obtained):
+        return
+    exact = isinstance(expected, int) and isinstance(obtained, int)
+    delta = obtained - expected
+    allowed = 0.0 if exact else atol + rtol * abs(expected)
+    if exact or not _finite(expected) or not abs(delta) <= allowed:
+        yield Difference(path, expected, obtained, delta, allowed)
+
+
+def _finite(value: complex) -> bool:
+    return math.isfinite(abs(value))
+
+
+def largest(found: Iterable[Difference]) -> float | None:
+    """The largest relative size of any difference; None if none is a number's."""
+    sizes = [
+        abs(each.delta) / abs(each.expected)
+        for each in found
+        if each.delta is not None
+        and each.expected
+        and _finite(each.delta)
+        and _finite(each.expected)
+    ]
+    return max(sizes) if sizes else None

@@ -1,0 +1,248 @@
+"""The ``pin`` fixture: what a test calls."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from tpudist.errors import PinError
+from tpudist.tools.pins import SUFFIX, compare, message, releases, store, structure, values
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Protocol, Sequence
+
+    import pytest
+
+    class Compiled(Protocol):
+        """What is asked of a ``tpudist.tools.compile.report.Report``."""
+
+        @property
+        def failure(self) -> Any: ...
+
+        @property
+        def target(self) -> Any: ...
+
+        def compared(self) -> dict[str, Any]: ...
+
+
+#: Tolerances of :meth:`Pin.check`, in its units.
+RTOL, ATOL = 1e-5, 1e-8
+
+#: Relative tolerance of :meth:`Pin.check_compiled`.
+COMPILED_RTOL = 0.05
+
+RECORD, UPDATE = "record", "update"
+
+
+def of_request(request: pytest.FixtureRequest) -> Pin:
+    """The `Pin` of a test.
+
+    Args:
+      request: pytest's request of the fixture.
+    """
+    node = request.node
+    module = os.path.splitext(str(node.path))[0]
+    mode = (
+        RECORD
+        if request.config.getoption("--pins-record")
+        else UPDATE
+        if request.config.getoption("--pins-update")
+        else None
+    )
+    return Pin(module + SUFFIX, node.nodeid, mode, in_ci())
+
+
+def in_ci(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether this is a CI service: CI is set, and not to 0 or false."""
+    environ = os.environ if environ is None else environ
+    return environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+class Pin:
+    """Compares values of one test with those that its first run recorded.
+
+    The first run records, except where CI is set: there a missing pin fails.
+
+    Args:
+      path: the pin file.
+      nodeid: pytest's id of the test.
+      mode: RECORD (everything anew), UPDATE (what differs), or None.
+      ci: whether a missing pin fails.
+
+    Attributes:
+      log: {"checked": [...], "recorded": [...], "updated": [...]}, names; of
+        plain types, which is what xdist carries.
+    """
+
+    def __init__(self, path: str, nodeid: str, mode: str | None = None, ci: bool = False) -> None:
+        self._path, self._nodeid, self._mode, self._ci = path, nodeid, mode, ci
+        self._test = nodeid.partition("::")[2]
+        self.log: dict[str, list[str]] = {"checked": [], "recorded": [], "updated": []}
+
+    def check(self, name: str, value: Any, rtol: float = RTOL, atol: float = ATOL) -> None:
+        """Compares a value, or one value per step.
+
+        Context: eager; in a graph, what ``session.run`` returned.
+
+        Args:
+          name: the pin's name, one of its own within the test.
+          value: numbers, text, arrays, tensors, per-replica values, or lists
+            and dicts of them; a list of losses is a curve in the report. See
+            ``tpudist.tools.pins.values`` for what is kept of a large array.
+          rtol, atol: ``|obtained - expected| <= atol + rtol * |expected|``.
+
+        Raises:
+          PinError: (an AssertionError) it differs; under CI, it is missing.
+        """
+        __tracebackhide__ = True
+        self._settle("value", name, values.encode(value, name), rtol, atol)
+
+    def check_structure(self, name: str, value: Any) -> None:
+        """Compares the nest, dtypes and shapes of a value, not its numbers.
+
+        Context: any; the tensors of a graph will do.
+
+        Args:
+          name: the pin's name.
+          value: as for :meth:`check`; unknown dimensions are None.
+
+        Raises:
+          PinError: as :meth:`check`.
+        """
+        __tracebackhide__ = True
+        self._settle("structure", name, structure.describe(value), 0.0, 0.0)
+
+    def check_collectives(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        name: str = "collectives",
+    ) -> None:
+        """Compares which collectives the program of a function has, and how many.
+
+        Context: cross-replica: `fn` calls ``strategy.run``. It is traced, not
+        run; in a graph it is built into the default graph.
+
+        Args:
+          fn: a function or ``tf.function``.
+          args, kwargs: what it is traced with.
+          name: the pin's name.
+
+        Raises:
+          PinError: as :meth:`check`.
+        """
+        __tracebackhide__ = True
+        from tpudist.virtual import collectives
+
+        counts = collectives.traced(fn, args, kwargs or {})
+        self._settle("collectives", name, counts, 0.0, 0.0)
+
+    def check_compiled(
+        self, report: Compiled, name: str = "compiled", rtol: float = COMPILED_RTOL
+    ) -> None:
+        """Compares what a program compiles to: HBM, FLOPs, bytes, collectives.
+
+        Another libtpu alone is no difference, but it is named beside others.
+
+        Context: any.
+
+        Args:
+          report: what ``tpudist.compile_step`` returned.
+          name: the pin's name.
+          rtol: by how much HBM, FLOPs and bytes may differ; collectives and
+            loops may not.
+
+        Raises:
+          PinError: it does not compile; and as :meth:`check`.
+        """
+        __tracebackhide__ = True
+        if report.failure is not None:
+            raise PinError(
+                "the program of pin %r of %s does not compile for %s: %s"
+                % (
+                    name,
+                    self._nodeid,
+                    report.target.topology,
+                    report.failure.message.splitlines()[0],
+                ),
+                "a pin compares programs that compile",
+                report.failure.instead,
+            )
+        self._settle("compiled", name, report.compared(), rtol, 0.0)
+
+    def _settle(self, kind: str, name: str, record: Any, rtol: float, atol: float) -> None:
+        __tracebackhide__ = True
+        self._note(name)
+        release = releases.current()
+        entry = store.Entry(kind, rtol, atol, {release: record})
+        kept = store.read(self._path).get(self._test, {}).get(name)
+        if kept is None and self._ci and self._mode is None:
+            raise self._missing(name)
+        if kept is None or self._mode == RECORD:
+            self._put("recorded", name, entry, release)
+            return
+        error = self._compare(name, kept, entry, release)
+        if error and self._mode == UPDATE:
+            self._put("updated", name, entry, release)
+        elif error:
+            raise error
+
+    def _note(self, name: str) -> None:
+        if name in self.log["checked"]:
+            raise PinError(
+                "pin %r is checked twice in %s" % (name, self._nodeid),
+                "a pin has one record per test and release",
+                "a list of the values, checked once; or a name each",
+            )
+        self.log["checked"].append(name)
+
+    def _put(self, what: str, name: str, entry: store.Entry, release: str) -> None:
+        store.put(self._path, self._test, name, entry, release)
+        self.log[what].append(name)
+
+    def _missing(self, name: str) -> PinError:
+        return PinError(
+            "pin %r of %s is not in %s" % (name, self._nodeid, os.path.basename(self._path)),
+            "CI is set, and what nobody has looked at is not recorded under CI",
+            "pytest %s, on your machine without CI set; then commit %s"
+            % (shlex.quote(self._nodeid), os.path.basename(self._path)),
+        )
+
+    def _compare(
+        self, name: str, kept: store.Entry, entry: store.Entry, release: str
+    ) -> PinError | None:
+        """The error of a pin that differs, else None."""
+        if kept.kind != entry.kind:
+            return self._differs(
+                name,
+                "  it was recorded as %s, and this is %s" % (kept.kind, entry.kind),
+                "",
+                release,
+            )
+        against = release if release in kept.on else releases.nearest(kept.on, release)
+        expected, obtained = values.decode(kept.on[against]), values.decode(entry.on[release])
+        found = compare.of_kind(entry.kind)(expected, obtained, entry.rtol, entry.atol)
+        if not found:
+            return None
+        source = "recorded on TensorFlow %s" % against
+        if against != release:
+            source += ", the nearest with a record; there is none of %s" % release
+        return self._differs(
+            name, message.explain(expected, obtained, found), _tolerance(entry) + source, release
+        )
+
+    def _differs(self, name: str, explanation: str, source: str, release: str) -> PinError:
+        return PinError(
+            "pin %r of %s differs on TensorFlow %s\n%s"
+            % (name, self._nodeid, release, explanation),
+            source or "a pin keeps its kind",
+            "pytest %s --pins-update, if the new value is right" % shlex.quote(self._nodeid),
+        )
+
+
+def _tolerance(entry: store.Entry) -> str:
+    if entry.kind not in ("value", "compiled"):
+        return ""
+    return "rtol=%g, atol=%g; " % (entry.rtol, entry.atol)

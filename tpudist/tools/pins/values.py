@@ -1,0 +1,181 @@
+"""Values as a pin file holds them: plain JSON, whatever the test had.
+
+==========================  ===================================================
+numbers, text, None         themselves; nan and infinities ``{"$float": "nan"}``
+lists, tuples, arrays       lists; a tensor is the array it holds
+float32 and narrower        the shortest decimal that is that float (0.1)
+dicts, namedtuples          objects; ``{"$items": [[key, value], ...]}`` if a
+                            key is no text
+arrays of more than `LARGE` ``{"$summary": ...}``: shape, count of nan and of
+elements                    infinities, mean, std, min, max, rms of the others,
+                            and `SAMPLES` of them at even distances
+per-replica values          ``{"$replicas": [one per replica]}``
+sparse tensors              ``{"indices": ..., "values": ...}``
+==========================  ===================================================
+
+A change of a large array that leaves all of its summary within tolerance is
+not seen. dtypes are not part of a value; ``check_structure`` records those.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING
+
+from tpudist.errors import PinError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+#: Arrays of more elements are summarized.
+LARGE = 1000
+
+#: How many elements of a large array are kept.
+SAMPLES = 32
+
+
+def encode(value: Any, name: str = "value") -> Any:
+    """A value as plain JSON data; see the module.
+
+    Context: eager, or outside of TensorFlow; a graph's tensors have no value.
+
+    Args:
+      value: numbers, text, arrays, tensors, per-replica values, or nests of them.
+      name: the pin's name, for the error.
+
+    Raises:
+      PinError: there is no value to record in it.
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return _float(float(value))
+    if isinstance(value, complex):
+        return {"$complex": [_float(value.real), _float(value.imag)]}
+    if isinstance(value, bytes):
+        return _bytes(value)
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return _mapping(value, name)
+    if isinstance(value, (list, tuple)):
+        return [encode(each, name) for each in value]
+    return _array_like(value, name)
+
+
+def _float(value: float) -> Any:
+    return value if math.isfinite(value) else {"$float": str(value)}
+
+
+def _bytes(value: bytes) -> Any:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"$bytes": value.hex()}
+
+
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    pairs = [(key, encode(value[key], name)) for key in value.keys()]
+    if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
+        return dict(pairs)
+    return {"$items": sorted(([encode(key, name), item] for key, item in pairs), key=repr)}
+
+
+def _array_like(value: Any, name: str) -> Any:
+    if type(value).__module__ == "numpy":
+        return _array(value, name)
+    if "tensorflow" in sys.modules:
+        from tpudist.tools.pins import tensors
+
+        parts = tensors.replicas(value)
+        if parts is not None:
+            return {"$replicas": [encode(part, name) for part in parts]}
+        found = tensors.opened(value, name)
+        if found is not value:
+            return encode(found, name)
+    if hasattr(value, "__array__"):
+        return _array(value, name)
+    raise PinError(
+        "pin %r was given a %s: %.80r" % (name, type(value).__name__, value),
+        "a pin file holds numbers, text, arrays, and lists and dicts of them",
+        "what you want to keep of it, such as float(x) or x.history",
+    )
+
+
+def _array(value: Any, name: str) -> Any:
+    import numpy as np
+
+    array = np.asarray(value)
+    if array.dtype.kind in "OSUM" or array.dtype.kind == "m":
+        if array.dtype.kind in "Mm":
+            array = array.astype(str)
+        return encode(array.tolist(), name)
+    if array.size > LARGE:
+        return {"$summary": _summary(np, array)}
+    return _numbers(array.tolist() if array.dtype.kind in "biuc" else _floats(np, array))
+
+
+def _floats(np: Any, array: Any) -> Any:
+    """Nested lists of Python floats: the shortest decimals that are those floats."""
+    if array.dtype == np.float64 or array.dtype.itemsize > 8:
+        return array.astype(np.float64).tolist()
+    if array.ndim == 0:
+        return float(str(array[()]))
+    return [_floats(np, each) for each in array]
+
+
+def _numbers(nested: Any) -> Any:
+    if isinstance(nested, list):
+        return [_numbers(each) for each in nested]
+    return encode(nested)
+
+
+def _summary(np: Any, array: Any) -> dict[str, Any]:
+    """Of a numeric array; complex ones by their magnitude."""
+    flat = (np.abs(array) if array.dtype.kind == "c" else array).reshape(-1)
+    flat = flat.astype(np.float64)
+    finite = flat[np.isfinite(flat)]
+    found = {
+        "shape": list(array.shape),
+        "nan": int(np.isnan(flat).sum()),
+        "inf": int((flat == np.inf).sum()),
+        "-inf": int((flat == -np.inf).sum()),
+        "samples": [
+            _float(float(flat[i])) for i in np.linspace(0, flat.size - 1, SAMPLES).astype(int)
+        ],
+    }
+    if finite.size:
+        found.update(
+            mean=float(finite.mean()),
+            std=float(finite.std()),
+            min=float(finite.min()),
+            max=float(finite.max()),
+            rms=float(np.sqrt(np.square(finite).mean())),
+        )
+    return found
+
+
+def decode(data: Any) -> Any:
+    """Plain JSON data with floats and bytes as Python has them; for comparing.
+
+    Args:
+      data: what :func:`encode` returned.
+
+    Returns:
+      Nested lists and dicts; other ``$`` objects stay dicts.
+    """
+    if isinstance(data, list):
+        return [decode(each) for each in data]
+    if not isinstance(data, dict):
+        return data
+    if set(data) == {"$float"}:
+        return float(data["$float"])
+    if set(data) == {"$complex"}:
+        return complex(*decode(data["$complex"]))
+    if set(data) == {"$bytes"}:
+        return bytes.fromhex(data["$bytes"])
+    return {key: decode(each) for key, each in data.items()}

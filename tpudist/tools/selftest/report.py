@@ -1,0 +1,166 @@
+"""The self-test's report: one JSON, one HTML page, and a few lines for the terminal."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tpudist import files
+from tpudist.tools import html_page
+from tpudist.tools.selftest import agreement
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+    Line = dict[str, Any]
+
+
+def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
+    """The report, as plain data.
+
+    Args:
+      tpu: name of the TPU.
+      lines: what the workers said, each with its ``era``.
+      seconds: what all of it took.
+    """
+    recorded = agreement.records()
+    system = next((line for line in lines if line["kind"] == "system"), {})
+    virtual = bool(system.get("virtual", tpu.startswith("virtual")))
+    values = [
+        dict(line, **agreement.compared(line, recorded, virtual))
+        for line in lines
+        if line["kind"] == "value"
+    ]
+    failed = [line for line in lines if line["kind"] == "failed"]
+    times = [line for line in lines if line["kind"] == "time"]
+    return {
+        "tpu": tpu if virtual or "://" not in tpu else "an address",
+        "virtual": virtual,
+        "system": {key: value for key, value in system.items() if key not in ("kind", "era")},
+        "seconds": seconds,
+        "values": values,
+        "failed": failed,
+        "not_tried": list(_not_tried(lines, system, virtual)),
+        "step_time": times[0] if times else None,
+        "ok": bool(values) and not failed and all(value["agrees"] for value in values),
+    }
+
+
+def _not_tried(lines: Sequence[Line], system: Line, virtual: bool) -> Iterator[str]:
+    """What this run says nothing about."""
+    for line in lines:
+        if line["kind"] == "skipped":
+            yield "%(era)s, %(program)s: %(why)s" % line
+    if virtual:
+        yield "anything of a real TPU: this one is virtual (its arithmetic, its speed, its runtime)"
+        yield "the native strategy written by hand: it needs a TPU"
+    if not system:
+        yield "anything at all: the TPU did not start"
+    elif system["hosts"] < 2:
+        yield "several hosts: this TPU has one"
+    yield "setting a runtime's version, preemption, checkpoints on Cloud Storage"
+
+
+def write(report: Line, json_path: str, html_path: str) -> None:
+    """Writes both files."""
+    files.write(json_path, json.dumps(report, indent=1, sort_keys=True) + "\n")
+    files.write(html_path, page(report))
+
+
+def verdict(report: Line) -> str:
+    """One line on all of it."""
+    agree = sum(value["agrees"] for value in report["values"])
+    return "%d of %d values agree, %d programs failed, in %.0f s" % (
+        agree,
+        len(report["values"]),
+        len(report["failed"]),
+        report["seconds"],
+    )
+
+
+def text(report: Line, json_path: str, html_path: str) -> str:
+    """What the terminal shows."""
+    lines = ["%s %s" % ("OK" if report["ok"] else "NOT OK", verdict(report))]
+    for value in report["values"]:
+        if not value["agrees"]:
+            lines.append("  differs: %(era)s, %(program)s, %(value)s (error %(error)s)" % value)
+    lines += ["  failed: %(era)s, %(program)s: %(error)s" % each for each in report["failed"]]
+    if report["step_time"]:
+        lines.append("  " + step_time(report["step_time"]))
+    lines += ["  not tried: " + each for each in report["not_tried"]]
+    lines.append("written: %s, %s" % (json_path, html_path))
+    lines.append(upstream(report, json_path))
+    return "\n".join(lines)
+
+
+def step_time(line: Line) -> str:
+    """The figure of the step time in words."""
+    return "a step takes %.2f ms, %.2f times that of %s (%.2f ms)" % (
+        line["seconds"] * 1e3,
+        line["ratio"],
+        line["other"],
+        line["other_seconds"] * 1e3,
+    )
+
+
+def upstream(report: Line, json_path: str) -> str:
+    """What to do with the report so that others have it too."""
+    system = report["system"]
+    return (
+        "To send it upstream: open an issue 'selftest: TensorFlow %s, %s replicas, hosts: %s, %s' "
+        "with %s attached (look it over: an error may name your project)"
+        % (
+            system.get("tensorflow", "that did not start"),
+            system.get("replicas", "no"),
+            system.get("hosts", "no"),
+            "ok" if report["ok"] else "not ok",
+            json_path,
+        )
+    )
+
+
+def page(report: Line) -> str:
+    """The report as one HTML page."""
+    safe = html_page.safe
+    facts = sorted(report["system"].items())
+    parts = [
+        "<p>%s</p>" % safe(verdict(report)),
+        report["step_time"] and "<p>%s</p>" % safe(step_time(report["step_time"])),
+        "<h2>System</h2>",
+        _table(("", ""), facts),
+        "<h2>Values</h2>",
+        _table(
+            ("surface", "program", "value", "agrees", "error", "rtol"),
+            [
+                (
+                    value["era"],
+                    value["program"],
+                    value["value"],
+                    "yes" if value["agrees"] else "NO",
+                    "" if value["error"] is None else "%.2g" % value["error"],
+                    value["rtol"] or "exact",
+                )
+                for value in report["values"]
+            ],
+        ),
+        report["failed"] and "<h2>Failed</h2>",
+        _list("%(era)s, %(program)s: %(error)s" % each for each in report["failed"]),
+        "<h2>Not tried</h2>",
+        _list(report["not_tried"]),
+        "<p>%s</p>" % safe(upstream(report, "the JSON")),
+    ]
+    return html_page.whole("tpudist selftest on %s" % report["tpu"], filter(None, parts))
+
+
+def _table(head: Any, rows: Any) -> str:
+    cells = [
+        "<tr>%s</tr>" % "".join("<%s>%s</%s>" % (tag, html_page.safe(each), tag) for each in row)
+        for tag, group in (("th", [head]), ("td", rows))
+        for row in group
+    ]
+    return "<table>%s</table>" % "\n".join(cells)
+
+
+def _list(entries: Any) -> str:
+    found = ["<li>%s</li>" % html_page.safe(each) for each in entries]
+    return "<ul>%s</ul>" % "\n".join(found) if found else ""

@@ -1,0 +1,174 @@
+"""Runs the programs of one surface and prints each value as a line of JSON.
+
+Run as a process (``python -m tpudist.tools.selftest.worker ERA TPU``). A line has ``kind``:
+
+    system   the TPU: name, replicas, hosts, versions
+    value    program, value, dtype, shape, values (flat)
+    failed   program, error
+    skipped  program, why
+    time     what was timed: tpudist's and the other's seconds for each step
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import platform
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tpudist.tools.selftest.programs import ROWS, NotTried, World
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    from tpudist.tools.selftest.programs import Program
+
+#: What a line that is the report's begins with: programs and libraries print too.
+MARK = "@selftest "
+
+
+def say(kind: str, **fields: Any) -> None:
+    """Prints a line."""
+    print(MARK + json.dumps(dict(fields, kind=kind), sort_keys=True))
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Runs the programs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("era")
+    parser.add_argument("tpu")
+    options = parser.parse_args()
+    programs = programs_of(options.era)
+    with _world(options.era, options.tpu) as world:
+        _describe(options.tpu, world)
+        for name, program in programs.items():
+            _run(name, program, world)
+        if options.era == "v2_2":
+            from tpudist.tools.selftest import step_time
+
+            try:
+                say("time", **step_time.measured(world))
+            except Exception as error:  # the values are told all the same
+                say("failed", program="step time", error=_line(error))
+
+
+def programs_of(era: str) -> dict[str, Program]:
+    """{name: program} of a surface."""
+    if era == "contrib":
+        from tpudist.tools.selftest.programs import sessions
+
+        return sessions.PROGRAMS
+    from tpudist.tools.selftest.programs import functions, logical
+
+    if era == "v2_0":
+        return functions.programs("experimental_run_v2")
+    return dict(functions.programs("run"), **logical.PROGRAMS)
+
+
+def _run(name: str, program: Any, world: World) -> None:
+    try:
+        if ROWS % world.strategy.num_replicas_in_sync:
+            raise NotTried("%d rows are not shared evenly by its replicas" % ROWS)
+        found = program(world)
+    except NotTried as reason:
+        say("skipped", program=name, why=str(reason))
+    except Exception as error:  # one program's failure is a result
+        say("failed", program=name, error=_line(error))
+    else:
+        for value, each in found.items():
+            array = np.asarray(each)
+            say(
+                "value",
+                program=name,
+                value=value,
+                dtype=str(array.dtype),
+                shape=list(array.shape),
+                values=array.flatten().tolist(),
+            )
+
+
+def _line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or [""]
+    return ("%s: %s" % (type(error).__name__, lines[0]))[:500]
+
+
+@contextlib.contextmanager
+def _world(era: str, tpu: str) -> Iterator[World]:
+    """The TPU started, and stopped again if it is a real one."""
+    from tpudist.core import cluster
+
+    namespace = importlib.import_module("tpudist.%s" % era).tensorflow
+    resolver = cluster.TPUClusterResolver(tpu)
+    if era == "contrib":
+        namespace.disable_v2_behavior()
+        with _session(namespace, resolver) as world:
+            yield world
+        return
+    if not _has_functions():
+        say("skipped", program="all", why="this TensorFlow has no tf.function")
+        raise SystemExit(0)
+    namespace.compat.v1.enable_v2_behavior()
+    cluster.connect_to_cluster(resolver)
+    topology = cluster.initialize_tpu_system(resolver)
+    try:
+        strategy = namespace.distribute.experimental.TPUStrategy(resolver)
+        yield World(resolver, strategy, topology, None)
+    finally:
+        cluster.shutdown_tpu_system(resolver)
+
+
+@contextlib.contextmanager
+def _session(namespace: Any, resolver: Any) -> Iterator[World]:
+    """A strategy of contrib's in a graph, and its Session on the TPU."""
+    from tpudist.core import named_tpus
+
+    if resolver.system is None:
+        named_tpus.ready(resolver)
+    strategy = namespace.contrib.distribute.TPUStrategy(resolver, steps_per_run=5)
+    config = namespace.ConfigProto(allow_soft_placement=True)
+    spec = resolver.cluster_spec()
+    if spec:
+        config.cluster_def.CopyFrom(spec.as_cluster_def())
+    with namespace.Session(resolver.master(), config=config) as session:
+        for op in strategy.initialize():  # none on a virtual TPU
+            session.run(op)
+        try:
+            yield World(resolver, strategy, None, session)
+        finally:
+            for op in strategy.finalize():
+                session.run(op)
+
+
+def _has_functions() -> bool:
+    """Whether this TensorFlow has ``tf.function``."""
+    from tpudist.tfcompat import versions
+
+    return bool(versions.HAS_FUNCTION)
+
+
+def _describe(tpu: str, world: World) -> None:
+    import tpudist
+    from tpudist.tfcompat import versions
+
+    say(
+        "system",
+        tpu=tpu,
+        virtual=world.resolver.system is not None,
+        replicas=int(world.strategy.num_replicas_in_sync),
+        hosts=int(world.strategy.extended.num_hosts),
+        tpudist=tpudist.__version__,
+        tensorflow=str(versions.TF),
+        python=platform.python_version(),
+        numpy=np.__version__,
+        machine="%s %s" % (platform.system(), platform.machine()),
+    )
+
+
+if __name__ == "__main__":
+    main()
