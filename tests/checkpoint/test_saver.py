@@ -9,7 +9,7 @@ import tensorflow as tf
 from tpudist import errors
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.strategy import TPUStrategy
-from tpudist.virtual import splits
+from tpudist.virtual.variables import splits
 
 tf1 = tf.compat.v1
 MOVES = [(8, 0), (8, 1), (8, 2), (0, 8), (2, 8)]

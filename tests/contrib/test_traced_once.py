@@ -12,7 +12,7 @@ from tests.contrib import harness
 from tests.contrib.harness import close, tf1
 from tpudist.contrib.distribute import VariableAggregation, get_tower_context
 from tpudist.tfcompat import versions
-from tpudist.virtual import kept_in_python
+from tpudist.virtual.replicas import python_state
 
 TOWERS = 4
 MEAN = VariableAggregation.MEAN
@@ -211,7 +211,7 @@ def trained(tower_fn, steps=3, optimizer=None):
 def trained_apart(monkeypatch, *args, **kwargs):
     """The same where each tower is traced on its own."""
     with monkeypatch.context() as patch:
-        patch.setattr(kept_in_python, "found", lambda *unused: "the test says so")
+        patch.setattr(python_state, "found", lambda *unused: "the test says so")
         return trained(*args, **kwargs)
 
 

@@ -42,53 +42,82 @@ OBJECTS = {
     "strategy before it is set",
     ("virtual/extended.py", "_enable_packed_variable_in_eager_mode"): "who sets it on the strategy "
     "would read the first replica's value on all",
-    ("virtual/function_graphs.py", "_tpudist_trace"): "the trace that a graph belongs to is found "
-    "from the graph that is current",
-    ("virtual/inputs.py", "__class__"): "the native method makes the dataset; only its iterators "
-    "differ",
-    ("virtual/inputs.py", "_fed_devices"): "which cores a host feeds; the native class derives it "
-    "from devices that exist",
-    ("virtual/inputs.py", "_iterator"): "one iterator a host: the native one, of all its devices, "
+    (
+        "virtual/trace/function_graphs.py",
+        "_tpudist_trace",
+    ): "the trace that a graph belongs to is found from the graph that is current",
+    (
+        "virtual/input/inputs.py",
+        "__class__",
+    ): "the native method makes the dataset; only its iterators differ",
+    (
+        "virtual/input/inputs.py",
+        "_fed_devices",
+    ): "which cores a host feeds; the native class derives it from devices that exist",
+    (
+        "virtual/input/inputs.py",
+        "_iterator",
+    ): "one iterator a host: the native one, of all its devices, "
     "may wait for ever at the end of the data",
-    ("virtual/global_batches.py", "_cloned_datasets"): "the native constructor makes a pipeline of "
+    (
+        "virtual/input/global_batches.py",
+        "_cloned_datasets",
+    ): "the native constructor makes a pipeline of "
     "pieces; ours are cut from the batches of the user's own",
-    ("virtual/global_batches.py", "_iterators"): "the iterator over global batches itself, in "
-    "place of one that gives each replica its piece",
-    ("virtual/iterators.py", "__class__"): "as in inputs.py",
-    ("virtual/iterators.py", "_options"): "one iterator a host: the options that the native class "
-    "gives each of its N iterators",
-    ("virtual/iterators.py", "_iterator"): "likewise, the iterator itself",
-    ("virtual/iterators.py", "_iterators"): "likewise, those of all hosts",
+    (
+        "virtual/input/global_batches.py",
+        "_iterators",
+    ): "the iterator over global batches itself, in place of one that gives each replica its piece",
+    ("virtual/input/iterators.py", "__class__"): "as in inputs.py",
+    (
+        "virtual/input/iterators.py",
+        "_options",
+    ): "one iterator a host: the options that the native class gives each of its N iterators",
+    ("virtual/input/iterators.py", "_iterator"): "likewise, the iterator itself",
+    ("virtual/input/iterators.py", "_iterators"): "likewise, those of all hosts",
     ("tfcompat/stored_parts.py", "_values"): "our variable gets a copy per replica when they may "
     "differ",
     ("tfcompat/stored_parts.py", "_index"): "likewise on 1.13",
-    ("virtual/variables.py", "_own_strategy"): "our variable knows who made it; 1.13 tells none",
+    (
+        "virtual/variables/storage.py",
+        "_own_strategy",
+    ): "our variable knows who made it; 1.13 tells none",
     ("virtual/keras_loops.py", "_variable_creator_stack"): "a graph keeps it per thread; a replica "
     "has its own thread, and Keras makes variables in the outer graph",
     ("virtual/keras_loops.py", "_distribution_strategy_stack"): "likewise",
-    ("virtual/variables.py", "_assumed_equal"): "our variable: a graph relies on one value",
+    ("virtual/variables/storage.py", "_assumed_equal"): "our variable: a graph relies on one value",
     ("tfcompat/distributed.py", "_handle_name"): "copies of an eager variable have names of their "
     "own and share one resource name, for which TensorFlow keeps one kernel",
-    ("virtual/splits.py", "_distributed_container"): "the copies know the variable that they "
-    "are of, as TensorFlow's do",
-    ("virtual/variables.py", "_tpudist_variable"): "a trace captures a handle, and must find the "
-    "variable behind it",
-    ("virtual/variables.py", "_tpudist_made_at"): "a report names the line that made a variable, "
-    "and knows its handle",
+    (
+        "virtual/variables/splits.py",
+        "_distributed_container",
+    ): "the copies know the variable that they are of, as TensorFlow's do",
+    (
+        "virtual/variables/storage.py",
+        "_tpudist_variable",
+    ): "a trace captures a handle, and must find the variable behind it",
+    (
+        "virtual/variables/storage.py",
+        "_tpudist_made_at",
+    ): "a report names the line that made a variable, and knows its handle",
     ("tfcompat/made_ops.py", "_tpudist_alias_of"): "our copy of an eager tensor is that tensor",
-    ("virtual/batching_rules/row_sums.py", "_tpudist_places"): "where conditions hold, in a graph "
+    ("virtual/vectorize/rules/row_sums.py", "_tpudist_places"): "where conditions hold, in a graph "
     "of ours, for as long as it is built; nobody else looks there",
     ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
     "as it lives",
-    ("virtual/splits.py", "_tpudist_makers"): "how to make the siblings of a variable, for as "
-    "long as the graph lives that made it",
-    ("tools/compile/lowering/symbolic_replicas.py", "__class__"): "ours: scopes that are open know the "
-    "object, so that a new one would not do",
+    (
+        "virtual/variables/splits.py",
+        "_tpudist_makers",
+    ): "how to make the siblings of a variable, for as long as the graph lives that made it",
+    (
+        "tools/compile/lowering/symbolic_replicas.py",
+        "__class__",
+    ): "ours: scopes that are open know the object, so that a new one would not do",
     ("dropin/__init__.py", "__class__"): "ours: a module becomes a namespace, as PEP 562 allows",
 }
 #: Where the objects that are under construction are our own.
 BUILDERS = (
-    "virtual/inputs.py:extended",
+    "virtual/input/inputs.py:extended",
     "dropin/bases.py:space",
     "dropin/namespace.py:module",
     "dropin/namespace.py:space",

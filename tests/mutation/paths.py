@@ -6,24 +6,16 @@ import contextlib
 import pytest
 import tensorflow as tf
 
-from tpudist.virtual import (
-    apart,
+from tpudist.virtual import extended, reductions
+from tpudist.virtual.replicas import merge, program, segment_calls, uniformity, unstacked_copies
+from tpudist.virtual.trace import effects, segments
+from tpudist.virtual.variables import splits, stacked_copies, uniform_updates
+from tpudist.virtual.vectorize import (
     batched_values,
-    branches_apart,
-    extended,
-    lent_copies,
-    merge,
+    divergent_branches,
+    divergent_values,
     optionals,
-    program,
-    reduce_once,
-    segment_calls,
-    segments,
-    shared_effects,
-    splits,
-    stored_rows,
-    uniform_updates,
-    uniformity,
-    variable_rows,
+    stacked_variables,
 )
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
@@ -106,10 +98,10 @@ def _sum_for_mean(was):
 
 
 MUTANTS = [
-    Mutant("mean is not divided", reduce_once, "combine", _undivided, [REDUCE, PODS]),
-    Mutant("sum leaves a replica out", reduce_once, "combine", _one_less, [REDUCE, PODS]),
-    Mutant("mean along an axis is not divided", reduce_once, "combine_along", _undivided, [REDUCE]),
-    Mutant("sum along an axis leaves one out", reduce_once, "combine_along", _one_less, [REDUCE]),
+    Mutant("mean is not divided", reductions, "combine", _undivided, [REDUCE, PODS]),
+    Mutant("sum leaves a replica out", reductions, "combine", _one_less, [REDUCE, PODS]),
+    Mutant("mean along an axis is not divided", reductions, "combine_along", _undivided, [REDUCE]),
+    Mutant("sum along an axis leaves one out", reductions, "combine_along", _one_less, [REDUCE]),
     Mutant(
         "sum of one value for all counts it once",
         batched_values.Uniform,
@@ -147,11 +139,13 @@ MUTANTS = [
     Mutant("an update for all is lost", uniform_updates, "update", _forgets, [ONCE]),
     Mutant("variables are not split", splits, "split", _constant(None), [ONCE, VARIABLES]),
     Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
-    Mutant("rows are assigned in another order", stored_rows, "_parts", _others_reversed, [ROWS]),
-    Mutant("a copy reads another row", variable_rows.Rows, "read", _next_row, [ROWS]),
-    Mutant("a copy is stored in another row", variable_rows.Rows, "store", _next_row, [ROWS]),
-    Mutant("a copy is lent as it was", lent_copies.LentCopies, "load", _constant([]), [LENT]),
-    Mutant("a lent copy is lost", lent_copies.LentCopies, "take_back", _constant([]), [LENT]),
+    Mutant(
+        "rows are assigned in another order", stacked_variables, "_parts", _others_reversed, [ROWS]
+    ),
+    Mutant("a copy reads another row", stacked_copies.Rows, "read", _next_row, [ROWS]),
+    Mutant("a copy is stored in another row", stacked_copies.Rows, "store", _next_row, [ROWS]),
+    Mutant("a copy is lent as it was", unstacked_copies.LentCopies, "load", _constant([]), [LENT]),
+    Mutant("a lent copy is lost", unstacked_copies.LentCopies, "take_back", _constant([]), [LENT]),
     Mutant(
         "an update of parts is the first one's",
         extended.VirtualExtended,
@@ -160,13 +154,15 @@ MUTANTS = [
         [APART],
     ),
     Mutant("effects are dropped", segments, "cut", _no_effects, [EFFECTS, VARIABLES]),
-    Mutant("replicas interleave", shared_effects, "island", _constant(set()), [EFFECTS]),
+    Mutant("replicas interleave", effects, "island", _constant(set()), [EFFECTS]),
     Mutant(
         "replicas draw the same numbers", program.replica_seeds, "number", _constant({}), [RANDOM]
     ),
-    Mutant("replicas get the other branch's result", branches_apart, "_alike", _swapped, [FLOW]),
-    Mutant("replicas go on in a loop they left", apart, "chosen", _first_chosen, [FLOW]),
-    Mutant("what may fail is done for all", apart, "_is_safe", _constant(True), [FLOW]),
+    Mutant(
+        "replicas get the other branch's result", divergent_branches, "_alike", _swapped, [FLOW]
+    ),
+    Mutant("replicas go on in a loop they left", divergent_values, "chosen", _first_chosen, [FLOW]),
+    Mutant("what may fail is done for all", divergent_values, "_is_safe", _constant(True), [FLOW]),
     Mutant("packed values are swapped", optionals.Optionals, "each", _reversed, [FLOW]),
     Mutant("those by branch are swapped", optionals.ByBranch, "each", _reversed, [FLOW]),
     Mutant(

@@ -13,7 +13,7 @@ from tests.mutation import breaking
 from tests.virtual import joining_cases, test_joining
 from tpudist.core import cluster
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import batched_values, batching_rules, optionals
+from tpudist.virtual.vectorize import batched_values, optionals, rules
 
 CORES = test_joining.CORES
 
@@ -75,7 +75,7 @@ WAYS = {
 class Rules(breaking.Rules):
     """The cases of tests/virtual/joining_cases.py, and what each needs."""
 
-    registries = {"": batching_rules.RULES}
+    registries = {"": rules.RULES}
     ways = WAYS
 
     def __init__(self, only=()):

@@ -8,17 +8,17 @@ from tests.mutation import breaking, rules
 from tests.virtual import test_unknown_sizes, unknown_cases
 from tpudist.core import cluster
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import uneven_values
-from tpudist.virtual.batching_rules import dims, elementwise, uneven
-from tpudist.virtual.symbolic_shapes import Dims
+from tpudist.virtual.vectorize import ragged_values
+from tpudist.virtual.vectorize.rules import dims, elementwise, ragged
+from tpudist.virtual.vectorize.symbolic_shapes import Dims
 
 
 def _turned(batched):
     """The rows one place on: another row, or another replica's."""
-    if not isinstance(batched, uneven_values.Uneven):
+    if not isinstance(batched, ragged_values.Uneven):
         return None
     rows = tf.roll(batched.rows(), 1, 0)
-    return uneven_values.Uneven(batched.count, batched.shape[1:], batched.sizes, rows=rows)
+    return ragged_values.Uneven(batched.count, batched.shape[1:], batched.sizes, rows=rows)
 
 
 def _stripped(batched):
@@ -28,8 +28,8 @@ def _stripped(batched):
     return Dims(
         batched.count,
         [
-            uneven_values.unknown(lambda entry=entry: entry.tensor() + 1)
-            if isinstance(entry, uneven_values.Sizes)
+            ragged_values.unknown(lambda entry=entry: entry.tensor() + 1)
+            if isinstance(entry, ragged_values.Sizes)
             else entry
             for entry in batched.entries
         ],
@@ -49,7 +49,7 @@ WAYS = {
 class UnknownSizes(breaking.Rules):
     """The cases of tests/virtual/unknown_cases.py, and what each needs."""
 
-    registries = {" of rows": uneven.RULES, " of shapes": dims.RULES}
+    registries = {" of rows": ragged.RULES, " of shapes": dims.RULES}
     ways = WAYS
     constant = breaking.CONSTANT + ("BroadcastGradientArgs", "ConcatOffset")
 

@@ -5,7 +5,7 @@ import inspect
 
 import tensorflow as tf
 
-from tpudist.virtual.batching_rules import converted
+from tpudist.virtual.vectorize.rules import converted
 
 
 def raw(op_type, *inputs, **attributes):

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from tpudist.core import cluster
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import variable_rows
+from tpudist.virtual.variables import stacked_copies
 
 CORES = 4
 MEAN = tf.distribute.ReduceOp.MEAN
@@ -100,5 +100,5 @@ def in_rows(**options):
         variable = tf.Variable(START, trainable=False, **options)
     function, values = traced(strategy, lambda x: variable.assign(x), VALUES)
     function(values)
-    assert variable_rows.of(variable)
+    assert stacked_copies.of(variable)
     return strategy, variable

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests.virtual import converted_cases, example_cases, places_cases
 from tests.virtual.converted_cases import definite, raw, v
 from tests.virtual.example_cases import gradient, images, kernel
-from tpudist.virtual.batching_rules import elementwise
+from tpudist.virtual.vectorize.rules import elementwise
 
 _BOOLEAN = ("LogicalAnd", "LogicalOr", "LogicalNot")
 _INTEGER = ("BitwiseAnd", "BitwiseOr", "Invert", "Mod", "PopulationCount", "TruncateDiv")

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.tfcompat import versions
-from tpudist.virtual import batched_values, batching_rules, joined_graph
+from tpudist.virtual.vectorize import batched_graph, batched_values, rules
 
 if not versions.TRACE_ONCE:
     pytest.skip(
@@ -30,7 +30,7 @@ def of_another_shape(node):
 
 
 def use(monkeypatch, rule, op_type="Sin"):
-    monkeypatch.setitem(batching_rules.RULES, op_type, rule)
+    monkeypatch.setitem(rules.RULES, op_type, rule)
     monkeypatch.delenv(machine.STRICT_BATCHING)
 
 
@@ -62,7 +62,7 @@ def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(stra
     def leaving(self, tensor, each):
         raise KeyError("a tensor")
 
-    monkeypatch.setattr(joined_graph.JoinedGraph, "leaving", leaving)
+    monkeypatch.setattr(batched_graph.JoinedGraph, "leaving", leaving)
     monkeypatch.delenv(machine.STRICT_BATCHING)
     check(strategy, lambda x: tf.sin(x) * 2, shares(4, 6))
     assert "KeyError" in strategy.extended.explanations[-1].reason
@@ -70,7 +70,7 @@ def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(stra
 
 @pytest.mark.parametrize("rule, error", [(raises, ValueError), (of_another_shape, Exception)])
 def test_in_our_own_tests_it_is_an_error(strategy, monkeypatch, rule, error):
-    monkeypatch.setitem(batching_rules.RULES, "Sin", rule)
+    monkeypatch.setitem(rules.RULES, "Sin", rule)
     with pytest.raises(error, match="6 is not 3|Sin gives"):
         run(strategy, tf.sin, shares(4, 6))
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import one_pipeline
+from tpudist.virtual.input import one_pipeline
 
 pytestmark = [
     pytest.mark.slow,

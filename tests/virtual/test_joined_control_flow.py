@@ -29,7 +29,7 @@ from tests.virtual.flow_cases import (
 )
 from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
 from tests.virtual.joining_cases import kernel
-from tpudist.virtual import joined_graph
+from tpudist.virtual.vectorize import batched_graph
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def strategy():
 @pytest.fixture
 def apart(monkeypatch):
     """The types of the ops that were done once per replica."""
-    seen, for_each = set(), joined_graph.JoinedGraph._for_each
+    seen, for_each = set(), batched_graph.JoinedGraph._for_each
     monkeypatch.setattr(
-        joined_graph.JoinedGraph,
+        batched_graph.JoinedGraph,
         "_for_each",
         lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
     )

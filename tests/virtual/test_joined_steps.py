@@ -20,7 +20,7 @@ if versions.TRACE_ONCE or not versions.TRACES_AS_FIRST:
     pytest.skip("from 2.4 on a function does the same; 1.13 joins none", allow_module_level=True)
 
 from tests.virtual import joining_cases
-from tpudist.virtual.batching_rules import elementwise
+from tpudist.virtual.vectorize.rules import elementwise
 
 CORES = 4
 

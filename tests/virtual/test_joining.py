@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tpudist.tfcompat import versions
-from tpudist.virtual import batching_rules, joined_graph, joining
+from tpudist.virtual.vectorize import batched_graph, batching, rules
 
 if not versions.TRACE_ONCE:
     pytest.skip(
@@ -18,7 +18,7 @@ if not versions.TRACE_ONCE:
 from tests.virtual import converted_cases
 from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
 from tests.virtual.joining_cases import CASES, SUMS, images, kernel, labels
-from tpudist.virtual.batching_rules import converted
+from tpudist.virtual.vectorize.rules import converted
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def strategy():
 @pytest.fixture
 def joined(monkeypatch):
     """The op types of the programs that were traced, with what they became."""
-    seen, join = [], joining.join
+    seen, join = [], batching.join
 
     def note(program, cut, known):
         found = join(program, cut, known)
@@ -37,7 +37,7 @@ def joined(monkeypatch):
         seen.append((found is not None, types))
         return found
 
-    monkeypatch.setattr(joining, "join", note)
+    monkeypatch.setattr(batching, "join", note)
     return seen
 
 
@@ -51,7 +51,7 @@ def test_each_replica_gets_its_own_values(strategy, joined, case):
     check(strategy, CASES[case], shares(4, 6))
     assert [was for was, _ in joined] == [True], "not joined"
     apart = {found.op_type for found in strategy.extended.explanations[-1].record.apart}
-    assert not apart & set(batching_rules.RULES) - NEWLY_CONVERTED
+    assert not apart & set(rules.RULES) - NEWLY_CONVERTED
 
 
 @pytest.mark.parametrize("case", sorted(SUMS))
@@ -83,9 +83,9 @@ def test_every_rule_has_a_case():
     fns = [fn for name, fn in CASES.items() if name not in converted_cases.CASES]
     fns += [*SUMS.values(), looked_up(tf.Variable(kernel(6, 2)))]
     found = [types_of(fn) for fn in fns]
-    rules = {op_type for op_type in batching_rules.RULES if op_type in dir(tf.raw_ops)}
-    rules -= set(converted.CONVERTED)  # a case for each is made from that list
-    assert rules - set().union(*found) == set()
+    with_rule = {op_type for op_type in rules.RULES if op_type in dir(tf.raw_ops)}
+    with_rule -= set(converted.CONVERTED)  # a case for each is made from that list
+    assert with_rule - set().union(*found) == set()
 
 
 def test_what_a_variable_holds_is_gathered(strategy, joined):
@@ -183,9 +183,9 @@ def _checked(x):
     ids=["gradient of a product", "boolean_mask", "assert"],
 )
 def test_what_cannot_be_joined_steps_aside(strategy, monkeypatch, fn, kept_apart):
-    seen, for_each = set(), joined_graph.JoinedGraph._for_each
+    seen, for_each = set(), batched_graph.JoinedGraph._for_each
     monkeypatch.setattr(
-        joined_graph.JoinedGraph,
+        batched_graph.JoinedGraph,
         "_for_each",
         lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
     )

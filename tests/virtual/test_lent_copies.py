@@ -10,7 +10,7 @@ from tests.virtual.harness import CORES, START, VALUES, held, in_rows, stepped
 from tpudist.core import cluster, placement
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import variable_rows
+from tpudist.virtual.variables import stacked_copies
 
 pytestmark = pytest.mark.skipif(
     not versions.VARIABLES_EXPORT_THEMSELVES, reason="before 2.12 each copy is a variable"
@@ -114,7 +114,7 @@ def test_a_strategy_of_fewer_cores_has_their_copies(cores):
     with whole.scope():
         variable = tf.Variable(START, trainable=False)
     stepped(whole, lambda x: variable.assign(x))
-    assert variable_rows.of(variable)
+    assert stacked_copies.of(variable)
     places = topology.device_coordinates.reshape([-1, 1, topology.mesh_rank])[cores]
     part = TPUStrategy(resolver, placement.DeviceAssignment(topology, places))
 

@@ -11,7 +11,8 @@ import tensorflow as tf
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import joining, segments
+from tpudist.virtual.trace import segments
+from tpudist.virtual.vectorize import batching
 
 if not versions.TF2:
     pytest.skip("TensorFlow 1 numbers random ops by all ops of the graph", allow_module_level=True)
@@ -130,7 +131,7 @@ def test_numbers_do_not_depend_on_the_size_of_the_program(monkeypatch, place):
     fn = PLACES.get(place) or (lambda: tf.random.uniform([8], seed=3))
     small = draw(fn, calls=2)
     monkeypatch.setattr(segments, "_INLINED_OPS", 0)
-    monkeypatch.setattr(joining, "join", lambda *unused: None)
+    monkeypatch.setattr(batching, "join", lambda *unused: None)
     assert draw(fn, calls=2) == small
 
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual import rows_of_replicas
+from tpudist.virtual.input import packed_values
 
 pytestmark = [
     pytest.mark.slow,
@@ -16,7 +16,7 @@ pytestmark = [
     ),
 ]
 
-CORES = rows_of_replicas.SMALLEST
+CORES = packed_values.SMALLEST
 
 
 @pytest.fixture

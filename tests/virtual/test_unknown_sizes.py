@@ -17,7 +17,7 @@ if not versions.TRACE_ONCE:
 from tests.virtual.harness import CORES, SUM, graph, make
 from tests.virtual.joining_cases import kernel
 from tests.virtual.unknown_cases import APART, CASES, SUMS, each_op, gradient
-from tpudist.virtual.batching_rules import elementwise
+from tpudist.virtual.vectorize.rules import elementwise
 
 #: How many rows each replica has.
 SIZES = {"equal": (4, 4, 4, 4), "one": (1, 1, 1, 1), "last": (4, 4, 3, 1), "empty": (3, 4, 0, 1)}

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests.virtual.harness import CORES, START, VALUES, held, in_rows, make, stepped, traced
 from tpudist.errors import ContextError
 from tpudist.tfcompat import versions
-from tpudist.virtual import variable_rows
+from tpudist.virtual.variables import stacked_copies
 
 pytestmark = pytest.mark.skipif(
     not versions.VARIABLES_EXPORT_THEMSELVES, reason="before 2.12 each copy is a variable"
@@ -109,7 +109,7 @@ def test_values_of_any_shape_and_type(start):
         return before, variable.read_value()
 
     before, after = zip(*stepped(strategy, replica, given))
-    assert variable_rows.of(variable)
+    assert stacked_copies.of(variable)
     np.testing.assert_array_equal(before, given[:1].repeat(CORES, 0))
     np.testing.assert_array_equal(after, given)
     np.testing.assert_array_equal(held(strategy, variable), given)

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from tests.virtual import joining_cases
 from tests.virtual.joining_cases import kernel, raw, w
-from tpudist.virtual.batching_rules import elementwise
+from tpudist.virtual.vectorize.rules import elementwise
 
 #: A variable that is not a strategy's.
 _TABLE = tf.Variable(kernel(6, 2))

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tpudist.core import virtual_computations
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, tpu
-from tpudist.virtual import plain_variables
+from tpudist.virtual.variables import plain_variables
 
 Reduction = tf.compat.v1.losses.Reduction
 

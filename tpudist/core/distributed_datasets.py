@@ -10,7 +10,7 @@ import tensorflow as tf
 from tpudist.core import base_classes, per_replica_datasets
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import host_iterators
+from tpudist.virtual.input import host_iterators
 
 
 def of_batches(strategy, dataset, options, for_sessions):

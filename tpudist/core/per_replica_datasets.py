@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tpudist.errors import ArgumentTypeError
 from tpudist.tfcompat import distributed, functions
-from tpudist.virtual import host_iterators
+from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator

@@ -9,7 +9,7 @@ import tensorflow as tf
 from tpudist.core import contexts, replica_values, strategies
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual import reduce_once
+from tpudist.virtual import reductions
 
 
 def reduce_to(strategy, aggregation, value, destinations=None, axis=None):
@@ -80,7 +80,7 @@ def batch_reduce(strategy, aggregation, value_destination_pairs):
 def _combine(operation, values):
     if operation == replica_values.FIRST:
         return values[0]
-    return reduce_once.combine(operation, values)
+    return reductions.combine(operation, values)
 
 
 def _copies(destinations):

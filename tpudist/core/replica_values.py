@@ -6,7 +6,8 @@ Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
 from tpudist.core import contexts
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual import components, delivery
+from tpudist.virtual.replicas import delivery
+from tpudist.virtual.variables import components
 
 #: The reduction that keeps the first replica's value.
 FIRST = "FIRST"

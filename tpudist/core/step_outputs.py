@@ -12,7 +12,7 @@ import tensorflow as tf
 from tpudist.core import replica_values
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual import delivery
+from tpudist.virtual.replicas import delivery
 
 if TYPE_CHECKING:
     from typing import Any

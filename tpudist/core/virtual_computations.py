@@ -9,7 +9,9 @@ from tpudist.core import cluster, contexts, placement, shards, strategies
 from tpudist.core.base_classes import TPUStrategyBaseV1
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual import collectives, delivery, device_loop
+from tpudist.virtual import device_loop
+from tpudist.virtual.replicas import delivery
+from tpudist.virtual.trace import collectives
 
 _strategies = {}
 

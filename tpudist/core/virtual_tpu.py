@@ -13,7 +13,8 @@ from tpudist.core import (
 )
 from tpudist.core.backend import Backend
 from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual import reduce_once, replicate
+from tpudist.virtual import reductions
+from tpudist.virtual.replicas import replicate
 
 
 class VirtualBackend(Backend):
@@ -67,7 +68,7 @@ class VirtualBackend(Backend):
         if copies == 1:
             return value
         with self.extended.place():
-            return distributed.mirrored(self.extended, reduce_once.copies(value, copies))
+            return distributed.mirrored(self.extended, reductions.copies(value, copies))
 
     def pipeline_devices(self):
         """See the base class; all hosts are this machine."""

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tpudist.errors import ArgumentError
 from tpudist.estimator import tpu_context
 from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual import host_iterators
+from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
     from typing import Any, Callable

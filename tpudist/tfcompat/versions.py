@@ -195,7 +195,7 @@ HAS_DATASETS_FROM_FUNCTION = _since("1.15")
 GRAPHS_NEED_EVEN_BATCHES = TF2 and not _since("2.1")
 
 #: Destroying a ``tf.data`` iterator waits for the thread that tunes it, up to a
-#: minute (2.5; see :mod:`tpudist.virtual.iterators`).
+#: minute (2.5; see :mod:`tpudist.virtual.input.iterators`).
 ITERATORS_END_SLOWLY = _since("2.5")
 
 #: BatchMatMulV2 has a bfloat16 kernel for CPUs (seen on 2.5.3; 2.4.4 has none).

@@ -2,7 +2,7 @@
 
 A replica function is traced once (:mod:`program`), cut where replicas meet
 (:mod:`segments`), and its segments are called with all replicas' batches joined
-(:mod:`joining`). To change: how N replicas are computed; what users see belongs to core.
+(:mod:`batching`). To change: how N replicas are computed; what users see belongs to core.
 
     slice           the described TPU: cores and hosts that exist in name only
     replica         one of N copies of a function; its id is symbolic in a trace

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
 from tpudist.tfcompat import calls, functions, graphs, learning_phase, nests, random_seeds
-from tpudist.virtual import function_graphs
+from tpudist.virtual.trace import function_graphs
 
 
 class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):

@@ -13,20 +13,11 @@ import tensorflow as tf
 
 from tpudist.errors import ShardingError
 from tpudist.tfcompat import distributed, nests, tpu
-from tpudist.virtual import (
-    collectives,
-    components,
-    device_loop,
-    explanations,
-    inputs,
-    keras_loops,
-    merge,
-    reduce_once,
-    renamed_devices,
-    replicate,
-    splits,
-    variables,
-)
+from tpudist.virtual import device_loop, explanations, keras_loops, reductions, renamed_devices
+from tpudist.virtual.input import inputs
+from tpudist.virtual.replicas import merge, replicate
+from tpudist.virtual.trace import collectives
+from tpudist.virtual.variables import components, splits, storage
 
 _LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
 _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -48,7 +39,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
     #: gives each replica a copy of it.
     splits_variables = True
 
-    #: The `lockstep.Replicas` that are being traced one by one, if any.
+    #: The `per_replica_trace.Replicas` that are being traced one by one, if any.
     replicas = None
 
     #: Whether annotations for logical devices are ops even on releases whose CPU
@@ -228,7 +219,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
     def _create_variable(self, next_creator, *args, **kwargs):
         # One handle for all replicas is for cores that are devices.
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
-        return variables.create(self, next_creator, kwargs, components.Mirrored)
+        return storage.create(self, next_creator, kwargs, components.Mirrored)
 
     # Cross-replica context.
 
@@ -241,7 +232,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
             return distributed.reduce_plain(self, reduce_op, value, destinations)
         with self.place():
             reduced = merge.combine(reduce_op, value)
-            return reduce_once.spread(self, reduced, destinations)
+            return reductions.spread(self, reduced, destinations)
 
     def reduce_along(self, reduce_op, value, axis):
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
@@ -250,7 +241,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
             distributed.components(value) if distributed.is_distributed(value) else [value] * count
         )
         with self.place():
-            return reduce_once.combine_along(
+            return reductions.combine_along(
                 reduce_op, [tf.convert_to_tensor(part) for part in parts], axis
             )
 
@@ -266,19 +257,19 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
         with self.place():
             if not distributed.is_tensor_like(tensor):
                 tensor = tf.convert_to_tensor(tensor)
-            return reduce_once.mirror(self, tensor, self._num_replicas_in_sync)
+            return reductions.mirror(self, tensor, self._num_replicas_in_sync)
 
     def _gather_to_implementation(self, value, destinations, axis, *unused):
         if not distributed.is_distributed(value):
             return value
         with self.place(), collectives.named("AllGather"):
             gathered = tf.concat(distributed.components(value), axis)
-            return reduce_once.spread(self, gathered, destinations)
+            return reductions.spread(self, gathered, destinations)
 
     def _update(self, var, fn, args, kwargs, group):
         if not distributed.is_distributed(var):
             return self._update_single(var, fn, args, kwargs, group)
-        once = variables.is_stored_once(var)
+        once = storage.is_stored_once(var)
         if once and any(map(merge.differs, nests.flatten((args, kwargs)))):
             splits.split(var)
             once = False
@@ -320,13 +311,13 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
                 )
         if once:
             with self.place():
-                updates = reduce_once.repeat(updates[0], len(parts))
+                updates = reductions.repeat(updates[0], len(parts))
         return distributed.update_regroup(self, updates, group)
 
     def _mirror_update(self, leaf, count):
-        if not reduce_once.is_value(leaf):
+        if not reductions.is_value(leaf):
             return leaf
-        return reduce_once.mirror(self, tf.identity(leaf), count)
+        return reductions.mirror(self, tf.identity(leaf), count)
 
     @contextlib.contextmanager
     def _updating(self, once):

@@ -8,7 +8,7 @@ from tests.tools.compile import harness
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.tfcompat import distributed
 from tpudist.tools.compile.lowering import recording
-from tpudist.virtual import replicate
+from tpudist.virtual.replicas import replicate
 
 
 def only_traced(noted):

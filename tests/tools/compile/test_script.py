@@ -16,7 +16,7 @@ from tpudist import cli
 from tpudist.tfcompat import versions
 from tpudist.tools.compile import step
 from tpudist.tools.compile.lowering import recording
-from tpudist.virtual import replicate
+from tpudist.virtual.replicas import replicate
 
 pytestmark = [
     pytest.mark.slow,

@@ -10,7 +10,7 @@ tf = pytest.importorskip("tensorflow", reason="programs are traced by TensorFlow
 
 from tests.native import described  # noqa: E402
 from tpudist.v2_0.strategy import TPUStrategy  # noqa: E402
-from tpudist.virtual import collectives  # noqa: E402
+from tpudist.virtual.trace import collectives  # noqa: E402
 
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
 

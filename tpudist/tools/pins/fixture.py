@@ -134,7 +134,7 @@ class Pin:
           PinError: as :meth:`check`.
         """
         __tracebackhide__ = True
-        from tpudist.virtual import collectives
+        from tpudist.virtual.trace import collectives
 
         counts = collectives.traced(fn, args, kwargs or {})
         self._settle("collectives", name, counts, 0.0, 0.0)

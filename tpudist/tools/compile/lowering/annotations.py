@@ -5,8 +5,8 @@ from tensorflow.compiler.xla import xla_data_pb2
 
 from tpudist.tools.compile import program
 from tpudist.tools.compile.lowering import graph_ops
-from tpudist.virtual import collectives as kinds
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import collectives as kinds
 
 #: Ops that pass on a parameter, or read it.
 _SAME = ("Identity", "ReadVariableOp", "XlaSharding")

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.tfcompat import graphs
-from tpudist.virtual import creation_lines
+from tpudist.virtual.variables import creation_lines
 
 #: {type of op: names of its attributes that are functions}, filled when first used.
 _calls = {}

@@ -6,7 +6,8 @@ import functools
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs
 from tpudist.tools.compile.lowering import graph_ops, stand_in_results, tracing
-from tpudist.virtual import replicate, variables
+from tpudist.virtual.replicas import replicate
+from tpudist.virtual.variables import storage
 
 #: A replica function: its name and place, and its `program.Program` or the
 #: `TpudistError` that says why there is none.
@@ -85,7 +86,7 @@ class Recorder:
         shapes = tuple(
             (entry[1].dtype, str(entry[1].shape)) for entry in step.inputs if entry[2] is None
         )
-        used = [variables.of_handle(entry[2]) for entry in step.inputs]
+        used = [storage.of_handle(entry[2]) for entry in step.inputs]
         key = (name, location, id(strategy), shapes)
         self._noted[key] = _Noted(
             name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)

@@ -14,15 +14,16 @@ from tpudist.tools.compile.lowering import (
     symbolic_replicas,
     unsupported,
 )
-from tpudist.virtual import function_graphs, variables
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import function_graphs
+from tpudist.virtual.variables import storage
 
 #: A finished graph and what its inputs and outputs are: `inputs` has
 #: (name, placeholder, outer tensor or None) and `outputs` (name, tensor).
 Step = collections.namedtuple("Step", "graph inputs outputs replicas partitions")
 
 #: A `Step`, what its function returned, and [(value, receive)] of what it handed out (see
-#: :mod:`tpudist.virtual.delivery`).
+#: :mod:`tpudist.virtual.replicas.delivery`).
 Traced = collections.namedtuple("Traced", "step results handed_out")
 
 
@@ -186,7 +187,7 @@ def _variables(graph):
 
 def _name_of(outer, named):
     """The name of what a trace captured: a variable's, if it is one."""
-    variable = variables.of_handle(outer)
+    variable = storage.of_handle(outer)
     variable = named.get(outer) if variable is None else variable
     if variable is not None:
         return variable.name.split(":")[0]

@@ -1,0 +1,179 @@
+"""Distributed datasets whose replicas take their rows of one global batch.
+
+TensorFlow divides every global batch into one piece per replica. If it cannot share the
+files of a dataset out among the hosts, each host makes all pieces of all batches and keeps
+its own: the first host the pieces 0, 4, 8... of four hosts. On a pod that is each host's own
+time. Here it is that of one machine: 256 hosts make every batch 256 times, and shuffle it
+each in its way, seed or no seed, so that examples come twice. The batches are the same, and
+so they are made once here, and divided as TensorFlow divides them.
+"""
+
+import tensorflow as tf
+from tensorflow.python.data.experimental.ops import cardinality
+from tensorflow.python.distribute import input_lib
+
+from tpudist.tfcompat import distributed, nests
+from tpudist.virtual.input import iterators, packed_values
+
+
+def distribute(extended, dataset):
+    """The distributed dataset of a `dataset` that :mod:`one_pipeline` finds fit.
+
+    Args:
+      extended: the `VirtualExtended`.
+      dataset: of global batches.
+
+    Raises:
+      ValueError: TensorFlow cannot tell the batches' size.
+    """
+    count = extended._num_replicas_in_sync
+    made = input_lib.DistributedDataset(
+        dataset=dataset,
+        input_workers=input_lib.InputWorkers([(extended._host, (extended._host,) * count)]),
+        strategy=extended._container_strategy(),
+        num_replicas_in_sync=count,
+        options=iterators.as_it_is(),
+    )
+    with tf.device(extended._host):
+        made._cloned_datasets = [dataset.prefetch(1)]
+    return iterators.become(DistributedDataset, made)
+
+
+def _whole(spec):
+    """The spec of a global batch; `spec` describes per-replica values."""
+    return nests.map_structure(packed_values.whole_spec, spec)
+
+
+def _takes_global_batches(native):
+    """A subclass of a class of iterators over per-replica values, each of one global batch."""
+
+    class Iterator(native):
+        """Takes the rows of every replica."""
+
+        @property
+        def _global_batches(self):
+            (host,) = self._iterators
+            return host._iterator.iterator if hasattr(host, "_iterator") else host
+
+        def get_next(self, name=None):
+            """The rows of each replica of the next global batch.
+
+            Context: cross-replica; eager, ``tf.function`` or graph.
+
+            Raises:
+              ValueError: in replica context.
+              OutOfRangeError: there is no next batch.
+            """
+            if tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context():
+                return super().get_next(name)  # TensorFlow refuses
+            return self._divided(self._global_batches.get_next())
+
+        def get_next_as_optional(self):
+            """The same as a ``tf.experimental.Optional``, which is empty at the end."""
+            if getattr(self, "_cardinality", None) == cardinality.INFINITE:
+                return tf.experimental.Optional.from_value(self.get_next())
+            batch = self._global_batches.get_next_as_optional()
+            return tf.cond(
+                batch.has_value(),
+                lambda: tf.experimental.Optional.from_value(self._divided(batch.get_value())),
+                lambda: tf.experimental.Optional.empty(self._element_spec),
+            )
+
+        def _divided(self, batch):
+            extended = self._strategy.extended
+            with tf.device(extended._host):
+                return nests.map_structure(
+                    lambda spec, leaf: _divide(extended, spec._value_specs[0].shape, leaf),
+                    self._element_spec,
+                    batch,
+                )
+
+    return Iterator
+
+
+def _divide(extended, shape, leaf):
+    """The per-replica value of a global batch; `shape` is what is known of a replica's rows."""
+    if not shape.is_fully_defined():
+        return _pieces(extended, leaf)
+    hosts, rows = extended.num_hosts, shape.as_list()
+    if hosts > 1:
+        pieces = tf.reshape(leaf, [extended.num_replicas_per_host, hosts, *rows])
+        by_host = tf.transpose(pieces, [1, 0, *range(2, len(rows) + 2)])
+        leaf = tf.reshape(by_host, [extended._num_replicas_in_sync * rows[0], *rows[1:]])
+    return packed_values.divide(extended, leaf)
+
+
+def _pieces(extended, leaf):
+    """The rows of `leaf`; the last replicas may get fewer, or none."""
+    count, hosts = extended._num_replicas_in_sync, extended.num_hosts
+    # Hides the number of rows: a piece's type does not depend on it.
+    leaf = tf.compat.v1.placeholder_with_default(leaf, [None, *leaf.shape[1:]])
+    size = tf.shape(leaf)[0]
+    piece = -(-size // count)
+    sizes = tf.clip_by_value(size - piece * tf.range(count), 0, piece)
+    parts = tf.split(leaf, sizes, num=count)
+    for part in parts:
+        part.set_shape([None, *leaf.shape[1:]])
+    return distributed.per_replica(
+        extended, [part for host in range(hosts) for part in parts[host::hosts]]
+    )
+
+
+class DistributedIteratorSpec(
+    iterators.spec_of(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)
+):
+    """Its component is the iterator over global batches."""
+
+    __slots__ = ()
+
+    @property
+    def _component_specs(self):
+        return [tf.data.IteratorSpec(_whole(self._element_spec))]
+
+
+class DistributedIterator(_takes_global_batches(input_lib.DistributedIterator)):
+    """Takes the rows of every replica."""
+
+    @property
+    def _type_spec(self):
+        return iterators.become(DistributedIteratorSpec, super()._type_spec)
+
+
+class _DatasetSpec(input_lib.DistributedDatasetSpec):
+    """Its component is the dataset of global batches."""
+
+    __slots__ = ()
+
+    @property
+    def _component_specs(self):
+        return [tf.data.DatasetSpec(_whole(self._element_spec))]
+
+    def _from_components(self, components):
+        made = object.__new__(DistributedDataset)  # the native constructor wants pieces
+        names = ("_input_workers", "_element_spec", "_strategy", "_options")
+        vars(made).update({name: getattr(self, name) for name in names})
+        vars(made).update(
+            _cardinality=getattr(self, "_cardinality", None),
+            _enable_get_next_as_optional=self._enable_get_next_as_optional,
+            _replica_order=None,
+            _cloned_datasets=components,
+            _built=True,
+        )
+        return made
+
+
+def _one_iterator(iterator):
+    iterator._iterators = [host._iterator for host in iterator._iterators]
+    return iterators.become(DistributedIterator, iterator)
+
+
+DistributedDataset = iterators.dataset_class(
+    input_lib.DistributedDataset,
+    _DatasetSpec,
+    _one_iterator,
+    lambda dataset: SessionIterator(dataset),
+)
+
+
+class SessionIterator(_takes_global_batches(iterators.SessionIterator)):
+    """Takes the rows of every replica; a Session initialises it."""

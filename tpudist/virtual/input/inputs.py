@@ -1,0 +1,211 @@
+"""Where input pipelines run: one per host of the slice, all on one machine."""
+
+import tensorflow as tf
+from tensorflow.python.distribute import values
+
+from tpudist.errors import ArgumentError
+from tpudist.tfcompat import nests, versions
+from tpudist.virtual.input import host_iterators, one_pipeline
+
+if versions.HAS_INPUT_LIB:
+    from tensorflow.python.data.ops import multi_device_iterator_ops
+    from tensorflow.python.distribute import input_lib, numpy_dataset
+
+if versions.ITERATORS_END_SLOWLY:
+    from tpudist.virtual.input import global_batches, iterators
+
+#: Whether TensorFlow's distributed datasets lack the ``element_spec`` of per-replica
+#: values: from 1.15 to 2.1 they have that of one replica's values, or none.
+_LACKS_SPEC = versions.DEVICE_MAP and versions.HAS_ELEMENT_SPEC
+
+#: The option that says whether cores fetch their batches ahead.
+_FETCHES_AHEAD = "experimental_%s_to_device" % ("fetch" if versions.FETCHES else "prefetch")
+
+
+def set_devices(extended, devices, host):
+    """Gives `extended` its replica labels and the hosts that feed them.
+
+    Args:
+      extended: the `VirtualExtended` under construction.
+      devices: N replica labels.
+      host: the real CPU device on which every pipeline runs.
+    """
+    extended._host = host
+    extended._inferred_cross_device_ops = None
+    extended._is_multi_worker_training = False
+    extended._local_mode = True
+    if not versions.HAS_INPUT_LIB:
+        extended._devices = tuple(devices)
+        extended._canonical_device_set = set(devices)
+        extended._device_index = values.PerReplica({device: i for i, device in enumerate(devices)})
+        return
+    extended._host_input_device = numpy_dataset.SingleDevice(host)
+    if versions.DEVICE_MAP:
+        extended._device_map = _LabelMap(devices)
+        extended._input_workers = _workers_by_label(extended, devices)
+    else:
+        extended._devices = tuple(devices)
+        if not versions.TRACE_ONCE:
+            extended._input_workers = workers(extended)
+
+
+def workers(extended, options=None):
+    """Input workers, each with the replicas that it feeds.
+
+    Args:
+      extended: the `VirtualExtended`.
+      options: ``tf.distribute.InputOptions`` or None.
+
+    Returns:
+      TensorFlow's ``InputWorkers``: one worker per host, or one per replica
+      if the options say so.
+    """
+    count = extended.num_hosts
+    if options and options.experimental_replication_mode.name == "PER_REPLICA":
+        count = extended._num_replicas_in_sync
+    feeds = (extended._host,) * (extended._num_replicas_in_sync // count)
+    return input_lib.InputWorkers([(extended._host, feeds)] * count)
+
+
+def distribute(make, extended, dataset, *options):
+    """The distributed dataset to use instead of the one that ``make(dataset, *options)`` makes."""
+    check_fetched(dataset, *options)
+    if one_pipeline.fits(extended, dataset, *options):
+        return global_batches.distribute(extended, dataset)
+    return distributed(extended, make(dataset, *options))
+
+
+def distributed(extended, dataset):
+    """The distributed dataset to use instead of TensorFlow's `dataset`."""
+    if versions.ITERATORS_END_SLOWLY:
+        return iterators.distributed(dataset)
+    if _LACKS_SPEC:
+        if isinstance(dataset, input_lib.DistributedDatasetsFromFunction):
+            dataset.__class__ = _DatasetsFromFunction
+        else:
+            dataset.element_spec = element_spec(extended, dataset.element_spec)
+    return dataset
+
+
+def check_fetched(dataset, *options):
+    """Refuses sparse and ragged tensors that a TPU would be asked to fetch ahead.
+
+    Args:
+      dataset: a dataset, distributed or not.
+      *options: ``tf.distribute.InputOptions`` or None, if given.
+
+    Raises:
+      ArgumentError: (a ValueError) as TensorFlow's own TPUStrategy of 2.3 and newer.
+    """
+    if not versions.HAS_INPUT_OPTIONS or not _fetches_ahead(*options):
+        return
+    for path, spec in nests.flatten_with_paths(_of_one_replica(dataset.element_spec)):
+        if isinstance(spec, (tf.SparseTensorSpec, tf.RaggedTensorSpec)):
+            raise ArgumentError(
+                "Found tensor %s with spec %s in a distributed dataset" % (path, spec),
+                "TPUStrategy does not support distributed datasets with device prefetch when "
+                "using sparse or ragged tensors: a core's memory holds neither",
+                "tf.distribute.InputOptions(%s=False) as the second argument, or "
+                "dense tensors" % _FETCHES_AHEAD,
+            )
+
+
+def _fetches_ahead(options=None):
+    return options is None or getattr(options, _FETCHES_AHEAD)
+
+
+def _of_one_replica(spec):
+    return nests.map_structure(
+        lambda leaf: leaf._value_specs[0] if isinstance(leaf, values.PerReplicaSpec) else leaf, spec
+    )
+
+
+def element_spec(extended, spec):
+    """The spec of per-replica values; `spec` describes one replica's values."""
+    count = extended._num_replicas_in_sync
+    if count == 1:
+        return spec
+    return nests.map_structure(
+        lambda leaf: values.PerReplicaSpec([leaf] * count, extended._device_map, 0), spec
+    )
+
+
+def make_dataset_iterator(make, extended, dataset):
+    """The iterator to use instead of the one that ``make(dataset)`` makes."""
+    if versions.ITERATORS_END_SLOWLY:
+        return extended._experimental_distribute_dataset(
+            dataset, None
+        ).make_initializable_iterator()
+    return make(dataset)
+
+
+def make_input_fn_iterator(make, input_fn):
+    """The iterator to use instead of the one that ``make(input_fn)`` makes."""
+    if versions.ITERATORS_END_SLOWLY:
+        return iterators.from_input_fn(make, input_fn)
+    made = make(input_fn)
+    if versions.HAS_INPUT_LIB and not tf.executing_eagerly():
+        for host in made._iterators:
+            _read_in_turn(host)
+    return made
+
+
+def _read_in_turn(host):
+    """Lets the replicas of a host take from one iterator of its dataset.
+
+    TensorFlow's MultiDeviceIterator waits for ever now and then at the end of the data
+    (1.15, on a machine with much to do): for a share that a thread has ended without.
+    """
+    native = getattr(host, "_iterator", None)
+    if isinstance(native, multi_device_iterator_ops.MultiDeviceIterator):
+        with tf.device(host._worker):
+            made = tf.compat.v1.data.make_initializable_iterator(host._dataset)
+        host._iterator = host_iterators.Shares(made, len(host._devices))
+
+
+def _workers_by_label(extended, devices):
+    per_host = extended.num_replicas_per_host
+    pairs = [(extended._host, devices[i : i + per_host]) for i in range(0, len(devices), per_host)]
+    made = input_lib.InputWorkers(extended._device_map, pairs)
+    made._fed_devices = tuple((extended._host,) * per_host for _ in range(extended.num_hosts))
+    return made
+
+
+if versions.DEVICE_MAP:
+
+    class _LabelMap(values.ReplicaDeviceMap):
+        """Replica labels; whatever lives on the real device is replica 0's."""
+
+        def is_device_in_replica(self, device, replica_id):
+            return True
+
+        def select_for_device(self, values, device):
+            return values[self._device_to_replica.get(device, 0)]
+
+
+if _LACKS_SPEC:
+
+    class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
+        """TensorFlow's class, with iterators that have an ``element_spec``."""
+
+        def __iter__(self):
+            iterator = super().__iter__()
+            spec = iterator._iterators[0]._dataset.element_spec
+            if len(iterator._iterators) > 1:
+                _require_shapes(spec)
+            iterator.element_spec = element_spec(self._strategy.extended, spec)
+            return iterator
+
+
+def _require_shapes(spec):
+    """Refuses batches of unknown size, for which TensorFlow asks hosts for rows left.
+
+    Until 2.1 it tells the hosts apart by their device, and here they share one.
+    """
+    if not all(leaf.shape.is_fully_defined() for leaf in nests.flatten(spec)):
+        raise ArgumentError(
+            "batches of no fixed shape from a function, on several hosts: %s" % (spec,),
+            "TensorFlow before 2.2 cannot tell when the last of "
+            "several hosts on one machine has no rows left",
+            "dataset.batch(n, drop_remainder=True)",
+        )

@@ -1,0 +1,182 @@
+"""Reductions over replicas that share one device: done once, then aliased."""
+
+import functools
+
+import tensorflow as tf
+
+from tpudist.errors import CollectiveError
+from tpudist.tfcompat import distributed, graphs, made_ops, nests
+from tpudist.virtual import lazy_values
+from tpudist.virtual.trace import collectives, function_graphs
+
+
+def combine(reduce_op, tensors, leaf=""):
+    """Sums or averages one tensor per replica, on the one device.
+
+    The sum is a chain rather than one AddN, so that a replica's addend can be
+    freed as soon as it is added: N gradient sets are never alive together. What
+    joined replicas computed is in one tensor, and is summed there.
+
+    Args:
+      reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.
+      tensors: N tensors, N IndexedSlices of one shape, or N numbers.
+      leaf: where in a nest the value stands, for the error.
+
+    Returns:
+      One tensor or one IndexedSlices.
+
+    Raises:
+      CollectiveError: the replicas' shapes or dtypes differ.
+    """
+    tensors = [t if hasattr(t, "dtype") else tf.convert_to_tensor(t) for t in tensors]
+    _check(tensors, leaf)
+    with collectives.named("AllReduce"):
+        stacked = graphs.unstacked(tensors)
+        if stacked is not None:
+            total = tf.reduce_sum(stacked, 0)
+        else:
+            total = distributed.aggregate(tensors, _add_chain)
+    if reduce_op == tf.distribute.ReduceOp.MEAN:
+        return distributed.divide(total, len(tensors))
+    return total
+
+
+def combine_along(reduce_op, tensors, axis):
+    """Reduces over replicas and along `axis` of each replica's tensor.
+
+    Args:
+      reduce_op: SUM or MEAN; MEAN divides by the number of examples that the
+        replicas really have, also when the last batch is uneven.
+      tensors: N tensors, whose sizes may differ along `axis`.
+      axis: the batch dimension.
+
+    Returns:
+      One tensor.
+    """
+    if _is_one_batch(tensors, axis):
+        tensors = [tf.concat(tensors, axis)]
+    total = _add_chain([tf.reduce_sum(t, axis=axis) for t in tensors])
+    if reduce_op != tf.distribute.ReduceOp.MEAN:
+        return total
+    axes = tf.reshape(axis, [-1])
+    counts = [tf.reduce_prod(tf.gather(tf.shape(t, out_type=tf.int64), axes)) for t in tensors]
+    return total / tf.cast(_add_chain(counts), total.dtype)
+
+
+def _is_one_batch(tensors, axis):
+    """Whether the tensors differ at most in their sizes along `axis`, one dimension."""
+    if not isinstance(axis, int) or any(t.shape.rank is None for t in tensors):
+        return False
+    shapes = [t.shape.as_list() for t in tensors]
+    if any(not -len(sizes) <= axis < len(sizes) for sizes in shapes):
+        return False
+    for sizes in shapes:
+        sizes[axis] = 0
+    return None not in shapes[0] and all(sizes == shapes[0] for sizes in shapes)
+
+
+def add(total, value, leaf=""):
+    """``total + value`` of one shape: as on a TPU, nothing is broadcast.
+
+    Raises:
+      CollectiveError: (a ValueError) the shapes are known to differ.
+    """
+    _check([total, value], leaf)
+    if total.shape.is_fully_defined() and value.shape.is_fully_defined():
+        return tf.add(total, value)
+    same = tf.debugging.assert_equal(
+        tf.shape(total),
+        tf.shape(value),
+        message="the collective on %r got values of different shapes, one per "
+        "replica" % (leaf or value.op.name),
+    )
+    with tf.control_dependencies([] if same is None else [same]):
+        return tf.add(total, value)
+
+
+def _add_chain(tensors):
+    return functools.reduce(add, tensors)
+
+
+def of_tensors(value):
+    """`value`; IndexedSlices whose ``dense_shape`` is a tuple with a tensor for it."""
+    shape = getattr(value, "dense_shape", None)
+    if not isinstance(value, distributed.IndexedSlices) or shape is None or tf.is_tensor(shape):
+        return value
+    return distributed.IndexedSlices(value.values, value.indices, tf.convert_to_tensor(shape))
+
+
+def copies(value, count):
+    """`count` distinct objects of one value.
+
+    Distinct, because TensorFlow's regroup takes N times one object for a
+    value that was never distributed.
+    """
+    return [value] + [_alias(value) for _ in range(count - 1)]
+
+
+def _alias(value):
+    if isinstance(value, distributed.IndexedSlices):
+        return distributed.IndexedSlices(
+            made_ops.alias(value.values), made_ops.alias(value.indices), value.dense_shape
+        )
+    if isinstance(value, tf.Operation) or value is None:
+        return value
+    return made_ops.alias(value)
+
+
+def spread(extended, value, destinations):
+    """The reduced `value` on `destinations`, as a strategy hands it out."""
+    if isinstance(destinations, lazy_values.PerReplica):
+        count = lazy_values.count(destinations)
+    else:
+        count = distributed.device_count(destinations)
+    if count == 1:
+        return value
+    return mirror(extended, value, count)
+
+
+def mirror(extended, value, count):
+    """A ``Mirrored`` of `count` times `value`."""
+    trace = function_graphs.current()
+    shared = trace is not None and not trace.regroups
+    parts = [value] * count if shared else copies(value, count)
+    return distributed.mirrored(extended, parts)
+
+
+def _check(tensors, leaf):
+    first = tensors[0]
+    if not all(hasattr(t, "dtype") for t in tensors):
+        return
+    if any(t.dtype != first.dtype for t in tensors[1:]):
+        raise _mismatch(leaf, first, "dtypes", [t.dtype.name for t in tensors])
+    if not isinstance(first, distributed.IndexedSlices) and any(
+        not first.shape.is_compatible_with(t.shape) for t in tensors[1:]
+    ):
+        raise _mismatch(leaf, first, "shapes", [str(t.shape) for t in tensors])
+
+
+def _mismatch(leaf, first, what, seen):
+    name = leaf or getattr(getattr(first, "op", None), "name", "value")
+    return CollectiveError(
+        "the collective on %r got %s %s, one per replica" % (name, what, ", ".join(seen)),
+        "an all-reduce adds values of one shape and dtype",
+        "make the leaf equal in every replica (drop_remainder=True on the "
+        "dataset), or reduce along the batch with strategy.reduce(op, value, "
+        "axis=0)",
+    )
+
+
+def repeat(result, count):
+    """One result per component of an update that ran once."""
+    flat = [
+        copies(leaf, count) if is_value(leaf) else [leaf] * count for leaf in nests.flatten(result)
+    ]
+    return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat]) for i in range(count)]
+
+
+def is_value(leaf):
+    """Whether a result of an update is a value, and no variable or op."""
+    return distributed.is_assignment(leaf) or (
+        nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)
+    )

@@ -1,0 +1,61 @@
+"""Hands values out of replica functions while they are being traced.
+
+A replica function may have to give a value, such as an output of a step, to the
+cross-replica code that started it without returning it. In lockstep the replicas
+meet for that; a trace delivers the value after its segments have been called.
+"""
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions, nests
+from tpudist.virtual.replicas import merge, program
+from tpudist.virtual.trace import function_graphs
+
+
+def deliver(value, receive):
+    """Calls ``receive(value)`` in the context that started the replicas.
+
+    Context: any under a strategy. In cross-replica context that did not come
+    from a replica function, `receive` is called at once.
+
+    Args:
+      value: a nest; of tensors in replica context.
+      receive: gets the same nest, in cross-replica context, with a
+        distributed value in place of each tensor of a replica function.
+
+    Raises:
+      ContextError: from a nested function, loop or branch of a replica.
+    """
+    trace = function_graphs.current()
+    if trace is not None and trace.handed_out is not None:
+        _check_place(trace)
+        trace.handed_out.append((value, receive))
+    elif isinstance(trace, merge.Merge):
+        _check_place(trace)
+        trace.program.deliveries.append((trace.hand_back(value), receive))
+    elif tf.distribute.get_replica_context() is None:
+        receive(value)
+    elif isinstance(trace, program.Program):
+        _check_place(trace)
+        trace.deliveries.append((value, receive))
+    else:
+        tf.distribute.get_replica_context().merge_call(
+            functions.library(lambda strategy, merged: receive(merged)), args=(value,)
+        )
+
+
+def _check_place(trace):
+    merge.check_place(trace.graph)
+
+
+def spread(strategy, value):
+    """One nest per replica, as a list, of a nest with distributed leaves."""
+    return [
+        nests.map_structure(
+            lambda leaf, i=i: (
+                distributed.components(leaf)[i] if distributed.is_distributed(leaf) else leaf
+            ),
+            value,
+        )
+        for i in range(strategy.num_replicas_in_sync)
+    ]

@@ -1,0 +1,320 @@
+"""One ``merge_call`` of a trace: replicas meet, cross-replica code runs once."""
+
+import contextlib
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, nests
+from tpudist.virtual import lazy_values, reductions
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.replicas import uniformity
+from tpudist.virtual.trace import collectives, function_graphs
+from tpudist.virtual.variables import storage
+
+
+class Merge(function_graphs.Trace):
+    """The merge function of one ``merge_call``, traced into its own graph.
+
+    Attributes:
+      position: number of ops in the replica trace when the merge happened.
+      inputs: [(placeholder in `graph`, source, replica id)]: the tensor of the
+        replica trace that it stands for; replica id "sum" is the sum over replicas,
+        "rows" are all replicas' values one after the other along the first axis.
+      results: [(placeholder in the replica trace, [tensor of `graph`])], one
+        tensor per replica or one for all.
+      updated: the variables that are updated once for all replicas.
+      used_as_one: the variables that it uses, of which all replicas have the one value.
+      assigned: the variable for whose assignment alone the replicas meet; where
+        TensorFlow's meet too, None.
+    """
+
+    regroups = False
+    is_meeting = True
+
+    def __init__(self, program):
+        super().__init__("merge_function", program.outer)
+        self._program = program
+        self._strategy = program.extended._container_strategy()
+        self.position = None
+        self.inputs = []
+        self.results = []
+        self.updated = []
+        self.used_as_one = []
+        self.assigned = None
+        self._start = None
+        self._done = []
+        self._sums = IdentityMap()
+        self._given = IdentityMap()
+
+    def run(self, merge_fn, args, kwargs):
+        """Traces `merge_fn`; returns its result as the replica sees it."""
+        if self._program.extended.runs_as_session:
+            self._start = tf.no_op()
+        with self.ordered(), self._program.extended.place(), distributed.cross_replica(
+            self._strategy
+        ):
+            args, kwargs = self._give((args, kwargs))
+            self.position = len(self._program.graph.get_operations())
+            result = merge_fn(self._strategy, *args, **kwargs)
+        self.used_as_one = list(filter(storage.is_stored_once, self._variables()))
+        return self.hand_back(result)
+
+    def _variables(self):
+        handles = [functions.captured(outer) for outer, _ in functions.captures(self.graph)]
+        found = map(storage.of_handle, handles)
+        return [variable for variable in found if variable is not None]
+
+    # Into the merge.
+
+    def _give(self, structure):
+        return nests.map_structure(self._give_leaf, structure)
+
+    def _give_leaf(self, leaf):
+        if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
+            return leaf
+        inside = self._inside(reductions.of_tensors(leaf))
+        flat = distributed.flatten(inside)
+        is_uniform = self._program.uniformity.holds(inside)
+
+        def make(replica_id):
+            with self.graph.as_default():
+                made = distributed.pack(inside, [self._input(t, replica_id) for t in flat])
+            if not replica_id:  # TensorFlow 2.4 wraps the parts anew
+                self._given[distributed.flatten(made)[0]] = inside
+            return made
+
+        count = self._program.num_replicas
+        parts = lazy_values.Parts(count, make, is_uniform)
+        value = lazy_values.per_replica(self._program.extended, parts)
+        self._given[_key(value)] = inside
+        return value
+
+    def _inside(self, leaf):
+        """`leaf` as tensors of the replica trace.
+
+        A tensor that the replicas captured also counts as each replica's own
+        value: its sum over N replicas is N times the tensor, as on a TPU.
+        """
+        flat = distributed.flatten(leaf)
+        if all(self._is_inside(tensor) for tensor in flat):
+            return leaf
+        with self._program.graph.as_default():
+            return distributed.pack(
+                leaf,
+                [tensor if self._is_inside(tensor) else tf.identity(tensor) for tensor in flat],
+            )
+
+    def _is_inside(self, tensor):
+        return getattr(tensor, "graph", None) is self._program.graph
+
+    def _input(self, tensor, replica_id):
+        with tf.control_dependencies(None), contextlib.ExitStack() as stack:
+            if replica_id == "sum":
+                stack.enter_context(collectives.named("AllReduce"))
+            shape = self._rows(tensor) if replica_id == "rows" else None
+            held = functions.placeholder_like(tensor, shape)
+        self.inputs.append((held, tensor, replica_id))
+        return held
+
+    def _rows(self, tensor):
+        """The shape of the values of all replicas, one after the other."""
+        if not tensor.shape.dims:
+            return None
+        size, *others = tensor.shape.as_list()
+        return [size and size * self._program.num_replicas] + others
+
+    def reduced(self, reduce_op, value):
+        """`value` reduced outside of the merge; None if it is no tensor given to it.
+
+        Outside, each replica's value is added as the replica finishes, and the
+        merge function gets one sum instead of N values. The sum of slices of a table
+        are all replicas' slices, which are one tensor where replicas are joined.
+        """
+        source = self.given(value)
+        if isinstance(source, distributed.IndexedSlices):
+            total = self._all_slices(source)
+        elif not isinstance(source, tf.Tensor) or not self._is_inside(source):
+            return None
+        else:
+            if source not in self._sums:
+                self._sums[source] = self._input(source, "sum")
+            total = self._sums[source]
+        if reduce_op == tf.distribute.ReduceOp.MEAN:
+            return distributed.divide(total, self._program.num_replicas)
+        return total
+
+    def _all_slices(self, source):
+        held = [self._input(each, "rows") for each in (source.values, source.indices)]
+        with collectives.named("AllReduce"):
+            held = [tf.identity(each) for each in held]
+        shape = source.dense_shape
+        return distributed.IndexedSlices(*held, None if shape is None else self._input(shape, 0))
+
+    def given(self, value):
+        """What the replica trace passed to the merge as `value`, or None."""
+        return self._given.get(_key(value))
+
+    def used(self):
+        """The `inputs` that are used, once the merge is traced."""
+        returned = IdentityMap.of(t for _, tensors in self.results for t in tensors)
+        return [
+            (held, source, replica)
+            for held, source, replica in self.inputs
+            if held.consumers() or held in returned
+        ]
+
+    def captured(self):
+        """Tensors of the replica trace that the merge function captured."""
+        return [outer for outer, _ in functions.captures(self.graph) if self._is_inside(outer)]
+
+    # Back to the replica.
+
+    @property
+    def program(self):
+        """The `Program` whose replicas meet here."""
+        return self._program
+
+    def hand_back(self, result):
+        """`result`, a nest of tensors of this merge, as the replica trace sees it."""
+        with self._program.graph.as_default():
+            return nests.map_structure(self._hand_back_leaf, result)
+
+    def _hand_back_leaf(self, leaf):
+        if isinstance(leaf, tf.Operation):
+            return self._op_done() if leaf.graph is self.graph else leaf
+        if distributed.is_variable(leaf) or not (
+            distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
+        ):
+            return leaf
+        parts = distributed.components(leaf)
+        columns = list(zip(*[distributed.flatten(part) for part in parts]))
+        return distributed.pack(parts[0], [self._result(c) for c in columns])
+
+    def _op_done(self):
+        self._done.append(tf.no_op())
+        return self._done[-1]
+
+    def handed_back(self):
+        """The ops of the replica trace that stand for results of the merge."""
+        return self._done + [held.op for held, _ in self.results]
+
+    def needed(self):
+        """The ops of the replica trace that the merge waits for or takes values of."""
+        waits = [self._start] if self._start is not None else []
+        taken = [source for _, source, _ in self.used()] + self.captured()
+        return waits + [tensor.op for tensor in taken]
+
+    def _is_own(self, tensor):
+        """Whether `tensor` is a value of this merge, and no reference to one."""
+        is_value = tensor.dtype == tensor.dtype.base_dtype
+        return is_value and getattr(tensor, "graph", None) is self.graph
+
+    def _result(self, tensors):
+        if all(getattr(t, "graph", None) is not self.graph for t in tensors):
+            if len(IdentityMap.of(tensors)) == 1:
+                return tensors[0]
+        if all(t is tensors[0] for t in tensors):
+            tensors = tensors[:1]
+        with self.graph.as_default():
+            tensors = [t if self._is_own(t) else tf.identity(t) for t in tensors]
+        with tf.control_dependencies(None):
+            held = functions.placeholder_like(tensors[0])
+        self.results.append((held, tensors))
+        return held
+
+
+def outside(program, merge_fn, args, kwargs):
+    """Runs `merge_fn` eagerly, where ``tf.init_scope`` has left the trace of `program`.
+
+    Returns:
+      Its result, which is the same for every replica.
+
+    Raises:
+      ContextError: the replicas would get different values.
+    """
+    extended = program.extended
+    strategy = extended._container_strategy()
+
+    def give(leaf):
+        if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
+            return leaf
+        return distributed.per_replica(extended, [leaf] * program.num_replicas)
+
+    with distributed.cross_replica(strategy), extended.place():
+        args, kwargs = nests.map_structure(give, (tuple(args), kwargs))
+        return nests.map_structure(_only_one, merge_fn(strategy, *args, **kwargs))
+
+
+def _only_one(leaf):
+    parts = () if distributed.is_variable(leaf) else distributed.components(leaf)
+    for part in parts[1:]:
+        if part is not parts[0] and not np.array_equal(part, parts[0]):
+            raise ContextError(
+                "`merge_call` in tf.init_scope gives the replicas different values",
+                "one trace serves all replicas, and outside of it there is one value",
+                "merge_call outside of tf.init_scope",
+            )
+    return parts[0] if parts else leaf
+
+
+def check_place(graph):
+    """Refuses a merge where the trace cannot be cut.
+
+    Raises:
+      ContextError: `merge_call` in a nested tf.function, loop or branch.
+    """
+    current = tf.compat.v1.get_default_graph()
+    if current is not graph:
+        raise refusal(getattr(current, "name", current))
+
+
+def refusal(place):
+    """The error of a merge in a graph, branch or loop inside of a replica."""
+    return ContextError(
+        "`merge_call` called while defining a new graph or a tf.function "
+        "(%s), inside the function passed to `run`" % place,
+        "all replicas meet in a merge_call (an all_reduce, an optimizer's "
+        "apply_gradients, an assignment that aggregates), and the virtual TPU "
+        "cannot meet inside a nested @tf.function, tf.cond or tf.while_loop",
+        "take the @tf.function off the nested function, or move the call out "
+        "of the branch or loop; loop over steps outside of `run`",
+    )
+
+
+def note_update(variable):
+    """Notes that `variable` is updated as one value for all replicas."""
+    trace = function_graphs.current()
+    if isinstance(trace, Merge):
+        trace.updated.append(variable)
+    elif not tf.executing_eagerly():
+        storage.assume_equal(variable, for_good=True)
+
+
+def differs(value):
+    """Whether the argument `value` of an update may differ per replica."""
+    if not distributed.is_distributed(value) or lazy_values.count(value) == 1:
+        return False
+    if distributed.is_variable(value):
+        return not storage.is_stored_once(value)
+    trace = function_graphs.current()
+    given = trace.given(value) if isinstance(trace, Merge) else None
+    if given is not None and not distributed.is_mirrored(value):
+        return not trace.program.uniformity.holds(given)
+    return not uniformity.are_equal(distributed.components(value))
+
+
+def _key(value):
+    """Identifies a distributed value: by the parts that are not made yet, or its first tensor."""
+    parts = lazy_values.unmade(value)
+    return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
+
+
+def combine(reduce_op, value):
+    """Reduces a per-replica `value`, outside of the current merge if possible."""
+    trace = function_graphs.current()
+    reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None
+    if reduced is not None:
+        return reduced
+    return reductions.combine(reduce_op, distributed.components(value))

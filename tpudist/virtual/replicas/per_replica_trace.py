@@ -1,0 +1,224 @@
+"""Replicas traced one by one, in threads that meet at every merge_call.
+
+This is the mirrored strategy's own engine, with a replica's ops placed on the
+one real device instead of on the replica's label.
+"""
+
+import contextlib
+import re
+
+import tensorflow as tf
+
+from tpudist.tfcompat import (
+    distributed,
+    functions,
+    graphs,
+    nests,
+    replica_threads,
+    stored_parts,
+    values_by_device,
+    versions,
+)
+from tpudist.virtual import keras_loops
+from tpudist.virtual.replicas import merge
+from tpudist.virtual.trace import arguments, collectives, pruning
+from tpudist.virtual.variables import raw_writes
+
+#: TensorFlow's name scope of every replica but the first.
+_REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
+
+#: Whether ``tf.init_scope`` takes the replica's label, and no device function, along.
+_LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_DEVICE
+
+
+def run(extended, fn, args, kwargs):
+    """Traces `fn` once per replica into the current graph.
+
+    Context: cross-replica, in a graph or a ``tf.function``.
+    """
+    arguments.check_lengths(extended, (args, kwargs))
+    if functions.in_function():
+        fn = functions.convert(fn)
+    names = _Names()
+
+    def on_the_device(*replica_args, **replica_kwargs):
+        with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
+            current = tf.distribute.get_replica_context()
+            result = stored_parts.wholes(current, fn(*replica_args, **replica_kwargs))
+        replica_threads.end_before_joining()
+        return result
+
+    with _traced(extended), names.go_on():
+        results = distributed.MirroredExtended._call_for_each_replica(
+            extended, functions.do_not_convert(on_the_device), args, kwargs
+        )
+        results = values_by_device.of(extended, results)
+        if not tf.executing_eagerly():
+            raw_writes.split(extended.replicas.others())
+        if extended.runs_as_session:
+            graph = tf.compat.v1.get_default_graph()
+            pruning.prune_ops(graph, extended.replicas.ops(), results)
+        return results
+
+
+class _Names:
+    """How often names of layers and variable scopes were used in a TF 1 graph.
+
+    TensorFlow counts them per thread, and so would give the layers of a second call
+    the names of the first. On a TPU, which has one thread, the count goes on.
+    """
+
+    def __init__(self):
+        self._counts = not (tf.executing_eagerly() or functions.in_function())
+        self._used = functions.variable_names() if self._counts else None
+        self._last = None
+
+    @contextlib.contextmanager
+    def of_a_replica(self):
+        """In a replica's thread, names are counted from where the call began."""
+        if self._counts:
+            graphs.count_variable_names(self._used)
+        yield
+        if self._counts:
+            self._last = functions.variable_names()
+
+    @contextlib.contextmanager
+    def go_on(self):
+        """After the block, which calls the replicas, the count goes on from theirs."""
+        yield
+        if self._last is not None:
+            graphs.count_variable_names(self._last)
+
+
+@contextlib.contextmanager
+def _traced(extended):
+    before, extended.replicas = extended.replicas, Replicas()
+    try:
+        yield
+    finally:
+        extended.replicas = before
+
+
+class Replicas:
+    """The ops of replicas that are being traced one by one."""
+
+    def __init__(self):
+        self._graph = tf.compat.v1.get_default_graph()
+        self._start = len(self._graph.get_operations())
+
+    def ops(self):
+        """The ops added to the graph since the replicas were started."""
+        return self._graph.get_operations()[self._start :]
+
+    def others(self):
+        """The ops of all replicas but the first."""
+        return [op for op in self.ops() if _REPLICA.search(op.name)]
+
+    def tell_apart(self, ops, handles):
+        """Gives the ops of each replica their own handle.
+
+        Args:
+          ops: some of :meth:`ops`.
+          handles: one handle per replica; all have used the first one so far.
+        """
+        with self._graph.as_default():
+            held = [functions.capture(self._graph, handle) for handle in handles]
+        for op in ops:
+            found = _REPLICA.search(op.name)
+            for i, tensor in enumerate(op.inputs) if found else ():
+                if tensor is held[0]:
+                    functions.replace_input(op, i, held[int(found.group(1))])
+
+
+class Replica(distributed.MirroredReplicaContext):
+    """The context of one of the replicas that are traced one by one."""
+
+    stands_for_all = False
+
+    def __init__(self, strategy, replica_id):
+        super().__init__(strategy, replica_id)
+        self._flow = functions.control_flow_context()
+
+    def experimental_logical_device(self, logical_device_id):
+        """See `VirtualExtended`."""
+        return self.strategy.extended.experimental_logical_device(logical_device_id)
+
+    def _merge_call(self, merge_fn, args, kwargs):
+        if keras_loops.builds_a_model(merge_fn):
+            with keras_loops.alone(self):
+                return merge_fn(self.strategy, *args, **kwargs)
+        args, kwargs = stored_parts.wholes(self, (tuple(args), kwargs))
+        if functions.control_flow_context() is not self._flow:
+            raise merge.refusal("a branch or loop")
+
+        @functions.library
+        def meet(*merge_args, **merge_kwargs):
+            merge_args, merge_kwargs = values_by_device.of(
+                self.strategy.extended, (merge_args, merge_kwargs)
+            )
+            with collectives.meeting():
+                return merge_fn(*merge_args, **merge_kwargs)
+
+        return super()._merge_call(meet, args, kwargs)
+
+    @functions.library
+    def all_reduce(self, reduce_op, value, *options, **named_options):
+        """Sums or averages a nest over the replicas; see ``ReplicaContext``.
+
+        TensorFlow searches the graph behind a result with a custom gradient for
+        variables. Here the search would pass through the reduction and refuse
+        the other replicas' variables, so it is stopped at the reduction's inputs.
+        """
+        native = super().all_reduce if versions.HAS_ALL_REDUCE else self._merge_and_reduce
+        flat = nests.flatten(value)
+        if any(isinstance(leaf, distributed.IndexedSlices) for leaf in flat):
+            return native(reduce_op, value, *options, **named_options)
+
+        @tf.custom_gradient
+        def reduced(*tensors):
+            totals = native(reduce_op, [_behind(t) for t in tensors], *options, **named_options)
+            return totals, lambda *gradients: self.all_reduce(
+                reduce_op, list(gradients), *options, **named_options
+            )
+
+        return nests.pack_sequence_as(value, reduced(*flat))
+
+    def _merge_and_reduce(self, reduce_op, value):
+        """``all_reduce`` of a nest, for releases that have none."""
+
+        def merge(strategy, *merged):
+            return strategy.extended.batch_reduce_to(reduce_op, [(leaf, leaf) for leaf in merged])
+
+        flat = self.merge_call(functions.library(merge), args=tuple(nests.flatten(value)))
+        return nests.pack_sequence_as(value, flat)
+
+
+def _behind(tensor):
+    """`tensor`, where the search for variables stops; keeps its name for error messages."""
+    name = getattr(getattr(tensor, "op", None), "name", "value")
+    return tf.stop_gradient(tensor, name=name.split("/")[-1])
+
+
+def _replica(extended):
+    current = tf.distribute.get_replica_context()
+    return Replica(extended._container_strategy(), current._replica_id_in_sync_group)
+
+
+@contextlib.contextmanager
+def _label(extended):
+    """Keeps the replica's label current where the release looks for it.
+
+    Releases with a device map cache nested functions, and find variables, by
+    the eager context's device. Elsewhere ``tf.init_scope`` of 2.2 and 2.3 takes the label for
+    a device, which it is none of where soft placement is off.
+    """
+    if not versions.DEVICE_MAP or tf.executing_eagerly():
+        leaves = _LABELS_LEAVE and not tf.executing_eagerly()
+        with tf.device(extended.real_device) if leaves else contextlib.nullcontext():
+            yield
+        return
+    replica_id = functions.static_value(
+        tf.distribute.get_replica_context().replica_id_in_sync_group
+    )
+    with functions.eager_device(extended.worker_devices[replica_id]):
+        yield

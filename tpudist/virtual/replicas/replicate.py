@@ -1,0 +1,153 @@
+"""``call_for_each_replica`` of the virtual TPU.
+
+In a ``tf.function`` the replica function is traced once, as on a real TPU
+(:mod:`program`). In a TF 1 graph, and on releases whose replica contexts need
+a static id, it is traced once per replica in lockstep (:mod:`per_replica_trace`):
+legacy graph code keeps tensors and ops of the replica function in Python and
+fetches them from the Session. In the graph of ``run_steps_on_dataset`` it is traced
+once on these releases too, unless :mod:`python_state` finds what replicas keep.
+"""
+
+import weakref
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.virtual import explanations, reductions
+from tpudist.virtual.input import packed_values
+from tpudist.virtual.replicas import per_replica_trace, program, python_state
+
+#: {extended: {function: {owner of a bound method, or function: wrapper}}}
+_wrappers = weakref.WeakKeyDictionary()
+
+
+#: Functions that are called with the arguments of :func:`call_for_each_replica`
+#: after the replicas have been traced or executed.
+observers = []
+
+#: Functions that are called in place of an engine with the same arguments, the last one
+#: alone; what it returns are the results.
+substitutes = []
+
+
+def call_for_each_replica(extended, fn, args, kwargs, op_by_op=False):
+    """Runs `fn` once per replica; see ``StrategyExtended``.
+
+    Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the
+    replicas run inside one ``tf.function``, because a TPU has no eager mode;
+    in 1.13, whose functions return no distributed values, they run op by op.
+
+    Args:
+      extended: the `VirtualExtended`.
+      fn: the replica function.
+      args, kwargs: its arguments.
+      op_by_op: in eager mode, run one replica after the other, each op at once,
+        as the mirrored strategy does; a ``tf.function`` is traced all the same.
+
+    Returns:
+      What `fn` returned, with a distributed value for each leaf.
+    """
+    eager = tf.executing_eagerly() and not op_by_op
+    if versions.HAS_FUNCTION and (functions.is_function(fn) or eager):
+        args, kwargs = nests.map_structure(
+            lambda leaf: _into_function(extended, leaf), (tuple(args), kwargs)
+        )
+        return _wrapper(extended, fn)(*args, **kwargs)
+    if substitutes:
+        return substitutes[-1](extended, fn, args, kwargs)
+    names = functions.variable_names() if observers else None
+    results = _run_in_a_graph(extended, fn, args, kwargs)
+    for observe in observers:
+        with functions.variable_names_as(names):
+            observe(extended, fn, args, kwargs)
+    return results
+
+
+def _run_in_a_graph(extended, fn, args, kwargs):
+    """Runs `fn` with the engine that fits; notes why, where it is one trace per replica."""
+    reason = _apart(extended, fn, args, kwargs)
+    if reason is None:
+        return program.run(extended, fn, args, kwargs)
+    with explanations.of_replicas_apart(extended, fn, reason):
+        return per_replica_trace.run(extended, fn, args, kwargs)
+
+
+def _apart(extended, fn, args, kwargs):
+    """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
+    if not functions.in_function():
+        return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
+    if versions.TRACE_ONCE or extended.traces_once:
+        return None
+    if not versions.TRACES_AS_FIRST:
+        return "TensorFlow before 1.14 traces once per replica"
+    if not extended.builds_steps:
+        return "TensorFlow before 2.4 traces once per replica outside of run_steps_on_dataset"
+    return python_state.found(fn, (args, kwargs))
+
+
+def _wrapper(extended, fn):
+    """A ``tf.function`` with the replicas of `fn` in it.
+
+    The same `fn` gets the same wrapper, so it is traced once. The wrapper does
+    not keep `fn` alive.
+    """
+    owner = getattr(fn, "__self__", None)
+    function = getattr(fn, "__func__", fn)
+    try:
+        wrappers = _wrappers.setdefault(extended, weakref.WeakKeyDictionary()).setdefault(
+            function, weakref.WeakKeyDictionary()
+        )
+        key = function if owner is None else owner
+        if key not in wrappers:
+            wrappers[key] = _wrap(extended, fn)
+        return wrappers[key]
+    except TypeError:  # neither hashable nor weakly referable
+        return _wrap(extended, fn)
+
+
+def _wrap(extended, fn):
+    target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (weakref.ref(fn))
+    target_extended = weakref.ref(extended)
+
+    def for_each_replica(*args, **kwargs):
+        replica_function = target()
+        if functions.is_function(replica_function):
+            replica_function = replica_function.python_function
+        results = target_extended().call_for_each_replica(
+            functions.convert(replica_function), args, kwargs
+        )
+        return nests.map_structure(lambda leaf: _out_of_function(target_extended(), leaf), results)
+
+    if functions.is_function(fn):
+        return functions.clone(fn, for_each_replica)
+    return tf.function(for_each_replica)
+
+
+def _into_function(extended, leaf):
+    """An argument as a function can take it: tensors in place of a number per replica."""
+    if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
+        return leaf
+    if isinstance(leaf, packed_values.Rows):
+        return leaf
+    parts = distributed.components(leaf)
+    if not all(isinstance(part, (bool, int, float)) for part in parts):
+        return leaf
+    return distributed.per_replica(extended, [tf.constant(part) for part in parts])
+
+
+def _out_of_function(extended, leaf):
+    """A result as a function can return it: no op, and no variable.
+
+    Ops run with the function. Of a variable each replica gives its value.
+    """
+    if isinstance(distributed.components(leaf)[0], tf.Operation):
+        return None
+    if not isinstance(leaf, tf.Variable):
+        return leaf
+    parts = distributed.components(leaf)
+    count = extended._num_replicas_in_sync
+    if any(part is not parts[0] for part in parts):
+        return distributed.per_replica(extended, [part.read_value() for part in parts])
+    if count == 1:
+        return parts[0].read_value()
+    return distributed.per_replica(extended, reductions.copies(parts[0].read_value(), count))

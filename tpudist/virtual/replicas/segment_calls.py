@@ -1,0 +1,267 @@
+"""Calls the segments of a traced program, and its merges between them."""
+
+import functools
+
+import tensorflow as tf
+
+from tpudist.tfcompat import calls, distributed, functions, graphs, nests
+from tpudist.virtual import reductions
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.replicas import unstacked_copies
+from tpudist.virtual.trace import segments
+from tpudist.virtual.variables import stacked_copies, storage
+from tpudist.virtual.vectorize import batched_values, batching, own_variables, stacked_variables
+
+
+def emit(program, results):
+    """Builds the calls of the program into the graph that called ``run``.
+
+    Args:
+      program: the traced `Program`.
+      results: what the replica function returned.
+
+    Returns:
+      The same nest, a ``PerReplica`` in place of each tensor.
+    """
+    return _Emission(program, results).emit()
+
+
+class _Emission:
+    """What is known of each tensor of the trace, while segments are called."""
+
+    def __init__(self, program, results):
+        self._program = program
+        self._count = program.num_replicas
+        self._results = results
+        self._known = IdentityMap()
+        self._sums = IdentityMap()
+        self._last = []
+        self._own_functions = {}
+        self._in_rows = IdentityMap()
+        self._lent = unstacked_copies.LentCopies(program)
+
+    def emit(self):
+        """Calls all segments and merges; returns the results."""
+        program = self._program
+        with program.outer.as_default(), program.extended.place():
+            self._learn_inputs()
+            cut = segments.cut(program, self._leaving())
+            calls = self._calls(cut)
+            for segment, call, merge in zip(cut, calls, program.merges + [None]):
+                self._with_copies(segment.inputs if segment else (), call)
+                if merge is not None:
+                    given = self._lent.given_to(merge)
+                    self._with_copies(given, functools.partial(self._call_merge, merge))
+                    for variable in merge.updated:
+                        storage.assume_equal(variable)
+            for value, receive in program.deliveries:
+                receive(nests.map_structure(self._leave, value))
+            return nests.map_structure(self._leave, self._results)
+
+    def _learn_inputs(self):
+        for held, tensors in self._program.arguments:
+            self._known[held] = batched_values.of_parts(tensors, held)
+        for external, held in functions.captures(self._program.graph):
+            self._known[held] = self._captured(external, held)
+
+    def _captured(self, external, held):
+        variable = storage.own(external, self._program.extended)
+        if variable is None:
+            storage.assume_equal(storage.of_handle(external))
+            return batched_values.Uniform(self._count, external)
+        rows = stacked_copies.of(variable)
+        positions = storage.positions(variable, self._program.extended)
+        if rows is None:
+            parts = distributed.components(variable)
+            return batched_values.of_parts([parts[i].handle for i in positions], held)
+        if list(positions) != list(range(len(rows))):
+            return self._lent.lend(held, rows, positions)
+        self._in_rows[held] = rows
+        return stacked_variables.Handles(self._count, [external, rows.others.handle])
+
+    def _lend_all(self):
+        """Gives each replica a handle of its own of what is stored in rows."""
+        for held, rows in self._in_rows.items():
+            self._known[held] = self._lent.lend(held, rows, range(self._count))
+        self._in_rows.clear()
+
+    def _with_copies(self, tensors, call):
+        """Calls what takes `tensors` of the trace; copies are lent to it."""
+        self._order(self._lent.load, tensors)
+        call()
+        self._order(self._lent.take_back, tensors)
+
+    def _order(self, make, tensors):
+        """Makes ops that come after all that was done."""
+        with tf.control_dependencies(self._last):
+            self._last = make(tensors) or self._last
+
+    def _batched(self, tensor):
+        return self._known[segments.origin(tensor)]
+
+    def _is_inside(self, tensor):
+        return getattr(tensor, "graph", None) is self._program.graph
+
+    def _leaving(self):
+        leaving = [self._results]
+        leaving += [value for value, _ in self._program.deliveries]
+        return [
+            segments.origin(t)
+            for t in distributed.flatten(leaving)
+            if self._is_inside(t) and not isinstance(t, tf.Operation)
+        ]
+
+    # Segments.
+
+    def _calls(self, cut):
+        """What to call for each segment: once for all replicas if possible."""
+        program = self._program
+        if self._count > 1:
+            joined = self._joined(cut)
+        else:
+            joined, program.explanation.reason = None, "there is one replica"
+        if joined is not None:
+            return [functools.partial(self._call_joined, j) for j in joined]
+        self._lend_all()
+        shared = segments.is_large(program, cut)
+        return [functools.partial(self._call_segment, segment, shared) for segment in cut]
+
+    def _joined(self, cut):
+        try:
+            return batching.join(self._program, cut, self._known)
+        except stacked_variables.NeedsHandles:
+            self._program.explanation.restart()
+            self._lend_all()
+            return batching.join(self._program, cut, self._known)
+
+    def _call_joined(self, joined):
+        if joined is None:
+            return
+        reads = self._do(joined.around.reads)
+        given = [t for tensor in joined.inputs for t in self._known[tensor].tensors()]
+        outlines = [batched.tensors() for _, batched in joined.outputs]
+        if isinstance(joined.function, list):
+            found = [given[position] for position in joined.function]
+        else:
+            with tf.control_dependencies(self._last):
+                found = calls.call(joined.function, given, sum(outlines, []))
+            self._last = [found[0].op]
+        for (tensor, batched), outline in zip(joined.outputs, outlines):
+            self._known[tensor] = batched.like(found[: len(outline)])
+            found = found[len(outline) :]
+        self._last = self._last + reads
+        self._last = self._last + self._do(joined.around.assignments)
+
+    def _do(self, ops):
+        """Does reads or assignments of each replica's own variables; returns what to wait for."""
+        with tf.control_dependencies(self._last):
+            made = own_variables.do(
+                ops, self._program.extended.real_device, self._known, self._own_functions
+            )
+        with tf.control_dependencies(made):
+            return [tf.no_op()] if made else []
+
+    def _call_segment(self, segment, shared):
+        """One call per replica, one after the other.
+
+        The ops of a call use all cores of the device; in sequence, a
+        replica's intermediate values are gone before the next one's come.
+        """
+        if segment is None:
+            return
+        columns = []
+        given = [self._known[t].each() for t in segment.inputs]
+        for function, *inputs in zip(
+            segments.replica_functions(self._program, segment, shared), *given
+        ):
+            with tf.control_dependencies(self._last):
+                columns.append(calls.call(function, inputs, segment.outputs))
+            self._last = [columns[-1][0].op]
+            self._add(segment, columns[-1])
+        for tensor, parts in zip(segment.outputs, zip(*columns)):
+            self._known[tensor] = batched_values.of_parts(parts, tensor)
+
+    def _add(self, segment, found):
+        for tensor, value in zip(segment.outputs, found):
+            if tensor in segment.summed:
+                total = self._sums.get(tensor)
+                self._sums[tensor] = (
+                    value if total is None else reductions.add(total, value, tensor.op.name)
+                )
+
+    # Merges.
+
+    def _call_merge(self, merge):
+        graph, used = merge.graph, merge.used()
+        graph.inputs = [held for held, _, _ in used]
+        graph.inputs += [held for _, held in functions.captures(graph)]
+        graph.outputs = [t for _, tensors in merge.results for t in tensors]
+        graph.control_outputs = merge.must_run
+        if not graph.outputs:
+            with graph.as_default():
+                graph.outputs = [tf.constant(0)]
+        given = [self._source(source, replica) for _, source, replica in used]
+        given += [
+            self._batched(outer).each()[0] if self._is_inside(outer) else outer
+            for outer, _ in functions.captures(graph)
+        ]
+        with tf.control_dependencies(self._last):
+            found = calls.call(functions.make(graph, noinline=False), given, graph.outputs)
+        self._last = [found[0].op]
+        for held, tensors in merge.results:
+            parts, found = found[: len(tensors)], found[len(tensors) :]
+            self._known[held] = batched_values.of_parts(parts * (self._count // len(parts)), held)
+
+    def _source(self, source, replica):
+        batched = self._batched(source)
+        if replica == "rows":
+            return batched.rows()
+        if replica != "sum":
+            return batched.each()[replica]
+        key = segments.origin(source)
+        if key not in self._sums:
+            self._sums[key] = batched.total(source.op.name)
+        return self._sums[key]
+
+    # Results.
+
+    def _leave(self, leaf):
+        if isinstance(leaf, tf.Operation):
+            with tf.control_dependencies(self._last):
+                return tf.no_op()
+        if distributed.is_assignment(leaf):
+            return self._assigned(leaf)
+        if distributed.is_variable(leaf) or not distributed.is_tensor_like(leaf):
+            return leaf
+        flat = distributed.flatten(leaf)
+        if not any(self._is_inside(t) for t in flat):
+            return leaf
+        columns = [
+            self._batched(t).each() if self._is_inside(t) else [t] * self._count for t in flat
+        ]
+        return self._per_replica([distributed.pack(leaf, row) for row in zip(*columns)])
+
+    def _assigned(self, variable):
+        """What each replica's component of an assigned `variable` holds at the end."""
+        extended, handle = self._program.extended, functions.captured(variable.handle)
+        own = storage.own(handle, extended)
+        with tf.control_dependencies(self._last):
+            if own is None:
+                parts = reductions.copies(graphs.read(handle, variable.dtype), self._count)
+            else:
+                parts = self._values(own)
+        return self._per_replica(parts)
+
+    def _values(self, own):
+        """The value of each replica's copy of a variable."""
+        rows, positions = stacked_copies.of(own), storage.positions(own, self._program.extended)
+        if rows is not None:
+            values = rows.values()
+            return [values[i] for i in positions]
+        parts = distributed.components(own)
+        return [graphs.read(parts[i].handle, own.dtype) for i in positions]
+
+    def _per_replica(self, parts):
+        if self._count == 1:
+            return parts[0]
+        return distributed.per_replica(self._program.extended, parts)

@@ -1,0 +1,142 @@
+"""Which values are the same on every replica, as far as a trace shows it.
+
+Uniform are constants, reads of a variable that is stored once, single values
+that a merge gave back, and everything computed from these without side effects.
+"""
+
+import numpy as np
+
+from tpudist.tfcompat import distributed, functions, graphs, made_ops, nests
+from tpudist.virtual import reductions
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.variables import storage
+
+
+class Uniformity:
+    """What is uniform in a trace that stands for every replica.
+
+    Args:
+      program: the `Program`, which may still be traced.
+    """
+
+    def __init__(self, program):
+        self._program = program
+        self._seen = {"arguments": 0, "captures": 0, "merges": 0, "ops": 0}
+        self._given = IdentityMap()
+        self._read = IdentityMap()
+        self._uniform = IdentityMap()
+        self._claimed = IdentityMap()
+
+    def holds(self, value):
+        """Whether `value`, of the trace or from outside of it, is the same on every replica."""
+        self.learn()
+        leaves = distributed.flatten(reductions.of_tensors(value))
+        found = all(map(self._is_uniform, leaves))
+        if found:
+            self._claimed.update(IdentityMap.of(leaves))
+        return found
+
+    def has_changed(self):
+        """Whether a variable was split after what is computed from it had counted as uniform."""
+        if all(map(_is_one, self._read)):
+            return False
+        now = Uniformity(self._program)
+        return not all(map(now.holds, self._claimed))
+
+    def _is_uniform(self, leaf):
+        return getattr(leaf, "graph", None) is not self._program.graph or leaf in self._uniform
+
+    def learn(self):
+        """Takes note of what was added to the trace since the last time."""
+        self._note_given()
+        for op in self._unseen("ops", self._program.graph.get_operations()):
+            follows = self._follows(op)
+            for i, tensor in enumerate(op.outputs):
+                if self._given.get(tensor, follows[i % len(follows)]):
+                    self._uniform[tensor] = True
+
+    def _unseen(self, kind, found):
+        """What of a list, which only grows, was not there the last time."""
+        start, self._seen[kind] = self._seen[kind], len(found)
+        return found[start:]
+
+    def _follows(self, op):
+        """Whether the outputs of `op` are uniform: one answer for each, or one for all."""
+        uniform = [tensor in self._uniform for tensor in op.inputs]
+        if op.type == "IdentityN":  # a custom gradient's: each output is one input
+            return uniform
+        return [op.type != "Placeholder" and all(uniform) and graphs.only_reads(op)]
+
+    def _note_given(self):
+        """Notes of each new placeholder of the trace whether all replicas get the same."""
+        program = self._program
+        for held, tensors in self._unseen("arguments", program.arguments):
+            self._given[held] = all(tensor is tensors[0] for tensor in tensors)
+        for external, held in self._unseen("captures", functions.captures(program.graph)):
+            self._given[held] = not functions.is_resource(external) or _is_one(external)
+            if self._given[held] and functions.is_resource(external):
+                self._read[external] = True
+        for made in program.merges[max(self._seen["merges"] - 1, 0) :]:  # the last may give more
+            self._given.update((held, len(tensors) == 1) for held, tensors in made.results)
+        self._seen["merges"] = len(program.merges)
+
+
+def are_equal(values):
+    """Whether the values of replicas that were traced one by one are the same.
+
+    Args:
+      values: one value per replica, in one graph or eager.
+    """
+    columns = zip(*[distributed.flatten(reductions.of_tensors(value)) for value in values])
+    return all(_Pairs(part, column[0]).are_equal() for column in columns for part in column[1:])
+
+
+class _Pairs:
+    """Two tensors and, in pairs, the tensors they are computed from."""
+
+    def __init__(self, left, right):
+        self._pending = [(left, right)]
+        self._compared = set()
+
+    def are_equal(self):
+        """Whether all pairs are the same."""
+        while self._pending:
+            left, right = self._pending.pop()
+            key = id(left), id(right)
+            if left is not right and key not in self._compared:
+                self._compared.add(key)
+                if not self._correspond(left, right):
+                    return False
+        return True
+
+    def _correspond(self, left, right):
+        if not all(nests.is_tensor(each) and not graphs.is_eager(each) for each in (left, right)):
+            return _are_one(left, right)
+        left, right = _source(left), _source(right)
+        if left is right:
+            return True
+        one, other = left.op, right.op
+        if not (graphs.is_same_op(one, other) and left.value_index == right.value_index):
+            return False
+        self._pending += list(zip(one.inputs, other.inputs))
+        return all(_is_one(handle) for handle in one.inputs if functions.is_resource(handle))
+
+
+def _are_one(left, right):
+    """Whether they are one eager tensor, or equal numbers of Python's."""
+    if nests.is_tensor(left) or nests.is_tensor(right):
+        return made_ops.origin(left) is made_ops.origin(right)
+    return bool(np.array_equal(left, right))
+
+
+def _source(tensor):
+    """`tensor`, seen through every op that only passes it on."""
+    while tensor.op.type in ("Identity", "IdentityN", "StopGradient"):
+        tensor = tensor.op.inputs[tensor.value_index]
+    return tensor
+
+
+def _is_one(handle):
+    """Whether `handle` belongs to a variable that is stored once."""
+    variable = storage.of_handle(functions.captured(handle))
+    return variable is not None and storage.is_stored_once(variable)

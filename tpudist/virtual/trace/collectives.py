@@ -1,0 +1,140 @@
+"""Reads the collectives of a traced program off its graph.
+
+On a TPU each collective is an op. On the virtual TPU other ops do the same on
+one device. They are built under the collective's name where replicas meet (see
+:func:`named`), so that the graph alone tells which collectives it has.
+"""
+
+import collections
+import contextlib
+import re
+import threading
+
+import tensorflow as tf
+
+from tpudist.virtual.trace import function_graphs
+
+#: {op type of a collective: its kind}
+OPS = {
+    "CrossReplicaSum": "all_reduce",
+    "XlaAllReduce": "all_reduce",
+    "CollectiveReduce": "all_reduce",
+    "CollectiveReduceV2": "all_reduce",
+    "CollectiveReduceV3": "all_reduce",
+    "NcclAllReduce": "all_reduce",
+    "CollectiveGather": "all_gather",
+    "CollectiveGatherV2": "all_gather",
+    "AllToAll": "all_to_all",
+    "CollectiveAllToAllV3": "all_to_all",
+    "CollectivePermute": "permute",
+    "XlaReduceScatter": "reduce_scatter",
+    "CollectiveReduceScatterV2": "reduce_scatter",
+    "CollectiveBcastSend": "broadcast",
+    "CollectiveBcastSendV2": "broadcast",
+}
+
+#: {name for :func:`named`: kind of collective}
+NAMES = {"AllReduce": "all_reduce", "AllGather": "all_gather"}
+
+_SCOPE = re.compile(r"^((?:.*/)?(%s)(?:_\d+)?)/[^/]+$" % "|".join(NAMES))
+
+#: A function's argument has the name of its placeholder, in lower case.
+_ARGUMENT = re.compile(
+    r"(?:^|_)(%s)(?:_\d+)?_placeholder(?:_\d+)?$" % "|".join(name.lower() for name in NAMES)
+)
+
+_meetings = threading.local()
+
+
+@contextlib.contextmanager
+def meeting():
+    """Says that replicas meet in the block, in a graph that no `Trace` builds."""
+    _meetings.depth = getattr(_meetings, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _meetings.depth -= 1
+
+
+@contextlib.contextmanager
+def named(name):
+    """Names the ops of the block after a collective, if replicas meet here.
+
+    Elsewhere the host combines values, and no core takes part.
+
+    Args:
+      name: a key of `NAMES`.
+    """
+    if getattr(_meetings, "depth", 0) or getattr(function_graphs.current(), "is_meeting", False):
+        with tf.compat.v1.name_scope(name):
+            yield
+    else:
+        yield
+
+
+def traced(fn, args=(), kwargs=None):
+    """The collectives of a function's program.
+
+    Context: cross-replica, eager or in a graph. Eagerly `fn` is traced as a
+    ``tf.function``, and not run; in a graph it is built into that graph.
+
+    Args:
+      fn: a function or ``tf.function`` that calls ``strategy.run``.
+      args, kwargs: what it is traced with.
+
+    Returns:
+      ``{"all_reduce": 2}``: how many of each kind the program has. One in a
+      loop's body counts once; one in a function, once for each call.
+    """
+    kwargs = kwargs or {}
+    if not tf.executing_eagerly():
+        graph = tf.compat.v1.get_default_graph()
+        before = {op.name for op in graph.get_operations()}
+        fn(*args, **kwargs)
+        return of_graph(graph, before)
+    if not hasattr(fn, "get_concrete_function"):
+        fn = tf.function(fn)
+    return of_graph(fn.get_concrete_function(*args, **kwargs).graph)
+
+
+def of_graph(graph, without=()):
+    """The collectives in a graph and the functions that it calls.
+
+    Args:
+      graph: a ``tf.Graph``.
+      without: names of ops that do not count.
+    """
+    definition = graph.as_graph_def()
+    library = {each.signature.name: each for each in definition.library.function}
+    found = collections.Counter()
+    pending = [([node for node in definition.node if node.name not in without], ())]
+    while pending:
+        nodes, arguments = pending.pop()
+        found.update(_of_nodes(nodes))
+        found.update(_of_arguments(arguments))
+        for name in _called(nodes):
+            if name in library:
+                called = library[name]
+                pending.append((called.node_def, called.signature.input_arg))
+    return dict(found)
+
+
+def _of_nodes(nodes):
+    matches = [_SCOPE.match(node.name) for node in nodes if node.op not in OPS]
+    scopes = {match.group(1): NAMES[match.group(2)] for match in matches if match}
+    return list(scopes.values()) + [OPS[node.op] for node in nodes if node.op in OPS]
+
+
+def _of_arguments(arguments):
+    kinds = {name.lower(): kind for name, kind in NAMES.items()}
+    matches = [_ARGUMENT.search(argument.name) for argument in arguments]
+    return [kinds[match.group(1)] for match in matches if match]
+
+
+def _called(nodes):
+    """Names of the functions that the nodes call, one for each call."""
+    for node in nodes:
+        for attribute in node.attr.values():
+            for function in [attribute.func] + list(attribute.list.func):
+                if function.name:
+                    yield function.name

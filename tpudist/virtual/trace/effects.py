@@ -1,0 +1,131 @@
+"""Effects that replicas share, and the ops that are done replica by replica for them.
+
+Replicas share what is not the strategy's: a variable made outside of its scope, a
+table, a queue, what is printed, what Python sees. There the first replica does all that
+it does, then the second. A single effect of a segment is done once per replica in turn;
+between several, so is every op that lies on a way from one to another.
+"""
+
+import functools
+
+from tpudist.tfcompat import functions, graphs, random_seeds
+from tpudist.virtual.trace import ordering, segments
+from tpudist.virtual.vectorize import batched_values
+
+#: Ops that take a resource but do not read its value.
+_ASK_NO_VALUE = ("Identity", "VariableShape")
+
+#: Ops that call Python.
+_PYTHON = ("EagerPyFunc", "PyFunc")
+
+#: Ops whose effect is an error, whichever replica has it first.
+CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
+
+
+def island(body, held):
+    """The ops of `body` that each replica does before the next one does them.
+
+    Args:
+      body: the ops of a segment, each after those that it needs.
+      held: {tensor that the segment takes: batched value}.
+
+    Returns:
+      A set of ops; empty if no order among replicas can be observed.
+    """
+    used = [(op, uses(op, functools.partial(_is_shared, held))) for op in body]
+    changed = {id(root) for _, uses in used for root, changes in uses if changes}
+    shared = [op for op, uses in used if any(id(root) in changed for root, _ in uses)]
+    if len(shared) < 2:
+        return set()
+    return _after(body, shared) & _before(body, shared)
+
+
+def root(tensor):
+    """The handle that `tensor` is, seen through every Identity."""
+    while tensor.op.type == "Identity":
+        tensor = segments.origin(tensor.op.inputs[0])
+    return tensor
+
+
+#: Stands for whatever has no handle: the console, a file, Python.
+WORLD = object()
+
+
+def uses(op, is_shared):
+    """[(resource, whether it is changed)]: what `op` uses and replicas share.
+
+    Args:
+      op: an op of the trace.
+      is_shared: tells of the handle of a resource whether replicas share it.
+    """
+    if not functions.is_stateful(op) or random_seeds.is_random(op):
+        if not any(functions.is_resource(tensor) for tensor in op.inputs):
+            return []
+    if op.type in _ASK_NO_VALUE or op.type in CHECKS:
+        return []
+    changes = affects(op)
+    handles = [root(tensor) for tensor in segments.inputs_of(op) if functions.is_resource(tensor)]
+    found = [(handle, changes) for handle in handles if is_shared(handle)]
+    if _affects_the_world(op):
+        found.append((WORLD, True))
+    return found
+
+
+def affects(op):
+    """Whether `op`, or what it calls, changes something besides the state of a random op."""
+    return any(True for _ in _effects(op))
+
+
+def asks_python(op):
+    """Whether `op`, or what it calls, is a Python function that gives something back."""
+    return any(each.type in _PYTHON and each.outputs for each in _effects(op))
+
+
+def is_more_than_told(op):
+    """Whether an effect of `op` is another one than to write summaries, which no op reads."""
+    return any(not each.type.endswith("Summary") for each in _effects(op))
+
+
+def _affects_the_world(op):
+    return any(
+        not any(functions.is_resource(tensor) for tensor in each.inputs) for each in _effects(op)
+    )
+
+
+def _effects(op):
+    """The ops with an effect: `op` itself, or those of the functions it calls."""
+    if (
+        not functions.is_stateful(op)
+        or op.type in graphs.READS + CHECKS
+        or random_seeds.is_random(op)
+    ):
+        return
+    found = graphs.graphs_called_by(op)
+    if None in found or not found:
+        yield op
+    else:
+        for graph in found:
+            for inner in graph.get_operations():
+                yield from _effects(inner)
+
+
+def _is_shared(held, handle):
+    return isinstance(held.get(handle), (batched_values.Uniform, type(None)))
+
+
+def _after(body, start):
+    """`start`, and the ops of `body` that come after one of them."""
+    found = set(start)
+    for op in body:
+        if any(before in found for before in ordering.needs(op)):
+            found.add(op)
+    return found
+
+
+def _before(body, end):
+    """`end`, and the ops of `body` that come before one of them."""
+    found = set(end)
+    for op in reversed(body):
+        if op in found:
+            found.update(ordering.needs(op))
+    return found

@@ -1,0 +1,145 @@
+"""Function graphs that tpudist itself traces, and the way out of them.
+
+A variable outlives the trace in which it is first used, so its creation
+leaves the trace (and every trace around it).
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions, lifting, random_seeds, reference_variables, versions
+
+
+class Trace:
+    """A FuncGraph under construction.
+
+    Attributes:
+      graph: the FuncGraph.
+      outer: the graph it is called from.
+      must_run: the stateful ops of the graph, once it is traced.
+      regroups: whether TensorFlow regroups the distributed values made here; it
+        takes one object that appears N times for an undistributed value.
+      handed_out: a list that collects the values that replica functions hand out, and
+        who receives them (see :mod:`tpudist.virtual.replicas.delivery`), or None if they are
+        delivered.
+      uniformity: tells which values are the same on every replica; None if the
+        trace does not stand for every replica.
+    """
+
+    regroups = True
+    handed_out = None
+    uniformity = None
+
+    def __init__(self, name, outer=None):
+        self.outer = outer or tf.compat.v1.get_default_graph()
+        with self.outer.as_default():
+            self.graph = random_seeds.CountingGraph(name)
+        self.graph._tpudist_trace = self
+        self.must_run = []
+
+    @contextlib.contextmanager
+    def ordered(self):
+        """Traces the block; its stateful ops keep their order and run."""
+        with self.graph.as_default():
+            with functions.AutomaticControlDependencies() as order:
+                yield order
+            if versions.HAS_CONTROL_OUTPUTS:
+                self.must_run = list(order.ops_which_must_run)
+                self.must_run += reference_variables.updates(self.graph)
+
+    def is_here(self):
+        """Whether ops are being added to it, and not to a branch or loop inside of it."""
+        return (
+            tf.compat.v1.get_default_graph() is self.graph
+            and functions.control_flow_context() is None
+        )
+
+    def finish(self, outputs, inputs=()):
+        """The graph, ready to become a function.
+
+        Args:
+          outputs: its tensors that the function returns.
+          inputs: its placeholders that the function takes, before what it
+            captures.
+        """
+        self.graph.inputs = list(inputs)
+        self.graph.inputs += [inner for _, inner in functions.captures(self.graph)]
+        self.graph.outputs = list(outputs)
+        self.graph.control_outputs = self.must_run
+        return self.graph
+
+    @contextlib.contextmanager
+    def outside(self, kwargs):
+        """Leaves the trace; `kwargs` are the creation arguments of a variable.
+
+        It keeps the name scope, as `tf.init_scope` does.
+        """
+        with self.outer.as_default(), tf.control_dependencies(
+            None
+        ), contextlib.ExitStack() as stack:
+            scope = self.graph.get_name_scope()
+            if scope:
+                stack.enter_context(tf.name_scope(scope + "/"))
+            stack.enter_context(outside(kwargs))
+            yield
+
+
+class LiftingTrace(Trace):
+    """A trace whose variables live where no function is being traced."""
+
+    @contextlib.contextmanager
+    def outside(self, kwargs):
+        """Leaves all functions; see `tf.init_scope`."""
+        with tf.init_scope():
+            yield _lift(kwargs)
+
+
+@contextlib.contextmanager
+def outside(kwargs):
+    """Leaves the traces around the current graph to create a variable.
+
+    Args:
+      kwargs: the creation arguments; an initial value that a trace computes
+        is computed outside instead.
+    """
+    trace = current()
+    if trace is None or tf.executing_eagerly():  # tf.init_scope has left it
+        _lift(kwargs)
+        yield
+    else:
+        names = [name for name in kwargs.get("collections") or () if isinstance(name, str)]
+        inner = tf.compat.v1.get_default_graph()
+        with trace.outside(kwargs):
+            yield
+            outer = tf.compat.v1.get_default_graph()
+        _share(names, inner, outer)
+
+
+def _share(names, inner, outer):
+    """What a variable was put into outside is found in the traces too: a program asks there."""
+    for name in names:
+        found = outer.get_collection_ref(name)
+        graph = inner
+        while isinstance(graph, functions.FuncGraph) and graph is not outer:
+            held = graph.get_collection_ref(name)
+            if held is not found:
+                held += [each for each in found if not any(each is one for one in held)]
+            graph = graph.outer_graph
+
+
+def current():
+    """The innermost `Trace` around the current graph, or None."""
+    graph = tf.compat.v1.get_default_graph()
+    while isinstance(graph, functions.FuncGraph):
+        if hasattr(graph, "_tpudist_trace"):
+            return graph._tpudist_trace
+        graph = graph.outer_graph
+    return None
+
+
+def _lift(kwargs):
+    initial = kwargs.get("initial_value")
+    graph = None if tf.executing_eagerly() else (tf.compat.v1.get_default_graph())
+    if functions.is_traced(initial) and initial.graph is not graph:
+        kwargs["initial_value"] = lifting.lift(initial)

@@ -1,0 +1,202 @@
+"""The components of a variable that is stored once, as cross-replica code is given them.
+
+Each stands for one replica's copy. It reads the one stored variable; assigned, it splits
+the variable and is then its replica's own. One is made when it is asked for. Where a graph
+relies on the one value, programs that set every component in a loop go on, and are told.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, nests, stored_parts, versions
+from tpudist.virtual.variables import splits, stand_ins, storage, stored_once
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+if versions.BY_DEVICE:
+    from tpudist.tfcompat import distributed_before_2_2
+
+#: Assignments that a loop over all components may do to one value N times.
+_SET = ("assign", "load")
+
+
+def of(value: Any) -> tuple[Any, ...]:
+    """The components of `value` for code that may assign one; ``(value,)`` if it has none."""
+    parts = distributed.components(value)
+    if not storage.may_split(value) or stored_parts.is_updating():
+        return parts
+    return tuple(_component(value, i) for i in range(len(parts)))
+
+
+class _Given:
+    """A mirrored variable whose components are given out by :func:`of`."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The component of each replica."""
+        return of(self)
+
+
+if versions.BY_DEVICE:
+
+    class Mirrored(_Given, stored_once.FoundByDevice):
+        """The class of mirrored variables."""
+
+        def get(self, device: str | None = None) -> Any:
+            """The component of a device, or the one that is current."""
+            inherited: Any = super()
+            extended = self._own_strategy.extended
+            if stored_parts.is_updating():
+                if extended.updates_parts and storage.may_split(self):
+                    splits.split(self)
+                # An optimizer asks for the slot on a component's device, which all are on.
+                return inherited.get(device if device in extended.worker_devices else None)
+            # 1.13 joins what towers return again if it is one variable, or on their devices.
+            is_argument = not versions.DEVICE_MAP and extended.replicas is not None
+            if storage.may_split(self):
+                if device is not None and not is_argument:
+                    return _component(self, distributed_before_2_2.position(self, device))
+                if not tf.executing_eagerly() and tf.distribute.get_replica_context() is not None:
+                    storage.assume_equal(self)
+            return inherited.get(device)
+
+else:
+
+    class Mirrored(_Given, storage.StoredOnce):  # type: ignore[no-redef]
+        """The class of mirrored variables."""
+
+        def _get_closest(self) -> Any:
+            """The component on the current device; all are, so that being updated."""
+            inherited: Any = super()
+            if not stored_parts.is_updating():
+                return inherited._get_closest()
+            if self._updates_parts():
+                splits.split(self)
+            return distributed.components(self)[stored_parts.updated_replica()]
+
+
+class GivenApart:
+    """A ``StrategyExtended`` that gives components to code that may assign one."""
+
+    def _local_results(self, value: Any) -> Any:
+        inherited: Any = super()
+        return of_nest(value, inherited._local_results(value))
+
+    def _unwrap(self, value: Any) -> Any:  # its name in 1.13
+        inherited: Any = super()
+        return of_nest(value, inherited._unwrap(value))
+
+
+def of_nest(structure: Any, components: Any) -> Any:
+    """`components`, what TensorFlow gives for `structure`, with those of :func:`of`."""
+    if distributed.is_distributed(structure):
+        return of(structure) if storage.may_split(structure) else components
+    if not any(map(storage.may_split, nests.flatten(structure))):
+        return components
+
+    def component(leaf: Any, i: int) -> Any:
+        return of(leaf)[i] if distributed.is_distributed(leaf) else leaf
+
+    return tuple(
+        nests.map_structure(lambda leaf, i=i: component(leaf, i), structure)
+        for i in range(len(components))
+    )
+
+
+def _component(variable: Any, index: int) -> Any:
+    found = variable._components.get(index)
+    if found is None:
+        stored = distributed.components(variable)[0]
+        found = stand_ins.make(_Component, stored, "_component", (variable, index))
+        variable._components[index] = found
+    return found
+
+
+class _Component:
+    """What a component does otherwise than the variable that is stored."""
+
+    __slots__ = ()
+    _component: tuple[Any, int]
+
+    @staticmethod
+    def members(base: Any) -> dict[str, Any]:
+        """Its methods that assign, and what the handle is asked no value for."""
+        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        unnoted = {name: _unnoted(name) for name in ("device", "graph", "op")}
+        return dict(unnoted, **{name: _assigning(base, name) for name in names})
+
+    @property
+    def _handle(self) -> Any:
+        """The resource; a graph that reads it relies on the variable's being stored once."""
+        variable, index = self._component
+        if index and not tf.executing_eagerly():
+            storage.assume_equal(variable)
+        return self.__dict__["_handle"]
+
+    def _lazy_read(self, op: Any) -> Any:
+        inherited: Any = super()
+        if storage.is_stored_once(self._component[0]):
+            raise _refusal(
+                self,
+                "a function of TensorFlow assigns it, not its own method",
+                "the method of the component: component.assign(value), "
+                "component.scatter_update(tf.IndexedSlices(values, indices))",
+            )
+        return inherited._lazy_read(op)
+
+
+def _assigning(base: Any, name: str) -> Callable[..., Any]:
+    def assign(self: Any, *args: Any, **kwargs: Any) -> Any:
+        why = _split_for(self)
+        if why is None:
+            return getattr(base, name)(self, *args, **kwargs)
+        every = "to give all replicas one value, assign the variable itself: v.assign(value)"
+        if name not in _SET:
+            raise _refusal(self, why[0], every + "; else " + why[1])
+        told = "%s, and with it every component: %s. Instead: %s; else %s"
+        warnings.warn(told % (_seen(self), why[0], every, why[1]), stacklevel=2)
+        return getattr(distributed.components(self._component[0])[0], name)(*args, **kwargs)
+
+    assign.__name__ = name
+    assign.__doc__ = getattr(base, name).__doc__
+    return assign
+
+
+def _unnoted(name: str) -> property:
+    """A property that asks the handle for no value."""
+    return property(lambda self: getattr(distributed.components(self._component[0])[0], name))
+
+
+def _split_for(component: Any) -> tuple[str, str] | None:
+    """Makes the assigned component its replica's own; else why not, and what to do instead."""
+    variable, _ = component._component
+    if not storage.is_stored_once(variable):
+        return None
+    if splits.is_relied_on(variable):
+        return (
+            "a graph built earlier uses the variable as one value for all replicas",
+            "assign the component before the first function that uses the variable",
+        )
+    in_session = not tf.executing_eagerly() and not functions.in_function()
+    if in_session and variable._initializer_made:
+        return (
+            "the op that initializes it was made earlier, and knows of one value",
+            "make the assignment before tf.global_variables_initializer()",
+        )
+    splits.split(variable)
+    return None
+
+
+def _refusal(component: Any, why: str, instead: str) -> ContextError:
+    return ContextError(_seen(component), why, instead)
+
+
+def _seen(component: Any) -> str:
+    variable, index = component._component
+    return "component %d of variable %r is assigned" % (index, variable.name)

@@ -1,0 +1,155 @@
+"""Variables of one strategy in replica functions of another on the same slice.
+
+A program may train on some cores and infer on all of them. On a TPU a replica finds its copy
+of a variable by the core that it runs on, so that it does not matter whose strategy made it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, values_by_device, versions
+from tpudist.virtual.variables import shared_state
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+
+class FoundByCore:
+    """A variable that every strategy on its slice may use in replica functions.
+
+    TensorFlow's variables refuse a strategy that is not `_distribute_strategy`, and ask it
+    what is current.
+    """
+
+    #: The strategy that made it.
+    _own_strategy = shared_state.Shared(lambda: None)
+
+    @property
+    def _distribute_strategy(self) -> Any:
+        other = strategy_here(self)
+        return self._own_strategy if other is None else other
+
+    @_distribute_strategy.setter
+    def _distribute_strategy(self, strategy: Any) -> None:
+        self._own_strategy = strategy
+
+    def _part_here(self) -> Any:
+        """The part of the replica that is current; None if TensorFlow finds it itself."""
+        other = strategy_here(self)
+        context: Any = tf.distribute.get_replica_context()
+        if other is None or getattr(context, "stands_for_all", False):
+            return None  # the engine then chooses a part for each replica
+        replica = functions.static_value(context.replica_id_in_sync_group)
+        return distributed.components(self)[cores_of(self, other.extended)[replica]]
+
+    if versions.BY_DEVICE:
+
+        def get(self, device: str | None = None) -> Any:
+            """The part of a device, or of the replica that is current."""
+            inherited: Any = super()
+            part = self._part_here() if device is None else None
+            return inherited.get(device) if part is None else part
+
+    else:
+
+        def get(self, device: str | None = None) -> Any:
+            """The part of a device, or the one that is current (a method until 2.1)."""
+            if device is None:
+                return self._get()
+            found: Any = self
+            position = values_by_device.position(self._own_strategy.extended, device)
+            return found.values[position]
+
+        def _get(self) -> Any:
+            inherited: Any = super()
+            part = self._part_here()
+            return inherited._get() if part is None else part
+
+        def _get_replica(self, replica_id: int) -> Any:
+            inherited: Any = super()
+            part = self._part_here()
+            return inherited._get_replica(replica_id) if part is None else part
+
+    def _get_closest(self) -> Any:
+        inherited: Any = super()
+        part = self._part_here()
+        return inherited._get_closest() if part is None else part
+
+
+def strategy_here(variable: Any) -> Any:
+    """The strategy whose replica function is current, if it is another on the variable's slice.
+
+    Args:
+      variable: a `FoundByCore`.
+
+    Returns:
+      A strategy, or None.
+    """
+    own = variable._own_strategy
+    context = tf.distribute.get_replica_context()
+    if own is None or context is None or context.strategy is own:
+        return None
+    system = getattr(context.strategy.extended, "system", None)
+    return context.strategy if system == own.extended.system else None
+
+
+def cores_of(variable: Any, extended: Any) -> Sequence[int]:
+    """For each replica of a strategy the position of the variable's part on its core.
+
+    Args:
+      variable: a `FoundByCore`.
+      extended: a `VirtualExtended` on the same slice.
+
+    Raises:
+      ContextError: (a RuntimeError) the variable has no part on a replica's cores.
+    """
+    placed = variable._own_strategy.extended.placement.cores
+    places = {cores[0]: i for i, cores in enumerate(placed)}
+    found = []
+    for replica, cores in enumerate(extended.placement.cores):
+        here = [places[core] for core in cores if core in places]
+        if not here:
+            raise ContextError(
+                "variable %r is used on cores %s by replica %d of another strategy"
+                % (variable.name, list(cores), replica),
+                "the strategy that made it has a part of it on each of its own cores alone: %s"
+                % sorted(places),
+                "make the variable in the scope of a strategy that uses these cores too",
+            )
+        found.append(here[0])
+    return found
+
+
+def are_all_parts(variable: Any) -> bool:
+    """Whether the replicas that are current run on all cores of a variable, in order.
+
+    What they do is then the same as if their strategy had made it.
+    """
+    other = strategy_here(variable)
+    if other is None:
+        return True
+    count = len(variable._own_strategy.extended.placement.cores)
+    return list(cores_of(variable, other.extended)) == list(range(count))
+
+
+def refuse_aggregated(variable: Any) -> None:
+    """Refuses to combine what only some of a variable's cores assign.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    if are_all_parts(variable):
+        return
+    other = strategy_here(variable)
+    raise ContextError(
+        "variable %r, which aggregates (%s), was assigned in a replica function of another "
+        "strategy: Mixing different tf.distribute.Strategy objects: %r is not %r, the strategy "
+        "that made it" % (variable.name, variable.aggregation, other, variable._own_strategy),
+        "the replicas on the variable's other cores would have to assign it too",
+        "assign it in a replica function of the strategy that made it; hand values over in a "
+        "variable with synchronization=tf.VariableSynchronization.ON_READ",
+    )

@@ -1,0 +1,51 @@
+"""Variables that code in cross-replica context makes as if there were no strategy."""
+
+import contextlib
+
+import tensorflow as tf
+
+from tpudist.tfcompat import distributed, functions
+from tpudist.virtual.trace import function_graphs
+
+
+class _Plain(distributed.ResourceVariable):
+    """An optimizer's slot: it is asked for its part where the variable has several."""
+
+    def get(self, *unused_device, **unused_named):
+        """The variable (the name until 2.1, and those of 2.2 and 2.4)."""
+        return self
+
+    _get_closest = _get_on_device_or_primary = get
+
+
+@contextlib.contextmanager
+def plain(extended, names):
+    """Context manager: code in cross-replica context sees no strategy, and makes plain variables.
+
+    Args:
+      extended: the `VirtualExtended`, on whose device they are.
+      names: the variable scope that names are looked up in.
+    """
+
+    def create(unused_next_creator, **kwargs):
+        known = ("initial_value", "trainable", "collections", "validate_shape", "caching_device")
+        known += ("name", "dtype", "constraint")
+        given = {name: kwargs[name] for name in known if kwargs.get(name) is not None}
+        with function_graphs.outside(given), extended.place():
+            return _Plain(**given)
+
+    with contextlib.ExitStack() as stack:
+        for graph in _graphs_around():  # tf.init_scope leaves the inner ones
+            stack.enter_context(graph.as_default())
+            stack.enter_context(distributed.no_strategy())
+            stack.enter_context(tf.variable_creator_scope(create))
+        stack.enter_context(tf.compat.v1.variable_scope(names, auxiliary_name_scope=False))
+        yield
+
+
+def _graphs_around():
+    """The current graph and those that it is a function of, outermost first."""
+    graphs = [tf.compat.v1.get_default_graph()]
+    while isinstance(graphs[0], functions.FuncGraph):
+        graphs.insert(0, graphs[0].outer_graph)
+    return graphs

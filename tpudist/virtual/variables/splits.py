@@ -1,0 +1,176 @@
+"""Gives each replica its own copy of a variable that was stored once.
+
+Its replicas share one value until one of them is given another.
+"""
+
+import weakref
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, stored_parts, versions
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import function_graphs
+from tpudist.virtual.variables import stacked_copies, stored_once
+
+
+def is_relied_on(variable):
+    """Whether a graph built earlier relies on a variable's being stored once."""
+    return variable._assumed_equal not in (False, variable._own_strategy.extended.replicas)
+
+
+def split(variable):
+    """Gives every replica its own copy of a variable that was stored once.
+
+    Raises:
+      ContextError: (a RuntimeError) a graph relies on its being stored once.
+    """
+    check(variable)
+    extended = variable._own_strategy.extended
+    first = distributed.components(variable)[0]
+    count = len(distributed.components(variable))
+    traced = extended.replicas.ops() if extended.replicas else []
+    with function_graphs.outside({}), extended.place():
+        make = makers_of_siblings().get(first)
+        rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
+    stored_parts.replace(variable, (first,) + tuple(rest))
+    stored_once.point_components(variable)
+    for part in rest:
+        container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
+        part._distributed_container = container
+        part.handle._distributed_container = container
+    if traced:
+        extended.replicas.tell_apart(
+            traced, [part.handle for part in distributed.components(variable)]
+        )
+
+
+def check(variable):
+    """Refuses to split a variable that a graph relies on.
+
+    Raises:
+      ContextError: (a RuntimeError) see above.
+    """
+    if is_relied_on(variable):
+        raise ContextError(
+            "variable %r is given a value per replica" % variable.name,
+            "a graph built earlier uses it as one value for all replicas, "
+            "and from this assignment on the replicas' values may differ",
+            "call the function that assigns it before the ones that only read it; or, if one "
+            "value is meant, give the variable aggregation=tf.VariableAggregation."
+            "ONLY_FIRST_REPLICA (or SUM, MEAN), or the update a value from all_reduce",
+        )
+
+
+def update(variable, assign):
+    """Splits a variable that a replica function assigns, and assigns it.
+
+    Its copies become rows of one variable if a trace that stands for all replicas assigns
+    it by a method that sets or adds.
+
+    Args:
+      variable: a mirrored variable that is stored once.
+      assign: does the assignment; no arguments.
+
+    Returns:
+      What `assign` gives.
+
+    Raises:
+      ContextError: (a RuntimeError) a graph relies on its being stored once.
+    """
+    check(variable)
+    if not _may_be_rows(variable):
+        split(variable)
+        return assign()
+    graph = tf.compat.v1.get_default_graph()
+    before = len(graph.get_operations())
+    result = assign()
+    if all(map(_is_plain, graph.get_operations()[before:])):
+        _into_rows(variable)
+    else:
+        split(variable)
+    return result
+
+
+def _may_be_rows(variable):
+    """Whether the copies of `variable` may become rows: a trace for all replicas assigns it."""
+    if not versions.VARIABLES_EXPORT_THEMSELVES:
+        return False
+    trace = function_graphs.current()
+    if trace is None or trace.uniformity is None or not trace.is_here():
+        return False
+    if variable.trainable or variable._components or not variable.shape.is_fully_defined():
+        return False
+    with function_graphs.outside({}):
+        if distributed.components(variable)[0] in makers_of_siblings():
+            return False
+        with tf.init_scope():
+            return tf.executing_eagerly()
+
+
+def _is_plain(op):
+    """Whether an op reads or assigns a whole variable, or touches none."""
+    return op.type in stacked_copies.PLAIN or not any(map(functions.is_resource, op.inputs))
+
+
+def _into_rows(variable):
+    extended = variable._own_strategy.extended
+    parts = distributed.components(variable)
+    with function_graphs.outside({}), extended.place(), tf.init_scope():
+        rows = stacked_copies.Rows(parts[0], len(parts), extended.place)
+    stored_parts.replace(variable, rows)
+
+
+def _copies_of(variable, count):
+    """The other variables of `count` replicas, of the value that `variable` has now."""
+    with tf.init_scope():
+        if tf.executing_eagerly():
+            return _eager_copies(variable, count, variable.read_value())
+        made = [
+            _copy(
+                variable,
+                tf.identity(variable.initial_value),
+                stored_parts.replica_name(variable, i),
+            )
+            for i in range(1, count)
+        ]
+        _leave_collections(made)
+    return made
+
+
+def _eager_copies(variable, count, value):
+    """Copies are made under one name: TensorFlow keeps a kernel for each name of a handle."""
+    name = variable.name.split(":")[0] + "/"
+    made = [_copy(variable, value, name) for _ in range(1, count)]
+    for i, copy in enumerate(made, 1):
+        distributed.rename(copy, stored_parts.replica_name(variable, i)[:-1] + ":0")
+    return made
+
+
+def _copy(variable, value, name):
+    return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
+
+
+def makers_of_siblings():
+    """{variable: make} of the variables that the current function made.
+
+    Such a variable has no value to copy: TensorFlow initialises it when the
+    function has been traced. Outside of a function the map is not kept.
+    """
+    if not functions.in_function():
+        return IdentityMap()
+    graph = tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_tpudist_makers"):
+        graph._tpudist_makers = IdentityMap()
+    return graph._tpudist_makers
+
+
+def _leave_collections(parts):
+    """Takes `parts` out of the graph's collections: their container is there."""
+    graph = tf.compat.v1.get_default_graph()
+    for key in (
+        tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
+        tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES,
+    ):
+        collection = graph.get_collection_ref(key)
+        collection[:] = [found for found in collection if not any(found is part for part in parts)]

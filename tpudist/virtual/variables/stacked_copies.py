@@ -1,0 +1,214 @@
+"""The copies of a variable that replica functions assign, as rows of one stored variable.
+
+Replica 0's copy is the variable that all replicas shared; those of the others are the rows
+of a second one. A step reads and assigns two variables then, however many replicas there
+are. Where an op needs the handle of one copy, the copy is lent to a variable of its own and
+taken back after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, stored_parts, versions
+from tpudist.virtual import constants, lazy_values
+from tpudist.virtual.trace import function_graphs
+from tpudist.virtual.variables import stand_ins
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+#: Ops that assign a whole variable, and with them the one that reads it.
+ASSIGNS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
+PLAIN = (*ASSIGNS, "ReadVariableOp")
+
+#: Methods that read a variable by its handle.
+_READS = ("gather_nd", "sparse_read")
+
+#: Members that are the same of every copy.
+_SHARED = ("device", "graph")
+
+
+class Rows(lazy_values.Parts):
+    """The copies of a variable, one per replica.
+
+    Args:
+      first: the variable that all replicas shared, a resource variable with a value.
+      count: number of replicas, at least 2.
+      place: gives a context in which variables are made.
+
+    Attributes:
+      first: the copy of replica 0.
+      others: the variable ``[count - 1] + shape`` of the other replicas' copies.
+    """
+
+    def __init__(self, first: Any, count: int, place: Callable[[], Any]) -> None:
+        super().__init__(count, self._copy)
+        self.first, self._place = first, place
+        name = first.name.split(":")[0] + "/others"
+        self.others = distributed.ResourceVariable(self.alike(), trainable=False, name=name)
+        self._lent: dict[int, Any] = {}
+
+    def _copy(self, index: int) -> Any:
+        return stand_ins.make(_Copy, self.first, "_copy", (self, index)) if index else self.first
+
+    def alike(self) -> Any:
+        """The rows of the others where all copies have the first one's value."""
+        return constants.repeated(self.first.read_value(), len(self) - 1)
+
+    def values(self) -> list[Any]:
+        """The value of each replica's copy."""
+        return [self.first.read_value()] + tf.unstack(self.others.read_value())
+
+    def read(self, index: int) -> Any:
+        """The value of the copy of a replica that is not the first."""
+        return self.others.sparse_read(index - 1)
+
+    def store(self, index: int, value: Any) -> Any:
+        """Assigns the copy of a replica that is not the first; returns the op, eagerly None."""
+        return tf.raw_ops.ResourceStridedSliceAssign(
+            ref=self.others.handle,
+            begin=[index - 1],
+            end=[index],
+            strides=[1],
+            value=value,
+            shrink_axis_mask=1,
+        )
+
+    def lend(self, index: int) -> Any:
+        """A variable for the copy of a replica that is not the first; it has any value."""
+        if index not in self._lent:
+            with function_graphs.outside({}), self._place(), tf.init_scope():
+                zeros = tf.zeros(self.first.shape, self.first.dtype)
+                name = stored_parts.replica_name(self.first, index)
+                made = distributed.ResourceVariable(zeros, trainable=False, name=name)
+            self._lent[index] = made
+        return self._lent[index]
+
+    def lend_all(self) -> list[Any]:
+        """A variable for each replica's copy; see :meth:`load`."""
+        return [self.first] + [self.lend(i) for i in range(1, len(self))]
+
+    def load(self) -> list[Any]:
+        """The ops that give all lent variables their copy's value."""
+        values = tf.unstack(self.others.read_value())
+        return [lent.assign(v, read_value=False) for lent, v in zip(self.lend_all()[1:], values)]
+
+    def take_back(self) -> list[Any]:
+        """The ops that give all copies the value of the variable that is lent for them."""
+        values = [lent.read_value() for lent in self.lend_all()[1:]]
+        return [self.others.assign(tf.stack(values), read_value=False)]
+
+
+def of(variable: Any) -> Rows | None:
+    """The `Rows` that the copies of a distributed variable are, or None."""
+    if not versions.VARIABLES_EXPORT_THEMSELVES:  # nor does 1.13 have what is asked for here
+        return None
+    found = getattr(variable, "_values", None)
+    return found if isinstance(found, Rows) else None
+
+
+class _Copy:
+    """What a copy that is a row does otherwise than a variable of its own."""
+
+    __slots__ = ()
+    _copy: tuple[Rows, int]
+
+    @staticmethod
+    def members(base: Any) -> dict[str, Any]:
+        """Its methods that need a handle, and what is the same of every copy."""
+        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        found: dict[str, Any] = {name: _assigning(name) for name in names if name != "assign"}
+        found.update((name, _reading(name)) for name in _READS)
+        found.update((name, _of_first(name)) for name in _SHARED)
+        return found
+
+    @property
+    def name(self) -> str:
+        """The name of the copy."""
+        rows, index = self._copy
+        return stored_parts.replica_name(rows.first, index)[:-1] + ":0"
+
+    @property
+    def _distributed_container(self) -> Any:
+        """Gives the variable that it is a copy of."""
+        first = self._copy[0].first
+        return first.handle._distributed_container
+
+    @property
+    def handle(self) -> Any:
+        """Refused: there is none.
+
+        Raises:
+          ContextError: (a RuntimeError) always.
+        """
+        raise ContextError(
+            "the handle of %r, a replica's copy of a variable, is asked for" % self.name,
+            "replica functions gave the copies values of their own, which are stored as rows of "
+            "one variable: what is done to a handle would not reach them",
+            "a method of the copy: copy.read_value(), copy.assign(value), "
+            "copy.scatter_update(tf.IndexedSlices(values, indices))",
+        )
+
+    @property
+    def _handle(self) -> Any:
+        """What TensorFlow reads the value from where it takes the variable for a tensor."""
+        return self._loaded().handle
+
+    def _loaded(self) -> Any:
+        rows, index = self._copy
+        lent = rows.lend(index)
+        lent.assign(rows.read(index))
+        return lent
+
+    def _read_variable_op(self, *unused: Any, **options: Any) -> Any:
+        rows, index = self._copy
+        return rows.read(index)
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """Whether it has a value, a bool tensor."""
+        return self._copy[0].others.is_initialized(name)
+
+    def assign(
+        self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Gives this replica's copy a value; see ``tf.Variable.assign``."""
+        inherited: Any = self
+        value = tf.convert_to_tensor(value, inherited.dtype)
+        inherited.shape.assert_is_compatible_with(value.shape)
+        return self._stored(value, read_value)
+
+    def _stored(self, value: Any, read_value: bool) -> Any:
+        rows, index = self._copy
+        done = rows.store(index, value)
+        if tf.executing_eagerly():
+            return self if read_value else None
+        with tf.control_dependencies([done]):
+            return rows.read(index) if read_value else tf.no_op()
+
+
+def _reading(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._loaded(), name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _assigning(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        lent = self._loaded()
+        found = getattr(lent, name)(*args, **kwargs)
+        is_read = isinstance(found, tf.Variable)
+        done = self._stored(lent.read_value(), is_read)
+        return found if tf.is_tensor(found) and not is_read else done
+
+    method.__name__ = name
+    return method
+
+
+def _of_first(name: str) -> property:
+    return property(lambda self: getattr(self._copy[0].first, name))

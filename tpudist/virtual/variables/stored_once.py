@@ -1,0 +1,171 @@
+"""What is asked of a mirrored variable that is stored once is done once.
+
+TensorFlow asks each component whether it has a value, and assigns each when a checkpoint
+is restored. Components that are one stored variable are one of these.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+from tensorflow.python.training import saver
+
+from tpudist.errors import ContextError
+from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
+from tpudist.virtual.variables import saved_rows, shared_state, stacked_copies
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject
+
+
+class OneValue:
+    """A mirrored variable whose components may all be the same stored variable."""
+
+    #: Whether a graph relies on it; see `storage.assume_equal`.
+    _assumed_equal = shared_state.Shared(lambda: False)
+
+    #: Whether an op that initializes it was asked for.
+    _initializer_made = shared_state.Shared(lambda: False)
+
+    #: {replica id: what stands for its component} of those in use; see `components`.
+    _components = shared_state.Shared(weakref.WeakValueDictionary)
+
+    @property
+    def initializer(self) -> Any:
+        """The op that gives every component its first value."""
+        inherited: Any = super()
+        self._initializer_made = True
+        return inherited.initializer
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """Whether every component has a value, a bool tensor."""
+        inherited: Any = super()
+        first = _only_part(self)
+        return inherited.is_initialized(name) if first is None else first.is_initialized(name)
+
+    def _dense_var_to_tensor(
+        self, dtype: Any = None, name: Any = None, as_ref: bool = False
+    ) -> Any:
+        """Its value; for a Saver that is given ``{name: variable}`` a read of what is stored.
+
+        A Saver finds the variable behind the read, so nothing may stand between. It says
+        `as_ref`, which newer releases do not hand on.
+        """
+        inherited: Any = super()
+        first: Any = _only_part(self)
+        in_session = functions.in_session_graph()
+        if in_session and as_ref:
+            self._require_one_value(first)
+        elif first is None or not (in_session and _is_read_across()):
+            return inherited._dense_var_to_tensor(dtype=dtype, name=name, as_ref=as_ref)
+        return first._dense_var_to_tensor(dtype=dtype, name=name)
+
+    def _require_one_value(self, first: Any) -> None:
+        if first is None:
+            raise ContextError(
+                "the variable %r, of which each replica has a copy, in a dictionary of a Saver"
+                % self.name,
+                "a Saver takes a tensor of it, and would restore the first copy alone",
+                "tf.train.Saver([variable]), which restores every copy",
+            )
+        self._assumed_equal = True
+
+    def _trackable_children(self, save_type: str = "checkpoint", **options: Any) -> dict[str, Any]:
+        """What belongs to it; in a SavedModel, whose functions may use them, its rows."""
+        inherited: Any = super()
+        found: dict[str, Any] = inherited._trackable_children(save_type, **options)
+        rows = stacked_copies.of(self) if save_type == "savedmodel" else None
+        return found if rows is None else dict(found, rows=saved_rows.SavedRows(rows))
+
+    def _export_to_saved_model_graph(self, *args: Any, **kwargs: Any) -> Any:
+        inherited: Any = super()
+        rows = stacked_copies.of(self)
+        if rows is None:
+            return inherited._export_to_saved_model_graph(*args, **kwargs)
+        stored_parts.replace(self, (rows.first,))
+        try:
+            return inherited._export_to_saved_model_graph(*args, **kwargs)
+        finally:
+            stored_parts.replace(self, rows)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        inherited: Any = super()
+        found: dict[str, Any] = inherited._gather_saveables_for_checkpoint()
+        if tf.executing_eagerly():
+            return {k: functools.partial(_restoring_each_once, self, found[k]) for k in found}
+        if _only_part(self) is None:
+            return found
+        return {key: functools.partial(_Saveable, self) for key in found}
+
+
+if versions.BY_DEVICE:
+    from tpudist.tfcompat import distributed_before_2_2
+
+    class FoundByDevice(OneValue, distributed_before_2_2.MirroredVariable):
+        """The same where TensorFlow finds a component by its device."""
+
+        _op_across = shared_state.Shared(lambda: None)
+
+        @property
+        def op(self) -> Any:
+            """The op of the component; outside of replicas one that tells of it, made once."""
+            inherited: Any = super()
+            if tf.distribute.get_replica_context() is not None:
+                return inherited.op
+            if self._op_across is None:
+                self._op_across = inherited.op
+            return self._op_across
+
+
+class _Saveable(_SaveableObject):
+    """Saves and restores the one stored variable, whose value is read once."""
+
+    def __init__(self, variable: Any, name: str | None = None) -> None:
+        self._part = _only_part(variable)
+        name = self._part.name.split(":")[0] if name is None else name
+        with tf.device(self._part.device):
+            value = graphs.read(self._part.handle, self._part.dtype)
+        super().__init__(self._part, [saver.BaseSaverBuilder.SaveSpec(value, "", name)], name)
+
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+        """The op that assigns what was restored; see the base class."""
+        (value,) = restored_tensors
+        if restored_shapes is not None:
+            value = tf.reshape(value, restored_shapes[0])
+        return self._part.assign(value, read_value=False)
+
+
+def _restoring_each_once(variable: Any, make: Any, name: str | None = None) -> Any:
+    """TensorFlow's saveable of `variable`; it restores each stored variable once."""
+    saveable = make() if name is None else make(name=name)
+
+    def restore(restored_tensors: Any, restored_shapes: Any = None) -> Any:
+        stored = {id(part): part for part in distributed.components(variable)}
+        (value,) = restored_tensors
+        return tf.group(*[part.assign(value, read_value=False) for part in stored.values()])
+
+    saveable.restore = restore
+    return saveable
+
+
+def point_components(variable: Any) -> None:
+    """Gives what stands for a component of a variable that was split the copy it is now."""
+    parts = distributed.components(variable)
+    for i, component in variable._components.items():
+        object.__setattr__(component, "__dict__", parts[i].__dict__)
+
+
+def _is_read_across() -> bool:
+    """Whether a read outside of replicas makes no note of it; see `storage.StoredOnce`."""
+    return versions.TRACE_ONCE and tf.distribute.in_cross_replica_context()
+
+
+def _only_part(variable: Any) -> Any:
+    """The stored variable that all components are, or None."""
+    first, *others = distributed.components(variable)
+    return first if all(part is first for part in others) else None

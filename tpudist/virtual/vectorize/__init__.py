@@ -1,0 +1,10 @@
+"""Batching over replicas: the ops between two merges, done once for all replicas.
+
+The replicas of a slice run one program on equal shares of a batch. On one device the same
+program on the whole batch gives each replica the same values, with a few large ops in place of
+many small ones.
+
+The one entry is :func:`batch_segments`; `TPUDIST_VECTORIZE=0` closes it, and every op is done
+once per replica. What is held of a tensor for all replicas is a batched value
+(:mod:`batched_values`); :mod:`rules` say what becomes of each type of op.
+"""

@@ -1,0 +1,48 @@
+"""What each op becomes when the replicas of a program are joined.
+
+A rule is registered for one or several op types (:mod:`node`); an op without one runs
+once per replica. Gathers and scatters are in :mod:`places`. Where these rules end,
+TensorFlow's own converters go on (:mod:`converted`). Where only the run knows how many rows
+replicas have, :mod:`ragged`, :mod:`row_sums` and :mod:`dims` have the rules.
+
+To change: add a rule, and its case to tests/virtual/joining_cases.py or one beside it.
+"""
+
+from tpudist.virtual.vectorize.rules import (  # noqa: F401 (they register)
+    axes,
+    converted,
+    elementwise,
+    examples,
+    linear_algebra,
+    lists,
+    packing,
+    places,
+    row_sums,
+)
+from tpudist.virtual.vectorize.rules.elementwise import TOTAL
+from tpudist.virtual.vectorize.rules.node import (
+    LINEAR,
+    LISTS,
+    PACKED,
+    PASSES,
+    RANKS,
+    RESHAPES,
+    RULES,
+    Node,
+)
+from tpudist.virtual.vectorize.rules.unknown_sizes import SELECTING, UNEVEN, of_unknown_sizes
+
+__all__ = [
+    "LINEAR",
+    "LISTS",
+    "PACKED",
+    "PASSES",
+    "RANKS",
+    "RESHAPES",
+    "RULES",
+    "SELECTING",
+    "TOTAL",
+    "UNEVEN",
+    "Node",
+    "of_unknown_sizes",
+]

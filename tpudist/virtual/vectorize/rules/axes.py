@@ -1,0 +1,247 @@
+"""Rules for ops along axes and ops that change shapes."""
+
+import tensorflow as tf
+
+from tpudist.virtual import constants
+from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.rules.node import RESHAPES, rule
+
+_REDUCTIONS = ("All", "Any", "ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "Sum")
+
+
+@rule(*_REDUCTIONS)
+def reduction(node):
+    """A reduction over axes that are known."""
+    axes = node.constant(1)
+    if axes is None:
+        return None
+    value, rank = node.inputs[0], len(node.input_shape())
+    axes = axes.reshape([-1]) % max(rank, 1) if axes.size else axes
+    if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
+        return [batched_values.Total(node.make(value.rows(), node.inputs[1].value)[0])]
+    if rank > 1 and 0 not in axes.reshape([-1]):  # each row alone
+        same = constants.constant(axes.reshape(node.input_shape(1)), axes.dtype)
+        return node.rows(value.rows(), same)
+    shifted = (axes + 1).reshape(node.input_shape(1))
+    return node.stacked(value.stacked(), constants.constant(shifted, shifted.dtype))
+
+
+@rule("L2Loss")
+def half_the_squares(node):
+    """Half the sum of squares; that of half floats is left to their kernel."""
+    if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
+        return None
+    axes = list(range(1, len(node.input_shape()) + 1))
+    return node.found(tf.reduce_sum(tf.square(node.inputs[0].stacked()), axes) / 2)
+
+
+@rule(*RESHAPES)
+def reshape(node):
+    """The same values under another shape."""
+    value = node.inputs[0]
+    if isinstance(value, batched_values.Total):
+        return [batched_values.Total(constants.reshape(value.value, node.shape()))]
+    if node.is_uniform(0):
+        return [value.like([constants.reshape(value.value, node.shape())])]
+    held = value.flat()
+    held = value.held_as(value.form()) if held is None else held
+    return [batched_values.Batch(node.count, node.shape(), flat=held)]
+
+
+@rule("Transpose")
+def transpose(node):
+    """Axes in another order."""
+    order = node.constant(1)
+    if order is None:
+        return None
+    if len(order) > 1 and order[0] == 0:  # each row alone
+        return node.rows(node.inputs[0].rows(), constants.constant(order, order.dtype))
+    return node.stacked(
+        node.inputs[0].stacked(),
+        constants.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
+    )
+
+
+@rule("Tile")
+def tile(node):
+    """Repeated along axes."""
+    times = node.constant(1)
+    if times is None:
+        return None
+    shifted = constants.constant([1] + list(times), times.dtype)
+    return node.stacked(node.inputs[0].stacked(), shifted)
+
+
+@rule("CumulativeLogsumexp")
+def cumulative(node):
+    """Along an axis that is known."""
+    axis = node.constant(1)
+    if axis is None:
+        return None
+    after = int(axis) % len(node.shape()) + 1
+    return node.stacked(node.inputs[0].stacked(), constants.constant(after, axis.dtype))
+
+
+@rule("Roll")
+def roll(node):
+    """Shifted along axes that are known."""
+    axes = node.constant(2)
+    if axes is None or not node.is_uniform(1):
+        return None
+    shifted = constants.constant(axes % len(node.shape()) + 1, axes.dtype)
+    return node.stacked(node.inputs[0].stacked(), node.inputs[1].value, shifted)
+
+
+@rule("BroadcastTo", "Fill")
+def broadcast_to(node):
+    """Broadcast to a shape that is known."""
+    value = node.inputs[node.op.type == "Fill"]
+    if isinstance(value, batched_values.Uniform):
+        return [value.like([tf.broadcast_to(value.value, node.shape())])]
+    return node.found(
+        tf.broadcast_to(value.aligned(len(node.shape())), [node.count] + node.shape())
+    )
+
+
+@rule("MirrorPad", "MirrorPadGrad", "Pad", "PadV2")
+def pad(node):
+    """Padded by widths that are known, or the gradient of that."""
+    widths = node.constant(1)
+    if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
+        return None
+    return node.stacked(
+        node.inputs[0].stacked(),
+        constants.constant([[0, 0]] + widths.tolist(), widths.dtype),
+        *[value.value for value in node.inputs[2:]],
+    )
+
+
+@rule("ConcatV2")
+def concatenate(node):
+    """Joined along an axis that is known."""
+    axis = node.constant(len(node.inputs) - 1)
+    if axis is None:
+        return None
+    return node.found(
+        tf.concat([value.stacked() for value in node.inputs[:-1]], axis % len(node.shape()) + 1)
+    )
+
+
+@rule("Pack")
+def pack(node):
+    """Joined along a new axis; the same value several times is repeated (`constants.repeated`)."""
+    axis = node.op.get_attr("axis") % len(node.shape()) + 1
+    held = [value.stacked() for value in node.inputs]
+    if len(held) > 1 and all(each is held[0] for each in held):
+        one = tf.expand_dims(held[0], axis)
+        return node.found(tf.broadcast_to(one, [node.count] + node.shape()))
+    return node.found(tf.stack(held, axis))
+
+
+@rule("LookupTableFindV2")
+def look_up(node):
+    """What a table has for keys, each by itself."""
+    if not (node.is_uniform(0, 2) and node.is_batch(1)) or node.input_shape(1) is None:
+        return None
+    (made,) = node.make(node.inputs[0].value, node.inputs[1].stacked(), node.inputs[2].value)
+    made.set_shape([node.count] + node.shape())
+    return node.found(made)
+
+
+@rule("OneHot")
+def one_hot(node):
+    """One-hot vectors along an axis."""
+    if not node.is_batch(0) or not node.is_uniform(1, 2, 3):
+        return None
+    return node.found(
+        tf.one_hot(
+            node.inputs[0].stacked(),
+            *[v.value for v in node.inputs[1:]],
+            axis=node.op.get_attr("axis") % len(node.shape()) + 1,
+            dtype=node.op.outputs[0].dtype,
+        )
+    )
+
+
+@rule("StridedSlice")
+def strided_slice(node):
+    """A slice that has the same bounds for every replica."""
+    bounds = _bounds(node)
+    if not bounds:
+        return None
+    return node.found(tf.raw_ops.StridedSlice(input=node.inputs[0].stacked(), **bounds))
+
+
+@rule("StridedSliceGrad")
+def strided_slice_gradient(node):
+    """The gradient of a slice that has the same bounds for every replica."""
+    bounds = _bounds(node)
+    if not bounds:
+        return None
+    shape = constants.constant([node.count] + node.shape(), node.op.inputs[0].dtype)
+    dy = node.inputs[4].stacked()
+    return node.found(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
+
+
+def _bounds(node):
+    """The arguments of a slice, with the whole axis of replicas put first; None if they differ."""
+    made = {name: _after(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)}
+    if any(each is None for each in made.values()):
+        return None
+    for name, first in (
+        ("begin_mask", 1),
+        ("end_mask", 1),
+        ("ellipsis_mask", 0),
+        ("new_axis_mask", 0),
+        ("shrink_axis_mask", 0),
+    ):
+        made[name] = node.op.get_attr(name) << 1 | first
+    return made
+
+
+def _after(first, node, index):
+    """Numbers that are the same for every replica, with `first` before them; or None."""
+    known, dtype = node.constant(index), node.op.inputs[index].dtype
+    if known is not None:
+        return constants.constant([first] + known.tolist(), dtype)
+    if not node.is_uniform(index):
+        return None
+    return tf.concat([constants.constant([first], dtype), node.inputs[index].value], 0)
+
+
+@rule("Slice")
+def slice_(node):
+    """A slice that begins at the same place for every replica."""
+    begin = _after(0, node, 1)
+    if begin is None:
+        return None
+    size = constants.constant([node.count] + node.shape(), node.op.inputs[1].dtype)
+    return node.stacked(node.inputs[0].stacked(), begin, size)
+
+
+@rule("Split")
+def split(node):
+    """Equal parts along a known axis."""
+    axis = node.constant(0)
+    if axis is None:
+        return None
+    return _parts(
+        node,
+        tf.split(
+            node.inputs[1].stacked(), len(node.op.outputs), int(axis) % len(node.input_shape(1)) + 1
+        ),
+    )
+
+
+@rule("Unpack")
+def unpack(node):
+    """Parts along an axis that is dropped."""
+    axis = node.op.get_attr("axis") % len(node.input_shape())
+    return _parts(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))
+
+
+def _parts(node, tensors):
+    return [
+        batched_values.Batch(node.count, node.shape(i), stacked=tensor)
+        for i, tensor in enumerate(tensors)
+    ]

@@ -1,0 +1,56 @@
+"""Where these rules end, TensorFlow's converters for ``tf.vectorized_map`` go on.
+
+They are used for ops of which each was compared with one op per replica, on every kind of
+inputs that its case has (tests/virtual/converted_cases.py). Left out are those that do not
+check what a single op checks (``SparseSegment*``: numbers of segments), loop over the replicas
+(random ops), or whose op has a rule here.
+"""
+
+import tensorflow as tf
+
+from tpudist.tfcompat import vectorized
+from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.rules.node import rule
+
+CONVERTED = """AdjustContrastv2 AdjustHue AdjustSaturation Angle BatchToSpaceND BesselI0
+BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0
+BesselY1 BitwiseXor Bucketize Cholesky ClipByValue Complex ComplexAbs Conj ConjugateTranspose
+Cross Cumprod Cumsum Dawsn Diag DiagPart Digamma EnsureShape Erfc Erfinv Expint FFT FFT2D FFT3D
+FresnelCos FresnelSin GatherNd IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D Igamma IgammaGradA
+Igammac Imag LeftShift LogMatrixDeterminant LowerBound MatrixBandPart MatrixDiag MatrixDiagPart
+MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixInverse MatrixSetDiag
+MatrixSetDiagV2 MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve Ndtri Polygamma RFFT RFFT2D
+RFFT3D Real ReverseV2 RightShift Select SpaceToBatchND Spence SplitV TopKV2 TruncateMod
+UpperBound Xlog1py Zeta""".split()
+
+#: The highest rank of an input or output: with one axis more all their kernels take it.
+_RANK = 4
+
+
+@rule(*CONVERTED)
+def converted(node):
+    """What TensorFlow's converter makes of the op, if it has the shapes of the replicas'."""
+    shapes = [node.input_shape(i) for i in range(len(node.inputs))]
+    made = [node.shape(i) for i in range(len(node.op.outputs))]
+    if None in made or any(len(shape) > _RANK for shape in shapes + made):
+        return None
+    given = [_given(value) for value in node.inputs]
+    found = None if None in given else vectorized.converted(node.op, node.count, given)
+    if found is None or len(found) != len(made):
+        return None
+    outputs = [_batch(node, *each) for each in zip(found, made)]
+    return None if None in outputs else outputs
+
+
+def _given(value):
+    if isinstance(value, batched_values.Uniform):
+        return value.value, False
+    return (value.stacked(), True) if isinstance(value, batched_values.Batch) else None
+
+
+def _batch(node, found, shape):
+    tensor, is_stacked = found
+    if not is_stacked or not tensor.shape.is_compatible_with([node.count] + shape):
+        return None
+    tensor.set_shape(tf.TensorShape([node.count] + shape))
+    return batched_values.Batch(node.count, shape, stacked=tensor)

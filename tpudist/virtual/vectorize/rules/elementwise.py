@@ -1,0 +1,101 @@
+"""Rules for ops that work element by element."""
+
+from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.rules.node import BROADCAST_RANK, LINEAR, PASSES, rule
+
+UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Elu Erf Exp
+Expm1 FakeQuantWithMinMaxArgs Floor Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p
+LogicalNot Neg OnesLike PopulationCount Reciprocal Relu Relu6 Rint Round Rsqrt Selu Sigmoid
+Sign Sin Sinh Softplus Softsign Sqrt Square Tan Tanh ZerosLike""".split()
+
+BROADCAST = """Add AddV2 Atan2 BitwiseAnd BitwiseOr Div DivNoNan Equal FloorDiv
+FloorMod Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr Maximum
+Minimum Mod Mul MulNoNan NextAfter NotEqual Pow RealDiv SelectV2 SquaredDifference Sub
+TruncateDiv Xdivy Xlogy""".split()
+
+SAME_SHAPE = """AddN EluGrad FakeQuantWithMinMaxArgsGradient InvGrad LeakyReluGrad
+ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad
+TanhGrad""".split()
+
+
+#: Ops that give a number for any numbers; integer divisions do not.
+TOTAL = frozenset(UNARY + BROADCAST + SAME_SHAPE) - {
+    "Div",
+    "FloorDiv",
+    "FloorMod",
+    "Mod",
+    "Pow",
+    "TruncateDiv",
+}
+
+
+@rule(*PASSES)
+def passed(node):
+    """An op that returns its input."""
+    return node.inputs
+
+
+@rule(*UNARY)
+def unary(node):
+    """Element by element, on one input."""
+    value = node.inputs[0]
+    if isinstance(value, batched_values.Total):
+        return _totals(node)
+    if not isinstance(value, batched_values.Batch):
+        return [value.like(node.make(*value.tensors()))]
+    return node.formed(value.form(), value.held_as(value.form()))
+
+
+@rule(*BROADCAST)
+def broadcast(node):
+    """Element by element, on inputs that are broadcast."""
+    if any(isinstance(value, batched_values.Total) for value in node.inputs):
+        return _totals(node)
+    rank = len(node.shape())
+    shapes = [node.input_shape(i) for i in range(len(node.inputs))]
+    if rank and all(node.joins_rows(i) for i in range(len(node.inputs))):
+        alike = all(shape == shapes[0] for shape in shapes)
+        form = _form_at_hand(node) if alike or rank < BROADCAST_RANK else "rows"
+        return node.formed(
+            form,
+            *[
+                value.value if isinstance(value, batched_values.Uniform) else value.held_as(form)
+                for value in node.inputs
+            ],
+        )
+    if rank >= BROADCAST_RANK and any(shape != shapes[0] for shape in shapes):
+        return None
+    return node.stacked(
+        *[
+            value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)
+            for value in node.inputs
+        ]
+    )
+
+
+def _form_at_hand(node):
+    """The form that all batches of the inputs have already; else what others of its rank want."""
+    forms = {value.form() for value in node.inputs if isinstance(value, batched_values.Batch)}
+    if len(forms) == 1:
+        return forms.pop()
+    return "rows" if len(node.shape()) > 1 else "stacked"
+
+
+@rule(*SAME_SHAPE)
+def same_shape(node):
+    """Element by element, on inputs of one shape."""
+    if any(isinstance(value, batched_values.Total) for value in node.inputs):
+        return _totals(node)
+    form = _form_at_hand(node)
+    return node.formed(
+        form, *[value.rows() if form == "rows" else value.stacked() for value in node.inputs]
+    )
+
+
+def _totals(node):
+    """A linear op on sums over the replicas."""
+    if node.op.type not in LINEAR or any(
+        node.input_shape(i) != node.shape() for i in range(len(node.inputs))
+    ):
+        return None
+    return [batched_values.Total(node.make(*[v.total() for v in node.inputs])[0])]

@@ -1,0 +1,192 @@
+"""Rules for ops on examples: the first axis is the batch."""
+
+import string
+
+import numpy as np
+import tensorflow as tf
+
+from tpudist.tfcompat import versions
+from tpudist.virtual import constants
+from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.rules.node import rule
+
+#: Ops that take examples along their first axis.
+ROWS = """AvgPool AvgPool3D BiasAdd Conv2D Conv3D DepthToSpace DepthwiseConv2dNative
+ExtractImagePatches ImageProjectiveTransformV2 ImageProjectiveTransformV3 InTopKV2 LRN LRNGrad
+MaxPool MaxPool3D MaxPool3DGrad MaxPoolGrad MaxPoolGradV2 MaxPoolV2 ResizeBicubic
+ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
+ResizeNearestNeighborGrad SoftmaxCrossEntropyWithLogits SpaceToDepth
+SparseSoftmaxCrossEntropyWithLogits""".split()
+
+#: How many inputs of these ops are examples; the others are parameters.
+EXAMPLES = {
+    "BiasAdd": 1,
+    "Conv2D": 1,
+    "Conv3D": 1,
+    "DepthwiseConv2dNative": 1,
+    "ImageProjectiveTransformV2": 2,
+    "ImageProjectiveTransformV3": 2,
+    "InTopKV2": 2,
+    "MaxPoolGradV2": 3,
+    "MaxPoolV2": 1,
+    "ResizeBicubic": 1,
+    "ResizeBilinear": 1,
+    "ResizeNearestNeighbor": 1,
+    "ResizeNearestNeighborGrad": 1,
+}
+
+
+@rule(*ROWS)
+def row_by_row(node):
+    """Ops that take examples along their first axis, and parameters."""
+    first = EXAMPLES.get(node.op.type, len(node.inputs))
+    fixed = range(first, len(node.inputs))
+    sizes = {node.input_shape(i)[0] for i in range(first)}
+    if len(sizes) > 1 or not node.is_uniform(*fixed):
+        return None
+    return node.rows(
+        *([value.rows() for value in node.inputs[:first]] + [node.inputs[i].value for i in fixed])
+    )
+
+
+@rule("Softmax", "LogSoftmax")
+def last_axis(node):
+    """Ops along the last axis, whatever the rank."""
+    if len(node.shape()) > 1:
+        return node.rows(node.inputs[0].rows())
+    return node.stacked(node.inputs[0].stacked())
+
+
+@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
+def convolution_input_gradient(node):
+    """The gradient of a convolution for its examples."""
+    if not (node.is_uniform(1) and node.is_batch(2)):
+        return None
+    return node.rows(_sizes(node), node.inputs[1].value, node.inputs[2].rows())
+
+
+@rule("AvgPool3DGrad", "AvgPoolGrad")
+def average_gradient(node):
+    """The gradient of an average pool."""
+    return node.rows(_sizes(node), node.inputs[1].rows())
+
+
+def _sizes(node):
+    """Input 0, the shape of the output, for the rows of all replicas."""
+    size, *others = node.shape()
+    return constants.constant([size * node.count] + others, node.op.inputs[0].dtype)
+
+
+@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
+def convolution_filter_gradient(node):
+    """The gradient of a convolution for its filter, a sum over examples."""
+    if not (node.summed and node.is_uniform(1)):
+        return None
+    images, sizes, gradients = node.inputs
+    return [batched_values.Total(node.make(images.rows(), sizes.value, gradients.rows())[0])]
+
+
+@rule("BiasAddGrad")
+def bias_gradient(node):
+    """The gradient of a bias, a sum over examples; that of half floats is left to its kernel."""
+    if node.summed:
+        return [batched_values.Total(node.make(node.inputs[0].rows())[0])]
+    if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
+        return None
+    rank = len(node.input_shape())
+    kept = 2 if node.op.get_attr("data_format") == b"NCHW" else rank
+    axes = [axis for axis in range(1, rank + 1) if axis != kept]
+    return node.found(tf.reduce_sum(node.inputs[0].stacked(), axes))
+
+
+@rule("ReverseSequence")
+def reversed_sequences(node):
+    """The first elements of each example, as many as it has, in reverse."""
+    before = node.op.get_attr("batch_dim")
+    if not before:
+        return node.rows(*[value.rows() for value in node.inputs])
+    values, lengths = node.inputs
+    shape = [node.count] + node.input_shape()
+    first = list(range(1, before + 1)) + [0] + list(range(before + 1, len(shape)))
+    moved = [shape[axis] for axis in first]
+    rows = moved[:before] + [node.count * shape[before + 1]] + moved[before + 2 :]
+    examples = constants.reshape(tf.transpose(values.stacked(), first), rows)
+    (made,) = node.make(examples, lengths.rows())
+    back = [before] + [axis for axis in range(len(shape)) if axis != before]
+    return node.found(tf.transpose(constants.reshape(made, moved), back))
+
+
+@rule("MatMul")
+def product(node):
+    """A product of matrices: of examples and weights, or of their gradients."""
+    left, right = node.inputs
+    flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
+    if node.is_batch(0) and node.is_uniform(1) and not flip[0]:
+        return node.rows(left.rows(), right.value)
+    if node.summed and flip == [True, False]:
+        return [batched_values.Total(node.make(left.rows(), right.rows())[0])]
+    if node.op.inputs[0].dtype == tf.bfloat16 and not versions.MULTIPLIES_BFLOAT16_BATCHES:
+        return None
+    held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
+    return node.found(tf.matmul(*held, transpose_a=flip[0], transpose_b=flip[1]))
+
+
+@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def products(node):
+    """Products of matrices with batch axes before them, which are broadcast.
+
+    Where shapes allow it the replicas' rows are one larger batch, as in a program without
+    replicas. An axis of replicas added in front may be followed by one of size 1, and there
+    TensorFlow's optimizer fuses a product with what follows wrongly.
+    """
+    left, right = node.inputs
+    if node.is_batch(0) and node.is_uniform(1) and _is_one_matrix(node):
+        return _by_one_matrix(node, left, right.value)
+    rank = len(node.shape())
+    if rank > 2 and node.joins_rows(0) and node.joins_rows(1):
+        return node.rows(*[_rows_or_value(value) for value in node.inputs])
+    if node.op.type == "BatchMatMul":
+        return None
+    return node.stacked(
+        *[
+            value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)
+            for value in node.inputs
+        ]
+    )
+
+
+def _rows_or_value(value):
+    return value.value if isinstance(value, batched_values.Uniform) else value.rows()
+
+
+def _is_one_matrix(node):
+    """Whether the right side is one matrix, and the left one not transposed."""
+    ones = set(node.input_shape(1)[:-2]) <= {1} and len(node.input_shape(1)) <= len(node.shape())
+    types = {tensor.dtype for tensor in [*node.op.inputs, *node.op.outputs]}
+    is_real = len(types) == 1 and next(iter(types)).is_floating
+    return ones and is_real and not node.op.get_attr("adj_x")
+
+
+def _by_one_matrix(node, left, matrix):
+    """The rows of all matrices on the left, as one matrix, by that on the right."""
+    (depth,), sides = node.input_shape(0)[-1:], node.input_shape(1)[-2:]
+    held = left.held_as(left.form()) if left.flat() is None else left.flat()
+    rows = constants.reshape(held, [node.count * int(np.prod(node.input_shape(0)[:-1])), depth])
+    flip = node.op.get_attr("adj_y")
+    made = tf.matmul(rows, constants.reshape(matrix, sides), transpose_b=flip)
+    return [batched_values.Batch(node.count, node.shape(), flat=made)]
+
+
+@rule("Einsum")
+def einsum(node):
+    """Sums of products along named axes: the axis of replicas is one more name."""
+    terms, out = node.op.get_attr("equation").decode().replace(" ", "").split("->")
+    name = next(letter for letter in string.ascii_letters if letter not in terms + out)
+    held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
+    terms = [
+        term if isinstance(value, batched_values.Uniform) else name + term
+        for term, value in zip(terms.split(","), node.inputs)
+    ]
+    if node.summed and all(term[0] == name for term in terms):
+        return [batched_values.Total(tf.einsum("%s->%s" % (",".join(terms), out), *held))]
+    return node.found(tf.einsum("%s->%s" % (",".join(terms), name + out), *held))

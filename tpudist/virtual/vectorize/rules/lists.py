@@ -1,0 +1,151 @@
+"""Rules for tensor lists: a list for all replicas has their stacked elements."""
+
+import tensorflow as tf
+
+from tpudist.virtual import constants
+from tpudist.virtual.vectorize import batched_values, tensor_lists
+from tpudist.virtual.vectorize.rules import elementwise
+from tpudist.virtual.vectorize.rules.node import rule
+
+
+def _list(node, index, shape):
+    """Input `index` as a list of stacked elements of `shape`."""
+    held = node.inputs[index]
+    if isinstance(held, batched_values.Lists):
+        if held.shape != list(shape):
+            raise batched_values.NotJoined("a list of tensors of several shapes")
+        return held.value
+    made = tensor_lists.emptied(held.value)
+    if made is None:
+        raise batched_values.NotJoined("a list of tensors that were the same for every replica")
+    return made
+
+
+def _lists(node, index, shape, tensor):
+    """The list `tensor`, with elements like input `index`."""
+    return batched_values.Lists(node.count, shape, node.op.inputs[index].dtype, tensor)
+
+
+def _element(node, index):
+    """An element for all replicas, and its shape for one."""
+    value = node.inputs[index]
+    if not isinstance(value, (batched_values.Batch, batched_values.Uniform)):
+        raise batched_values.NotJoined("an element of a list has a shape that only the run knows")
+    shape = node.input_shape(index)
+    if shape is None:
+        raise batched_values.NotJoined("an element of a list has a shape that only the run knows")
+    return value.stacked(), shape
+
+
+def _index(node, index):
+    if not node.is_uniform(index):
+        raise batched_values.NotJoined("replicas use different places of a list")
+    return node.inputs[index].value
+
+
+def _shape_of(node, index, shape):
+    """Input `index`, the shape of an element, for all replicas."""
+    return constants.constant([node.count] + list(shape), node.op.inputs[index].dtype)
+
+
+@rule("TensorListSetItem")
+def set_item(node):
+    """An element is written."""
+    element, shape = _element(node, 2)
+    made = node.make(_list(node, 0, shape), _index(node, 1), element)[0]
+    return [_lists(node, 2, shape, made)]
+
+
+@rule("TensorListPushBack")
+def push(node):
+    """An element is added."""
+    element, shape = _element(node, 1)
+    return [_lists(node, 1, shape, node.make(_list(node, 0, shape), element)[0])]
+
+
+@rule("TensorListPopBack")
+def pop(node):
+    """The last element is taken."""
+    held = node.inputs[0]
+    rest, element = node.make(held.value, _shape_of(node, 1, held.shape))
+    return [
+        held.like([rest]),
+        batched_values.Batch(node.count, held.shape, stacked=_set(node, element, held.shape)),
+    ]
+
+
+@rule("TensorListGetItem")
+def get_item(node):
+    """An element is read."""
+    held = node.inputs[0]
+    (element,) = node.make(held.value, _index(node, 1), _shape_of(node, 2, held.shape))
+    return [batched_values.Batch(node.count, held.shape, stacked=_set(node, element, held.shape))]
+
+
+def _set(node, tensor, shape):
+    tensor.set_shape([node.count] + list(shape))
+    return tensor
+
+
+@rule("TensorListLength")
+def length(node):
+    """All replicas' lists are of one length."""
+    return [batched_values.Uniform(node.count, node.make(node.inputs[0].value)[0])]
+
+
+@rule("TensorListElementShape")
+def element_shape(node):
+    """The shape of one replica's elements."""
+    output = node.op.outputs[0]
+    shape = constants.constant(node.inputs[0].shape, output.dtype)
+    return [batched_values.Uniform(node.count, shape)]
+
+
+@rule("TensorListResize")
+def resize(node):
+    """A list of another length."""
+    held = node.inputs[0]
+    return [held.like(node.make(held.value, _index(node, 1)))]
+
+
+@rule("AddN")
+def add(node):
+    """Sums of lists, element by element; of other values, as :mod:`elementwise` has it."""
+    lists = [v for v in node.inputs if isinstance(v, batched_values.Lists)]
+    if not lists:
+        return elementwise.same_shape(node)
+    made = [_list(node, i, lists[0].shape) for i in range(len(node.inputs))]
+    return [lists[0].like(node.make(*made))]
+
+
+@rule("TensorListStack", "TensorListGather")
+def stack(node):
+    """The elements along a new first axis."""
+    held, (size, *shape) = node.inputs[0], node.shape() or [None]
+    if size is None or shape != held.shape:
+        raise batched_values.NotJoined("the length of a list is known only when it runs")
+    middle = [_index(node, 1)] if len(node.inputs) == 3 else []
+    last = len(node.inputs) - 1
+    (made,) = node.make(held.value, *middle, _shape_of(node, last, shape))
+    return node.found(_replicas_swapped(_set_first(made, size, node.count, shape)))
+
+
+def _set_first(tensor, size, count, shape):
+    tensor.set_shape([size, count] + list(shape))
+    return tensor
+
+
+def _replicas_swapped(tensor):
+    """The first two axes, in the other order."""
+    return tf.transpose(tensor, [1, 0] + list(range(2, len(tensor.shape))))
+
+
+@rule("TensorListFromTensor")
+def from_tensor(node):
+    """A list of what is along the first axis."""
+    shape = node.input_shape(0)
+    if not shape:
+        return None
+    given = _replicas_swapped(node.inputs[0].stacked())
+    (made,) = node.make(given, _shape_of(node, 1, shape[1:]))
+    return [_lists(node, 0, shape[1:], made)]

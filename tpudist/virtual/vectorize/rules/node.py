@@ -1,0 +1,160 @@
+"""What an op of a replica trace becomes when all replicas' batches are joined.
+
+A rule is a function of a `Node` that returns the batched values of the op's outputs,
+or None if it cannot say. Every rule gives for each replica what the op would
+have given that replica alone, up to the order of floating-point additions.
+"""
+
+import tensorflow as tf
+
+from tpudist.tfcompat import functions
+from tpudist.virtual.vectorize import batched_values, static_values
+
+#: {op type: rule}
+RULES = {}
+
+#: Ops that give the same values another shape.
+RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
+
+#: Ops that return their input.
+PASSES = ("Identity", "PreventGradient", "Snapshot", "StopGradient")
+
+#: Ops through which a sum over replicas may be taken.
+LINEAR = frozenset(PASSES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"))
+
+
+#: The highest rank that TensorFlow's kernels take (1.13 to 2.21, on a CPU).
+RANKS = {
+    "ArgMax": 7,
+    "ArgMin": 7,
+    "MirrorPad": 5,
+    "MirrorPadGrad": 5,
+    "Pad": 6,
+    "PadV2": 6,
+    "SelectV2": 8,
+    "Slice": 8,
+    "StridedSlice": 8,
+    "StridedSliceGrad": 8,
+}
+
+#: Ops with an output whose shape is the kernel's choice.
+RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
+
+#: Ops on tensor lists.
+LISTS = tuple(
+    "TensorListSetItem TensorListPushBack TensorListPopBack TensorListGetItem "
+    "TensorListLength TensorListElementShape TensorListResize TensorListStack "
+    "TensorListGather TensorListFromTensor ZerosLike AddN".split()
+)
+
+#: Ops on optionals.
+PACKED = ("OptionalFromValue", "OptionalGetValue")
+
+#: As in RANKS, where shapes are broadcast.
+BROADCAST_RANK = 5
+
+
+def rules_of(registry):
+    """A decorator with op types, which makes a function their rule in `registry`."""
+
+    def rule(*types):
+        def register(function):
+            registry.update((op_type, function) for op_type in types)
+            return function
+
+        return register
+
+    return rule
+
+
+rule = rules_of(RULES)
+
+
+class Node:
+    """An op of the trace whose inputs are known.
+
+    Attributes:
+      op: the op of the trace.
+      inputs: the batched value of each input.
+      count: number of replicas.
+      summed: whether only the sum over the replicas of output 0 is wanted.
+    """
+
+    def __init__(self, op, inputs, count, summed):
+        self.op = op
+        self.inputs = inputs
+        self.count = count
+        self.summed = summed
+        self._given = [batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)]
+        self._made = static_values.shapes(op, inputs)
+
+    def shape(self, index=0):
+        """The static shape of an output for one replica, or None."""
+        shape = self._made[index]
+        return shape.as_list() if shape.is_fully_defined() else None
+
+    def input_shape(self, index=0):
+        """The static shape of an input for one replica, or None."""
+        shape = self._given[index]
+        return shape.as_list() if shape.is_fully_defined() else None
+
+    @property
+    def shapes(self):
+        """The static shape of each output for one replica, as far as it is known."""
+        return self._made
+
+    def is_known(self):
+        """Whether all shapes around the op are known while tracing, or of no interest."""
+        if all(shape.is_fully_defined() for shape in self._given + self._made):
+            return True
+        tensors = list(self.op.inputs) + list(self.op.outputs)
+        return self.op.type in RESERVING + PASSES or any(t.dtype == tf.variant for t in tensors)
+
+    def has_room(self):
+        """Whether the op's kernel takes a tensor with one axis more."""
+        highest = RANKS.get(self.op.type)
+        return highest is None or all(len(shape) < highest for shape in self._given + self._made)
+
+    def constant(self, index):
+        """The value of an input if it is known while tracing, or None."""
+        value = self.inputs[index].constant() if self.is_uniform(index) else None
+        return functions.static_value(self.op.inputs[index]) if value is None else value
+
+    def is_batch(self, *indices):
+        """Whether these inputs are batches: one tensor with a value per replica."""
+        return all(isinstance(self.inputs[i], batched_values.Batch) for i in indices)
+
+    def is_uniform(self, *indices):
+        """Whether these inputs are the same for every replica."""
+        return all(isinstance(self.inputs[i], batched_values.Uniform) for i in indices)
+
+    def joins_rows(self, index):
+        """Whether an input is broadcast to the output the same way when rows are joined."""
+        shape, out = self.input_shape(index), self.shape()
+        if self.is_uniform(index):
+            return len(shape) < len(out) or shape[0] == 1
+        return len(shape) == len(out) and shape[0] == out[0]
+
+    def make(self, *inputs):
+        """Adds the op with other inputs; returns its outputs."""
+        return functions.copy_op(self.op, inputs).outputs
+
+    def rows(self, *inputs):
+        """Adds the op on rows; the batched values of its outputs."""
+        return [
+            batched_values.Batch(self.count, self.shape(i), rows=made)
+            for i, made in enumerate(self.make(*inputs))
+        ]
+
+    def stacked(self, *inputs):
+        """Adds the op on stacked values; the batched value of its output."""
+        return self.found(self.make(*inputs)[0])
+
+    def formed(self, form, *inputs):
+        """Adds the op on rows or stacked values; the batched value of its output."""
+        (made,) = self.make(*inputs)
+        return [batched_values.Batch(self.count, self.shape(), **{form: made})]
+
+    def found(self, tensor):
+        """The batched value of output 0, from the stacked `tensor`."""
+        return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]

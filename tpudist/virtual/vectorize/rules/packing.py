@@ -1,0 +1,23 @@
+"""Rules for optionals: what a branch computed, packed for its gradient, and unpacked there."""
+
+from tpudist.virtual.vectorize import batched_values, optionals
+from tpudist.virtual.vectorize.rules.node import rule
+
+
+@rule(optionals.FULL)
+def packed(node):
+    """A value is packed."""
+    if len(node.inputs) != 1 or not node.is_batch(0):
+        return None
+    dtype = node.op.inputs[0].dtype
+    value = node.inputs[0].stacked()
+    return [optionals.Optionals.of(node.count, value, dtype, node.inputs[0].shape)]
+
+
+@rule("OptionalGetValue")
+def unpacked(node):
+    """A value is unpacked."""
+    if len(node.op.outputs) != 1 or node.shape() is None:
+        return None
+    found = optionals.unpacked(node.inputs[0], node.op.outputs[0].dtype, node.shape())
+    return [batched_values.Batch(node.count, node.shape(), stacked=found)]

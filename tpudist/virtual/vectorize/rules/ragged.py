@@ -1,0 +1,340 @@
+"""Rules for values whose replicas may have different numbers of rows.
+
+An op that treats each row by itself is done on the rows of all replicas as it is. What
+mixes the rows of a replica gives None here and is done once per replica; :mod:`row_sums`
+has sums over rows.
+"""
+
+import tensorflow as tf
+
+from tpudist.virtual import constants
+from tpudist.virtual.vectorize import batched_values, ragged_values, symbolic_shapes
+from tpudist.virtual.vectorize.ragged_values import Uneven
+from tpudist.virtual.vectorize.rules import elementwise, examples
+from tpudist.virtual.vectorize.rules.node import PASSES, rules_of
+from tpudist.virtual.vectorize.symbolic_shapes import Sizes, entries
+
+#: {op type: rule for inputs of which some are `Uneven`, or for a shape that is `Dims`}
+RULES = {}
+
+rule = rules_of(RULES)
+
+
+def rests(node):
+    """The shape of a row of each output; None if an output is not known to have rows."""
+    found = [shape.as_list() if shape.rank else [0] for shape in node.shapes]
+    known = all(shape[0] is None and None not in shape[1:] for shape in found)
+    return [shape[1:] for shape in found] if known else None
+
+
+def of_rows(node, sizes, *inputs):
+    """Adds the op on rows; the batched values of its outputs."""
+    return [
+        Uneven(node.count, rest, sizes, rows=made)
+        for rest, made in zip(rests(node), node.make(*inputs))
+    ]
+
+
+def by_row(node):
+    """The op as it is, on all rows; its other inputs are the same for every replica."""
+    held = [value for value in node.inputs if isinstance(value, Uneven)]
+    if not held or rests(node) is None:
+        return None
+    if not all(isinstance(v, (Uneven, batched_values.Uniform)) for v in node.inputs):
+        return None
+    sizes = held[0].sizes
+    return of_rows(
+        node,
+        sizes,
+        *[
+            ragged_values.equal(value, sizes) if isinstance(value, Uneven) else value.value
+            for value in node.inputs
+        ],
+    )
+
+
+def _all_uneven(node, *indices):
+    return all(isinstance(node.inputs[i], Uneven) for i in indices)
+
+
+def aligned(node, index, rank, sizes):
+    """An input as it is broadcast to rows of `rank` axes; None if that is not known."""
+    value, shape = node.inputs[index], node.input_shape(index)
+    if isinstance(value, Uneven):
+        return ragged_values.spread(value, sizes) if len(value.shape) == rank else None
+    if shape is None or (len(shape) == rank and shape[0] != 1):
+        return None
+    if isinstance(value, batched_values.Uniform):
+        return value.value
+    if not isinstance(value, batched_values.Batch):
+        return None
+    row = shape[1:] if len(shape) == rank else [1] * (rank - 1 - len(shape)) + shape
+    return tf.gather(constants.reshape(value.stacked(), [node.count] + row), sizes.owners())
+
+
+@rule("Cast", *(PASSES + tuple(elementwise.UNARY)))
+def unary(node):
+    """Element by element, on one input."""
+    return by_row(node)
+
+
+@rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
+def broadcast(node):
+    """Element by element, on inputs that are broadcast."""
+    rest, held = rests(node), [value for value in node.inputs if isinstance(value, Uneven)]
+    sizes = ragged_values.met(held) if rest and held else None
+    if sizes is None:
+        return None
+    rank = len(rest[0]) + 1 if node.op.type in elementwise.BROADCAST else 2
+    held = [aligned(node, i, rank, sizes) for i in range(len(node.inputs))]
+    return None if any(each is None for each in held) else of_rows(node, sizes, *held)
+
+
+@rule("Select", *elementwise.SAME_SHAPE)
+def same_shape(node):
+    """Element by element, on inputs of one shape."""
+    return by_row(node) if _all_uneven(node, *range(len(node.inputs))) else None
+
+
+@rule(*[t for t in examples.ROWS if t != "SoftmaxCrossEntropyWithLogits"])
+def row_by_row(node):
+    """Ops that take examples along their first axis, and parameters."""
+    first = examples.EXAMPLES.get(node.op.type, len(node.inputs))
+    if not _all_uneven(node, *range(first)) or not node.is_uniform(*range(first, len(node.inputs))):
+        return None
+    return by_row(node)
+
+
+@rule("LookupTableFindV2")
+def look_up(node):
+    """What a table has for keys, each by itself."""
+    rest, (table, keys, default) = rests(node), node.inputs
+    if not node.is_uniform(0, 2) or not _all_uneven(node, 1) or rest is None:
+        return None
+    (found,) = of_rows(node, keys.sizes, table.value, keys.rows(), default.value)
+    found.rows().set_shape([None] + rest[0])
+    return [found]
+
+
+@rule("Softmax", "LogSoftmax", "TopKV2")
+def last_axis(node):
+    """Ops along the last axis."""
+    return by_row(node) if _all_uneven(node, 0) and len(node.inputs[0].shape) > 1 else None
+
+
+@rule("All", "Any", "ArgMax", "ArgMin", "Max", "Min", "Prod", "Cumsum", "Cumprod", "ReverseV2")
+def along_axes(node):
+    """Ops along axes of a row."""
+    return by_row(node) if is_inside(node, node.constant(1)) else None
+
+
+def is_inside(node, axes):
+    """Whether no axis, of an array or None, is that of the rows."""
+    if axes is None or not _all_uneven(node, 0):
+        return False
+    return all(axis % len(node.inputs[0].shape) for axis in axes.reshape([-1]).tolist())
+
+
+@rule("Transpose")
+def transpose(node):
+    """Axes of a row in another order."""
+    order = node.constant(1)
+    return by_row(node) if order is not None and not order[0] % len(order) else None
+
+
+@rule("Tile")
+def tile(node):
+    """Repeated along axes of a row; or one row, along the rows."""
+    times, found = node.constant(1), entries(node.inputs[1])
+    if times is not None:
+        return by_row(node) if times[0] == 1 else None
+    if not found or not isinstance(found[0], Sizes) or rests(node) is None:
+        return None
+    rows = aligned(node, 0, len(found), found[0])
+    if rows is None or isinstance(node.inputs[0], Uneven):
+        return None
+    first = found[0].total() if isinstance(node.inputs[0], batched_values.Uniform) else 1
+    return _made(node, tf.tile(rows, tf.stack([first] + found[1:])), found[0])
+
+
+def _made(node, rows, sizes):
+    rest = rests(node)[0]
+    rows.set_shape([None] + rest)
+    return [Uneven(node.count, rest, sizes, rows=rows)]
+
+
+@rule("Pad", "PadV2", "MirrorPad")
+def pad(node):
+    """Rows that are padded."""
+    widths = node.constant(1)
+    return by_row(node) if widths is not None and not widths[0].any() else None
+
+
+@rule("ConcatV2")
+def concatenate(node):
+    """Rows that are joined with others."""
+    axis, last = node.constant(len(node.inputs) - 1), len(node.inputs) - 1
+    if axis is None or not _all_uneven(node, *range(last)):
+        return None
+    return by_row(node) if axis % len(node.inputs[0].shape) else None
+
+
+@rule("Pack")
+def pack(node):
+    """Rows that are joined along a new axis."""
+    if not _all_uneven(node, *range(len(node.inputs))):
+        return None
+    return by_row(node) if node.op.get_attr("axis") % (len(node.inputs[0].shape) + 1) else None
+
+
+@rule("Unpack")
+def unpack(node):
+    """Parts along an axis of a row."""
+    return by_row(node) if node.op.get_attr("axis") % len(node.inputs[0].shape) else None
+
+
+@rule("Split", "SplitV")
+def split(node):
+    """Parts along an axis of a row."""
+    value, axis = (1, 0) if node.op.type == "Split" else (0, 2)
+    where = node.constant(axis)
+    if where is None or not _all_uneven(node, value):
+        return None
+    return by_row(node) if int(where) % len(node.inputs[value].shape) else None
+
+
+@rule("Reshape")
+def reshape(node):
+    """Rows under another shape, or divided into more rows."""
+    value, rest, target = node.inputs[0], rests(node), entries(node.inputs[1])
+    if not isinstance(value, Uneven) or not rest or not target:
+        return None
+    before, after = [int(tf.TensorShape(s).num_elements()) for s in (value.shape[1:], rest[0])]
+    if not before or not after:
+        return None
+    sizes = value.sizes.times(ragged_values.ratio(before, after))
+    if target[0] != -1 and not symbolic_shapes.is_one(target[0], sizes):
+        return None
+    rows = tf.reshape(value.rows(), constants.constant([-1] + rest[0]))
+    return [Uneven(node.count, rest[0], sizes, rows=rows)]
+
+
+@rule("ExpandDims")
+def expand(node):
+    """One more axis for each row."""
+    axis = node.constant(1)
+    if axis is None or not _all_uneven(node, 0):
+        return None
+    return by_row(node) if int(axis) % (len(node.inputs[0].shape) + 1) else None
+
+
+@rule("Squeeze")
+def squeeze(node):
+    """Axes of a row that are dropped."""
+    axes, rank = node.op.get_attr("squeeze_dims"), len(node.inputs[0].shape)
+    return by_row(node) if axes and all(axis % rank for axis in axes) else None
+
+
+@rule("OneHot")
+def one_hot(node):
+    """One-hot vectors."""
+    inside = node.op.get_attr("axis") and node.is_uniform(1, 2, 3)
+    return by_row(node) if inside and _all_uneven(node, 0) else None
+
+
+@rule("StridedSlice", "StridedSliceGrad")
+def strided_slice(node):
+    """A slice of each row, or its gradient."""
+    gradient = node.op.type == "StridedSliceGrad"
+    bounds = node.inputs[1:4]
+    value = node.inputs[4 if gradient else 0]
+    if not isinstance(value, Uneven) or not node.is_uniform(1, 2, 3) or rests(node) is None:
+        return None
+    if not _takes_all_rows(node, bounds):
+        return None
+    if not gradient:
+        return by_row(node)
+    shape = entries(node.inputs[0])
+    if not shape or not symbolic_shapes.is_one(shape[0], value.sizes):
+        return None
+    bounds = [bound.value for bound in bounds]
+    whole = tf.cast(tf.stack([value.sizes.total()] + shape[1:]), node.op.inputs[0].dtype)
+    return of_rows(node, value.sizes, whole, *(bounds + [value.rows()]))
+
+
+def _takes_all_rows(node, bounds):
+    masks = [node.op.get_attr(n) for n in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")]
+    if any(mask & 1 for mask in masks[1:]) or node.constant(3) is None:
+        return False
+    if masks[0] & 1:
+        taken = node.constant(3).size - 1 - bin(masks[1]).count("1")
+        rank = len(node.inputs[0].shape) if len(node.inputs) == 4 else node.input_shape(0)[0]
+        return taken < rank
+    whole = node.op.get_attr("begin_mask") & node.op.get_attr("end_mask") & 1
+    return bool(whole and node.constant(3)[0] == 1)
+
+
+@rule("Slice")
+def slice_(node):
+    """A slice of each row."""
+    begin, size, value = node.constant(1), entries(node.inputs[2]), node.inputs[0]
+    if begin is None or not size or begin[0] or not isinstance(value, Uneven):
+        return None
+    if rests(node) is None or isinstance(size[0], int) and size[0] != -1:
+        return None
+    if isinstance(size[0], Sizes) and not symbolic_shapes.is_one(size[0], value.sizes):
+        return None
+    whole = constants.constant([-1] + size[1:], node.op.inputs[2].dtype)
+    return of_rows(node, value.sizes, value.rows(), node.inputs[1].value, whole)
+
+
+@rule("Fill", "BroadcastTo")
+def filled(node):
+    """One value, or row, for a shape of unknown size."""
+    shape, value = (0, 1) if node.op.type == "Fill" else (1, 0)
+    found = entries(node.inputs[shape])
+    if not found or not isinstance(found[0], Sizes) or rests(node) is None:
+        return None
+    rows = aligned(node, value, len(found), found[0])
+    if rows is None:
+        return None
+    whole = tf.stack([found[0].total()] + found[1:])
+    return _made(node, tf.broadcast_to(rows, whole), found[0])
+
+
+@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
+def convolution_input_gradient(node):
+    """The gradient of a convolution for its examples."""
+    if not node.is_uniform(1) or not _all_uneven(node, 2):
+        return None
+    return _of_size(node, node.inputs[2], node.inputs[1].value)
+
+
+@rule("AvgPool3DGrad", "AvgPoolGrad")
+def average_gradient(node):
+    """The gradient of an average pool."""
+    return _of_size(node, node.inputs[1]) if _all_uneven(node, 1) else None
+
+
+def _of_size(node, gradient, *parameters):
+    """An op whose input 0 is the shape of its output."""
+    found = entries(node.inputs[0])
+    if not found or not symbolic_shapes.is_one(found[0], gradient.sizes) or not rests(node):
+        return None
+    size = tf.stack([gradient.sizes.total()] + found[1:])
+    return of_rows(node, gradient.sizes, size, *(parameters + (gradient.rows(),)))
+
+
+@rule("Range")
+def numbers(node):
+    """As many numbers from 0 on as a replica has rows."""
+    start, step, found = node.constant(0), node.constant(2), entries(node.inputs[1])
+    if start is None or start or step is None or step != 1 or not isinstance(found[0], Sizes):
+        return None
+    sizes = found[0]
+    starts = tf.gather(ragged_values.starts(sizes.tensor()), sizes.owners())
+    return _made(node, tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype), sizes)
+
+
+#: Rules for a shape that is `Dims`, whatever else they get.
+OF_SHAPES = ("BroadcastTo", "Fill", "Range", "Tile")

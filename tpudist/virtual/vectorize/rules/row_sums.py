@@ -1,0 +1,285 @@
+"""Rules that sum over rows, or take some of them, where replicas have their own numbers of them."""
+
+import string
+
+import tensorflow as tf
+
+from tpudist.virtual import constants
+from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import segments
+from tpudist.virtual.vectorize import batched_values, ragged_values
+from tpudist.virtual.vectorize.ragged_values import Uneven
+from tpudist.virtual.vectorize.rules.ragged import by_row, is_inside, of_rows, rests, rule
+from tpudist.virtual.vectorize.symbolic_shapes import Axes, Sizes, entries
+
+
+def _total(node, *inputs):
+    return [batched_values.Total(node.make(*inputs)[0])]
+
+
+@rule("Sum", "Mean")
+def reduction(node):
+    """A sum or mean over axes of a row, or over the rows of each replica."""
+    if isinstance(node.inputs[1], Axes):
+        return _reduced_to(node, node.inputs[1].target)
+    axes = node.constant(1)
+    if not isinstance(node.inputs[0], Uneven) or axes is None:
+        return None
+    if is_inside(node, axes):
+        return by_row(node)
+    if node.summed and node.op.type == "Sum":
+        return _total(node, node.inputs[0].rows(), node.inputs[1].value)
+    return _per_replica(node, axes)
+
+
+def _per_replica(node, axes):
+    value, dtype = node.inputs[0], node.op.outputs[0].dtype
+    if node.shape() is None or dtype not in (tf.float32, tf.float64):
+        return None
+    rank = len(value.shape)
+    inner = sorted({axis % rank for axis in axes.reshape([-1]).tolist()} - {0})
+    found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
+    if node.op.type == "Mean":
+        size = tf.TensorShape([value.shape[axis] for axis in inner]).num_elements()
+        taken = tf.cast(value.sizes.tensor() * size, dtype)
+        found /= tf.reshape(taken, [-1] + [1] * (len(found.shape) - 1))
+    return node.found(constants.reshape(found, [node.count] + node.shape()))
+
+
+def _by_owner(rows, value):
+    return tf.math.unsorted_segment_sum(rows, value.sizes.owners(), value.count)
+
+
+def _reduced_to(node, target):
+    """The sum that brings a gradient to the shape `target`; see `symbolic_shapes.Axes`."""
+    value = node.inputs[0]
+    if not isinstance(value, Uneven) or any(isinstance(n, Sizes) for n in target[1:]):
+        return None
+    missing = len(value.shape) - len(target)
+    padded = [1] * missing + target
+    if missing < 0 or any(n not in (1, m) for n, m in list(zip(padded, value.shape))[1:]):
+        return None
+    inner = [i for i, n in enumerate(padded) if i and n != value.shape[i]]
+    if isinstance(padded[0], Sizes):
+        return _to_rows(node, value, target, inner)
+    if padded[0] != 1:
+        return None
+    if node.summed:
+        found = tf.reduce_sum(value.rows(), [0] + inner)
+        return [batched_values.Total(tf.reshape(found, constants.constant(target)))]
+    if node.op.outputs[0].dtype not in (tf.float32, tf.float64):
+        return None
+    found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
+    stacked = constants.reshape(found, [node.count] + target)
+    return [batched_values.Batch(node.count, target, stacked=stacked)]
+
+
+def _to_rows(node, value, target, inner):
+    sizes = target[0]
+    if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:
+        return None
+    rows = tf.reduce_sum(value.rows(), inner, keepdims=True) if inner else value.rows()
+    summed = Uneven(node.count, target[1:], value.sizes, rows=rows)
+    rows = ragged_values.gathered(summed, sizes)
+    return [Uneven(node.count, target[1:], sizes, rows=rows)]
+
+
+@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
+def convolution_filter_gradient(node):
+    """The gradient of a convolution for its filter, a sum over examples."""
+    images, size, gradients = node.inputs
+    both = isinstance(images, Uneven) and isinstance(gradients, Uneven)
+    if not (both and node.summed and node.is_uniform(1)):
+        return None
+    given = ragged_values.equal(gradients, images.sizes)
+    return _total(node, images.rows(), size.value, given)
+
+
+@rule("BiasAddGrad")
+def bias_gradient(node):
+    """The gradient of a bias, a sum over examples."""
+    return _total(node, node.inputs[0].rows()) if node.summed else None
+
+
+@rule("MatMul")
+def product(node):
+    """A product of matrices: of examples and weights, or of their gradients."""
+    left, right = node.inputs
+    flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
+    if isinstance(left, Uneven) and node.is_uniform(1) and not flip[0]:
+        return by_row(node)
+    both = isinstance(left, Uneven) and isinstance(right, Uneven)
+    if both and node.summed and flip == [True, False]:
+        return _total(node, left.rows(), ragged_values.equal(right, left.sizes))
+    return None
+
+
+@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def products(node):
+    """Products of matrices: the rows are the first of the batch axes before them."""
+    if rests(node) is None:
+        return None
+    rank = len(rests(node)[0]) + 1
+    if node.is_uniform(1) and len(node.input_shape(1) or ()) == 2:
+        return _by_one_matrix(node)
+    if len({value.sizes.key for value in node.inputs if isinstance(value, Uneven)}) > 1:
+        return None
+    for i, value in enumerate(node.inputs):
+        shape = value.shape if isinstance(value, Uneven) else node.input_shape(i)
+        if shape is None or len(shape) < 3 and isinstance(value, Uneven):
+            return None
+        if len(shape) == rank and not (isinstance(value, Uneven) or shape[0] == 1):
+            return None
+        if isinstance(value, Uneven) and len(shape) != rank:
+            return None
+    return by_row(node)
+
+
+def _by_one_matrix(node):
+    """One product of matrices; TensorFlow's kernel ends the process on some of these shapes."""
+    left, right = node.inputs
+    if node.op.get_attr("adj_x") or node.op.inputs[0].dtype != node.op.outputs[0].dtype:
+        return None
+    flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
+    found = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
+    rows = tf.reshape(found, constants.constant([-1] + rests(node)[0]))
+    return [Uneven(node.count, rests(node)[0], left.sizes, rows=rows)]
+
+
+@rule("Einsum")
+def einsum(node):
+    """Sums of products along named axes, of which the first is that of the rows."""
+    equation = node.op.get_attr("equation").decode().replace(" ", "")
+    terms, out = equation.split("->")
+    terms = terms.split(",")
+    held = [isinstance(value, Uneven) for value in node.inputs]
+    first = {term[0] for term, uneven in zip(terms, held) if uneven and term}
+    if len(first) != 1 or not first <= set(string.ascii_letters):
+        return None
+    (name,) = first
+    if any(term.count(name) != uneven for term, uneven in zip(terms, held)):
+        return None
+    if out.count(name) and out[0] == name:
+        return by_row(node)
+    if name in out or not (node.summed and all(held)):
+        return None
+    sizes = node.inputs[0].sizes
+    return _total(node, *[ragged_values.equal(value, sizes) for value in node.inputs])
+
+
+# Rows that are taken by their numbers.
+
+
+@rule("Where")
+def places(node):
+    """Where a condition holds: the first number of a place is that of the replica's row."""
+    value = node.inputs[0]
+    if node.op.inputs[0].dtype != tf.bool or not rests(node):
+        return None
+    if isinstance(value, batched_values.Batch):
+        return _places_of_batch(node, value) if value.shape else None
+    if not isinstance(value, Uneven):
+        return None
+    owners, sizes = value.sizes.owners(), value.sizes.tensor()
+    (found,) = node.make(value.rows())
+    owners = tf.gather(owners, tf.cast(found[:, 0], tf.int32))
+    starts = tf.gather(ragged_values.starts(sizes), owners)
+    own = tf.concat([found[:, :1] - tf.cast(starts, found.dtype)[:, None], found[:, 1:]], 1)
+    ones = tf.ones_like(owners)
+    made = ragged_values.unknown(
+        lambda: tf.math.unsorted_segment_sum(ones, owners, node.count), owners
+    )
+    return [Uneven(node.count, rests(node)[0], made, rows=own)]
+
+
+def _places_of_batch(node, value):
+    """The same of one condition is made once, so that replicas' numbers of rows are known equal."""
+    held, graph = value.stacked(), tf.compat.v1.get_default_graph()
+    if not hasattr(graph, "_tpudist_places"):
+        graph._tpudist_places = IdentityMap()
+    is_free = not segments.controls_of(node.op)
+    if not is_free or held not in graph._tpudist_places:
+        (found,) = node.make(held)
+        sizes = ragged_values.unknown(
+            lambda: tf.reduce_sum(tf.cast(held, tf.int32), list(range(1, len(held.shape)))),
+            tf.cast(found[:, 0], tf.int32),
+        )
+        made = Uneven(node.count, rests(node)[0], sizes, rows=found[:, 1:])
+        if not is_free:
+            return [made]
+        graph._tpudist_places[held] = made
+    return [graph._tpudist_places[held]]
+
+
+@rule("GatherV2", "ResourceGather")
+def gather(node):
+    """Rows of a table, of each replica's own rows, or elements of each row."""
+    table, taken = node.inputs[:2]
+    axis = node.constant(2) if len(node.inputs) > 2 else 0
+    if axis is None or node.op.get_attr("batch_dims") or rests(node) is None:
+        return None
+    if isinstance(table, Uneven) and node.is_uniform(1):
+        return by_row(node) if int(axis) % len(table.shape) else None
+    if int(axis) or not isinstance(taken, Uneven):
+        return None
+    if node.is_uniform(0):
+        return by_row(node)
+    rows = _own_rows(table)
+    if rows is None:
+        return None
+    rest = [each.value for each in node.inputs[2:]]
+    size = table.sizes if isinstance(table, Uneven) else table.shape[0]
+    return of_rows(node, taken.sizes, rows, _shifted(taken, size), *rest)
+
+
+def _own_rows(value):
+    if isinstance(value, Uneven) or isinstance(value, batched_values.Batch) and value.shape:
+        return value.rows()
+    return None
+
+
+def _shifted(taken, size, negative=False):
+    """Numbers of each replica's rows as numbers of all rows; the replica must have them.
+
+    `size` is how many it has: an int, or a `Sizes`. `negative` numbers may be allowed.
+    """
+    rows, owners = taken.rows(), taken.sizes.owners()
+    if isinstance(size, Sizes):
+        ends = _beside(taken, tf.gather(size.tensor(), owners))
+        starts = tf.gather(ragged_values.starts(size.tensor()), owners)
+    else:
+        ends, starts = constants.constant(size), owners * constants.constant(size)
+    fits = rows < tf.cast(ends, rows.dtype)
+    fits = fits if negative else fits & (rows >= 0)
+    # TensorFlow makes a branch for an assertion that shows other than int32.
+    said = ["A replica has no such row:", tf.cast(rows, tf.int32), ends]
+    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), said)]):
+        rows = tf.identity(rows)
+    return rows + tf.cast(_beside(taken, starts), rows.dtype)
+
+
+def _beside(taken, numbers):
+    """One number for each row, with axes as those of `taken`."""
+    rank = len(taken.shape)
+    return tf.reshape(numbers, [-1] + [1] * (rank - 1)) if rank > 1 else numbers
+
+
+@rule("UnsortedSegmentSum")
+def segment_sum(node):
+    """The gradient of a table or of rows that were taken."""
+    values, taken, size = node.inputs
+    if not isinstance(values, Uneven) or not isinstance(taken, Uneven) or len(taken.shape) != 1:
+        return None
+    given = ragged_values.equal(values, taken.sizes)
+    if node.summed and node.is_uniform(2):
+        return _total(node, given, taken.rows(), size.value)
+    number = entries(size)
+    if not number or rests(node) is None and node.shape() is None:
+        return None
+    known = not isinstance(number[0], Sizes)
+    dtype = node.op.inputs[2].dtype
+    whole = constants.constant(node.count * number[0], dtype) if known else number[0].total()
+    whole = tf.cast(whole, dtype)
+    rows = taken.rows()
+    rows = tf.where(rows < 0, rows, _shifted(taken, number[0], negative=True))
+    return node.rows(given, rows, whole) if known else of_rows(node, number[0], given, rows, whole)

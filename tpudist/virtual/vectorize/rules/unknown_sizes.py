@@ -1,0 +1,35 @@
+"""Which rule an op gets where sizes are known only when it runs."""
+
+from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.ragged_values import Uneven
+from tpudist.virtual.vectorize.rules import dims, ragged
+from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims
+
+#: The batched values that these rules are for.
+UNEVEN = (Axes, Dims, Uneven)
+
+#: Ops whose output has a number of rows that only the run knows, whatever they are given.
+SELECTING = ("Where",)
+
+#: Ops that ask for the shape of a value.
+_OF_VALUES = ("Shape", "ShapeN", "Size")
+
+
+def of_unknown_sizes(node):
+    """The batched values of the outputs of the op of a `Node`, or None.
+
+    Some of its inputs are held as `UNEVEN` says, or its type is one of `SELECTING`.
+    """
+    for value in node.inputs:
+        if isinstance(value, batched_values.Each) and not isinstance(value, Axes):
+            return None
+        if isinstance(value, batched_values.Lists):
+            return None
+    first, second, others = dims.RULES, ragged.RULES, ragged.OF_SHAPES
+    rows = any(isinstance(value, (Axes, Uneven)) for value in node.inputs)
+    if rows or node.op.type in SELECTING:
+        first, second, others = ragged.RULES, dims.RULES, _OF_VALUES
+    found = first[node.op.type](node) if node.op.type in first else None
+    if found is None and node.op.type in others:
+        found = second[node.op.type](node)
+    return found
