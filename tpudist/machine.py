@@ -14,6 +14,9 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__))
 #: Environment variable that overrides whatever TPU name a script passes.
 TPU = "TPUDIST_TPU"
 
+#: Environment variable that, if it is 0, has the virtual TPU do every op once per replica.
+VECTORIZE = "TPUDIST_VECTORIZE"
+
 #: Environment variable that lets an error of a batching rule end the program; for tests.
 STRICT_BATCHING = "TPUDIST_STRICT_BATCHING"
 

@@ -1,4 +1,4 @@
-"""The models of which every op, or nearly, is joined: each step against a plain device.
+"""The models of which every op, or nearly, is batched: each step against a plain device.
 
 CPU time (of all threads) of a step and of the first one, and memory, with the same global
 batch; the plain and the virtual process take turns. A process has one first step, so there

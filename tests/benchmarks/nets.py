@@ -1,4 +1,4 @@
-"""Models that exercise joining: sequences, tables, control flow, unknown shapes.
+"""Models that exercise batching: sequences, tables, control flow, unknown shapes.
 
 Each is made and trained as the models of :mod:`tests.benchmarks.models` are. Options:
 ``scale`` (1 is the full size) makes widths and lengths smaller for a quick run.

@@ -239,7 +239,7 @@ def test_what_keeps_nothing_is_traced_once_with_the_same_results(monkeypatch, to
     for name, value in once_values.items():
         close(value, apart_values[name])
     if versions.TRACES_AS_FIRST:
-        assert "ops joined for %d replicas" % TOWERS in told
+        assert "ops batched for %d replicas" % TOWERS in told
         assert "all once per replica" not in told
     if not versions.TRACE_ONCE:
         assert "all once per replica" in told_apart

@@ -26,9 +26,9 @@ RUN = "tests/conformance/test_run.py"
 REDUCE, VARIABLES = "tests/conformance/test_reduce.py", "tests/virtual/test_variables.py"
 APART, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_updates.py"
 PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/test_effects.py"
-JOINED, PROGRAM = "tests/virtual/test_joining.py", "tests/virtual/test_program.py"
-ROWS, LENT = "tests/virtual/test_variable_rows.py", "tests/virtual/test_lent_copies.py"
-RANDOM, FLOW = "tests/virtual/test_random_numbers.py", "tests/virtual/test_joined_control_flow.py"
+BATCHED, PROGRAM = "tests/virtual/test_batching.py", "tests/virtual/test_program.py"
+ROWS, LENT = "tests/virtual/test_stacked_copies.py", "tests/virtual/test_unstacked_copies.py"
+RANDOM, FLOW = "tests/virtual/test_random_numbers.py", "tests/virtual/test_batched_control_flow.py"
 
 
 def _constant(value):
@@ -107,17 +107,23 @@ MUTANTS = [
         batched_values.Uniform,
         "total",
         lambda was: lambda self, leaf="": self.value,
-        [RUN, JOINED],
+        [RUN, BATCHED],
     ),
     Mutant(
         "sum of a batch leaves a replica out",
         batched_values.Batch,
         "total",
         lambda was: lambda self, leaf="": tf.reduce_sum(self.stacked()[:-1], 0),
-        [JOINED, ONCE],
+        [BATCHED, ONCE],
     ),
-    Mutant("parts of a batch swapped", batched_values.Batch, "each", _reversed, [JOINED, ONCE]),
-    Mutant("parts of each swapped", batched_values.Each, "each", _reversed, [JOINED, PROGRAM, RUN]),
+    Mutant("parts of a batch swapped", batched_values.Batch, "each", _reversed, [BATCHED, ONCE]),
+    Mutant(
+        "parts of per-replica tensors swapped",
+        batched_values.PerReplicaTensors,
+        "each",
+        _reversed,
+        [BATCHED, PROGRAM, RUN],
+    ),
     Mutant(
         "a merge gets other replicas' values",
         segment_calls._Emission,

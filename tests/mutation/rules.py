@@ -10,12 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from tests.mutation import breaking
-from tests.virtual import joining_cases, test_joining
+from tests.virtual import batching_cases, test_batching
 from tpudist.core import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize import batched_values, optionals, rules
 
-CORES = test_joining.CORES
+CORES = test_batching.CORES
 
 
 def swapped(batched):
@@ -32,10 +32,10 @@ def _turned(batched):
 
 
 def left_out(batched):
-    if not isinstance(batched, batched_values.Total):
+    if not isinstance(batched, batched_values.ReplicaSum):
         return None
     share = tf.cast((CORES - 1.0) / CORES, batched.value.dtype)
-    return batched_values.Total(batched.value * share)
+    return batched_values.ReplicaSum(batched.value * share)
 
 
 def _list_swapped(batched):
@@ -73,27 +73,27 @@ WAYS = {
 
 
 class Rules(breaking.Rules):
-    """The cases of tests/virtual/joining_cases.py, and what each needs."""
+    """The cases of tests/virtual/batching_cases.py, and what each needs."""
 
     registries = {"": rules.RULES}
     ways = WAYS
 
     def __init__(self, only=()):
         self._strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
-        self._values = test_joining.shares(4, 6)
-        table = tf.Variable(joining_cases.kernel(6, 2))
-        self._cases = dict(joining_cases.CASES)
-        self._cases["gather of a table"] = lambda x: tf.gather(table, joining_cases.labels(x))
+        self._values = test_batching.shares(4, 6)
+        table = tf.Variable(batching_cases.kernel(6, 2))
+        self._cases = dict(batching_cases.CASES)
+        self._cases["gather of a table"] = lambda x: tf.gather(table, batching_cases.labels(x))
         super().__init__(only)
 
     def cases(self):
         """The names of the cases."""
-        return list(self._cases) + list(joining_cases.SUMS)
+        return list(self._cases) + list(batching_cases.SUMS)
 
     def check(self, name):
         """Raises if the case does not hold."""
         if name in self._cases:
-            test_joining.check(self._strategy, self._cases[name], self._values)
+            test_batching.check(self._strategy, self._cases[name], self._values)
         else:
-            run = functools.partial(test_joining.run, self._strategy)
-            breaking.check_sum(joining_cases.SUMS[name], self._values, run)
+            run = functools.partial(test_batching.run, self._strategy)
+            breaking.check_sum(batching_cases.SUMS[name], self._values, run)

@@ -15,10 +15,10 @@ from tpudist.virtual.vectorize.symbolic_shapes import Dims
 
 def _turned(batched):
     """The rows one place on: another row, or another replica's."""
-    if not isinstance(batched, ragged_values.Uneven):
+    if not isinstance(batched, ragged_values.Ragged):
         return None
     rows = tf.roll(batched.rows(), 1, 0)
-    return ragged_values.Uneven(batched.count, batched.shape[1:], batched.sizes, rows=rows)
+    return ragged_values.Ragged(batched.count, batched.shape[1:], batched.sizes, rows=rows)
 
 
 def _stripped(batched):
@@ -76,4 +76,4 @@ class UnknownSizes(breaking.Rules):
         breaking.check_sum(unknown_cases.SUMS[name], values, self._run)
 
     def _run(self, replica, values):
-        return test_unknown_sizes.joined(self._strategy, replica, [6])(values)
+        return test_unknown_sizes.batched(self._strategy, replica, [6])(values)

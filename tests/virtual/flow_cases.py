@@ -129,7 +129,7 @@ GUARDED = {
 }
 
 
-#: Two branches, and whether both can be joined and chosen from.
+#: Two branches, and whether both can be batched and chosen from.
 APART = {
     "same shape": (lambda x: x * 2, lambda x: tf.zeros_like(x) - 1.0, True),
     "flipped": (lambda x: x[:, ::-1], lambda x: x, True),
@@ -153,7 +153,7 @@ def checked(x):
     return tf.sin(x), gradient
 
 
-#: Two branches, and whether their gradients too can be joined and chosen from.
+#: Two branches, and whether their gradients too can be batched and chosen from.
 DIFFERENTIABLE = {
     "other numbers of values": (
         lambda x, w: tf.tanh(tf.sin(x)) * w[:4],

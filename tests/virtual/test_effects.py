@@ -50,10 +50,10 @@ def run(strategy, fn, noisy=False):
 assigns_without_aggregation = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.3 TensorFlow refuses it; 2.3 is traced as before"
 )
-joined_or_not = pytest.mark.parametrize("noisy", [False, True], ids=["joined", "apart"])
+batched_or_not = pytest.mark.parametrize("noisy", [False, True], ids=["batched", "apart"])
 
 
-@joined_or_not
+@batched_or_not
 def test_each_replica_reads_what_it_assigned(strategy, noisy):
     shared = tf.Variable(0.0)
 
@@ -65,7 +65,7 @@ def test_each_replica_reads_what_it_assigned(strategy, noisy):
     assert shared.numpy() == 3.0
 
 
-@joined_or_not
+@batched_or_not
 def test_a_chain_over_two_variables_is_done_replica_by_replica(strategy, noisy):
     first, second = tf.Variable(0.0), tf.Variable(0.0)
 
@@ -80,7 +80,7 @@ def test_a_chain_over_two_variables_is_done_replica_by_replica(strategy, noisy):
 @pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="TensorFlow itself takes it for another resource (2.2)"
 )
-@joined_or_not
+@batched_or_not
 def test_a_handle_under_another_name_is_the_same_variable(strategy, noisy):
     shared = tf.Variable(0.0)
 
@@ -91,8 +91,8 @@ def test_a_handle_under_another_name_is_the_same_variable(strategy, noisy):
     assert run(strategy, fn, noisy) == IDS
 
 
-@joined_or_not
-def test_one_addition_per_replica_may_be_joined(strategy, noisy):
+@batched_or_not
+def test_one_addition_per_replica_may_be_batched(strategy, noisy):
     shared = tf.Variable(0.0)
 
     def fn():
@@ -105,7 +105,7 @@ def test_one_addition_per_replica_may_be_joined(strategy, noisy):
 
 @assigns_without_aggregation
 @pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
-@joined_or_not
+@batched_or_not
 def test_an_assignment_of_one_value_is_no_meeting(strategy, noisy, again):
     """Without aggregation TensorFlow's replicas assign each for itself."""
     shared = tf.Variable(1.0)
@@ -127,7 +127,7 @@ def test_an_assignment_of_one_value_is_no_meeting(strategy, noisy, again):
 
 
 @assigns_without_aggregation
-@joined_or_not
+@batched_or_not
 def test_an_assignment_of_one_value_after_a_meeting(strategy, noisy):
     """What comes before a merge of TensorFlow's is done by all replicas before it."""
     shared = tf.Variable(1.0)
@@ -145,7 +145,7 @@ def test_an_assignment_of_one_value_after_a_meeting(strategy, noisy):
     assert shared.numpy() == 1.0 + CORES * sum(IDS)
 
 
-@joined_or_not
+@batched_or_not
 def test_a_variable_is_read_before_and_after_a_merge(strategy, noisy):
     shared = tf.Variable(1.0)
 

@@ -1,4 +1,4 @@
-"""What is told of a step function: which share is joined, and why the rest is not."""
+"""What is told of a step function: which share is batched, and why the rest is not."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 
 CORES = 4
-joins = pytest.mark.skipif(not versions.TRACE_ONCE, reason="before 2.4 nothing is joined")
+batches = pytest.mark.skipif(not versions.TRACE_ONCE, reason="before 2.4 nothing is batched")
 
 
 @pytest.fixture
@@ -36,16 +36,16 @@ def masked(x):
     return tf.reduce_sum((mine @ x) * rounded)
 
 
-def all_joined(x):
+def all_batched(x):
     mine = x * tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
     return tf.reduce_sum(mine @ x)
 
 
-@joins
+@batches
 def test_what_is_done_per_replica_is_told_with_its_line_and_reason(strategy):
     told = run(strategy, masked)
     assert told.startswith("masked (%s:%d): " % (__file__, line_of("def masked")))
-    assert " % of its ops joined for 4 replicas" in told and "100 %" not in told
+    assert " % of its ops batched for 4 replicas" in told and "100 %" not in told
     printed, rounded = line_of("# a print"), line_of("# rounded")
     assert "%s:%d: PrintV2 once per replica: it has an effect" % (__file__, printed) in told
     reason = "FakeQuantWithMinMaxVars once per replica: no batching rule"
@@ -53,24 +53,24 @@ def test_what_is_done_per_replica_is_told_with_its_line_and_reason(strategy):
     assert "MatMul once" not in told
 
 
-@joins
-def test_a_function_that_is_joined_has_nothing_to_tell(strategy):
-    told = run(strategy, all_joined)
-    assert "100 % of its ops joined for 4 replicas" in told
+@batches
+def test_a_function_that_is_batched_has_nothing_to_tell(strategy):
+    told = run(strategy, all_batched)
+    assert "100 % of its ops batched for 4 replicas" in told
     assert "once per replica" not in told
 
 
-@joins
-def test_a_function_of_one_replica_is_not_joined():
-    told = run(TPUStrategy(cluster.TPUClusterResolver("virtual:1")), all_joined)
+@batches
+def test_a_function_of_one_replica_is_not_batched():
+    told = run(TPUStrategy(cluster.TPUClusterResolver("virtual:1")), all_batched)
     assert "once per replica: there is one replica" in told
 
 
 def test_nothing_traced_is_told(strategy):
-    assert strategy.extended.explain().startswith("no step function was joined")
+    assert strategy.extended.explain().startswith("no step function was batched")
 
 
-@joins
+@batches
 def test_run_explain_tells_it_after_the_script(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(

@@ -62,7 +62,7 @@ def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(stra
     def leaving(self, tensor, each):
         raise KeyError("a tensor")
 
-    monkeypatch.setattr(batched_graph.JoinedGraph, "leaving", leaving)
+    monkeypatch.setattr(batched_graph.BatchedGraph, "leaving", leaving)
     monkeypatch.delenv(machine.STRICT_BATCHING)
     check(strategy, lambda x: tf.sin(x) * 2, shares(4, 6))
     assert "KeyError" in strategy.extended.explanations[-1].reason

@@ -1,6 +1,6 @@
 """What a batching rule makes is right for every pass of TensorFlow's optimizer.
 
-Joined, a program has an axis more in places, and sizes of 1 where no program has them: the
+Batched, a program has an axis more in places, and sizes of 1 where no program has them: the
 optimizer may fuse or rewrite what it would not fuse in a program. It is at its default here,
 and the oracle is TensorFlow op by op, on each replica's share, where nothing is optimised.
 ``TF_ENABLE_ONEDNN_OPTS=1`` turns on fusions that depend on the processor.

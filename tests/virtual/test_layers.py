@@ -1,6 +1,6 @@
 """Layers of Keras in a replica function give values and gradients as on each share alone.
 
-With one row a core, and with two: a batch of one gives the joined program axes of size 1, for
+With one row a core, and with two: a batch of one gives the batched program axes of size 1, for
 which TensorFlow fuses ops that it does not fuse otherwise. The oracle is the layer itself, called
 eagerly on a replica's share: nothing is optimised there.
 """

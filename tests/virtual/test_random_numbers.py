@@ -1,18 +1,18 @@
 """The numbers that a replica draws depend on the seed, the op and the replica.
 
 On nothing else: not on the size of the program, on the number of replicas, or
-on whether replicas are joined. They are those that MirroredStrategy draws,
+on whether replicas are batched. They are those that MirroredStrategy draws,
 which tests/differential compares.
 """
 
 import pytest
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.core import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.trace import segments
-from tpudist.virtual.vectorize import batching
 
 if not versions.TF2:
     pytest.skip("TensorFlow 1 numbers random ops by all ops of the graph", allow_module_level=True)
@@ -131,7 +131,7 @@ def test_numbers_do_not_depend_on_the_size_of_the_program(monkeypatch, place):
     fn = PLACES.get(place) or (lambda: tf.random.uniform([8], seed=3))
     small = draw(fn, calls=2)
     monkeypatch.setattr(segments, "_INLINED_OPS", 0)
-    monkeypatch.setattr(batching, "join", lambda *unused: None)
+    monkeypatch.setenv(machine.VECTORIZE, "0")
     assert draw(fn, calls=2) == small
 
 
@@ -148,7 +148,7 @@ def test_a_program_of_thousands_of_ops_draws_what_a_small_one_draws():
 
 
 @counted
-def test_numbers_do_not_depend_on_whether_replicas_are_joined():
+def test_numbers_do_not_depend_on_whether_replicas_are_batched():
     def apart():
         tf.print("", end="")
         return uniform()

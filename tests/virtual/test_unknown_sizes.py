@@ -1,4 +1,4 @@
-"""Replicas whose numbers of rows only the run knows are joined, and may differ.
+"""Replicas whose numbers of rows only the run knows are batched, and may differ.
 
 The oracle is TensorFlow, run on each replica's share alone.
 """
@@ -14,8 +14,8 @@ if not versions.TRACE_ONCE:
         "before 2.4 the replica function is traced once per replica", allow_module_level=True
     )
 
+from tests.virtual.batching_cases import kernel
 from tests.virtual.harness import CORES, SUM, graph, make
-from tests.virtual.joining_cases import kernel
 from tests.virtual.unknown_cases import APART, CASES, SUMS, each_op, gradient
 from tpudist.virtual.vectorize.rules import elementwise
 
@@ -42,7 +42,7 @@ def spec(width):
     return tf.TensorSpec([None, width], tf.float32)
 
 
-def joined(strategy, fn, widths):
+def batched(strategy, fn, widths):
     """What runs `fn` on the replicas' shares, whose sizes are unknown in the trace.
 
     The function returned takes a list of arrays for each argument of `fn`, and returns for
@@ -65,7 +65,7 @@ def joined(strategy, fn, widths):
 
 def check(strategy, fn, kinds=tuple(SIZES), widths=(6, 1)):
     """Compares the replicas' results of `fn` with TensorFlow's on each share."""
-    together = joined(strategy, fn, widths)
+    together = batched(strategy, fn, widths)
     alone = graph(fn, input_signature=[spec(width) for width in widths])
     for kind in kinds:
         columns = [shares(SIZES[kind], width) for width in widths]
@@ -93,7 +93,7 @@ def test_a_sum_over_replicas_is_that_of_their_rows(strategy, case):
     def replica(x):
         return tf.distribute.get_replica_context().all_reduce(SUM, fn(x))
 
-    together = joined(strategy, replica, [6])
+    together = batched(strategy, replica, [6])
     for kind in ("equal", "last"):
         values = shares(SIZES[kind])
         expected = sum(tf.convert_to_tensor(fn(tf.constant(value))).numpy() for value in values)
@@ -116,7 +116,7 @@ def test_one_row_for_all_is_broadcast_to_the_rows_of_another(strategy):
     def replica(x, y):
         return [x * y] + gradient(lambda x, y: tf.reduce_sum((x - y) ** 2), x, y)
 
-    together = joined(strategy, replica, [6, 1])
+    together = batched(strategy, replica, [6, 1])
     for many, one in ([3, 1, 2, 4], [1, 1, 2, 1]), ([1, 1, 1, 1], [2, 5, 0, 1]):
         columns = shares(many), shares(one, 1)
         for found, (x, y) in zip(together(*columns), zip(*columns)):
@@ -131,7 +131,7 @@ def test_one_matrix_for_all_is_broadcast_to_the_matrices_of_another(strategy):
         return tf.matmul(tf.reshape(x, [-1, 2, 3]), tf.reshape(y, [-1, 3, 1]))
 
     columns = shares([3, 1, 2, 4]), shares([1, 1, 2, 1], 3)
-    found = joined(strategy, products, [6, 3])(*columns)
+    found = batched(strategy, products, [6, 3])(*columns)
     for (got,), (x, y) in zip(found, zip(*columns)):
         np.testing.assert_allclose(got, products(tf.constant(x), tf.constant(y)).numpy(), 1e-5)
 
@@ -146,14 +146,14 @@ def test_one_matrix_for_all_is_broadcast_to_the_matrices_of_another(strategy):
     ids=["product", "concatenation", "gather"],
 )
 def test_what_fails_for_one_replica_fails(strategy, fn, sizes):
-    together = joined(strategy, fn, [6, 1])
+    together = batched(strategy, fn, [6, 1])
     together(shares([2, 3, 2, 4]), shares([2, 3, 2, 4], 1))
     with pytest.raises(tf.errors.InvalidArgumentError):
         together(shares([2, 3, 2, 4]), shares(sizes, 1))
 
 
 def test_numbers_are_drawn_for_the_rows_of_each_replica(strategy):
-    together = joined(
+    together = batched(
         strategy, lambda x: [tf.nn.dropout(x, 0.5), tf.random.uniform([tf.shape(x)[0]])], [6]
     )
     for (kept, drawn), x in zip(together(shares([3, 1, 0, 2])), shares([3, 1, 0, 2])):
@@ -161,7 +161,7 @@ def test_numbers_are_drawn_for_the_rows_of_each_replica(strategy):
         assert drawn.shape == x.shape[:1]
 
 
-def test_the_last_batch_of_a_dataset_is_joined(strategy):
+def test_the_last_batch_of_a_dataset_is_batched(strategy):
     features, labels = np.random.RandomState(0).rand(22, 6).astype("f"), np.arange(22) % 3
     dataset = tf.data.Dataset.from_tensor_slices((features, labels)).batch(8)
 

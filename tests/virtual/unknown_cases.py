@@ -5,8 +5,8 @@
 
 import tensorflow as tf
 
-from tests.virtual import joining_cases
-from tests.virtual.joining_cases import kernel, raw, w
+from tests.virtual import batching_cases
+from tests.virtual.batching_cases import kernel, raw, w
 from tpudist.virtual.vectorize.rules import elementwise
 
 #: A variable that is not a strategy's.
@@ -220,8 +220,8 @@ CASES = {
         tf.gather(x, tf.where(x[:, 1] > 0.4)[:, 0]),
         tf.gather(x, tf.range(count(x) // 2)),
         tf.gather(_TABLE, labels(x)),
-        joining_cases.looked_up(labels(x)),
-        joining_cases.looked_up(tf.cast(x * 6, tf.int32)) + x,
+        batching_cases.looked_up(labels(x)),
+        batching_cases.looked_up(tf.cast(x * 6, tf.int32)) + x,
         tf.one_hot(labels(x), 6),
         tf.one_hot(labels(x), 6, axis=0),
         tf.math.unsorted_segment_sum(x, labels(x) - 1, 6),
@@ -335,9 +335,9 @@ SUMS = {
 def each_op(op_type, x):
     """An op that works element by element, on rows."""
     if op_type in elementwise.UNARY:
-        return joining_cases._unary(op_type, x)
+        return batching_cases._unary(op_type, x)
     if op_type in elementwise.BROADCAST:
-        x = joining_cases._typed(op_type, x)
+        x = batching_cases._typed(op_type, x)
         condition = [x > 0.5] if op_type == "SelectV2" else []
         return [raw(op_type, *(condition + [x, w(x)])), raw(op_type, *(condition + [x, x[:, :1]]))]
     if op_type == "AddN":

@@ -1,4 +1,4 @@
-"""What became of each step function: how much of it is joined, and why the rest is not."""
+"""What became of each step function: how much of it is batched, and why the rest is not."""
 
 import collections
 import contextlib
@@ -17,7 +17,7 @@ _LIBRARIES = tuple(
 
 #: What is told where no step function was traced.
 NOTHING = (
-    "no step function was joined: none was traced; what runs eagerly, op by op, is done once "
+    "no step function was batched: none was traced; what runs eagerly, op by op, is done once "
     "per replica"
 )
 
@@ -39,26 +39,26 @@ class Record:
     """How the ops of a function were done.
 
     Attributes:
-      joined: number of ops that are done for all replicas at once.
+      batched: number of ops that are done for all replicas at once.
       apart: {`Apart`: number of ops that are done once per replica}.
     """
 
     def __init__(self):
-        self.joined = 0
+        self.batched = 0
         self.apart = collections.Counter()
 
     def note(self, op, reason):
-        """Notes an op of the trace; `reason` says why it is not joined, None if it is."""
+        """Notes an op of the trace; `reason` says why it is not batched, None if it is."""
         if op.type in _NOTHING:
             return
         if reason is None:
-            self.joined += 1
+            self.batched += 1
         else:
             self.apart[Apart(op.type, place(op), reason)] += 1
 
     def add(self, other):
         """Adds what `other` has noted."""
-        self.joined += other.joined
+        self.batched += other.batched
         self.apart.update(other.apart)
 
 
@@ -71,11 +71,11 @@ class Explanation:
 
     Attributes:
       name: the function's name and place.
-      record: the `Record`; of nothing if no op is joined.
-      reason: why no op is joined, or None.
+      record: the `Record`; of nothing if no op is batched.
+      reason: why no op is batched, or None.
       traced: number of ops of the trace.
-      built: number of ops that stand for them for all replicas, if they are joined.
-      seconds: what tracing and joining took.
+      built: number of ops that stand for them for all replicas, if they are batched.
+      seconds: what tracing and batching took.
     """
 
     def __init__(self, function, count):
@@ -92,7 +92,7 @@ class Explanation:
         self.record, self.built = Record(), 0
 
     def finish(self, graph):
-        """Hands out the explanation, once the trace `graph` is joined or refused."""
+        """Hands out the explanation, once the trace `graph` is batched or refused."""
         self.traced = len(graph.get_operations())
         self._hand_out(graph.get_operations())
 
@@ -122,11 +122,11 @@ class Explanation:
         """Which part of the ops is done for all replicas at once, from 0 to 1."""
         if self.reason is not None:
             return 0.0
-        everything = self.record.joined + sum(self.record.apart.values())
-        return self.record.joined / everything if everything else 1.0
+        everything = self.record.batched + sum(self.record.apart.values())
+        return self.record.batched / everything if everything else 1.0
 
     def __str__(self):
-        head = "%s: %.0f %% of its ops joined for %d replicas" % (
+        head = "%s: %.0f %% of its ops batched for %d replicas" % (
             self.name,
             100 * self.share if self.share == 1 else min(99, 100 * self.share),
             self.count,

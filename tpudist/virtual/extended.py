@@ -84,7 +84,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
     def explain(self):
         """What became of the step functions that were traced so far, the last 100.
 
-        Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is joined but
+        Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is batched but
         the steps of a TPUEstimator and, from 1.14, of `run_steps_on_dataset`.
 
         Returns:

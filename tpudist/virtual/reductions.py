@@ -15,7 +15,7 @@ def combine(reduce_op, tensors, leaf=""):
 
     The sum is a chain rather than one AddN, so that a replica's addend can be
     freed as soon as it is added: N gradient sets are never alive together. What
-    joined replicas computed is in one tensor, and is summed there.
+    batched replicas computed is in one tensor, and is summed there.
 
     Args:
       reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.

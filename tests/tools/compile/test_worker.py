@@ -217,7 +217,7 @@ def test_the_users_settings_of_other_programs_do_not_reach_it(compiler, monkeypa
 
 
 def test_the_worker_needs_the_standard_library_only():
-    folder = os.path.join(ROOT, "tpudist", "compile", "worker")
+    folder = os.path.join(ROOT, "tpudist", "tools", "compile", "worker")
     code = (
         "import sys; sys.path.insert(0, %r); import __main__, pjrt, options\n"
         "print([name for name, module in sys.modules.items() if 'site-packages' in "

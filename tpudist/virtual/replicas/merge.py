@@ -130,7 +130,7 @@ class Merge(function_graphs.Trace):
 
         Outside, each replica's value is added as the replica finishes, and the
         merge function gets one sum instead of N values. The sum of slices of a table
-        are all replicas' slices, which are one tensor where replicas are joined.
+        are all replicas' slices, which are one tensor where replicas are batched.
         """
         source = self.given(value)
         if isinstance(source, distributed.IndexedSlices):

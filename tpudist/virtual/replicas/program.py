@@ -5,9 +5,9 @@ runs the compiled program on every core. So does the virtual TPU in a
 ``tf.function``: the trace is one FuncGraph. Where the function leaves replica
 context (``merge_call``, and with it every all-reduce and every assignment
 that aggregates) the trace notes a merge. When it ends, :mod:`segments` cuts it
-at the merges, and :mod:`batching` joins the replicas of all segments if it can.
+at the merges, and :mod:`batching` batches the replicas of all segments if it can.
 :mod:`segment_calls` calls each merge once, and each segment once if the replicas
-are joined, else once per replica.
+are batched, else once per replica.
 """
 
 import tensorflow as tf

@@ -5,12 +5,11 @@ import functools
 import tensorflow as tf
 
 from tpudist.tfcompat import calls, distributed, functions, graphs, nests
-from tpudist.virtual import reductions
+from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.replicas import unstacked_copies
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import stacked_copies, storage
-from tpudist.virtual.vectorize import batched_values, batching, own_variables, stacked_variables
 
 
 def emit(program, results):
@@ -60,7 +59,7 @@ class _Emission:
 
     def _learn_inputs(self):
         for held, tensors in self._program.arguments:
-            self._known[held] = batched_values.of_parts(tensors, held)
+            self._known[held] = vectorize.of_parts(tensors, held)
         for external, held in functions.captures(self._program.graph):
             self._known[held] = self._captured(external, held)
 
@@ -68,16 +67,16 @@ class _Emission:
         variable = storage.own(external, self._program.extended)
         if variable is None:
             storage.assume_equal(storage.of_handle(external))
-            return batched_values.Uniform(self._count, external)
+            return vectorize.Uniform(self._count, external)
         rows = stacked_copies.of(variable)
         positions = storage.positions(variable, self._program.extended)
         if rows is None:
             parts = distributed.components(variable)
-            return batched_values.of_parts([parts[i].handle for i in positions], held)
+            return vectorize.of_parts([parts[i].handle for i in positions], held)
         if list(positions) != list(range(len(rows))):
             return self._lent.lend(held, rows, positions)
         self._in_rows[held] = rows
-        return stacked_variables.Handles(self._count, [external, rows.others.handle])
+        return vectorize.Handles(self._count, [external, rows.others.handle])
 
     def _lend_all(self):
         """Gives each replica a handle of its own of what is stored in rows."""
@@ -115,47 +114,44 @@ class _Emission:
 
     def _calls(self, cut):
         """What to call for each segment: once for all replicas if possible."""
-        program = self._program
-        if self._count > 1:
-            joined = self._joined(cut)
-        else:
-            joined, program.explanation.reason = None, "there is one replica"
-        if joined is not None:
-            return [functools.partial(self._call_joined, j) for j in joined]
+        batched = self._batched_segments(cut)
+        if batched is not None:
+            return [functools.partial(self._call_batched, segment) for segment in batched]
         self._lend_all()
-        shared = segments.is_large(program, cut)
+        shared = segments.is_large(self._program, cut)
         return [functools.partial(self._call_segment, segment, shared) for segment in cut]
 
-    def _joined(self, cut):
+    def _batched_segments(self, cut):
         try:
-            return batching.join(self._program, cut, self._known)
-        except stacked_variables.NeedsHandles:
+            return vectorize.batch_segments(self._program, cut, self._known)
+        except vectorize.NeedsHandles:
             self._program.explanation.restart()
             self._lend_all()
-            return batching.join(self._program, cut, self._known)
+            return vectorize.batch_segments(self._program, cut, self._known)
 
-    def _call_joined(self, joined):
-        if joined is None:
+    def _call_batched(self, segment):
+        """One call for all replicas."""
+        if segment is None:
             return
-        reads = self._do(joined.around.reads)
-        given = [t for tensor in joined.inputs for t in self._known[tensor].tensors()]
-        outlines = [batched.tensors() for _, batched in joined.outputs]
-        if isinstance(joined.function, list):
-            found = [given[position] for position in joined.function]
+        reads = self._do(segment.around.reads)
+        inputs = [t for tensor in segment.inputs for t in self._known[tensor].tensors()]
+        outlines = [batched.tensors() for _, batched in segment.outputs]
+        if isinstance(segment.function, list):
+            outputs = [inputs[position] for position in segment.function]
         else:
             with tf.control_dependencies(self._last):
-                found = calls.call(joined.function, given, sum(outlines, []))
-            self._last = [found[0].op]
-        for (tensor, batched), outline in zip(joined.outputs, outlines):
-            self._known[tensor] = batched.like(found[: len(outline)])
-            found = found[len(outline) :]
+                outputs = calls.call(segment.function, inputs, sum(outlines, []))
+            self._last = [outputs[0].op]
+        for (tensor, batched), outline in zip(segment.outputs, outlines):
+            self._known[tensor] = batched.like(outputs[: len(outline)])
+            outputs = outputs[len(outline) :]
         self._last = self._last + reads
-        self._last = self._last + self._do(joined.around.assignments)
+        self._last = self._last + self._do(segment.around.assignments)
 
     def _do(self, ops):
         """Does reads or assignments of each replica's own variables; returns what to wait for."""
         with tf.control_dependencies(self._last):
-            made = own_variables.do(
+            made = vectorize.read_or_assign(
                 ops, self._program.extended.real_device, self._known, self._own_functions
             )
         with tf.control_dependencies(made):
@@ -179,7 +175,7 @@ class _Emission:
             self._last = [columns[-1][0].op]
             self._add(segment, columns[-1])
         for tensor, parts in zip(segment.outputs, zip(*columns)):
-            self._known[tensor] = batched_values.of_parts(parts, tensor)
+            self._known[tensor] = vectorize.of_parts(parts, tensor)
 
     def _add(self, segment, found):
         for tensor, value in zip(segment.outputs, found):
@@ -210,7 +206,7 @@ class _Emission:
         self._last = [found[0].op]
         for held, tensors in merge.results:
             parts, found = found[: len(tensors)], found[len(tensors) :]
-            self._known[held] = batched_values.of_parts(parts * (self._count // len(parts)), held)
+            self._known[held] = vectorize.of_parts(parts * (self._count // len(parts)), held)
 
     def _source(self, source, replica):
         batched = self._batched(source)

@@ -5,10 +5,10 @@ and the row is given its value after.
 """
 
 from tpudist.tfcompat import functions
+from tpudist.virtual import vectorize
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import effects
 from tpudist.virtual.variables import raw_writes
-from tpudist.virtual.vectorize import batched_values
 
 
 class LentCopies:
@@ -36,7 +36,7 @@ class LentCopies:
         """
         self._rows[held] = rows
         lent = rows.lend_all()
-        return batched_values.of_parts([lent[i].handle for i in positions], held)
+        return vectorize.of_parts([lent[i].handle for i in positions], held)
 
     def load(self, tensors):
         """The ops that give what is lent the values of the rows.

@@ -1,16 +1,11 @@
-"""Effects that replicas share, and the ops that are done replica by replica for them.
+"""Effects of the ops of a trace on what replicas share.
 
-Replicas share what is not the strategy's: a variable made outside of its scope, a
-table, a queue, what is printed, what Python sees. There the first replica does all that
-it does, then the second. A single effect of a segment is done once per replica in turn;
-between several, so is every op that lies on a way from one to another.
+Replicas share what is not the strategy's: a variable made outside of its scope, a table, a
+queue, what is printed, what Python sees.
 """
 
-import functools
-
 from tpudist.tfcompat import functions, graphs, random_seeds
-from tpudist.virtual.trace import ordering, segments
-from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.trace import segments
 
 #: Ops that take a resource but do not read its value.
 _ASK_NO_VALUE = ("Identity", "VariableShape")
@@ -20,24 +15,6 @@ _PYTHON = ("EagerPyFunc", "PyFunc")
 
 #: Ops whose effect is an error, whichever replica has it first.
 CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
-
-
-def island(body, held):
-    """The ops of `body` that each replica does before the next one does them.
-
-    Args:
-      body: the ops of a segment, each after those that it needs.
-      held: {tensor that the segment takes: batched value}.
-
-    Returns:
-      A set of ops; empty if no order among replicas can be observed.
-    """
-    used = [(op, uses(op, functools.partial(_is_shared, held))) for op in body]
-    changed = {id(root) for _, uses in used for root, changes in uses if changes}
-    shared = [op for op, uses in used if any(id(root) in changed for root, _ in uses)]
-    if len(shared) < 2:
-        return set()
-    return _after(body, shared) & _before(body, shared)
 
 
 def root(tensor):
@@ -107,25 +84,3 @@ def _effects(op):
         for graph in found:
             for inner in graph.get_operations():
                 yield from _effects(inner)
-
-
-def _is_shared(held, handle):
-    return isinstance(held.get(handle), (batched_values.Uniform, type(None)))
-
-
-def _after(body, start):
-    """`start`, and the ops of `body` that come after one of them."""
-    found = set(start)
-    for op in body:
-        if any(before in found for before in ordering.needs(op)):
-            found.add(op)
-    return found
-
-
-def _before(body, end):
-    """`end`, and the ops of `body` that come before one of them."""
-    found = set(end)
-    for op in reversed(body):
-        if op in found:
-            found.update(ordering.needs(op))
-    return found

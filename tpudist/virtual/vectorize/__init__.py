@@ -8,3 +8,10 @@ The one entry is :func:`batch_segments`; `TPUDIST_VECTORIZE=0` closes it, and ev
 once per replica. What is held of a tensor for all replicas is a batched value
 (:mod:`batched_values`); :mod:`rules` say what becomes of each type of op.
 """
+
+from tpudist.virtual.vectorize.batched_values import Uniform, of_parts
+from tpudist.virtual.vectorize.batching import batch_segments
+from tpudist.virtual.vectorize.own_variables import do as read_or_assign
+from tpudist.virtual.vectorize.stacked_variables import Handles, NeedsHandles
+
+__all__ = ["Handles", "NeedsHandles", "Uniform", "batch_segments", "of_parts", "read_or_assign"]

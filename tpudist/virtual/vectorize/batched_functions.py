@@ -9,7 +9,7 @@ class Part:
     """A function of a branch or loop, for all replicas, in a graph of its own.
 
     Args:
-      joined: the `JoinedGraph` that it is called in.
+      batched: the `BatchedGraph` that it is called in.
       function: the `called_functions.Function`.
       given: the batched value of each of its inputs.
       summed: the tensors of which only the sum over the replicas is needed.
@@ -20,21 +20,21 @@ class Part:
       record: the `explanations.Record` of its ops.
     """
 
-    def __init__(self, joined, function, given, summed):
+    def __init__(self, batched, function, given, summed):
         self.record = explanations.Record()
-        self._graph = placed_graphs.PlacedGraph("joined", joined.place)
+        self._graph = placed_graphs.PlacedGraph("batched", batched.place)
         functions.add_library(function.graph, self._graph)
         with self._graph.building():
             self._held = [outline.held(inner) for outline, inner in zip(given, function.inputs)]
             self._graph.inputs = _tensors(self._held)
-            self.outputs = self._results(joined, function, summed)
+            self.outputs = self._results(batched, function, summed)
 
-    def _results(self, joined, function, summed):
-        return self._added(joined, function, summed)
+    def _results(self, batched, function, summed):
+        return self._added(batched, function, summed)
 
-    def _added(self, joined, function, summed, counted=None):
+    def _added(self, batched, function, summed, counted=None):
         """The batched values of what `function` gives for what is held."""
-        inner = joined.inside(summed, self._graph, counted)
+        inner = batched.inside(summed, self._graph, counted)
         inner.add_function(function, self._held)
         self.record.add(inner.record)
         return inner.held(function.outputs)

@@ -35,7 +35,7 @@ _TAKEN = {
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
 
 
-class JoinedGraph:
+class BatchedGraph:
     """Ops for all replicas, in place of the ops of a trace.
 
     Args:
@@ -69,9 +69,9 @@ class JoinedGraph:
         return self._batched[tensor].tensors()
 
     def inside(self, summed, graph=None, counted=None):
-        """A `JoinedGraph` for a function that is called in this one, or in `graph`."""
+        """A `BatchedGraph` for a function that is called in this one, or in `graph`."""
         record = explanations.Record()
-        return JoinedGraph(self._program, graph or self._graph, summed, record, counted)
+        return BatchedGraph(self._program, graph or self._graph, summed, record, counted)
 
     def add_function(self, function, given):
         """Adds the ops of a `called_functions.Function`, whose inputs are held as `given` are."""
@@ -90,7 +90,7 @@ class JoinedGraph:
         """The batched value of `tensor` as it leaves the graph; `each` are not wanted as sums."""
         batched = self._batched[tensor]
         if isinstance(batched, batched_values.Batch) and tensor not in each:
-            return batched_values.Total(batched.total(tensor.op.name))
+            return batched_values.ReplicaSum(batched.total(tensor.op.name))
         return batched.like(batched.tensors())
 
     def add(self, body, island):
@@ -141,7 +141,7 @@ class JoinedGraph:
         return self._for_each(op, given) if found is None else found
 
     def _at_once(self, op, given):
-        """The batched values of the outputs of `op`, joined; or nothing, and why not."""
+        """The batched values of the outputs of `op`, batched; or nothing, and why not."""
         if any(isinstance(batched, stacked_variables.Handles) for batched in given):
             return self._on_rows(op, given), None
         if op.type in _SHAPES:
@@ -154,9 +154,9 @@ class JoinedGraph:
         if functions.is_stateful(op) and not graphs.only_reads(op):
             return None, _effect(op, given)
         try:
-            found = failed_rules.checked(op, self._joined(op, given))
+            found = failed_rules.checked(op, self._batched_outputs(op, given))
             return found, None if found else _reason(op, given)
-        except batched_values.NotJoined as error:
+        except batched_values.NotBatchable as error:
             return None, str(error)
         except stacked_variables.NeedsHandles:
             raise
@@ -167,16 +167,16 @@ class JoinedGraph:
         """The batched values of the outputs of `op`, which takes handles of rows."""
         if op.type in called_functions.CALLS and graphs.only_reads(op):
             try:
-                return self._joined(op, given)
-            except batched_values.NotJoined as error:
+                return self._batched_outputs(op, given)
+            except batched_values.NotBatchable as error:
                 raise stacked_variables.NeedsHandles from error
         found, self._made[op] = stacked_variables.do(op, given)
         return found
 
-    def _joined(self, op, given):
+    def _batched_outputs(self, op, given):
         if op.type in called_functions.LOOPS + called_functions.BRANCHES + called_functions.CALLS:
             wanted = [output in self._summed for output in op.outputs]
-            return control_flow.join(self, op, given, wanted)
+            return control_flow.batch(self, op, given, wanted)
         return self._by_rule(op, given)
 
     def _by_rule(self, op, given):
@@ -189,7 +189,7 @@ class JoinedGraph:
             if found is not None:
                 return found
         if op.type not in rules.RULES or any(
-            isinstance(batched, (batched_values.Each, ragged_values.Uneven))
+            isinstance(batched, (batched_values.PerReplicaTensors, ragged_values.Ragged))
             or op.type not in _TAKEN.get(type(batched), (op.type,))
             for batched in given
         ):
@@ -201,7 +201,7 @@ class JoinedGraph:
 
     def _those_counted(self, op, given):
         """What `op` takes, of which only the sum is needed, of the replicas that count."""
-        totals = any(isinstance(batched, batched_values.Total) for batched in given)
+        totals = any(isinstance(batched, batched_values.ReplicaSum) for batched in given)
         if not totals and op.type in rules.TOTAL | rules.LINEAR:
             return given  # the sum is taken later
         return [
@@ -296,25 +296,25 @@ def _waits(op):
 
 
 def _effect(op, given):
-    """Why an op with an effect is not joined."""
+    """Why an op with an effect is not batched."""
     if random_seeds.is_random(op):
         return "each replica draws its own numbers"
     if random_seeds.draws(op):
         return "each replica draws its own numbers in it"
     if op.type in effects.CHECKS:
         return "each replica is checked"
-    if any(isinstance(batched, batched_values.Each) for batched in given):
+    if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in given):
         return "each replica has its own variable"
     return "it has an effect"
 
 
 def _reason(op, given):
-    """Why an op without an effect is not joined."""
-    if any(isinstance(batched, batched_values.Each) for batched in given):
+    """Why an op without an effect is not batched."""
+    if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in given):
         if any(functions.is_resource(tensor) for tensor in op.inputs):
             return "each replica has its own variable"
         return "its input is held per replica"
-    if any(isinstance(batched, ragged_values.Uneven) for batched in given):
+    if any(isinstance(batched, ragged_values.Ragged) for batched in given):
         return "replicas may have different numbers of rows"
     if op.type not in rules.RULES:
         return "no batching rule"

@@ -5,11 +5,11 @@ A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
 * `Uniform`: one tensor ``[b, ...]``, the same for every replica (`Constant`: known numbers);
 * `Batch`: one tensor ``[N * b, ...]`` (its rows) or ``[N, b, ...]`` (stacked),
   replica after replica: the same memory under two shapes;
-* `Total`: one tensor ``[b, ...]``, the sum over the replicas;
-* `Each`: N tensors;
+* `ReplicaSum`: one tensor ``[b, ...]``, the sum over the replicas;
+* `PerReplicaTensors`: N tensors;
 * `Lists`: one tensor list, whose elements are the stacked elements of N lists;
 * `optionals.Optionals`: one optional, whose value is the stacked values of N optionals;
-* `ragged_values.Uneven`: one tensor with the rows of all replicas, of unknown numbers.
+* `ragged_values.Ragged`: one tensor with the rows of all replicas, of unknown numbers.
 
 Conversions add ops to the current graph, once. A batched value without tensors is an
 outline, from which :meth:`held` makes placeholders.
@@ -23,11 +23,11 @@ import tensorflow as tf
 from tpudist.tfcompat import functions, graphs
 from tpudist.virtual import constants, reductions
 from tpudist.virtual.vectorize import optionals, ragged_values, tensor_lists
-from tpudist.virtual.vectorize.tensor_lists import NotJoined
+from tpudist.virtual.vectorize.tensor_lists import NotBatchable
 from tpudist.virtual.vectorize.uniform_values import Constant, Uniform  # noqa: F401 (one name for all)
 
 
-class Each:
+class PerReplicaTensors:
     """`count` tensors, one per replica."""
 
     def __init__(self, count, tensors=()):
@@ -45,7 +45,7 @@ class Each:
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
-        return Each(self.count, tensors)
+        return PerReplicaTensors(self.count, tensors)
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
@@ -70,7 +70,7 @@ class Each:
         )
 
 
-class Total:
+class ReplicaSum:
     """The sum over all replicas, where only the sum is needed."""
 
     #: How many tensors hold it.
@@ -89,7 +89,7 @@ class Total:
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
-        return Total(*tensors)
+        return ReplicaSum(*tensors)
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
@@ -266,12 +266,12 @@ def of_parts(tensors, tensor, sizes=None):
     if all(part is tensors[0] for part in tensors):
         return Uniform(len(tensors), tensors[0])
     if tensor.dtype in (tf.resource, tf.variant):
-        return Each(len(tensors), tensors)
+        return PerReplicaTensors(len(tensors), tensors)
     if any(
         not part.shape.is_fully_defined() or part.shape.as_list() != tensors[0].shape.as_list()
         for part in tensors
     ):
-        return ragged_values.of_parts(tensors, sizes) or Each(len(tensors), tensors)
+        return ragged_values.of_parts(tensors, sizes) or PerReplicaTensors(len(tensors), tensors)
     rows = graphs.divided(tensors)
     return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
 
@@ -280,17 +280,17 @@ def merged(one, other):
     """The batched value, an outline, that can hold what both hold.
 
     Raises:
-      NotJoined: there is none.
+      NotBatchable: there is none.
     """
     if isinstance(one, Uniform):
         return other
     if isinstance(other, Uniform) or is_like(one, other):
         return one
-    if isinstance(one, Total) or isinstance(other, Total):
-        return one if isinstance(one, Total) else other
+    if isinstance(one, ReplicaSum) or isinstance(other, ReplicaSum):
+        return one if isinstance(one, ReplicaSum) else other
     if isinstance(one, Lists) or isinstance(other, Lists):
-        raise NotJoined("lists of tensors of several shapes")
-    return Each(one.count)
+        raise NotBatchable("lists of tensors of several shapes")
+    return PerReplicaTensors(one.count)
 
 
 def _fit(one, other):
@@ -317,14 +317,14 @@ def converted(batched, outline):
         return batched
     if isinstance(outline, optionals.Optionals):
         return optionals.converted(batched, outline)
-    if isinstance(outline, Total):
-        return Total(batched.total())
-    if isinstance(outline, Each):
-        return Each(outline.count, batched.each())
+    if isinstance(outline, ReplicaSum):
+        return ReplicaSum(batched.total())
+    if isinstance(outline, PerReplicaTensors):
+        return PerReplicaTensors(outline.count, batched.each())
     if isinstance(outline, Lists):
         return outline.like([tensor_lists.emptied(batched.value)])
     if not hasattr(outline, "shape"):
-        raise NotJoined("replicas do different numbers of rounds with lists")
+        raise NotBatchable("replicas do different numbers of rounds with lists")
     if isinstance(batched, Uniform):
         return Batch(outline.count, outline.shape, stacked=batched.stacked())
     return Batch(outline.count, outline.shape, parts=batched.each())

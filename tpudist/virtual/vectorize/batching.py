@@ -1,27 +1,27 @@
-"""One call of a segment for all replicas, their batches joined.
+"""Batches the segments of a program: one call each for all replicas.
 
-The replicas of a slice run one program on equal shares of a batch. On one
-device the same program on the whole batch gives each replica the same values
-and keeps the device busy with a few large operations instead of many small
-ones. :mod:`rules` says how, :mod:`batched_graph` does it op by op. What cannot
-be joined (an op without a rule, one with an effect, one whose shapes only the run
-knows) is done once per replica between the others; :mod:`effects` tells where
-replicas must not overtake each other.
+:mod:`rules` say what becomes of each type of op, :mod:`batched_graph` does it op by op. What
+cannot be batched (an op without a rule, one with an effect, one whose shapes only the run
+knows) is done once per replica between the others; :mod:`serialized` tells where replicas must
+not overtake each other.
 """
 
 import collections
+import os
 
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import effects, ordering
+from tpudist.virtual.trace import ordering
 from tpudist.virtual.vectorize import (
     batched_graph,
     batched_values,
     failed_rules,
     own_variables,
     replica_sums,
+    serialized,
     stacked_variables,
     tensor_lists,
 )
@@ -30,10 +30,10 @@ from tpudist.virtual.vectorize import (
 #: [(tensor of the trace, batched value)], and what is done around it, `own_variables.Around`.
 #: Where it would compute nothing, in place of the function a list: for each tensor of the
 #: results the position of what it takes.
-Joined = collections.namedtuple("Joined", "function inputs outputs around")
+BatchedSegment = collections.namedtuple("BatchedSegment", "function inputs outputs around")
 
 
-def join(program, cut, known):
+def batch_segments(program, cut, known):
     """The segments of a program, each for all replicas at once.
 
     Args:
@@ -42,22 +42,27 @@ def join(program, cut, known):
       known: {tensor of the trace: batched value} of the program's inputs.
 
     Returns:
-      A list of `Joined`, or None if the program cannot be joined.
+      A list of `BatchedSegment`; None if there is one replica, if ``TPUDIST_VECTORIZE`` is 0,
+      or if the program cannot be batched. Its explanation then has the reason.
     """
+    if program.num_replicas == 1:
+        return _refused(program, "there is one replica")
+    if os.environ.get(machine.VECTORIZE) == "0":
+        return _refused(program, "%s=0" % machine.VECTORIZE)
     outlines, made = IdentityMap(known), []
     for segment, merge in zip(cut, program.merges + [None]):
         try:
-            joined = segment and _join(program, segment, outlines)
-        except batched_values.NotJoined as error:
+            batched = segment and _batch(program, segment, outlines)
+        except batched_values.NotBatchable as error:
             return _refused(program, str(error))
         except stacked_variables.NeedsHandles:
             raise
         except Exception as error:  # pylint: disable=broad-except
             return _refused(program, failed_rules.reason(error))
-        if segment is not None and joined is None:
+        if segment is not None and batched is None:
             return _refused(program, "it has a loop of TensorFlow 1")
-        made.append(joined)
-        outlines.update(joined.outputs if joined else ())
+        made.append(batched)
+        outlines.update(batched.outputs if batched else ())
         for held, tensors in merge.results if merge else ():
             outlines[held] = batched_values.of_parts(
                 tensors * (program.num_replicas // len(tensors)), held
@@ -69,8 +74,8 @@ def _refused(program, reason):
     program.explanation.reason = reason
 
 
-def _join(program, segment, outlines):
-    """The `Joined` of a segment; None if it has a loop of TensorFlow 1."""
+def _batch(program, segment, outlines):
+    """The `BatchedSegment` of a segment; None if it has a loop of TensorFlow 1."""
     segment, around = own_variables.taken_out(segment, outlines)
     body = ordering.sorted_ops(segment.body)
     if body is None:
@@ -82,24 +87,24 @@ def _join(program, segment, outlines):
         graph = placed_graphs.PlacedGraph("replicas_segment", program.extended.real_device)
     functions.add_library(program.graph, graph)
     summed, record = replica_sums.in_segment(segment, body), program.explanation.record
-    made = batched_graph.JoinedGraph(program, graph, summed, record)
+    made = batched_graph.BatchedGraph(program, graph, summed, record)
     with graph.building():
         for tensor in segment.inputs:
             graph.inputs += made.take(tensor, given[tensor])
-        made.add(body, effects.island(body, given))
+        made.add(body, serialized.ops(body, given))
         outputs = [(tensor, made.leaving(tensor, segment.each)) for tensor in segment.outputs]
         graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
             tf.constant(0)
         ]
     passed = _passed(graph)
     if passed is not None:
-        return Joined(passed, segment.inputs, outputs, around)
+        return BatchedSegment(passed, segment.inputs, outputs, around)
     tensor_lists.check_fed(graph)
     must_run = [op for must in segment.must_run for op in made.copies(must)]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
     program.explanation.built += len(graph.get_operations())
     function = functions.make(graph, noinline=False)
-    return Joined(function, segment.inputs, outputs, around)
+    return BatchedSegment(function, segment.inputs, outputs, around)
 
 
 def _passed(graph):

@@ -1,6 +1,6 @@
-"""Branches, loops and calls of a trace, joined inside.
+"""Branches, loops and calls of a trace, batched inside.
 
-The functions of a loop are joined again and again until it is known how each variable of
+The functions of a loop are batched again and again until it is known how each variable of
 the loop is held: it begins as what enters the loop, and ends as what holds that and the
 result of a round.
 """
@@ -24,42 +24,42 @@ from tpudist.virtual.vectorize.batched_functions import Part
 _ROUNDS = 12
 
 
-def join(joined, op, given, wanted):
+def batch(batched, op, given, wanted):
     """The batched values of the outputs of `op`, a branch, loop or call.
 
     Args:
-      joined: the `batched_graph.JoinedGraph` that gets the ops.
+      batched: the `batched_graph.BatchedGraph` that gets the ops.
       op: an op of the trace that has no effect.
       given: the batched value of each of its inputs.
       wanted: for each output, whether only the sum over the replicas is needed.
 
     Raises:
-      NotJoined: it can not be joined.
+      NotBatchable: it can not be batched.
     """
     if op.type in called_functions.CALLS:
-        return _call(joined, op, given, wanted)
+        return _call(batched, op, given, wanted)
     if op.type in called_functions.LOOPS:
-        return _loop(joined, op, given, wanted)
-    return _branches(joined, op, given, wanted)
+        return _loop(batched, op, given, wanted)
+    return _branches(batched, op, given, wanted)
 
 
-def _call(joined, op, given, wanted):
+def _call(batched, op, given, wanted):
     function = called_functions.function(op)
     if function is None:
-        raise batched_values.NotJoined("the function is compiled by XLA or not known")
-    inner = joined.inside(replica_sums.in_function(function, wanted))
+        raise batched_values.NotBatchable("the function is compiled by XLA or not known")
+    inner = batched.inside(replica_sums.in_function(function, wanted))
     inner.add_function(function, given)
-    joined.record.add(inner.record)
+    batched.record.add(inner.record)
     return inner.held(function.outputs)
 
 
-def _branches(joined, op, given, wanted):
+def _branches(batched, op, given, wanted):
     functions = called_functions.branches(op)
     if functions is None:
-        raise batched_values.NotJoined("the function is compiled by XLA or not known")
+        raise batched_values.NotBatchable("the function is compiled by XLA or not known")
     if not isinstance(given[0], batched_values.Uniform):
-        return divergent_branches.join(joined, op, given, functions)
-    parts = [Part(joined, f, given[1:], replica_sums.in_function(f, wanted)) for f in functions]
+        return divergent_branches.batch(batched, op, given, functions)
+    parts = [Part(batched, f, given[1:], replica_sums.in_function(f, wanted)) for f in functions]
     results = zip(*[part.outputs for part in parts])
     outlines = [functools.reduce(batched_values.merged, each) for each in results]
     made = batched_functions.branches(op, given, parts, outlines)
@@ -70,34 +70,34 @@ def _branches(joined, op, given, wanted):
         for i, value in enumerate(made)
     ]
     for part in parts:
-        joined.record.add(part.record)
+        batched.record.add(part.record)
     return made
 
 
-def _loop(joined, op, given, wanted):
+def _loop(batched, op, given, wanted):
     loop = called_functions.loop(op)
     if loop is None:
-        raise batched_values.NotJoined("the function is compiled by XLA or not known")
+        raise batched_values.NotBatchable("the function is compiled by XLA or not known")
     enough = replica_sums.of_loop(loop, wanted)
     counted = unequal_rounds.gradient_of(loop, given)
     if counted is not None:
-        return divergent_loops.join_gradient(joined, op, given, loop, counted, enough)
-    body, held = _settled(joined, loop, given, replica_sums.in_function(loop.body, enough))
-    condition = Part(joined, loop.condition, held, IdentityMap())
+        return divergent_loops.batch_gradient(batched, op, given, loop, counted, enough)
+    body, held = _settled(batched, loop, given, replica_sums.in_function(loop.body, enough))
+    condition = Part(batched, loop.condition, held, IdentityMap())
     if not isinstance(condition.outputs[0], batched_values.Uniform):
-        return divergent_loops.join(joined, op, given, loop)
+        return divergent_loops.batch(batched, op, given, loop)
     made = batched_functions.loop(op, given, held, condition, body)
-    joined.record.add(body.record)
+    batched.record.add(body.record)
     return made
 
 
-def _settled(joined, loop, given, needed):
+def _settled(batched, loop, given, needed):
     """The `Part` of one round, and how it holds the variables of the loop."""
     held = list(given)
     for _ in range(_ROUNDS):
-        body = Part(joined, loop.body, held, needed)
+        body = Part(batched, loop.body, held, needed)
         grown = [batched_values.merged(one, other) for one, other in zip(held, body.outputs)]
         if all(batched_values.is_like(one, other) for one, other in zip(held, grown)):
             return body, held
         held = grown
-    raise batched_values.NotJoined("the loop does not settle")
+    raise batched_values.NotBatchable("the loop does not settle")

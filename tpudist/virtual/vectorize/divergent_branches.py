@@ -17,32 +17,32 @@ _WHAT = "replicas take different branches"
 _COSTLY = ("BatchMatMulV2", "BatchMatMulV3", "MatMul") + divergent_values.CONVOLUTIONS
 
 
-def join(joined, op, given, branches):
+def batch(batched, op, given, branches):
     """The batched values of the outputs of `op`, whose replicas' conditions differ.
 
     Args:
-      joined: the `batched_graph.JoinedGraph` that gets the ops.
+      batched: the `batched_graph.BatchedGraph` that gets the ops.
       op: an If or Case op of the trace that has no effect.
       given: the batched value of each of its inputs.
       branches: its `called_functions.Function` objects.
 
     Raises:
-      NotJoined: it can not be joined.
+      NotBatchable: it can not be batched.
     """
     if op.inputs[0].dtype not in (tf.bool, tf.int32) or op.inputs[0].shape.rank != 0:
-        raise batched_values.NotJoined(_WHAT)
+        raise batched_values.NotBatchable(_WHAT)
     if any(isinstance(value, optionals.Optionals) for value in given):
-        raise batched_values.NotJoined("%s, and take what others have packed" % _WHAT)
+        raise batched_values.NotBatchable("%s, and take what others have packed" % _WHAT)
     divergent_values.check(branches, _WHAT)
     costly = [op.type for branch in branches for op in branch.body if op.type in _COSTLY]
     if costly:
-        raise batched_values.NotJoined("%s, and %s for all costs more" % (_WHAT, costly[0]))
+        raise batched_values.NotBatchable("%s, and %s for all costs more" % (_WHAT, costly[0]))
     condition, taken = (
         op.inputs[0],
         _taken(divergent_values.stacked(given[0], _WHAT), len(branches)),
     )
     packed = [_are_packed(each) for each in zip(*[branch.outputs for branch in branches])]
-    inners = [joined.inside(IdentityMap()) for _ in branches]
+    inners = [batched.inside(IdentityMap()) for _ in branches]
     for i, (inner, branch) in enumerate(zip(inners, branches)):
         inner.add_function(branch, [_of_branch(value, i, condition) for value in given[1:]])
     results = [inner.held(branch.outputs) for inner, branch in zip(inners, branches)]
@@ -53,7 +53,7 @@ def join(joined, op, given, branches):
         for i, values in enumerate(zip(*results))
     ]
     for inner in inners:
-        joined.record.add(inner.record)
+        batched.record.add(inner.record)
     return made
 
 
@@ -62,7 +62,7 @@ def _are_packed(tensors):
     if all(tensor.op.type in (optionals.FULL, optionals.EMPTY) for tensor in tensors):
         return True
     if any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors):
-        raise batched_values.NotJoined("%s, which give resources or lists" % _WHAT)
+        raise batched_values.NotBatchable("%s, which give resources or lists" % _WHAT)
     return False
 
 
@@ -90,7 +90,7 @@ def _alike(values, tensors):
     """The results of all branches as `Batch` objects of one shape."""
     values = [_batch(value, tensor) for value, tensor in zip(values, tensors)]
     if any(value.shape != values[0].shape for value in values):
-        raise batched_values.NotJoined("%s, which give other shapes" % _WHAT)
+        raise batched_values.NotBatchable("%s, which give other shapes" % _WHAT)
     return values
 
 
@@ -99,6 +99,6 @@ def _batch(value, tensor):
         return value
     shape = value.static_shape(tensor)
     if not shape.is_fully_defined():
-        raise batched_values.NotJoined("%s, and a shape is known only when it runs" % _WHAT)
+        raise batched_values.NotBatchable("%s, and a shape is known only when it runs" % _WHAT)
     stacked = divergent_values.stacked(value, _WHAT)
     return batched_values.Batch(value.count, shape.as_list(), stacked=stacked)

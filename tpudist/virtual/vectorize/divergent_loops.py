@@ -28,29 +28,29 @@ _WHAT = "replicas leave the loop at different times"
 _ROUNDS = 6
 
 
-def join(joined, op, given, loop):
+def batch(batched, op, given, loop):
     """The batched values of the outputs of `op`, a While op whose condition differs.
 
     Args:
-      joined: the `batched_graph.JoinedGraph` that gets the op.
+      batched: the `batched_graph.BatchedGraph` that gets the op.
       op: an op of the trace that has no effect.
       given: the batched value of each of its inputs.
       loop: its `called_functions.Loop`.
 
     Raises:
-      NotJoined: it can not be joined.
+      NotBatchable: it can not be batched.
     """
     divergent_values.check(loop, _WHAT, [unequal_rounds.PUSH])
     left = unequal_rounds.left_by(loop, given)
-    made = _joined(joined, op, given, loop, functools.partial(_Round, loop.condition))
+    made = _batched(batched, op, given, loop, functools.partial(_Round, loop.condition))
     return unequal_rounds.leave(made, *left)
 
 
-def join_gradient(joined, op, given, loop, counted, enough):
+def batch_gradient(batched, op, given, loop, counted, enough):
     """The same for the gradient of a loop that replicas have left at different times.
 
     Args:
-      joined, op, given, loop: see :func:`join`.
+      batched, op, given, loop: see :func:`batch`.
       counted: what `unequal_rounds.gradient_of` says.
       enough: for each variable of the loop, whether its sum over the replicas is enough.
     """
@@ -60,23 +60,23 @@ def join_gradient(joined, op, given, loop, counted, enough):
     enough = replica_sums.of_loop(loop, [one and other for one, other in zip(enough, added)])
     needed = replica_sums.in_function(loop.body, enough)
     make = functools.partial(_RoundOfGradient, counted[0], needed)
-    return _joined(joined, op, late, loop, make)
+    return _batched(batched, op, late, loop, make)
 
 
-def _joined(joined, op, given, loop, make_round):
+def _batched(batched, op, given, loop, make_round):
     held = [
         value if unequal_rounds.is_kept(loop, i) else _batch(value, tensor)
         for i, (value, tensor) in enumerate(zip(given, loop.body.inputs))
     ]
     for _ in range(_ROUNDS):
-        body = make_round(joined, loop, held)
+        body = make_round(batched, loop, held)
         if all(map(batched_values.is_like, held, body.outputs)):
-            condition = _Any(joined, loop.condition, held, IdentityMap())
+            condition = _Any(batched, loop.condition, held, IdentityMap())
             made = batched_functions.loop(op, given, held, condition, body)
-            joined.record.add(body.record)
+            batched.record.add(body.record)
             return made
         held = list(map(batched_values.merged, held, body.outputs))
-    raise batched_values.NotJoined(_WHAT)
+    raise batched_values.NotBatchable(_WHAT)
 
 
 def _batch(value, tensor):
@@ -90,27 +90,27 @@ def _batch(value, tensor):
         and tensor.dtype != tf.resource
     ):
         return batched_values.Batch(value.count, shape.as_list())
-    raise batched_values.NotJoined(_WHAT)
+    raise batched_values.NotBatchable(_WHAT)
 
 
 class _Any(batched_functions.Part):
     """Whether any replica does another round."""
 
-    def _results(self, joined, function, summed):
-        (goes_on,) = self._added(joined, function, summed)
-        return [batched_values.Uniform(joined.count, tf.reduce_any(_condition(goes_on)))]
+    def _results(self, batched, function, summed):
+        (goes_on,) = self._added(batched, function, summed)
+        return [batched_values.Uniform(batched.count, tf.reduce_any(_condition(goes_on)))]
 
 
 class _Round(batched_functions.Part):
     """One round, for the replicas that are not done."""
 
-    def __init__(self, condition, joined, loop, held):
+    def __init__(self, condition, batched, loop, held):
         self._condition = condition
-        super().__init__(joined, loop.body, held, IdentityMap())
+        super().__init__(batched, loop.body, held, IdentityMap())
 
-    def _results(self, joined, function, summed):
-        (goes_on,) = self._added(joined, self._condition, summed)
-        results = self._added(joined, function, summed)
+    def _results(self, batched, function, summed):
+        (goes_on,) = self._added(batched, self._condition, summed)
+        results = self._added(batched, function, summed)
         chosen = functools.partial(_chosen, _condition(goes_on))
         return list(map(chosen, results, self._held, function.inputs, function.outputs))
 
@@ -118,13 +118,13 @@ class _Round(batched_functions.Part):
 class _RoundOfGradient(batched_functions.Part):
     """One round of a gradient, for the replicas whose rounds have begun."""
 
-    def __init__(self, counter, needed, joined, loop, held):
+    def __init__(self, counter, needed, batched, loop, held):
         self._counter = counter
-        super().__init__(joined, loop.body, held, needed)
+        super().__init__(batched, loop.body, held, needed)
 
-    def _results(self, joined, function, summed):
+    def _results(self, batched, function, summed):
         goes_on = self._held[self._counter].stacked() >= 0
-        results = self._added(joined, function, summed, goes_on)
+        results = self._added(batched, function, summed, goes_on)
         counter = results[self._counter]
         found = list(
             map(
@@ -143,15 +143,15 @@ def _chosen(goes_on, after, before, inner, result):
     """A variable after a round: as it was for replicas for which there is none."""
     if unequal_rounds.root(result) is inner:
         return before
-    if inner.dtype == tf.variant or isinstance(after, batched_values.Total):
+    if inner.dtype == tf.variant or isinstance(after, batched_values.ReplicaSum):
         return after
-    if isinstance(before, batched_values.Total):
-        return batched_values.Total(divergent_values.counted(goes_on, after).total())
+    if isinstance(before, batched_values.ReplicaSum):
+        return batched_values.ReplicaSum(divergent_values.counted(goes_on, after).total())
     after = batched_values.converted(after, before)
     if not batched_values.is_like(after, before):
-        raise batched_values.NotJoined("a variable of the loop changes its shape")
+        raise batched_values.NotBatchable("a variable of the loop changes its shape")
     return before.like(divergent_values.chosen(goes_on, after, before).tensors())
 
 
 def _condition(value):
-    return divergent_values.stacked(value, "the condition of the loop cannot be joined")
+    return divergent_values.stacked(value, "the condition of the loop cannot be batched")

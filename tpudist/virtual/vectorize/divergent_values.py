@@ -66,12 +66,12 @@ def check(parts, what, also=()):
       also: types of further ops that cannot fail here.
 
     Raises:
-      NotJoined: an op of theirs may fail.
+      NotBatchable: an op of theirs may fail.
     """
     ops = [op for part in parts for op in part.body if op.type not in also]
     risky = sorted(op.type for op in ops if not _is_safe(op))
     if risky:
-        raise batched_values.NotJoined("%s, and %s may fail" % (what, risky[0]))
+        raise batched_values.NotBatchable("%s, and %s may fail" % (what, risky[0]))
 
 
 def _is_safe(op):
@@ -104,11 +104,11 @@ def stacked(value, what):
     """The tensor ``[replicas, ...]`` of a batched value.
 
     Raises:
-      NotJoined: it is held in another way; `what` the replicas do is told.
+      NotBatchable: it is held in another way; `what` the replicas do is told.
     """
     if isinstance(value, (batched_values.Batch, batched_values.Uniform)):
         return value.stacked()
-    raise batched_values.NotJoined(what)
+    raise batched_values.NotBatchable(what)
 
 
 def chosen(condition, one, other):
@@ -119,11 +119,11 @@ def chosen(condition, one, other):
       one, other: `Batch` objects of the same shape.
 
     Raises:
-      NotJoined: they have too many axes.
+      NotBatchable: they have too many axes.
     """
     rank = len(one.shape)
     if rank > _RANK:
-        raise batched_values.NotJoined("a value has more than %d axes" % _RANK)
+        raise batched_values.NotBatchable("a value has more than %d axes" % _RANK)
     of_all = tf.reshape(condition, [-1] + [1] * rank)
     where = tf.compat.v2.where  # the one of TensorFlow 1 does not broadcast
     return batched_values.Batch(
@@ -136,10 +136,10 @@ def counted(condition, value):
 
     What the others have may be no number at all, so it is left out, not multiplied by 0.
     """
-    if isinstance(value, batched_values.Total):
+    if isinstance(value, batched_values.ReplicaSum):
         return value
     if isinstance(value, batched_values.Uniform):
         number = tf.reduce_sum(tf.cast(condition, value.value.dtype))
-        return batched_values.Total(value.value * number)
+        return batched_values.ReplicaSum(value.value * number)
     nothing = tf.zeros([value.count] + value.shape, value.stacked().dtype)
     return chosen(condition, value, batched_values.Batch(value.count, value.shape, stacked=nothing))

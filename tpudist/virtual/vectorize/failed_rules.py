@@ -1,6 +1,6 @@
 """What becomes of a batching rule that fails: its op is done once per replica, and that is told.
 
-A program must run that would run without being joined, so no error of a rule may reach it.
+A program must run that would run without being batched, so no error of a rule may reach it.
 In tpudist's own tests it does (``TPUDIST_STRICT_BATCHING=1``), so that none stays unseen.
 """
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize.tensor_lists import NotJoined
+from tpudist.virtual.vectorize.tensor_lists import NotBatchable
 from tpudist.virtual.vectorize.uniform_values import Uniform
 
 #: The op that puts a value into an optional, and that of one without a value.
@@ -121,10 +121,10 @@ class ByBranch:
         """The batched value that the gradient of a branch gets.
 
         Raises:
-          NotJoined: it is not by the same `condition`, a tensor of the trace.
+          NotBatchable: it is not by the same `condition`, a tensor of the trace.
         """
         if condition is not self._condition:
-            raise NotJoined("replicas take different branches of another condition")
+            raise NotBatchable("replicas take different branches of another condition")
         return self._values[index]
 
     def tensors(self):
@@ -174,7 +174,7 @@ def converted(batched, outline):
     """`batched`, held as `outline`, an `Optionals`, which can hold it."""
     known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
     if outline.is_behind or not known:
-        raise NotJoined("what a gradient needs of a branch is held in another way")
+        raise NotBatchable("what a gradient needs of a branch is held in another way")
     if batched.value.op.type == EMPTY:
         return outline.like([batched.value])
     return outline.like([_full(constants.repeated(batched.value.op.inputs[0], outline.count))])

@@ -48,7 +48,7 @@ def taken_out(segment, held):
 
 def _is_own(held, tensor):
     """Whether `tensor` is the handle of a variable of a known shape that each replica has."""
-    own = batched_values.Each, stacked_variables.Handles
+    own = batched_values.PerReplicaTensors, stacked_variables.Handles
     if not functions.is_resource(tensor) or not isinstance(held[tensor], own):
         return False
     shape, _ = graphs.stored_in(tensor)
@@ -63,7 +63,7 @@ def note(around, program, outlines):
     """Notes in the explanation of `program` what is done around, in `outlines` what is read."""
     for op in around.reads + around.assignments:
         handles = outlines[op.inputs[0]]
-        apart = isinstance(handles, batched_values.Each)
+        apart = isinstance(handles, batched_values.PerReplicaTensors)
         program.explanation.record.note(op, "each replica has its own variable" if apart else None)
         program.explanation.built += handles.width
         for tensor in op.outputs:

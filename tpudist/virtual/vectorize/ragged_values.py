@@ -86,7 +86,7 @@ def unknown(make, owners=None):
     return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make, owners)
 
 
-class Uneven:
+class Ragged:
     """The rows of all replicas, which may have different numbers of them.
 
     Args:
@@ -140,7 +140,7 @@ class Uneven:
         """The same batched value, held by other tensors."""
         rows, sizes = tensors
         held = Sizes(self.sizes.key, lambda: sizes)
-        return Uneven(self.count, self.shape[1:], held, rows=rows)
+        return Ragged(self.count, self.shape[1:], held, rows=rows)
 
     def held(self, tensor):
         """The same batched value of `tensor` (of the trace), in placeholders."""
@@ -153,7 +153,7 @@ class Uneven:
 
 
 def of_parts(tensors, sizes=None):
-    """The `Uneven` of N tensors with a first axis of unknown size; None if they have others.
+    """The `Ragged` of N tensors with a first axis of unknown size; None if they have others.
 
     `sizes` are theirs, if they are known.
     """
@@ -164,11 +164,11 @@ def of_parts(tensors, sizes=None):
     if None in rest[0] or any(other != rest[0] for other in rest):
         return None
     sizes = sizes or unknown(lambda: tf.stack(tf.shape_n(tensors))[:, 0])
-    return Uneven(len(tensors), rest[0], sizes, parts=list(tensors))
+    return Ragged(len(tensors), rest[0], sizes, parts=list(tensors))
 
 
 def met(values):
-    """The `Sizes` of what several `Uneven` are broadcast to; None if that is not known."""
+    """The `Sizes` of what several `Ragged` are broadcast to; None if that is not known."""
     found = values[0].sizes
     for value in values[1:]:
         found = _met(found, value.sizes)
@@ -196,7 +196,7 @@ def _broadcast(one, other):
 
 
 def spread(value, sizes):
-    """The rows of an `Uneven`, a replica's single row repeated if `sizes` says it has more."""
+    """The rows of an `Ragged`, a replica's single row repeated if `sizes` says it has more."""
     if value.sizes.key == sizes.key:
         return value.rows()
     rows, own, wanted, owners = value.rows(), value.sizes.tensor(), sizes.tensor(), sizes.owners()
@@ -213,7 +213,7 @@ def gathered(value, sizes):
     """The reverse of :func:`spread`: the sums of the rows that one row was repeated to.
 
     Args:
-      value: an `Uneven`.
+      value: an `Ragged`.
       sizes: the `Sizes` it had.
     """
     if value.sizes.key == sizes.key:
@@ -239,7 +239,7 @@ def _sources(own, wanted, owners):
 
 
 def equal(value, sizes):
-    """The rows of an `Uneven` that must have as many rows as `sizes` says."""
+    """The rows of an `Ragged` that must have as many rows as `sizes` says."""
     if value.sizes.key == sizes.key:
         return value.rows()
     one, other = value.sizes.tensor(), sizes.tensor()

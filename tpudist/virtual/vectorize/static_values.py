@@ -57,7 +57,7 @@ def shapes(op, inputs):
 
     Returns:
       One ``TensorShape`` per output: the trace's, or what follows from shapes and
-      values that became known while joining.
+      values that became known while batching.
     """
     found = [tensor.shape for tensor in op.outputs]
     if (
@@ -66,7 +66,7 @@ def shapes(op, inputs):
         or any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs)
     ):
         return found
-    if any(isinstance(value, ragged_values.Uneven) for value in inputs) and all(
+    if any(isinstance(value, ragged_values.Ragged) for value in inputs) and all(
         shape.rank and shape[1:].is_fully_defined() for shape in found
     ):
         return found

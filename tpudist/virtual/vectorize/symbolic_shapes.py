@@ -79,7 +79,7 @@ def _taken(stacked, column):
     return lambda: tf.cast(stacked if column is None else stacked[:, column], tf.int32)
 
 
-class Axes(batched_values.Each):
+class Axes(batched_values.PerReplicaTensors):
     """What ``BroadcastGradientArgs`` gives: the axes over which a gradient is summed.
 
     Args:
@@ -107,7 +107,7 @@ class Axes(batched_values.Each):
 
     def like(self, tensors):
         """The same batched value, held by other tensors."""
-        return batched_values.Each(self.count, tensors)
+        return batched_values.PerReplicaTensors(self.count, tensors)
 
 
 def entries(batched):
@@ -123,11 +123,11 @@ def entries(batched):
 
 def of_value(batched):
     """The entries of the shape of a batched value; None if more of it is unknown."""
-    if isinstance(batched, ragged_values.Uneven):
+    if isinstance(batched, ragged_values.Ragged):
         return [batched.sizes] + batched.shape[1:]
     if isinstance(batched, batched_values.Batch):
         return list(batched.shape)
-    if isinstance(batched, (batched_values.Uniform, batched_values.Total)):
+    if isinstance(batched, (batched_values.Uniform, batched_values.ReplicaSum)):
         shape = batched.value.shape
         return shape.as_list() if shape.is_fully_defined() else None
     return None

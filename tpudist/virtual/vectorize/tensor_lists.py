@@ -6,8 +6,8 @@ from tpudist.tfcompat import functions
 from tpudist.virtual.identity_map import IdentityMap
 
 
-class NotJoined(Exception):
-    """An op cannot be joined; what contains it is done once per replica."""
+class NotBatchable(Exception):
+    """An op cannot be batched; what contains it is done once per replica."""
 
 
 #: Ops that make a list; input 0 is the shape of its elements.
@@ -18,7 +18,7 @@ def emptied(tensor):
     """The list `tensor`, which was just made, with elements of any shape.
 
     For a list that a loop takes it is a placeholder that nobody feeds: while the loop is
-    joined a first time, it is not known yet what its lists hold. It is joined again with
+    batched a first time, it is not known yet what its lists hold. It is batched again with
     what was found; see :func:`check_fed`.
 
     Returns:
@@ -36,12 +36,12 @@ def check_fed(graph):
     """Refuses a finished FuncGraph with a placeholder that nobody feeds.
 
     Raises:
-      NotJoined: a list was taken for one of all replicas that is none.
+      NotBatchable: a list was taken for one of all replicas that is none.
     """
     fed = IdentityMap.of(graph.inputs)
     for op in graph.get_operations():
         if op.type == "Placeholder" and op.outputs[0] not in fed:
-            raise NotJoined("a list of tensors that were the same for every replica")
+            raise NotBatchable("a list of tensors that were the same for every replica")
 
 
 def each(tensor, count, shape, dtype):

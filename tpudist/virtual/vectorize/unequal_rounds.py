@@ -9,7 +9,7 @@ import tensorflow as tf
 from tpudist.tfcompat import functions
 from tpudist.virtual.trace import segments
 from tpudist.virtual.vectorize import batched_values
-from tpudist.virtual.vectorize.tensor_lists import NotJoined
+from tpudist.virtual.vectorize.tensor_lists import NotBatchable
 
 #: The ops that add an element to a list, and take the last one.
 PUSH, POP = "TensorListPushBack", "TensorListPopBack"
@@ -97,7 +97,7 @@ def left_by(loop, given):
       The index of the variable that counts the rounds, or None, and those of lists.
 
     Raises:
-      NotJoined: it does more to lists than to add to new ones.
+      NotBatchable: it does more to lists than to add to new ones.
     """
     lists = [
         i
@@ -110,7 +110,7 @@ def left_by(loop, given):
         value is not None and value.op.type == "EmptyTensorList" and _changes(loop, i, PUSH)
         for i, value in zip(lists, new)
     ):
-        raise NotJoined("replicas do different numbers of rounds with lists")
+        raise NotBatchable("replicas do different numbers of rounds with lists")
     return counts, lists
 
 
@@ -149,7 +149,7 @@ def begun_late(loop, given, counter, rounds):
     Until a replica begins, its counter is below 0.
 
     Raises:
-      NotJoined: it does more to lists than to take elements that its loop has added.
+      NotBatchable: it does more to lists than to take elements that its loop has added.
     """
     number = given[rounds].stacked()
     late = batched_values.Batch(given[rounds].count, [], stacked=number - tf.reduce_max(number))
@@ -159,7 +159,7 @@ def begun_late(loop, given, counter, rounds):
         if tensor.dtype == tf.variant and not is_kept(loop, i):
             own = isinstance(given[i], Lists) and given[i].rounds.key is given[rounds].key
             if not (own and _changes(loop, i, POP)):
-                raise NotJoined("replicas do different numbers of rounds with lists")
+                raise NotBatchable("replicas do different numbers of rounds with lists")
             found[i] = given[i].inside
     return found
 

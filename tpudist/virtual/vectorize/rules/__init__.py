@@ -1,11 +1,11 @@
-"""What each op becomes when the replicas of a program are joined.
+"""What each op becomes when the replicas of a program are batched.
 
 A rule is registered for one or several op types (:mod:`node`); an op without one runs
 once per replica. Gathers and scatters are in :mod:`places`. Where these rules end,
 TensorFlow's own converters go on (:mod:`converted`). Where only the run knows how many rows
 replicas have, :mod:`ragged`, :mod:`row_sums` and :mod:`dims` have the rules.
 
-To change: add a rule, and its case to tests/virtual/joining_cases.py or one beside it.
+To change: add a rule, and its case to tests/virtual/batching_cases.py or one beside it.
 """
 
 from tpudist.virtual.vectorize.rules import (  # noqa: F401 (they register)

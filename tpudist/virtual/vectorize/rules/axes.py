@@ -18,7 +18,7 @@ def reduction(node):
     value, rank = node.inputs[0], len(node.input_shape())
     axes = axes.reshape([-1]) % max(rank, 1) if axes.size else axes
     if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
-        return [batched_values.Total(node.make(value.rows(), node.inputs[1].value)[0])]
+        return [batched_values.ReplicaSum(node.make(value.rows(), node.inputs[1].value)[0])]
     if rank > 1 and 0 not in axes.reshape([-1]):  # each row alone
         same = constants.constant(axes.reshape(node.input_shape(1)), axes.dtype)
         return node.rows(value.rows(), same)
@@ -39,8 +39,8 @@ def half_the_squares(node):
 def reshape(node):
     """The same values under another shape."""
     value = node.inputs[0]
-    if isinstance(value, batched_values.Total):
-        return [batched_values.Total(constants.reshape(value.value, node.shape()))]
+    if isinstance(value, batched_values.ReplicaSum):
+        return [batched_values.ReplicaSum(constants.reshape(value.value, node.shape()))]
     if node.is_uniform(0):
         return [value.like([constants.reshape(value.value, node.shape())])]
     held = value.flat()
@@ -118,7 +118,7 @@ def pad(node):
 
 @rule("ConcatV2")
 def concatenate(node):
-    """Joined along an axis that is known."""
+    """Batched along an axis that is known."""
     axis = node.constant(len(node.inputs) - 1)
     if axis is None:
         return None
@@ -129,7 +129,7 @@ def concatenate(node):
 
 @rule("Pack")
 def pack(node):
-    """Joined along a new axis; the same value several times is repeated (`constants.repeated`)."""
+    """Batched along a new axis; the same value several times is repeated (`constants.repeated`)."""
     axis = node.op.get_attr("axis") % len(node.shape()) + 1
     held = [value.stacked() for value in node.inputs]
     if len(held) > 1 and all(each is held[0] for each in held):

@@ -12,7 +12,7 @@ from tpudist.virtual.vectorize import batched_values, symbolic_shapes
 from tpudist.virtual.vectorize.rules.node import PASSES, rules_of
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims, Sizes, entries
 
-#: {op type: rule for inputs of which some are `Uneven` or `Dims`}
+#: {op type: rule for inputs of which some are `Ragged` or `Dims`}
 RULES = {}
 
 rule = rules_of(RULES)

@@ -39,7 +39,7 @@ def passed(node):
 def unary(node):
     """Element by element, on one input."""
     value = node.inputs[0]
-    if isinstance(value, batched_values.Total):
+    if isinstance(value, batched_values.ReplicaSum):
         return _totals(node)
     if not isinstance(value, batched_values.Batch):
         return [value.like(node.make(*value.tensors()))]
@@ -49,7 +49,7 @@ def unary(node):
 @rule(*BROADCAST)
 def broadcast(node):
     """Element by element, on inputs that are broadcast."""
-    if any(isinstance(value, batched_values.Total) for value in node.inputs):
+    if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _totals(node)
     rank = len(node.shape())
     shapes = [node.input_shape(i) for i in range(len(node.inputs))]
@@ -84,7 +84,7 @@ def _form_at_hand(node):
 @rule(*SAME_SHAPE)
 def same_shape(node):
     """Element by element, on inputs of one shape."""
-    if any(isinstance(value, batched_values.Total) for value in node.inputs):
+    if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _totals(node)
     form = _form_at_hand(node)
     return node.formed(
@@ -98,4 +98,4 @@ def _totals(node):
         node.input_shape(i) != node.shape() for i in range(len(node.inputs))
     ):
         return None
-    return [batched_values.Total(node.make(*[v.total() for v in node.inputs])[0])]
+    return [batched_values.ReplicaSum(node.make(*[v.total() for v in node.inputs])[0])]

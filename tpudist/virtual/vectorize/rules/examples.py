@@ -83,14 +83,14 @@ def convolution_filter_gradient(node):
     if not (node.summed and node.is_uniform(1)):
         return None
     images, sizes, gradients = node.inputs
-    return [batched_values.Total(node.make(images.rows(), sizes.value, gradients.rows())[0])]
+    return [batched_values.ReplicaSum(node.make(images.rows(), sizes.value, gradients.rows())[0])]
 
 
 @rule("BiasAddGrad")
 def bias_gradient(node):
     """The gradient of a bias, a sum over examples; that of half floats is left to its kernel."""
     if node.summed:
-        return [batched_values.Total(node.make(node.inputs[0].rows())[0])]
+        return [batched_values.ReplicaSum(node.make(node.inputs[0].rows())[0])]
     if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
         return None
     rank = len(node.input_shape())
@@ -124,7 +124,7 @@ def product(node):
     if node.is_batch(0) and node.is_uniform(1) and not flip[0]:
         return node.rows(left.rows(), right.value)
     if node.summed and flip == [True, False]:
-        return [batched_values.Total(node.make(left.rows(), right.rows())[0])]
+        return [batched_values.ReplicaSum(node.make(left.rows(), right.rows())[0])]
     if node.op.inputs[0].dtype == tf.bfloat16 and not versions.MULTIPLIES_BFLOAT16_BATCHES:
         return None
     held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
@@ -188,5 +188,5 @@ def einsum(node):
         for term, value in zip(terms.split(","), node.inputs)
     ]
     if node.summed and all(term[0] == name for term in terms):
-        return [batched_values.Total(tf.einsum("%s->%s" % (",".join(terms), out), *held))]
+        return [batched_values.ReplicaSum(tf.einsum("%s->%s" % (",".join(terms), out), *held))]
     return node.found(tf.einsum("%s->%s" % (",".join(terms), name + out), *held))

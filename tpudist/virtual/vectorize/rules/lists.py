@@ -13,11 +13,11 @@ def _list(node, index, shape):
     held = node.inputs[index]
     if isinstance(held, batched_values.Lists):
         if held.shape != list(shape):
-            raise batched_values.NotJoined("a list of tensors of several shapes")
+            raise batched_values.NotBatchable("a list of tensors of several shapes")
         return held.value
     made = tensor_lists.emptied(held.value)
     if made is None:
-        raise batched_values.NotJoined("a list of tensors that were the same for every replica")
+        raise batched_values.NotBatchable("a list of tensors that were the same for every replica")
     return made
 
 
@@ -30,16 +30,16 @@ def _element(node, index):
     """An element for all replicas, and its shape for one."""
     value = node.inputs[index]
     if not isinstance(value, (batched_values.Batch, batched_values.Uniform)):
-        raise batched_values.NotJoined("an element of a list has a shape that only the run knows")
+        raise batched_values.NotBatchable("only the run knows the shape of an element of a list")
     shape = node.input_shape(index)
     if shape is None:
-        raise batched_values.NotJoined("an element of a list has a shape that only the run knows")
+        raise batched_values.NotBatchable("only the run knows the shape of an element of a list")
     return value.stacked(), shape
 
 
 def _index(node, index):
     if not node.is_uniform(index):
-        raise batched_values.NotJoined("replicas use different places of a list")
+        raise batched_values.NotBatchable("replicas use different places of a list")
     return node.inputs[index].value
 
 
@@ -123,7 +123,7 @@ def stack(node):
     """The elements along a new first axis."""
     held, (size, *shape) = node.inputs[0], node.shape() or [None]
     if size is None or shape != held.shape:
-        raise batched_values.NotJoined("the length of a list is known only when it runs")
+        raise batched_values.NotBatchable("the length of a list is known only when it runs")
     middle = [_index(node, 1)] if len(node.inputs) == 3 else []
     last = len(node.inputs) - 1
     (made,) = node.make(held.value, *middle, _shape_of(node, last, shape))

@@ -1,4 +1,4 @@
-"""What an op of a replica trace becomes when all replicas' batches are joined.
+"""What an op of a replica trace becomes when all replicas' batches are batched.
 
 A rule is a function of a `Node` that returns the batched values of the op's outputs,
 or None if it cannot say. Every rule gives for each replica what the op would
@@ -129,7 +129,7 @@ class Node:
         return all(isinstance(self.inputs[i], batched_values.Uniform) for i in indices)
 
     def joins_rows(self, index):
-        """Whether an input is broadcast to the output the same way when rows are joined."""
+        """Whether an input is broadcast to the output the same way when rows are batched."""
         shape, out = self.input_shape(index), self.shape()
         if self.is_uniform(index):
             return len(shape) < len(out) or shape[0] == 1

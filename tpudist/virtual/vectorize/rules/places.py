@@ -61,7 +61,7 @@ def segments(node):
         return None
     values, ids, number = node.inputs
     if node.summed and node.op.type == "UnsortedSegmentSum":
-        return [batched_values.Total(node.make(values.rows(), ids.rows(), number.value)[0])]
+        return [batched_values.ReplicaSum(node.make(values.rows(), ids.rows(), number.value)[0])]
     first = node.shape()[0]
     if node.count * first > min(tensor.dtype.max for tensor in node.op.inputs[1:]):
         return None
@@ -94,7 +94,7 @@ def scatter(node):
     "TensorScatterUpdate",
 )
 def scatter_into(node):
-    """Values that are put at places of an array, or joined with what is there."""
+    """Values that are put at places of an array, or batched with what is there."""
     if not _has_places(node, 1):
         return None
     array, places, values = node.inputs

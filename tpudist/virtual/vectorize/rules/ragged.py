@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize import batched_values, ragged_values, symbolic_shapes
-from tpudist.virtual.vectorize.ragged_values import Uneven
+from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules import elementwise, examples
 from tpudist.virtual.vectorize.rules.node import PASSES, rules_of
 from tpudist.virtual.vectorize.symbolic_shapes import Sizes, entries
 
-#: {op type: rule for inputs of which some are `Uneven`, or for a shape that is `Dims`}
+#: {op type: rule for inputs of which some are `Ragged`, or for a shape that is `Dims`}
 RULES = {}
 
 rule = rules_of(RULES)
@@ -30,37 +30,37 @@ def rests(node):
 def of_rows(node, sizes, *inputs):
     """Adds the op on rows; the batched values of its outputs."""
     return [
-        Uneven(node.count, rest, sizes, rows=made)
+        Ragged(node.count, rest, sizes, rows=made)
         for rest, made in zip(rests(node), node.make(*inputs))
     ]
 
 
 def by_row(node):
     """The op as it is, on all rows; its other inputs are the same for every replica."""
-    held = [value for value in node.inputs if isinstance(value, Uneven)]
+    held = [value for value in node.inputs if isinstance(value, Ragged)]
     if not held or rests(node) is None:
         return None
-    if not all(isinstance(v, (Uneven, batched_values.Uniform)) for v in node.inputs):
+    if not all(isinstance(v, (Ragged, batched_values.Uniform)) for v in node.inputs):
         return None
     sizes = held[0].sizes
     return of_rows(
         node,
         sizes,
         *[
-            ragged_values.equal(value, sizes) if isinstance(value, Uneven) else value.value
+            ragged_values.equal(value, sizes) if isinstance(value, Ragged) else value.value
             for value in node.inputs
         ],
     )
 
 
 def _all_uneven(node, *indices):
-    return all(isinstance(node.inputs[i], Uneven) for i in indices)
+    return all(isinstance(node.inputs[i], Ragged) for i in indices)
 
 
 def aligned(node, index, rank, sizes):
     """An input as it is broadcast to rows of `rank` axes; None if that is not known."""
     value, shape = node.inputs[index], node.input_shape(index)
-    if isinstance(value, Uneven):
+    if isinstance(value, Ragged):
         return ragged_values.spread(value, sizes) if len(value.shape) == rank else None
     if shape is None or (len(shape) == rank and shape[0] != 1):
         return None
@@ -81,7 +81,7 @@ def unary(node):
 @rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
 def broadcast(node):
     """Element by element, on inputs that are broadcast."""
-    rest, held = rests(node), [value for value in node.inputs if isinstance(value, Uneven)]
+    rest, held = rests(node), [value for value in node.inputs if isinstance(value, Ragged)]
     sizes = ragged_values.met(held) if rest and held else None
     if sizes is None:
         return None
@@ -151,7 +151,7 @@ def tile(node):
     if not found or not isinstance(found[0], Sizes) or rests(node) is None:
         return None
     rows = aligned(node, 0, len(found), found[0])
-    if rows is None or isinstance(node.inputs[0], Uneven):
+    if rows is None or isinstance(node.inputs[0], Ragged):
         return None
     first = found[0].total() if isinstance(node.inputs[0], batched_values.Uniform) else 1
     return _made(node, tf.tile(rows, tf.stack([first] + found[1:])), found[0])
@@ -160,7 +160,7 @@ def tile(node):
 def _made(node, rows, sizes):
     rest = rests(node)[0]
     rows.set_shape([None] + rest)
-    return [Uneven(node.count, rest, sizes, rows=rows)]
+    return [Ragged(node.count, rest, sizes, rows=rows)]
 
 
 @rule("Pad", "PadV2", "MirrorPad")
@@ -172,7 +172,7 @@ def pad(node):
 
 @rule("ConcatV2")
 def concatenate(node):
-    """Rows that are joined with others."""
+    """Rows that are batched with others."""
     axis, last = node.constant(len(node.inputs) - 1), len(node.inputs) - 1
     if axis is None or not _all_uneven(node, *range(last)):
         return None
@@ -181,7 +181,7 @@ def concatenate(node):
 
 @rule("Pack")
 def pack(node):
-    """Rows that are joined along a new axis."""
+    """Rows that are batched along a new axis."""
     if not _all_uneven(node, *range(len(node.inputs))):
         return None
     return by_row(node) if node.op.get_attr("axis") % (len(node.inputs[0].shape) + 1) else None
@@ -207,7 +207,7 @@ def split(node):
 def reshape(node):
     """Rows under another shape, or divided into more rows."""
     value, rest, target = node.inputs[0], rests(node), entries(node.inputs[1])
-    if not isinstance(value, Uneven) or not rest or not target:
+    if not isinstance(value, Ragged) or not rest or not target:
         return None
     before, after = [int(tf.TensorShape(s).num_elements()) for s in (value.shape[1:], rest[0])]
     if not before or not after:
@@ -216,7 +216,7 @@ def reshape(node):
     if target[0] != -1 and not symbolic_shapes.is_one(target[0], sizes):
         return None
     rows = tf.reshape(value.rows(), constants.constant([-1] + rest[0]))
-    return [Uneven(node.count, rest[0], sizes, rows=rows)]
+    return [Ragged(node.count, rest[0], sizes, rows=rows)]
 
 
 @rule("ExpandDims")
@@ -248,7 +248,7 @@ def strided_slice(node):
     gradient = node.op.type == "StridedSliceGrad"
     bounds = node.inputs[1:4]
     value = node.inputs[4 if gradient else 0]
-    if not isinstance(value, Uneven) or not node.is_uniform(1, 2, 3) or rests(node) is None:
+    if not isinstance(value, Ragged) or not node.is_uniform(1, 2, 3) or rests(node) is None:
         return None
     if not _takes_all_rows(node, bounds):
         return None
@@ -278,7 +278,7 @@ def _takes_all_rows(node, bounds):
 def slice_(node):
     """A slice of each row."""
     begin, size, value = node.constant(1), entries(node.inputs[2]), node.inputs[0]
-    if begin is None or not size or begin[0] or not isinstance(value, Uneven):
+    if begin is None or not size or begin[0] or not isinstance(value, Ragged):
         return None
     if rests(node) is None or isinstance(size[0], int) and size[0] != -1:
         return None

@@ -8,13 +8,13 @@ from tpudist.virtual import constants
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import segments
 from tpudist.virtual.vectorize import batched_values, ragged_values
-from tpudist.virtual.vectorize.ragged_values import Uneven
+from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules.ragged import by_row, is_inside, of_rows, rests, rule
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Sizes, entries
 
 
 def _total(node, *inputs):
-    return [batched_values.Total(node.make(*inputs)[0])]
+    return [batched_values.ReplicaSum(node.make(*inputs)[0])]
 
 
 @rule("Sum", "Mean")
@@ -23,7 +23,7 @@ def reduction(node):
     if isinstance(node.inputs[1], Axes):
         return _reduced_to(node, node.inputs[1].target)
     axes = node.constant(1)
-    if not isinstance(node.inputs[0], Uneven) or axes is None:
+    if not isinstance(node.inputs[0], Ragged) or axes is None:
         return None
     if is_inside(node, axes):
         return by_row(node)
@@ -53,7 +53,7 @@ def _by_owner(rows, value):
 def _reduced_to(node, target):
     """The sum that brings a gradient to the shape `target`; see `symbolic_shapes.Axes`."""
     value = node.inputs[0]
-    if not isinstance(value, Uneven) or any(isinstance(n, Sizes) for n in target[1:]):
+    if not isinstance(value, Ragged) or any(isinstance(n, Sizes) for n in target[1:]):
         return None
     missing = len(value.shape) - len(target)
     padded = [1] * missing + target
@@ -66,7 +66,7 @@ def _reduced_to(node, target):
         return None
     if node.summed:
         found = tf.reduce_sum(value.rows(), [0] + inner)
-        return [batched_values.Total(tf.reshape(found, constants.constant(target)))]
+        return [batched_values.ReplicaSum(tf.reshape(found, constants.constant(target)))]
     if node.op.outputs[0].dtype not in (tf.float32, tf.float64):
         return None
     found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
@@ -79,16 +79,16 @@ def _to_rows(node, value, target, inner):
     if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:
         return None
     rows = tf.reduce_sum(value.rows(), inner, keepdims=True) if inner else value.rows()
-    summed = Uneven(node.count, target[1:], value.sizes, rows=rows)
+    summed = Ragged(node.count, target[1:], value.sizes, rows=rows)
     rows = ragged_values.gathered(summed, sizes)
-    return [Uneven(node.count, target[1:], sizes, rows=rows)]
+    return [Ragged(node.count, target[1:], sizes, rows=rows)]
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
 def convolution_filter_gradient(node):
     """The gradient of a convolution for its filter, a sum over examples."""
     images, size, gradients = node.inputs
-    both = isinstance(images, Uneven) and isinstance(gradients, Uneven)
+    both = isinstance(images, Ragged) and isinstance(gradients, Ragged)
     if not (both and node.summed and node.is_uniform(1)):
         return None
     given = ragged_values.equal(gradients, images.sizes)
@@ -106,9 +106,9 @@ def product(node):
     """A product of matrices: of examples and weights, or of their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
-    if isinstance(left, Uneven) and node.is_uniform(1) and not flip[0]:
+    if isinstance(left, Ragged) and node.is_uniform(1) and not flip[0]:
         return by_row(node)
-    both = isinstance(left, Uneven) and isinstance(right, Uneven)
+    both = isinstance(left, Ragged) and isinstance(right, Ragged)
     if both and node.summed and flip == [True, False]:
         return _total(node, left.rows(), ragged_values.equal(right, left.sizes))
     return None
@@ -122,15 +122,15 @@ def products(node):
     rank = len(rests(node)[0]) + 1
     if node.is_uniform(1) and len(node.input_shape(1) or ()) == 2:
         return _by_one_matrix(node)
-    if len({value.sizes.key for value in node.inputs if isinstance(value, Uneven)}) > 1:
+    if len({value.sizes.key for value in node.inputs if isinstance(value, Ragged)}) > 1:
         return None
     for i, value in enumerate(node.inputs):
-        shape = value.shape if isinstance(value, Uneven) else node.input_shape(i)
-        if shape is None or len(shape) < 3 and isinstance(value, Uneven):
+        shape = value.shape if isinstance(value, Ragged) else node.input_shape(i)
+        if shape is None or len(shape) < 3 and isinstance(value, Ragged):
             return None
-        if len(shape) == rank and not (isinstance(value, Uneven) or shape[0] == 1):
+        if len(shape) == rank and not (isinstance(value, Ragged) or shape[0] == 1):
             return None
-        if isinstance(value, Uneven) and len(shape) != rank:
+        if isinstance(value, Ragged) and len(shape) != rank:
             return None
     return by_row(node)
 
@@ -143,7 +143,7 @@ def _by_one_matrix(node):
     flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
     found = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
     rows = tf.reshape(found, constants.constant([-1] + rests(node)[0]))
-    return [Uneven(node.count, rests(node)[0], left.sizes, rows=rows)]
+    return [Ragged(node.count, rests(node)[0], left.sizes, rows=rows)]
 
 
 @rule("Einsum")
@@ -152,7 +152,7 @@ def einsum(node):
     equation = node.op.get_attr("equation").decode().replace(" ", "")
     terms, out = equation.split("->")
     terms = terms.split(",")
-    held = [isinstance(value, Uneven) for value in node.inputs]
+    held = [isinstance(value, Ragged) for value in node.inputs]
     first = {term[0] for term, uneven in zip(terms, held) if uneven and term}
     if len(first) != 1 or not first <= set(string.ascii_letters):
         return None
@@ -178,7 +178,7 @@ def places(node):
         return None
     if isinstance(value, batched_values.Batch):
         return _places_of_batch(node, value) if value.shape else None
-    if not isinstance(value, Uneven):
+    if not isinstance(value, Ragged):
         return None
     owners, sizes = value.sizes.owners(), value.sizes.tensor()
     (found,) = node.make(value.rows())
@@ -189,7 +189,7 @@ def places(node):
     made = ragged_values.unknown(
         lambda: tf.math.unsorted_segment_sum(ones, owners, node.count), owners
     )
-    return [Uneven(node.count, rests(node)[0], made, rows=own)]
+    return [Ragged(node.count, rests(node)[0], made, rows=own)]
 
 
 def _places_of_batch(node, value):
@@ -204,7 +204,7 @@ def _places_of_batch(node, value):
             lambda: tf.reduce_sum(tf.cast(held, tf.int32), list(range(1, len(held.shape)))),
             tf.cast(found[:, 0], tf.int32),
         )
-        made = Uneven(node.count, rests(node)[0], sizes, rows=found[:, 1:])
+        made = Ragged(node.count, rests(node)[0], sizes, rows=found[:, 1:])
         if not is_free:
             return [made]
         graph._tpudist_places[held] = made
@@ -218,9 +218,9 @@ def gather(node):
     axis = node.constant(2) if len(node.inputs) > 2 else 0
     if axis is None or node.op.get_attr("batch_dims") or rests(node) is None:
         return None
-    if isinstance(table, Uneven) and node.is_uniform(1):
+    if isinstance(table, Ragged) and node.is_uniform(1):
         return by_row(node) if int(axis) % len(table.shape) else None
-    if int(axis) or not isinstance(taken, Uneven):
+    if int(axis) or not isinstance(taken, Ragged):
         return None
     if node.is_uniform(0):
         return by_row(node)
@@ -228,12 +228,12 @@ def gather(node):
     if rows is None:
         return None
     rest = [each.value for each in node.inputs[2:]]
-    size = table.sizes if isinstance(table, Uneven) else table.shape[0]
+    size = table.sizes if isinstance(table, Ragged) else table.shape[0]
     return of_rows(node, taken.sizes, rows, _shifted(taken, size), *rest)
 
 
 def _own_rows(value):
-    if isinstance(value, Uneven) or isinstance(value, batched_values.Batch) and value.shape:
+    if isinstance(value, Ragged) or isinstance(value, batched_values.Batch) and value.shape:
         return value.rows()
     return None
 
@@ -268,7 +268,7 @@ def _beside(taken, numbers):
 def segment_sum(node):
     """The gradient of a table or of rows that were taken."""
     values, taken, size = node.inputs
-    if not isinstance(values, Uneven) or not isinstance(taken, Uneven) or len(taken.shape) != 1:
+    if not isinstance(values, Ragged) or not isinstance(taken, Ragged) or len(taken.shape) != 1:
         return None
     given = ragged_values.equal(values, taken.sizes)
     if node.summed and node.is_uniform(2):

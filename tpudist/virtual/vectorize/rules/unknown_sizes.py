@@ -1,12 +1,12 @@
 """Which rule an op gets where sizes are known only when it runs."""
 
 from tpudist.virtual.vectorize import batched_values
-from tpudist.virtual.vectorize.ragged_values import Uneven
+from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules import dims, ragged
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims
 
 #: The batched values that these rules are for.
-UNEVEN = (Axes, Dims, Uneven)
+UNEVEN = (Axes, Dims, Ragged)
 
 #: Ops whose output has a number of rows that only the run knows, whatever they are given.
 SELECTING = ("Where",)
@@ -21,12 +21,12 @@ def of_unknown_sizes(node):
     Some of its inputs are held as `UNEVEN` says, or its type is one of `SELECTING`.
     """
     for value in node.inputs:
-        if isinstance(value, batched_values.Each) and not isinstance(value, Axes):
+        if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
             return None
         if isinstance(value, batched_values.Lists):
             return None
     first, second, others = dims.RULES, ragged.RULES, ragged.OF_SHAPES
-    rows = any(isinstance(value, (Axes, Uneven)) for value in node.inputs)
+    rows = any(isinstance(value, (Axes, Ragged)) for value in node.inputs)
     if rows or node.op.type in SELECTING:
         first, second, others = ragged.RULES, dims.RULES, _OF_VALUES
     found = first[node.op.type](node) if node.op.type in first else None

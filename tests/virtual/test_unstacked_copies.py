@@ -91,7 +91,7 @@ def test_a_replica_function_that_needs_handles_of_its_own(replica):
     np.testing.assert_allclose(held(strategy, variable), left, rtol=1e-6)
 
 
-def test_a_function_that_reads_a_variable_is_joined_with_it():
+def test_a_function_that_reads_a_variable_is_batched_with_it():
     strategy, variable = in_rows()
     inner = tf.function(lambda x: variable * x + 1.0)
     np.testing.assert_array_equal(stepped(strategy, lambda x: inner(x)), VALUES**2 + 1.0)

@@ -1,4 +1,4 @@
-"""Programs whose replicas are joined give each replica its own values.
+"""Programs whose replicas are batched give each replica its own values.
 
 The oracle is TensorFlow, run on each replica's share alone.
 """
@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 from tpudist.tfcompat import versions
-from tpudist.virtual.vectorize import batched_graph, batching, rules
+from tpudist.virtual import vectorize
+from tpudist.virtual.vectorize import batched_graph, rules
 
 if not versions.TRACE_ONCE:
     pytest.skip(
@@ -16,8 +17,8 @@ if not versions.TRACE_ONCE:
     )
 
 from tests.virtual import converted_cases
+from tests.virtual.batching_cases import CASES, SUMS, images, kernel, labels
 from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
-from tests.virtual.joining_cases import CASES, SUMS, images, kernel, labels
 from tpudist.virtual.vectorize.rules import converted
 
 
@@ -27,17 +28,17 @@ def strategy():
 
 
 @pytest.fixture
-def joined(monkeypatch):
+def batched(monkeypatch):
     """The op types of the programs that were traced, with what they became."""
-    seen, join = [], batching.join
+    seen, batch_segments = [], vectorize.batch_segments
 
     def note(program, cut, known):
-        found = join(program, cut, known)
+        found = batch_segments(program, cut, known)
         types = {op.type for stage in cut if stage for op in stage.body}
         seen.append((found is not None, types))
         return found
 
-    monkeypatch.setattr(batching, "join", note)
+    monkeypatch.setattr(vectorize, "batch_segments", note)
     return seen
 
 
@@ -47,15 +48,15 @@ NEWLY_CONVERTED = {"ClipByValue", "EnsureShape", "TopKV2"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(CASES))
-def test_each_replica_gets_its_own_values(strategy, joined, case):
+def test_each_replica_gets_its_own_values(strategy, batched, case):
     check(strategy, CASES[case], shares(4, 6))
-    assert [was for was, _ in joined] == [True], "not joined"
+    assert [was for was, _ in batched] == [True], "not batched"
     apart = {found.op_type for found in strategy.extended.explanations[-1].record.apart}
     assert not apart & set(rules.RULES) - NEWLY_CONVERTED
 
 
 @pytest.mark.parametrize("case", sorted(SUMS))
-def test_a_sum_over_replicas_is_that_of_their_values(strategy, joined, case):
+def test_a_sum_over_replicas_is_that_of_their_values(strategy, batched, case):
     values, fn = shares(4, 6), SUMS[case]
 
     def replica(x):
@@ -64,7 +65,7 @@ def test_a_sum_over_replicas_is_that_of_their_values(strategy, joined, case):
     expected = sum(tf.convert_to_tensor(fn(tf.constant(v))).numpy() for v in values)
     for (found,) in run(strategy, replica, values):
         np.testing.assert_allclose(found, expected, 1e-4)
-    assert [was for was, _ in joined] == [True], "not joined"
+    assert [was for was, _ in batched] == [True], "not batched"
 
 
 def looked_up(table):
@@ -88,9 +89,9 @@ def test_every_rule_has_a_case():
     assert with_rule - set().union(*found) == set()
 
 
-def test_what_a_variable_holds_is_gathered(strategy, joined):
+def test_what_a_variable_holds_is_gathered(strategy, batched):
     check(strategy, looked_up(tf.Variable(kernel(6, 2))), shares(4, 6))
-    assert [was for was, _ in joined] == [True], "not joined"
+    assert [was for was, _ in batched] == [True], "not batched"
 
 
 def _products(x):
@@ -112,18 +113,18 @@ def _products(x):
     ],
     ids=["filter", "dilation", "unique", "two sizes", "cond", "while", "norm"],
 )
-def test_an_op_without_a_rule_is_done_for_each(strategy, joined, fn):
+def test_an_op_without_a_rule_is_done_for_each(strategy, batched, fn):
     check(strategy, fn, shares(4, 6))
-    assert [was for was, _ in joined] == [True], "not joined"
+    assert [was for was, _ in batched] == [True], "not batched"
 
 
-def test_a_random_op_is_done_once_per_replica(strategy, joined):
+def test_a_random_op_is_done_once_per_replica(strategy, batched):
     found = run(strategy, lambda x: tf.random.uniform([8]), shares(1))
-    assert joined[0][0]
+    assert batched[0][0]
     assert np.shape(found) == (CORES, 1, 8)
 
 
-def test_replicas_update_their_own_variables(strategy, joined):
+def test_replicas_update_their_own_variables(strategy, batched):
     with strategy.scope():
         seen = tf.Variable(
             tf.zeros([6]),
@@ -140,21 +141,21 @@ def test_replicas_update_their_own_variables(strategy, joined):
     found = run(strategy, replica, values)
     np.testing.assert_allclose([replica for (replica,) in found], 2 * values.sum(1), 1e-5)
     np.testing.assert_allclose(seen.numpy(), values.sum((0, 1)), 1e-5)
-    assert joined[0][0]
+    assert batched[0][0]
 
 
-def test_a_variable_of_nobody_is_updated_by_every_replica(strategy, joined):
+def test_a_variable_of_nobody_is_updated_by_every_replica(strategy, batched):
     count = tf.Variable(0.0)
     run(strategy, lambda x: count.assign_add(x[0]), np.ones([CORES, 1], np.float32))
-    assert joined[0][0]
+    assert batched[0][0]
     assert count.numpy() == CORES
 
 
-def test_shapes_that_only_the_run_knows_are_done_for_each(strategy, joined):
+def test_shapes_that_only_the_run_knows_are_done_for_each(strategy, batched):
     dataset = tf.data.Dataset.range(4 * CORES).batch(4 * CORES)
     elements = iter(strategy.experimental_distribute_dataset(dataset))
     found = tf.function(lambda: strategy.run(lambda x: tf.reduce_sum(x), args=(next(elements),)))()
-    assert [was for was, _ in joined] == [True]
+    assert [was for was, _ in batched] == [True]
     assert [part.numpy() for part in strategy.experimental_local_results(found)] == [6, 22, 38, 54]
 
 
@@ -182,10 +183,10 @@ def _checked(x):
     [(_matmul_gradient, ()), (_masked, ()), (_checked, {"If", "Assert"})],
     ids=["gradient of a product", "boolean_mask", "assert"],
 )
-def test_what_cannot_be_joined_steps_aside(strategy, monkeypatch, fn, kept_apart):
-    seen, for_each = set(), batched_graph.JoinedGraph._for_each
+def test_what_cannot_be_batched_steps_aside(strategy, monkeypatch, fn, kept_apart):
+    seen, for_each = set(), batched_graph.BatchedGraph._for_each
     monkeypatch.setattr(
-        batched_graph.JoinedGraph,
+        batched_graph.BatchedGraph,
         "_for_each",
         lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
     )
@@ -216,7 +217,7 @@ PUT = {
 
 
 @pytest.mark.parametrize("name", sorted(PUT))
-def test_a_place_that_is_out_of_bounds_is_not_another_replicas(strategy, joined, name):
+def test_a_place_that_is_out_of_bounds_is_not_another_replicas(strategy, batched, name):
     places = np.arange(CORES, dtype=np.int32)
     check(strategy, PUT[name], places)
     apart = strategy.extended.explanations[-1].record.apart
@@ -230,8 +231,8 @@ def test_a_place_that_is_out_of_bounds_is_not_another_replicas(strategy, joined,
             run(strategy, PUT[name], places)
 
 
-def test_effects_of_a_step_that_is_joined_happen_replica_by_replica(strategy, joined):
-    """Between two effects on one variable, all is done per replica; the rest is joined."""
+def test_effects_of_a_step_that_is_batched_happen_replica_by_replica(strategy, batched):
+    """Between two effects on one variable, all is done per replica; the rest is batched."""
     first, second = tf.Variable(0.0), tf.Variable(0.0)
     values = shares(4, 6)
 
@@ -249,4 +250,4 @@ def test_effects_of_a_step_that_is_joined_happen_replica_by_replica(strategy, jo
         total += y
         chain += np.tanh(total) * 3.0 * total
         np.testing.assert_allclose([got, doubled], [chain + y, 2 * y], 1e-4)
-    assert joined[0][0]
+    assert batched[0][0]

@@ -1,4 +1,4 @@
-"""Steps in a loop are joined too where a tf.function is not yet traced once (1.14 to 2.3).
+"""Steps in a loop are batched too where a tf.function is not yet traced once (1.14 to 2.3).
 
 The oracle is TensorFlow, run on each replica's share alone.
 """
@@ -17,9 +17,9 @@ from tpudist.core import adapter
 from tpudist.tfcompat import distributed, versions
 
 if versions.TRACE_ONCE or not versions.TRACES_AS_FIRST:
-    pytest.skip("from 2.4 on a function does the same; 1.13 joins none", allow_module_level=True)
+    pytest.skip("from 2.4 on a function does the same; 1.13 batches none", allow_module_level=True)
 
-from tests.virtual import joining_cases
+from tests.virtual import batching_cases
 from tpudist.virtual.vectorize.rules import elementwise
 
 CORES = 4
@@ -27,8 +27,8 @@ CORES = 4
 _EACH = elementwise.UNARY + elementwise.BROADCAST + elementwise.SAME_SHAPE
 
 #: {name: function of x}: the cases of ops that work element by element are one.
-CASES = {name: fn for name, fn in joining_cases.CASES.items() if name not in _EACH}
-CASES["element by element"] = lambda x: [joining_cases.CASES[name](x) for name in _EACH]
+CASES = {name: fn for name, fn in batching_cases.CASES.items() if name not in _EACH}
+CASES["element by element"] = lambda x: [batching_cases.CASES[name](x) for name in _EACH]
 
 _v1 = tf.compat.v1
 
@@ -106,7 +106,7 @@ def test_each_replica_gets_its_own_values(strategy, case):
 
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
 def test_control_flow(strategy, fn):
-    check(strategy, lambda x: fn(x, joining_cases.kernel(6, 6) - 0.1), shares())
+    check(strategy, lambda x: fn(x, batching_cases.kernel(6, 6) - 0.1), shares())
 
 
 @pytest.mark.parametrize("shift", [-1, 0, 2])
@@ -118,7 +118,7 @@ def test_replicas_take_one_of_several_branches(strategy, shift):
 @pytest.mark.parametrize("fn", flow_cases.FUNCTIONS, ids=lambda fn: fn.__name__)
 def test_gradients_of_control_flow(strategy, fn):
     def gradients(x):
-        weights = joining_cases.kernel(6, 6) - 0.1
+        weights = batching_cases.kernel(6, 6) - 0.1
         return tf.gradients(tf.reduce_sum(fn(x, weights) ** 2), [x, weights])
 
     check(strategy, gradients, shares())
@@ -134,7 +134,7 @@ def test_gradients_of_branches(strategy, name):
     *branches, _ = flow_cases.DIFFERENTIABLE[name]
 
     def gradients(x):
-        weights = joining_cases.kernel(6, 6)
+        weights = batching_cases.kernel(6, 6)
         one, other = [functools.partial(each, x, weights) for each in branches]
         return tf.gradients(tf.reduce_sum(tf.cond(x[0, 0] > 0.5, one, other) ** 2), x)
 

@@ -1,4 +1,4 @@
-"""Branches, loops and calls are joined inside, and give each replica its own values.
+"""Branches, loops and calls are batched inside, and give each replica its own values.
 
 The oracle is TensorFlow, run on each replica's share alone.
 """
@@ -16,6 +16,7 @@ if not versions.TRACE_ONCE:
         "before 2.4 the replica function is traced once per replica", allow_module_level=True
     )
 
+from tests.virtual.batching_cases import kernel
 from tests.virtual.flow_cases import (
     APART,
     DIFFERENTIABLE,
@@ -28,7 +29,6 @@ from tests.virtual.flow_cases import (
     until_large_or_done,
 )
 from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
-from tests.virtual.joining_cases import kernel
 from tpudist.virtual.vectorize import batched_graph
 
 
@@ -40,16 +40,16 @@ def strategy():
 @pytest.fixture
 def apart(monkeypatch):
     """The types of the ops that were done once per replica."""
-    seen, for_each = set(), batched_graph.JoinedGraph._for_each
+    seen, for_each = set(), batched_graph.BatchedGraph._for_each
     monkeypatch.setattr(
-        batched_graph.JoinedGraph,
+        batched_graph.BatchedGraph,
         "_for_each",
         lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
     )
     return seen
 
 
-joined_inside = pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
+batched_inside = pytest.mark.parametrize("fn", FUNCTIONS, ids=lambda fn: fn.__name__)
 _FLOW = {
     "Case",
     "StatelessCase",
@@ -62,8 +62,8 @@ _FLOW = {
 }
 
 
-@joined_inside
-def test_control_flow_is_joined_inside(strategy, apart, fn):
+@batched_inside
+def test_control_flow_is_batched_inside(strategy, apart, fn):
     weights = tf.Variable(kernel(6, 6) - 0.1)
     check(strategy, lambda x: fn(x, weights.read_value()), shares(4, 6))
     check(strategy, lambda x: fn(x, weights), shares(4, 6))
@@ -71,8 +71,8 @@ def test_control_flow_is_joined_inside(strategy, apart, fn):
 
 
 @pytest.mark.slow
-@joined_inside
-def test_gradients_of_control_flow_are_joined(strategy, apart, fn):
+@batched_inside
+def test_gradients_of_control_flow_are_batched(strategy, apart, fn):
     def gradients(x):
         weights = kernel(6, 6) - 0.1
         with tf.GradientTape() as tape:
@@ -96,7 +96,7 @@ def test_gradients_of_control_flow_are_joined(strategy, apart, fn):
         assert not apart & _FLOW
 
 
-@pytest.mark.parametrize("divide", [False, True], ids=["joined", "may fail"])
+@pytest.mark.parametrize("divide", [False, True], ids=["batched", "may fail"])
 def test_replicas_leave_a_loop_at_different_times(strategy, apart, divide):
     values = shares(4, 6) * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
     check(strategy, lambda x: until_large(x, divide), values)
@@ -173,11 +173,11 @@ def test_gradients_of_a_loop_that_replicas_leave_at_different_times(
 
 @pytest.mark.parametrize("name", sorted(APART))
 def test_replicas_take_different_branches(strategy, apart, name):
-    one, other, joins = APART[name]
+    one, other, batches = APART[name]
     values = shares(4, 6)
     assert len(set(values[:, 0, 0] > 0.5)) == 2
     check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), values)
-    assert ("StatelessIf" in apart) == (not joins)
+    assert ("StatelessIf" in apart) == (not batches)
 
 
 @pytest.mark.parametrize("shift", [-1, 0, 2])
@@ -207,9 +207,9 @@ def _gradients(fn, condition):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
 def test_gradients_of_branches_that_differ(strategy, apart, name):
-    *branches, joins = DIFFERENTIABLE[name]
+    *branches, batches = DIFFERENTIABLE[name]
     check(strategy, _gradients(branches, lambda x: x[0, 0] > 0.5), shares(4, 6))
-    assert bool(apart & _FLOW) == (not joins)
+    assert bool(apart & _FLOW) == (not batches)
 
 
 @pytest.mark.slow
