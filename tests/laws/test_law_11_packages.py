@@ -48,6 +48,9 @@ DOORS = {"__init__", "tools.__init__"}
 
 LARGEST = 0.25
 
+#: Its ``__init__`` has all that the rest of the virtual TPU may name.
+VECTORIZE = "tpudist.virtual.vectorize"
+
 
 def room(path):
     """The package, the module of the top level, or the tool that a file belongs to."""
@@ -119,6 +122,44 @@ def test_nothing_runs_back_up():
             "%s:%d imports %s, which stands above" % (path, line, other)
             for path in found
             for line, other in runs_up(source.tree(path), path)
+        ]
+    )
+
+
+def inside_vectorize(tree, path):
+    """(line, name) of each import of a module of ``virtual/vectorize`` past its door."""
+    for node in ast.walk(tree):
+        for name in source.imports(node, path):
+            if name.startswith(VECTORIZE + ".") and name[len(VECTORIZE) + 1 :] in _vectorize():
+                yield node.lineno, name
+
+
+def _vectorize():
+    folder = os.path.join(source.ROOT, *VECTORIZE.split("."))
+    return {name.partition(".")[0] for name in os.listdir(folder)}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tpudist.virtual.vectorize import batching",
+        "from tpudist.virtual.vectorize.batching import batch_segments",
+    ],
+)
+def test_rule_sees_who_passes_the_door(code):
+    assert list(inside_vectorize(ast.parse(code), "tpudist/virtual/replicas/program.py"))
+
+
+def test_vectorize_is_entered_by_its_door():
+    """Who reads virtual for what it means reads no more of it."""
+    outside = [
+        path for path in source.package() if not path.startswith("tpudist/virtual/vectorize/")
+    ]
+    source.hold(
+        [
+            "%s:%d imports %s" % (path, line, name)
+            for path in outside
+            for line, name in inside_vectorize(source.tree(path), path)
         ]
     )
 

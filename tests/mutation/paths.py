@@ -8,13 +8,14 @@ import tensorflow as tf
 
 from tpudist.virtual import extended, reductions
 from tpudist.virtual.replicas import merge, program, segment_calls, uniformity, unstacked_copies
-from tpudist.virtual.trace import effects, segments
+from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import splits, stacked_copies, uniform_updates
 from tpudist.virtual.vectorize import (
     batched_values,
     divergent_branches,
     divergent_values,
     optionals,
+    serialized,
     stacked_variables,
 )
 
@@ -27,8 +28,8 @@ REDUCE, VARIABLES = "tests/conformance/test_reduce.py", "tests/virtual/test_vari
 APART, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_updates.py"
 PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/test_effects.py"
 BATCHED, PROGRAM = "tests/virtual/test_batching.py", "tests/virtual/test_program.py"
-ROWS, LENT = "tests/virtual/test_stacked_copies.py", "tests/virtual/test_unstacked_copies.py"
-RANDOM, FLOW = "tests/virtual/test_random_numbers.py", "tests/virtual/test_batched_control_flow.py"
+ROWS, UNSTACKED = "tests/virtual/test_stacked_copies.py", "tests/virtual/test_unstacked_copies.py"
+RANDOM, FLOW = "tests/virtual/test_random_numbers.py", "tests/virtual/test_control_flow.py"
 
 
 def _constant(value):
@@ -148,10 +149,24 @@ MUTANTS = [
     Mutant(
         "rows are assigned in another order", stacked_variables, "_parts", _others_reversed, [ROWS]
     ),
-    Mutant("a copy reads another row", stacked_copies.Rows, "read", _next_row, [ROWS]),
-    Mutant("a copy is stored in another row", stacked_copies.Rows, "store", _next_row, [ROWS]),
-    Mutant("a copy is lent as it was", unstacked_copies.LentCopies, "load", _constant([]), [LENT]),
-    Mutant("a lent copy is lost", unstacked_copies.LentCopies, "take_back", _constant([]), [LENT]),
+    Mutant("a copy reads another row", stacked_copies.StackedCopies, "read", _next_row, [ROWS]),
+    Mutant(
+        "a copy is stored in another row", stacked_copies.StackedCopies, "store", _next_row, [ROWS]
+    ),
+    Mutant(
+        "a copy is unstacked as it was",
+        unstacked_copies.UnstackedCopies,
+        "load",
+        _constant([]),
+        [UNSTACKED],
+    ),
+    Mutant(
+        "an unstacked copy is lost",
+        unstacked_copies.UnstackedCopies,
+        "take_back",
+        _constant([]),
+        [UNSTACKED],
+    ),
     Mutant(
         "an update of parts is the first one's",
         extended.VirtualExtended,
@@ -160,7 +175,7 @@ MUTANTS = [
         [APART],
     ),
     Mutant("effects are dropped", segments, "cut", _no_effects, [EFFECTS, VARIABLES]),
-    Mutant("replicas interleave", effects, "island", _constant(set()), [EFFECTS]),
+    Mutant("replicas interleave", serialized, "ops", _constant(set()), [EFFECTS]),
     Mutant(
         "replicas draw the same numbers", program.replica_seeds, "number", _constant({}), [RANDOM]
     ),

@@ -1,22 +1,24 @@
 """The virtual TPU: N cores of a slice on one real device.
 
-A replica function is traced once (:mod:`program`), cut where replicas meet
-(:mod:`segments`), and its segments are called with all replicas' batches batched
-(:mod:`batching`). To change: how N replicas are computed; what users see belongs to core.
+A replica function is traced once (:mod:`replicas`), cut into segments where replicas meet
+(:mod:`trace`), and each segment is called: once for all replicas (:mod:`vectorize`), or once
+per replica, which is what it means. :mod:`variables` and :mod:`input` store and feed what the
+replicas have of their own; :mod:`extended` is what a strategy sees of all this.
 
-    slice           the described TPU: cores and hosts that exist in name only
-    replica         one of N copies of a function; its id is symbolic in a trace
-    trace           the graph of a replica function, for all replicas
-    merge           where replicas meet (``merge_call``); cross-replica code runs once
-    segment         the ops between two merges of a trace
-    batched value   how one tensor of a trace is held for all replicas: uniform
-                    (the same), batch (stacked or as rows), total (the sum), each (N tensors),
-                    lists (one tensor list with the elements of all), optionals (one of all)
-    batching         calling a segment once for all replicas
-    batching rule   what an op becomes when it is batched
-    apart           said of an op that is done once per replica between batched ones
-    island          ops that each replica does before the next one does them, because
-                    replicas share what they change
-    stored once     said of a variable with one copy, which all replicas read
-    lockstep        before 2.4 and in graphs: one trace per replica; they meet at merges
+``TPUDIST_VECTORIZE=0`` leaves ``vectorize`` out: slower, with the same numbers. To change: how
+N replicas are computed; what users see belongs to core.
+
+    slice             the described TPU: cores and hosts that exist in name only
+    replica           one of N copies of a function; its id is symbolic in a trace
+    trace             the graph of a replica function, for all replicas
+    merge             where replicas meet (``merge_call``); cross-replica code runs once
+    segment           the ops between two merges of a trace
+    batched value     what is held of a tensor of the trace for all replicas: uniform (the same
+                      for all), batch (one tensor, stacked or as rows), replica sum, per-replica
+                      tensors (N of them), lists, optionals, ragged (unequal numbers of rows)
+    batching rule     what an op becomes when its segment is done for all replicas at once
+    serialized ops    ops that each replica does before the next one does them, because
+                      replicas share what they change
+    stored once       said of a variable with one copy, which all replicas read
+    per-replica trace before 2.4 and in graphs: one trace per replica; they meet at merges
 """

@@ -46,11 +46,12 @@ def divide(extended: Any, whole: Any) -> Any:
     count = extended._num_replicas_in_sync
     if graphs.is_eager(whole) and are_worth_it(extended):
         rows, *rest = whole.shape.as_list()
-        return Rows(RowsSpec(count, tf.TensorSpec([rows // count, *rest], whole.dtype)), whole)
+        part = tf.TensorSpec([rows // count, *rest], whole.dtype)
+        return PackedValue(PackedValueSpec(count, part), whole)
     return distributed.per_replica(extended, tf.split(whole, count))
 
 
-class RowsSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  # type: ignore[misc]
+class PackedValueSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  # type: ignore[misc]
     """The type of such a value as a function's argument.
 
     Args:
@@ -63,7 +64,7 @@ class RowsSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  
     def __init__(self, count: int, spec: Any) -> None:
         self._count, self._spec = count, spec
 
-    value_type = property(lambda self: Rows)
+    value_type = property(lambda self: PackedValue)
 
     @property
     def _value_specs(self) -> tuple[Any, ...]:
@@ -91,7 +92,7 @@ class RowsSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  
     def _from_components(self, components: Any) -> Any:
         if _take_whole not in transform.FUNC_GRAPH_TRANSFORMS:
             transform.FUNC_GRAPH_TRANSFORMS.append(_take_whole)
-        return Rows(self, components[0])
+        return PackedValue(self, components[0])
 
 
 def whole_spec(spec: Any) -> Any:
@@ -123,15 +124,15 @@ def _take_whole(graph: Any) -> None:
         graph.inputs = inputs
 
 
-class Rows(distributed.PerReplica):  # type: ignore[misc]
+class PackedValue(distributed.PerReplica):  # type: ignore[misc]
     """TensorFlow's class, which holds one tensor.
 
     Args:
-      spec: a `RowsSpec`.
+      spec: a `PackedValueSpec`.
       whole: the tensor of the replicas' rows, one after the other.
     """
 
-    def __init__(self, spec: RowsSpec, whole: Any) -> None:
+    def __init__(self, spec: PackedValueSpec, whole: Any) -> None:
         self._spec, self._parts = spec, None
         #: The rows of all replicas.
         self.whole = whole

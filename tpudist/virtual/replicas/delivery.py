@@ -1,7 +1,7 @@
 """Hands values out of replica functions while they are being traced.
 
 A replica function may have to give a value, such as an output of a step, to the
-cross-replica code that started it without returning it. In lockstep the replicas
+cross-replica code that started it without returning it. Traced one by one, the replicas
 meet for that; a trace delivers the value after its segments have been called.
 """
 

@@ -2,7 +2,7 @@
 
 In a ``tf.function`` the replica function is traced once, as on a real TPU
 (:mod:`program`). In a TF 1 graph, and on releases whose replica contexts need
-a static id, it is traced once per replica in lockstep (:mod:`per_replica_trace`):
+a static id, it is traced once per replica (:mod:`per_replica_trace`):
 legacy graph code keeps tensors and ops of the replica function in Python and
 fetches them from the Session. In the graph of ``run_steps_on_dataset`` it is traced
 once on these releases too, unless :mod:`python_state` finds what replicas keep.
@@ -127,7 +127,7 @@ def _into_function(extended, leaf):
     """An argument as a function can take it: tensors in place of a number per replica."""
     if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
         return leaf
-    if isinstance(leaf, packed_values.Rows):
+    if isinstance(leaf, packed_values.PackedValue):
         return leaf
     parts = distributed.components(leaf)
     if not all(isinstance(part, (bool, int, float)) for part in parts):

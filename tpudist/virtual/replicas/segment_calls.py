@@ -37,7 +37,7 @@ class _Emission:
         self._last = []
         self._own_functions = {}
         self._in_rows = IdentityMap()
-        self._lent = unstacked_copies.LentCopies(program)
+        self._unstacked = unstacked_copies.UnstackedCopies(program)
 
     def emit(self):
         """Calls all segments and merges; returns the results."""
@@ -49,7 +49,7 @@ class _Emission:
             for segment, call, merge in zip(cut, calls, program.merges + [None]):
                 self._with_copies(segment.inputs if segment else (), call)
                 if merge is not None:
-                    given = self._lent.given_to(merge)
+                    given = self._unstacked.given_to(merge)
                     self._with_copies(given, functools.partial(self._call_merge, merge))
                     for variable in merge.updated:
                         storage.assume_equal(variable)
@@ -74,21 +74,21 @@ class _Emission:
             parts = distributed.components(variable)
             return vectorize.of_parts([parts[i].handle for i in positions], held)
         if list(positions) != list(range(len(rows))):
-            return self._lent.lend(held, rows, positions)
+            return self._unstacked.unstack(held, rows, positions)
         self._in_rows[held] = rows
         return vectorize.Handles(self._count, [external, rows.others.handle])
 
-    def _lend_all(self):
+    def _unstack_all(self):
         """Gives each replica a handle of its own of what is stored in rows."""
         for held, rows in self._in_rows.items():
-            self._known[held] = self._lent.lend(held, rows, range(self._count))
+            self._known[held] = self._unstacked.unstack(held, rows, range(self._count))
         self._in_rows.clear()
 
     def _with_copies(self, tensors, call):
-        """Calls what takes `tensors` of the trace; copies are lent to it."""
-        self._order(self._lent.load, tensors)
+        """Calls what takes `tensors` of the trace; with its unstacked copies around it."""
+        self._order(self._unstacked.load, tensors)
         call()
-        self._order(self._lent.take_back, tensors)
+        self._order(self._unstacked.take_back, tensors)
 
     def _order(self, make, tensors):
         """Makes ops that come after all that was done."""
@@ -117,7 +117,7 @@ class _Emission:
         batched = self._batched_segments(cut)
         if batched is not None:
             return [functools.partial(self._call_batched, segment) for segment in batched]
-        self._lend_all()
+        self._unstack_all()
         shared = segments.is_large(self._program, cut)
         return [functools.partial(self._call_segment, segment, shared) for segment in cut]
 
@@ -126,7 +126,7 @@ class _Emission:
             return vectorize.batch_segments(self._program, cut, self._known)
         except vectorize.NeedsHandles:
             self._program.explanation.restart()
-            self._lend_all()
+            self._unstack_all()
             return vectorize.batch_segments(self._program, cut, self._known)
 
     def _call_batched(self, segment):

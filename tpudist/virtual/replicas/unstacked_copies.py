@@ -11,8 +11,8 @@ from tpudist.virtual.trace import effects
 from tpudist.virtual.variables import raw_writes
 
 
-class LentCopies:
-    """The copies that the segments of one program are lent.
+class UnstackedCopies:
+    """The copies that are variables of their own in the segments of one program.
 
     Args:
       program: the traced `Program`.
@@ -23,45 +23,45 @@ class LentCopies:
         self._rows = IdentityMap()
         self._written = None
 
-    def lend(self, held, rows, positions):
-        """Lends the copies of a variable.
+    def unstack(self, held, rows, positions):
+        """Makes the copies of a variable variables of their own.
 
         Args:
           held: the handle in the trace that stands for them.
-          rows: the `stacked_copies.Rows`.
+          rows: the `stacked_copies.StackedCopies`.
           positions: for each replica the number of its copy.
 
         Returns:
           The batched value of the handles.
         """
         self._rows[held] = rows
-        lent = rows.lend_all()
-        return vectorize.of_parts([lent[i].handle for i in positions], held)
+        unstacked = rows.unstack_all()
+        return vectorize.of_parts([unstacked[i].handle for i in positions], held)
 
     def load(self, tensors):
-        """The ops that give what is lent the values of the rows.
+        """The ops that give unstacked copies the values of the rows.
 
         Args:
           tensors: the tensors of the trace that what comes takes.
         """
-        return [op for rows in self._lent_to(tensors) for op in rows.load()]
+        return [op for rows in self._unstacked_for(tensors) for op in rows.load()]
 
     def take_back(self, tensors):
-        """The ops that give the rows the values of what was lent and may have been written."""
+        """The ops that give the rows the values of unstacked copies that may have been written."""
         return [
             op
-            for rows in self._lent_to(tensors)
+            for rows in self._unstacked_for(tensors)
             if id(rows.first.handle) in self._handles_written()
             for op in rows.take_back()
         ]
 
     def given_to(self, merge):
-        """The handles, of the trace, that a `merge.Merge` is given of what may be lent."""
+        """The handles, of the trace, that a `merge.Merge` is given of what may be unstacked."""
         used = merge.used() if self._rows else ()
         sources = [source for _, source, _ in used if functions.is_resource(source)]
         return list(map(effects.root, sources))
 
-    def _lent_to(self, tensors):
+    def _unstacked_for(self, tensors):
         return [self._rows[tensor] for tensor in tensors if tensor in self._rows]
 
     def _handles_written(self):

@@ -14,7 +14,7 @@ from tpudist.tfcompat import stored_parts, versions
 if TYPE_CHECKING:
     from typing import Any
 
-    from tpudist.virtual.variables.stacked_copies import Rows
+    from tpudist.virtual.variables.stacked_copies import StackedCopies
 
 if versions.VARIABLES_EXPORT_THEMSELVES:
     _Resource: Any = tf.saved_model.experimental.TrackableResource
@@ -26,10 +26,10 @@ class SavedRows(_Resource):  # type: ignore[misc]
     """Makes the other rows anew where a SavedModel is loaded.
 
     Args:
-      rows: the `stacked_copies.Rows`.
+      rows: the `stacked_copies.StackedCopies`.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: StackedCopies) -> None:
         super().__init__()
         self._rows = rows
         self._resource_handle = rows.others.handle

@@ -117,7 +117,7 @@ def _into_rows(variable):
     extended = variable._own_strategy.extended
     parts = distributed.components(variable)
     with function_graphs.outside({}), extended.place(), tf.init_scope():
-        rows = stacked_copies.Rows(parts[0], len(parts), extended.place)
+        rows = stacked_copies.StackedCopies(parts[0], len(parts), extended.place)
     stored_parts.replace(variable, rows)
 
 

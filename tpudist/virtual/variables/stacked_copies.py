@@ -2,8 +2,8 @@
 
 Replica 0's copy is the variable that all replicas shared; those of the others are the rows
 of a second one. A step reads and assigns two variables then, however many replicas there
-are. Where an op needs the handle of one copy, the copy is lent to a variable of its own and
-taken back after it.
+are. A copy is unstacked, into a variable of its own, for an op that needs its handle, and
+stacked again after the op.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _READS = ("gather_nd", "sparse_read")
 _SHARED = ("device", "graph")
 
 
-class Rows(lazy_values.Parts):
+class StackedCopies(lazy_values.Parts):
     """The copies of a variable, one per replica.
 
     Args:
@@ -50,7 +50,7 @@ class Rows(lazy_values.Parts):
         self.first, self._place = first, place
         name = first.name.split(":")[0] + "/others"
         self.others = distributed.ResourceVariable(self.alike(), trainable=False, name=name)
-        self._lent: dict[int, Any] = {}
+        self._unstacked: dict[int, Any] = {}
 
     def _copy(self, index: int) -> Any:
         return stand_ins.make(_Copy, self.first, "_copy", (self, index)) if index else self.first
@@ -78,44 +78,45 @@ class Rows(lazy_values.Parts):
             shrink_axis_mask=1,
         )
 
-    def lend(self, index: int) -> Any:
+    def unstack(self, index: int) -> Any:
         """A variable for the copy of a replica that is not the first; it has any value."""
-        if index not in self._lent:
+        if index not in self._unstacked:
             with function_graphs.outside({}), self._place(), tf.init_scope():
                 zeros = tf.zeros(self.first.shape, self.first.dtype)
                 name = stored_parts.replica_name(self.first, index)
                 made = distributed.ResourceVariable(zeros, trainable=False, name=name)
-            self._lent[index] = made
-        return self._lent[index]
+            self._unstacked[index] = made
+        return self._unstacked[index]
 
-    def lend_all(self) -> list[Any]:
+    def unstack_all(self) -> list[Any]:
         """A variable for each replica's copy; see :meth:`load`."""
-        return [self.first] + [self.lend(i) for i in range(1, len(self))]
+        return [self.first] + [self.unstack(i) for i in range(1, len(self))]
 
     def load(self) -> list[Any]:
-        """The ops that give all lent variables their copy's value."""
+        """The ops that give all unstacked variables their copy's value."""
         values = tf.unstack(self.others.read_value())
-        return [lent.assign(v, read_value=False) for lent, v in zip(self.lend_all()[1:], values)]
+        copies = self.unstack_all()[1:]
+        return [copy.assign(v, read_value=False) for copy, v in zip(copies, values)]
 
     def take_back(self) -> list[Any]:
-        """The ops that give all copies the value of the variable that is lent for them."""
-        values = [lent.read_value() for lent in self.lend_all()[1:]]
+        """The ops that give all copies the value of the variable that is unstacked for them."""
+        values = [unstacked.read_value() for unstacked in self.unstack_all()[1:]]
         return [self.others.assign(tf.stack(values), read_value=False)]
 
 
-def of(variable: Any) -> Rows | None:
-    """The `Rows` that the copies of a distributed variable are, or None."""
+def of(variable: Any) -> StackedCopies | None:
+    """The `StackedCopies` that the copies of a distributed variable are, or None."""
     if not versions.VARIABLES_EXPORT_THEMSELVES:  # nor does 1.13 have what is asked for here
         return None
     found = getattr(variable, "_values", None)
-    return found if isinstance(found, Rows) else None
+    return found if isinstance(found, StackedCopies) else None
 
 
 class _Copy:
     """What a copy that is a row does otherwise than a variable of its own."""
 
     __slots__ = ()
-    _copy: tuple[Rows, int]
+    _copy: tuple[StackedCopies, int]
 
     @staticmethod
     def members(base: Any) -> dict[str, Any]:
@@ -160,9 +161,9 @@ class _Copy:
 
     def _loaded(self) -> Any:
         rows, index = self._copy
-        lent = rows.lend(index)
-        lent.assign(rows.read(index))
-        return lent
+        unstacked = rows.unstack(index)
+        unstacked.assign(rows.read(index))
+        return unstacked
 
     def _read_variable_op(self, *unused: Any, **options: Any) -> Any:
         rows, index = self._copy
@@ -200,10 +201,10 @@ def _reading(name: str) -> Callable[..., Any]:
 
 def _assigning(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        lent = self._loaded()
-        found = getattr(lent, name)(*args, **kwargs)
+        unstacked = self._loaded()
+        found = getattr(unstacked, name)(*args, **kwargs)
         is_read = isinstance(found, tf.Variable)
-        done = self._stored(lent.read_value(), is_read)
+        done = self._stored(unstacked.read_value(), is_read)
         return found if tf.is_tensor(found) and not is_read else done
 
     method.__name__ = name

@@ -93,22 +93,22 @@ class BatchedGraph:
             return batched_values.ReplicaSum(batched.total(tensor.op.name))
         return batched.like(batched.tensors())
 
-    def add(self, body, island):
+    def add(self, body, serialized):
         """Adds the ops of `body`, each after those that it needs.
 
         Args:
           body: ops of the trace.
-          island: those of them that each replica does before the next one does them.
+          serialized: those of them that each replica does before the next one does them.
         """
         later = set()
         for op in body:
-            if op in island or any(before in later for before in ordering.needs(op)):
+            if op in serialized or any(before in later for before in ordering.needs(op)):
                 later.add(op)
             else:
                 self._add(op)
-        self._add_island([op for op in body if op in island])
+        self._add_serialized([op for op in body if op in serialized])
         for op in body:
-            if op in later and op not in island:
+            if op in later and op not in serialized:
                 self._add(op)
 
     def _add(self, op):
@@ -264,13 +264,13 @@ class BatchedGraph:
 
     # What replicas do one after the other.
 
-    def _add_island(self, ops):
+    def _add_serialized(self, ops):
         made = {op: [] for op in ops}
         last = []
         for replica in range(self.count):
             values = IdentityMap()
             for op in ops:
-                copy = self._copy_in_island(op, replica, values, made, last)
+                copy = self._copy_serialized(op, replica, values, made, last)
                 made[op].append(copy)
                 values.update(zip(op.outputs, copy.outputs))
                 last = [copy] if _touches(op) else last
@@ -279,7 +279,7 @@ class BatchedGraph:
             self._made[op] = made[op]
             self._batched.update(zip(op.outputs, self._columns(op, made[op])))
 
-    def _copy_in_island(self, op, replica, values, made, last):
+    def _copy_serialized(self, op, replica, values, made, last):
         inputs = [
             values[tensor] if tensor in values else self._batched[tensor].each()[replica]
             for tensor in segments.inputs_of(op)
