@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tests.contrib import harness
 from tests.contrib.harness import close, tf1
+from tpudist import machine
 from tpudist.contrib.distribute import VariableAggregation, get_tower_context
 from tpudist.tfcompat import versions
 from tpudist.virtual.replicas import python_state
@@ -216,9 +217,10 @@ def trained_apart(monkeypatch, *args, **kwargs):
 
 
 @pytest.fixture(autouse=True)
-def forget():
-    """Each test begins with nothing kept."""
+def forget(monkeypatch):
+    """Each test begins with nothing kept; what is batched tells what was traced once."""
     global count
+    monkeypatch.delenv(machine.VECTORIZE, raising=False)
     del seen[:]
     count, known["last"] = 0, None
 

@@ -3,13 +3,14 @@
 import collections
 import sys
 
+from tpudist import machine
 from tpudist.tools.matrix import table
 
 #: A command, and the releases of `tpudist matrix` that it runs on ("newest": here).
 Job = collections.namedtuple("Job", "part command releases environment")
 
 #: The parts, in the order in which they run.
-PARTS = ["releases", "rules", "proofs", "random", "mutation", "benchmarks"]
+PARTS = ["releases", "unvectorized", "rules", "proofs", "random", "mutation", "benchmarks"]
 
 #: Folders whose tests run on every release.
 SURFACES = [
@@ -32,9 +33,12 @@ def jobs(parts, seed):
     pytest = ["python", "-m", "pytest", "-q", "--disable-warnings", "-n", "auto"]
     pytest += ["--dist", "worksteal", "--hypothesis-seed=%d" % seed]
     layers = ["tests/virtual/test_fusions.py", "tests/virtual/test_layers.py"]
+    unvectorized = pytest + ["-m", "not slow", "tests/conformance", "tests/contrib"]
+    unvectorized += ["tests/differential"]
     differential = ["python", "-m", "tests.differential", "--seed", str(seed), "--programs"]
     every = [
         Job("releases", pytest + ["-m", "not slow"] + SURFACES, list(table.read()), {}),
+        Job("unvectorized", unvectorized, [NEWEST] + list(table.read()), {machine.VECTORIZE: "0"}),
         Job("rules", pytest + ["-m", "slow and not proof"] + SURFACES, _SLOW_TOO, {}),
         Job("rules", pytest + layers, [NEWEST], {"TF_ENABLE_ONEDNN_OPTS": "1"}),
         Job("proofs", pytest + ["-m", "proof"], [NEWEST], {}),
