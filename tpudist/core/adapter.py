@@ -1,8 +1,8 @@
 """The one vocabulary of all surfaces.
 
-Every function takes the strategy first and says in which execution context
-it may be called. A facade's method is one call to one of them. Where TPUs differ,
-the strategy's `Backend` does the work.
+Every function takes the strategy first and says in which execution context it may be called. A
+facade's method is one call to one of them. What is the same on every TPU is imported from its
+module; where TPUs differ, the strategy's `Backend` does the work.
 """
 
 from __future__ import annotations
@@ -12,32 +12,39 @@ from typing import TYPE_CHECKING
 from tpudist.core import (
     base_classes,
     contexts,
-    cross_replica,
     distributed_datasets,
     keras_batches,
-    logical_devices,
     per_replica_datasets,
-    reductions,
-    replica_values,
     step_loops,
 )
-
-# What facades' classes are made of, and the properties of every strategy.
-from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
-from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
-from tpudist.core.base_classes import is_facade as is_facade
-from tpudist.core.contexts import Words as Words
+from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBase, is_facade
+from tpudist.core.contexts import Words
+from tpudist.core.cross_replica import (
+    colocate,
+    group,
+    map_over,
+    read,
+    update,
+    update_non_slot,
+    value_container,
+)
+from tpudist.core.distributed_datasets import make_numpy_dataset
+from tpudist.core.logical_devices import (
+    assign_to_logical_device,
+    replicate_to_logical_devices,
+    split_to_logical_devices,
+)
 from tpudist.core.properties import *  # noqa: F403
-from tpudist.core.signatures import shown_as as shown_as
-from tpudist.core.strategies import backend_of
-from tpudist.core.strategies import initialize as initialize
+from tpudist.core.reductions import batch_reduce, broadcast, reduce_to
+from tpudist.core.replica_values import distribute_values, replica_ids, unwrap
+from tpudist.core.signatures import shown_as
+from tpudist.core.strategies import backend_of, initialize
 from tpudist.tfcompat import distributed
-from tpudist.tfcompat.functions import library as library
-from tpudist.tfcompat.functions import part_of as part_of
+from tpudist.tfcompat.functions import library, part_of
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Mapping, Sequence
+    from typing import Any, Mapping
 
     import tensorflow as tf
 
@@ -53,7 +60,6 @@ if TYPE_CHECKING:
         Kwargs,
         Ops,
         Options,
-        Pairs,
         ReduceOp,
         Strategy,
     )
@@ -150,11 +156,6 @@ def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     return base_classes.native_call(strategy, distributed.LOCAL_RESULTS, value)
 
 
-def unwrap(strategy: Strategy, value: Any) -> list[Any]:
-    """See :func:`tpudist.core.replica_values.unwrap`."""
-    return replica_values.unwrap(strategy, value)
-
-
 def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> Any:
     """Sums or averages a per-replica value, or each of a nest.
 
@@ -174,70 +175,6 @@ def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> A
     if axis is None:
         return backend_of(strategy).reduce(reduce_op, value)
     return backend_of(strategy).reduce_along(reduce_op, value, axis)
-
-
-def reduce_to(
-    strategy: Strategy, aggregation: Any, value: Any, destinations: Any = None, axis: Axis = None
-) -> Any:
-    """See :func:`tpudist.core.reductions.reduce_to`."""
-    return reductions.reduce_to(strategy, aggregation, value, destinations, axis)
-
-
-def batch_reduce(strategy: Strategy, aggregation: Any, value_destination_pairs: Pairs) -> list[Any]:
-    """See :func:`tpudist.core.reductions.batch_reduce`."""
-    return reductions.batch_reduce(strategy, aggregation, value_destination_pairs)
-
-
-def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Any:
-    """See :func:`tpudist.core.reductions.broadcast`."""
-    return reductions.broadcast(strategy, tensor, destinations)
-
-
-def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
-    """See :func:`tpudist.core.cross_replica.update`."""
-    return cross_replica.update(strategy, variable, fn, args, kwargs)
-
-
-def update_non_slot(
-    strategy: Strategy, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs
-) -> Any:
-    """See :func:`tpudist.core.cross_replica.update_non_slot`."""
-    return cross_replica.update_non_slot(strategy, colocate_with, fn, args, kwargs)
-
-
-def read(strategy: Strategy, variable: Any) -> tf.Tensor:
-    """See :func:`tpudist.core.cross_replica.read`."""
-    return cross_replica.read(strategy, variable)
-
-
-def value_container(strategy: Strategy, value: Any) -> Any:
-    """See :func:`tpudist.core.cross_replica.value_container`."""
-    return cross_replica.value_container(strategy, value)
-
-
-def colocate(strategy: Strategy, variable: Any) -> Context:
-    """See :func:`tpudist.core.cross_replica.colocate`."""
-    return cross_replica.colocate(strategy, variable)
-
-
-def group(strategy: Strategy, value: Any, name: str | None = None) -> Any:
-    """See :func:`tpudist.core.cross_replica.group`."""
-    return cross_replica.group(strategy, value, name)
-
-
-def map_over(strategy: Strategy, items: Iterable[Any], fn: Fn, args: Args, kwargs: Kwargs) -> Any:
-    """See :func:`tpudist.core.cross_replica.map_over`."""
-    return cross_replica.map_over(strategy, items, fn, args, kwargs)
-
-
-def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> Any:
-    """See :func:`tpudist.core.replica_values.distribute`."""
-    return replica_values.distribute(strategy, value_fn, context_class)
-
-
-def replica_ids(strategy: Strategy) -> Any:
-    """See :func:`tpudist.core.replica_values.replica_ids`."""
-    return replica_values.replica_ids(strategy)
 
 
 # Input.
@@ -290,31 +227,7 @@ def make_input_fn_iterator(
     return backend_of(strategy).make_input_fn_iterator(input_fn, replication_mode)
 
 
-def make_numpy_dataset(
-    strategy: Strategy, numpy_input: Any, session: Any = None
-) -> tf.data.Dataset[Any]:
-    """See :func:`tpudist.core.distributed_datasets.of_arrays`."""
-    return distributed_datasets.of_arrays(strategy, numpy_input, session)
-
-
 # Logical devices, hosts and the system.
-
-
-def split_to_logical_devices(
-    strategy: Strategy, tensor: Any, partition_dimensions: Sequence[int]
-) -> tf.Tensor:
-    """See :func:`tpudist.core.logical_devices.split`."""
-    return logical_devices.split(strategy, tensor, partition_dimensions)
-
-
-def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> tf.Tensor:
-    """See :func:`tpudist.core.logical_devices.replicate`."""
-    return logical_devices.replicate(strategy, tensor)
-
-
-def assign_to_logical_device(strategy: Strategy, tensor: Any, logical_device_id: int) -> tf.Tensor:
-    """See :func:`tpudist.core.logical_devices.assign`."""
-    return logical_devices.assign(strategy, tensor, logical_device_id)
 
 
 def host_device(strategy: Strategy, host_id: int) -> str:

@@ -4,7 +4,10 @@ Every function takes the strategy first and works in a graph, a
 ``tf.function`` or eagerly.
 """
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -12,8 +15,13 @@ from tpudist.core import contexts, replica_values
 from tpudist.errors import ArgumentError, PerReplicaError
 from tpudist.tfcompat import distributed, nests
 
+if TYPE_CHECKING:
+    from typing import Any, Iterable
 
-def update(strategy, variable, fn, args, kwargs):
+    from tpudist.core.annotations import Args, Context, Fn, Kwargs, Strategy
+
+
+def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Calls ``fn(component, *args, **kwargs)`` for every copy of a variable.
 
     Args:
@@ -38,7 +46,9 @@ def update(strategy, variable, fn, args, kwargs):
     )
 
 
-def update_non_slot(strategy, colocate_with, fn, args, kwargs):
+def update_non_slot(
+    strategy: Strategy, colocate_with: Any, fn: Fn, args: Args, kwargs: Kwargs
+) -> Any:
     """Calls ``fn(*args, **kwargs)`` on devices; see :func:`update`."""
     contexts.require_cross_replica(strategy, "update_non_slot(...)")
     kwargs, group = _grouped(kwargs)
@@ -74,21 +84,21 @@ def _require_mirrored(args, kwargs):
             )
 
 
-def read(strategy, variable):
+def read(strategy: Strategy, variable: Any) -> tf.Tensor:
     """The value of a variable, aggregated if replicas keep their own."""
     if distributed.is_variable(variable):
         return strategy.extended.read_var(variable)
     return tf.identity(variable)
 
 
-def value_container(strategy, value):
+def value_container(strategy: Strategy, value: Any) -> Any:
     """The distributed value that `value` is a component of, else `value`."""
     if distributed.is_variable(value):
         return value
     return strategy.extended.value_container(value)
 
 
-def colocate(strategy, variable):
+def colocate(strategy: Strategy, variable: Any) -> Context:
     """Context manager: new variables live where `variable` does.
 
     Args:
@@ -108,7 +118,7 @@ def colocate(strategy, variable):
     return strategy.extended.colocate_vars_with(variable)
 
 
-def group(strategy, value, name=None):
+def group(strategy: Strategy, value: Any, name: str | None = None) -> Any:
     """One op that runs all values of `value`; None in eager mode."""
     values = nests.flatten(replica_values.unwrap(strategy, value))
     if len(values) != 1 or name is not None:
@@ -116,7 +126,7 @@ def group(strategy, value, name=None):
     return values[0].op if hasattr(values[0], "op") and (not tf.executing_eagerly()) else values[0]
 
 
-def map_over(strategy, items, fn, args, kwargs):
+def map_over(strategy: Strategy, items: Iterable[Any], fn: Fn, args: Args, kwargs: Kwargs) -> Any:
     """Calls ``fn(item, *args, **kwargs)`` for each item.
 
     Returns:

@@ -5,12 +5,21 @@ Reference: ``experimental_distribute_dataset`` and
 where the release has them; the classes here are for Sessions and older releases.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import base_classes, per_replica_datasets
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual.input import host_iterators
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Strategy
 
 
 def of_batches(strategy, dataset, options, for_sessions):
@@ -54,7 +63,9 @@ def _keywords(options):
     return {} if options is None else {"options": options}
 
 
-def of_arrays(strategy, numpy_input, session=None):
+def make_numpy_dataset(
+    strategy: Strategy, numpy_input: Any, session: Any = None
+) -> tf.data.Dataset[Any]:
     """A ``tf.data.Dataset`` of the rows of arrays, held in variables on the host.
 
     Context: cross-replica; in a graph, `session` initialises the variables.

@@ -5,6 +5,10 @@ Reference: the ``experimental_*_to_logical_device(s)`` methods of TPUStrategy
 annotation changes no value, but the program still contains it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import tensorflow as tf
 
@@ -12,8 +16,15 @@ from tpudist.core import strategies
 from tpudist.errors import ShardingError
 from tpudist.tfcompat import functions, tpu, versions
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def split(strategy, tensor, partition_dimensions):
+    from tpudist.core.annotations import Strategy
+
+
+def split_to_logical_devices(
+    strategy: Strategy, tensor: Any, partition_dimensions: Sequence[int]
+) -> tf.Tensor:
     """`tensor`, annotated to be split among a replica's logical devices.
 
     Context: replica, or cross-replica in a ``tf.function``.
@@ -37,7 +48,7 @@ def split(strategy, tensor, partition_dimensions):
     return _annotate(strategy, tensor, "tile", tiles)
 
 
-def replicate(strategy, tensor):
+def replicate_to_logical_devices(strategy: Strategy, tensor: Any) -> tf.Tensor:
     """`tensor`, annotated to be held by all logical devices of a replica.
 
     Context and errors as :func:`split`.
@@ -46,7 +57,7 @@ def replicate(strategy, tensor):
     return _annotate(strategy, tensor, "replicate")
 
 
-def assign(strategy, tensor, logical_device_id):
+def assign_to_logical_device(strategy: Strategy, tensor: Any, logical_device_id: int) -> tf.Tensor:
     """`tensor`, annotated to be computed on one logical device.
 
     Args:

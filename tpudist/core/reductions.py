@@ -4,6 +4,10 @@ Every function takes the strategy first and is called in cross-replica
 context, in a graph, a ``tf.function`` or eagerly.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import contexts, replica_values, strategies
@@ -11,8 +15,15 @@ from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import distributed, nests
 from tpudist.virtual import reductions
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def reduce_to(strategy, aggregation, value, destinations=None, axis=None):
+    from tpudist.core.annotations import Axis, Pairs, Strategy
+
+
+def reduce_to(
+    strategy: Strategy, aggregation: Any, value: Any, destinations: Any = None, axis: Axis = None
+) -> Any:
     """Combines the replicas' values, into one tensor or mirrored to devices.
 
     Args:
@@ -69,7 +80,7 @@ def _reduce_nest(strategy, operation, value, copies):
     )
 
 
-def batch_reduce(strategy, aggregation, value_destination_pairs):
+def batch_reduce(strategy: Strategy, aggregation: Any, value_destination_pairs: Pairs) -> list[Any]:
     """A list of :func:`reduce_to`, one per (value, destinations) pair."""
     return [
         reduce_to(strategy, aggregation, value, destinations)
@@ -102,7 +113,7 @@ def _spread(strategy, value, copies):
     return strategies.backend_of(strategy).mirror(value, copies)
 
 
-def broadcast(strategy, tensor, destinations=None):
+def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Any:
     """Mirrors a tensor to devices.
 
     Args:

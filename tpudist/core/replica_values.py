@@ -3,11 +3,21 @@
 Called in cross-replica context, in a graph, a ``tf.function`` or eagerly.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import contexts
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, nests
 from tpudist.virtual.replicas import delivery
 from tpudist.virtual.variables import components
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Fn, Strategy
+
 
 #: The reduction that keeps the first replica's value.
 FIRST = "FIRST"
@@ -52,7 +62,7 @@ def reduction(aggregation, none_allowed=False):
     )
 
 
-def unwrap(strategy, value):
+def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     """List of the values in `value`, one per replica.
 
     Args:
@@ -90,7 +100,7 @@ def is_list_of_replicas(strategy, value):
     )
 
 
-def distribute(strategy, value_fn, context_class):
+def distribute_values(strategy: Strategy, value_fn: Fn, context_class: Fn) -> Any:
     """A per-replica value of ``value_fn(context_class(replica_id, num_replicas))``.
 
     Of a nest it is a nest of per-replica values.
@@ -105,7 +115,7 @@ def distribute(strategy, value_fn, context_class):
     )
 
 
-def replica_ids(strategy):
+def replica_ids(strategy: Strategy) -> Any:
     """0 to N - 1 as a per-replica value; the integer 0 if there is one replica.
 
     Context: cross-replica.
