@@ -1,4 +1,4 @@
-"""Constants of a graph under construction: one op for each value, however often it is needed."""
+"""Makes constants in the current graph: one op per value, however often it is needed."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Several steps in one device-side loop.
+"""Builds several training steps as one device-side loop.
 
 Reference: ``run_steps_on_dataset`` (contrib) and
 ``extended.experimental_run_steps_on_iterator``.

@@ -1,4 +1,4 @@
-"""What became of each step function: how much of it is batched, and why the rest is not."""
+"""Explains each step function: how much of it is batched, and why the rest is not."""
 
 import collections
 import contextlib
@@ -114,12 +114,12 @@ class Explanation:
         self._hand_out(ops)
 
     def told_apart(self):
-        """What makes it another one than the rest."""
+        """A key that is equal for explanations that say the same."""
         return self.name, self.count, self.traced, self.reason, tuple(sorted(self.record.apart))
 
     @property
     def share(self):
-        """Which part of the ops is done for all replicas at once, from 0 to 1."""
+        """The share of the ops that is done for all replicas at once, from 0 to 1."""
         if self.reason is not None:
             return 0.0
         everything = self.record.batched + sum(self.record.apart.values())

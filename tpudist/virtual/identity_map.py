@@ -1,4 +1,4 @@
-"""A mapping whose keys are tensors, ops or variables themselves, not what they equal.
+"""A dictionary whose keys are compared by identity: tensors compare by value.
 
 Tensors of TensorFlow 2 compare element by element and have no hash.
 """

@@ -38,7 +38,7 @@ def builds_a_model(merge_fn):
 
 @contextlib.contextmanager
 def alone(context):
-    """Context manager in a replica's thread: cross-replica context, for this replica alone.
+    """Context manager in a replica's thread: cross-replica context for this one replica.
 
     Args:
       context: the replica's `ReplicaContext`.

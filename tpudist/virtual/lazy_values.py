@@ -1,4 +1,4 @@
-"""A value per replica whose parts are made when they are asked for.
+"""Lazy per-replica values: their parts are made when they are asked for.
 
 A merge of thousands of replicas mostly takes the sum of what they bring, and no
 replica's own.

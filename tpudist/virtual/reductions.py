@@ -1,4 +1,4 @@
-"""Reductions over replicas that share one device: done once, then aliased."""
+"""Reduces values over replicas that share one device: once, with an alias for each replica."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""The names of cores and hosts, which are one device.
+"""Maps the device names of cores and hosts to the one real device.
 
 Legacy code pins ops to cores and hosts of a TPU; those of the virtual TPU exist in name only.
 """

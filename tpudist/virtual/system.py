@@ -1,4 +1,4 @@
-"""The described slice: cores, hosts and mesh of a virtual TPU. No TensorFlow."""
+"""Describes the slice of a virtual TPU: its cores, hosts and mesh. No TensorFlow."""
 
 import collections
 import re
@@ -35,7 +35,7 @@ def is_virtual(name):
 
 
 def check(name):
-    """Refuses the name of a virtual TPU that there cannot be; takes all other names.
+    """Refuses the name of an impossible virtual TPU; accepts all other names.
 
     Args:
       name: what a user passed as ``--tpu``, or None.

@@ -1,4 +1,4 @@
-"""Meetings that TensorFlow's replicas have not, between effects that replicas share.
+"""Effect order: synchronisation points of ours that would reorder effects that replicas share.
 
 An assignment of one value to a variable without aggregation is done once, where the
 replicas meet (:mod:`uniform_updates`). TensorFlow's replicas do not meet there: the first

@@ -1,4 +1,4 @@
-"""Replicas traced one by one, in threads that meet at every merge_call.
+"""Traces replicas one by one, in threads that meet at every ``merge_call``.
 
 This is the mirrored strategy's own engine, with a replica's ops placed on the
 one real device instead of on the replica's label.

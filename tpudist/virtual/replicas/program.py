@@ -1,4 +1,4 @@
-"""One replica function, traced once for all replicas.
+"""Traces a replica function once, for all replicas.
 
 A real TPU traces the replica function once, with a symbolic replica id, and
 runs the compiled program on every core. So does the virtual TPU in a

@@ -1,4 +1,4 @@
-"""What the source of a function says it does to Python objects that it did not make.
+"""Python effects: which Python objects that it did not make a function's source changes.
 
 Such an effect happens once per trace. Where each replica is traced on its own it
 happens once per replica, so one trace for all would leave something else behind.

@@ -1,4 +1,4 @@
-"""Whether one trace of a replica function can stand for a trace per replica.
+"""Python state check: may one trace of a replica function stand for a trace per replica?
 
 It can unless the function keeps in Python what differs per replica: the number of its
 replica, a list that each replica appends to, a random number of Python's. The function, and

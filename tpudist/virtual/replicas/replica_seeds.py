@@ -1,4 +1,4 @@
-"""The random numbers that each replica draws: the same as under MirroredStrategy.
+"""Numbers random ops, so that each replica draws what it would under MirroredStrategy.
 
 They depend on the seed, the op and the replica. In the graph that calls
 ``run``, TensorFlow numbers the random ops that have no seed of their own: up to

@@ -1,4 +1,4 @@
-"""Calls the segments of a traced program, and its merges between them."""
+"""Builds the calls of a traced program's segments, and of the merges between them."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Which values are the same on every replica, as far as a trace shows it.
+"""Uniformity: which values are the same on every replica, as far as a trace shows.
 
 Uniform are constants, reads of a variable that is stored once, single values
 that a merge gave back, and everything computed from these without side effects.

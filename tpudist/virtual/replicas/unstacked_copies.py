@@ -1,4 +1,4 @@
-"""Variables whose copies are rows, in segments that need the handle of each copy.
+"""Unstacked copies: variables of their own, for segments that need the handle of each copy.
 
 While such a segment runs, each copy is a variable of its own: it is given the row before,
 and the row is given its value after.

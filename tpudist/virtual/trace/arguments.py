@@ -1,4 +1,4 @@
-"""The arguments of a replica function on their way into its trace."""
+"""Brings the arguments of a replica function into its trace, as placeholders."""
 
 import numpy as np
 import tensorflow as tf

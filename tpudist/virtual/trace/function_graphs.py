@@ -1,4 +1,4 @@
-"""Function graphs that tpudist itself traces, and the way out of them.
+"""Function graphs that tpudist traces, and how to leave them to create a variable.
 
 A variable outlives the trace in which it is first used, so its creation
 leaves the trace (and every trace around it).

@@ -1,4 +1,4 @@
-"""Ops in the order in which they can be done."""
+"""Sorts ops so that each comes after those that it needs."""
 
 from tpudist.virtual.trace import segments
 

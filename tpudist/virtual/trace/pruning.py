@@ -1,4 +1,4 @@
-"""Leaves out of a trace what its results do not need, as a Session does with what is not fetched.
+"""Prunes a trace: drops the ops that no result needs, as a Session does.
 
 A function runs every op that has an effect. What an Estimator's specification does not name
 is not run: an evaluation does not train, though its model function has made the optimizer's ops.

@@ -1,4 +1,4 @@
-"""The components of a variable that is stored once, as cross-replica code is given them.
+"""Gives cross-replica code the components of a variable that is stored once.
 
 Each stands for one replica's copy. It reads the one stored variable; assigned, it splits
 the variable and is then its replica's own. One is made when it is asked for. Where a graph

@@ -1,4 +1,4 @@
-"""Where variables are created: an eager one does not tell."""
+"""Records the source line that created a variable, which an eager one does not know."""
 
 from tpudist.tfcompat import graphs
 

@@ -1,4 +1,4 @@
-"""Variables of one strategy in replica functions of another on the same slice.
+"""Finds the part of a variable in replica functions of another strategy on the same slice.
 
 A program may train on some cores and infer on all of them. On a TPU a replica finds its copy
 of a variable by the core that it runs on, so that it does not matter whose strategy made it.

@@ -1,4 +1,4 @@
-"""Variables that code in cross-replica context makes as if there were no strategy."""
+"""Makes variables in cross-replica context as if there were no strategy."""
 
 import contextlib
 

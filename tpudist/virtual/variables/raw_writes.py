@@ -1,4 +1,4 @@
-"""Variables that ops of a replica function write by their handle, not by a method.
+"""Finds variables that ops of a replica function write by their handle, not by a method.
 
 ``tf.raw_ops``, ``training_ops`` and Keras' optimizers of 1.13 do so. Each replica writes its
 own copy; such a variable is no longer stored once.

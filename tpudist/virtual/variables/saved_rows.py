@@ -1,4 +1,4 @@
-"""The rows of a variable's copies in a SavedModel, for functions that use them.
+"""Saves stacked copies of a variable in a SavedModel, for the functions that use them.
 
 TensorFlow saves the value of the first copy; in what is loaded all copies begin with it.
 """

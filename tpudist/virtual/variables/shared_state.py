@@ -1,4 +1,4 @@
-"""What tpudist notes of a variable is shared by the variable and what wraps it.
+"""Attributes that a variable shares with the object that wraps it.
 
 Keras wraps a variable for mixed precision in an ``AutoCastVariable``, whose class inherits the
 variable's. It asks the variable for each attribute that neither it nor its class has: one with a

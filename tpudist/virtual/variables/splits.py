@@ -1,4 +1,4 @@
-"""Gives each replica its own copy of a variable that was stored once.
+"""Splits variables: each replica gets a copy of its own of one that was stored once.
 
 Its replicas share one value until one of them is given another.
 """

@@ -1,4 +1,4 @@
-"""The copies of a variable that replica functions assign, as rows of one stored variable.
+"""Stacked copies: a variable's copies, one per replica, as rows of one stored variable.
 
 Replica 0's copy is the variable that all replicas shared; those of the others are the rows
 of a second one. A step reads and assigns two variables then, however many replicas there

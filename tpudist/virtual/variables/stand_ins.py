@@ -1,4 +1,4 @@
-"""Variables that stand for a replica's copy, and share the rest with the stored one."""
+"""Stand-ins: variables of a class of ours that share all other state with the stored one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a mirrored variable that is stored once is done once.
+"""Does once what is asked of a mirrored variable that is stored once.
 
 TensorFlow asks each component whether it has a value, and assigns each when a checkpoint
 is restored. Components that are one stored variable are one of these.

@@ -1,4 +1,4 @@
-"""The functions of a branch or loop for all replicas, and the op that calls them."""
+"""Builds the functions of a branch or loop for all replicas, and the op that calls them."""
 
 from tpudist.tfcompat import functions, made_ops, placed_graphs
 from tpudist.virtual import explanations

@@ -1,4 +1,4 @@
-"""The graph of a segment for all replicas, under construction."""
+"""Builds the graph of a segment for all replicas, op by op."""
 
 import contextlib
 
@@ -83,7 +83,7 @@ class BatchedGraph:
         return [self._batched[tensor] for tensor in tensors]
 
     def copies(self, op):
-        """What was made of `op`, for others to wait for."""
+        """The ops that were made of `op`, for others to wait for."""
         return self._made[op]
 
     def leaving(self, tensor, each):
@@ -141,7 +141,7 @@ class BatchedGraph:
         return self._for_each(op, given) if found is None else found
 
     def _at_once(self, op, given):
-        """The batched values of the outputs of `op`, batched; or nothing, and why not."""
+        """(batched values of the outputs of `op`, None), or (None, why it is not done at once)."""
         if any(isinstance(batched, stacked_variables.Handles) for batched in given):
             return self._on_rows(op, given), None
         if op.type in _SHAPES:
@@ -200,7 +200,7 @@ class BatchedGraph:
         return rules.RULES[op.type](node)
 
     def _those_counted(self, op, given):
-        """What `op` takes, of which only the sum is needed, of the replicas that count."""
+        """The inputs of `op`, zeroed for the replicas that do not count in the sum."""
         totals = any(isinstance(batched, batched_values.ReplicaSum) for batched in given)
         if not totals and op.type in rules.TOTAL | rules.LINEAR:
             return given  # the sum is taken later

@@ -1,4 +1,4 @@
-"""How one tensor of a replica trace is held for all N replicas at once.
+"""Batched values: what stands for one tensor of a trace, for all N replicas at once.
 
 A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
 
@@ -298,7 +298,7 @@ def _fit(one, other):
 
 
 def _kind(batched):
-    """What values that are held in the same way have in common, besides their class."""
+    """A key that is equal for values of one class that are held in the same way."""
     return getattr(batched, "fit", None) or getattr(batched, "shape", None)
 
 

@@ -1,4 +1,4 @@
-"""The functions that ops of a trace call, and what they need: branches, loops, calls."""
+"""Reads the functions that branches, loops and calls of a trace call, and what they need."""
 
 import collections
 

@@ -1,4 +1,4 @@
-"""Branches, loops and calls of a trace, batched inside.
+"""Batches branches, loops and calls of a trace: the ops inside of them too.
 
 The functions of a loop are batched again and again until it is known how each variable of
 the loop is held: it begins as what enters the loop, and ends as what holds that and the

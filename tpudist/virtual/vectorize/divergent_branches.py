@@ -1,4 +1,4 @@
-"""Branches of which replicas take different ones.
+"""Divergent branches: replicas take different ones, so all are computed and each chooses.
 
 All are computed for all replicas, without a call, and each replica's is chosen. So they
 must be branches that cannot fail (:mod:`divergent_values`).

@@ -1,4 +1,4 @@
-"""Loops that replicas leave at different times, and the gradients of such loops.
+"""Divergent loops: replicas leave them at different times; and the gradients of such loops.
 
 They run until the last replica is done; the variables of those that are done stay as they
 are. A round is computed for these too, so it must be one that cannot fail

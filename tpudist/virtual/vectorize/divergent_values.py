@@ -1,4 +1,4 @@
-"""What replicas share that go apart: into other branches, or out of a loop one by one.
+"""Choices between values in divergent control flow, and which ops may be computed for all.
 
 What one of them does is computed for all, and each takes its own. So it must be what cannot
 fail, whatever numbers it gets: those of a replica that is done may be out of bounds.

@@ -1,4 +1,4 @@
-"""What becomes of a batching rule that fails: its op is done once per replica, and that is told.
+"""Failed batching rules: the op is done once per replica, and the explanation says why.
 
 A program must run that would run without being batched, so no error of a rule may reach it.
 In tpudist's own tests it does (``TPUDIST_STRICT_BATCHING=1``), so that none stays unseen.

@@ -1,4 +1,4 @@
-"""Optionals, in which branches hand to their gradients what they computed.
+"""Optionals for all replicas: branches hand what they computed to their gradients in them.
 
 One place of an If op has for each branch another thing, or nothing: the gradient of a branch
 unpacks what that branch has put there.

@@ -1,4 +1,4 @@
-"""Reads and assignments of variables of which each replica has its own, around a segment.
+"""Reads and assigns variables of which each replica has its own, before and after a segment.
 
 For one read there are N, and N assignments for one; two where copies are rows. They stand in
 a function that variables of one shape share and that is not inlined: TensorFlow optimises it

@@ -1,4 +1,4 @@
-"""Values of which only the run knows how many rows each replica has.
+"""Ragged values: only the run knows how many rows each replica has.
 
 A batch of unknown size, the last one of a dataset, what a mask keeps: in the trace a tensor
 ``[None, ...]``. For N replicas it is one tensor with the rows of the first replica, then
@@ -168,7 +168,7 @@ def of_parts(tensors, sizes=None):
 
 
 def met(values):
-    """The `Sizes` of what several `Ragged` are broadcast to; None if that is not known."""
+    """The `Sizes` of several `Ragged` that are broadcast together; None if not known."""
     found = values[0].sizes
     for value in values[1:]:
         found = _met(found, value.sizes)
@@ -210,7 +210,7 @@ def spread(value, sizes):
 
 
 def gathered(value, sizes):
-    """The reverse of :func:`spread`: the sums of the rows that one row was repeated to.
+    """The gradient of :func:`spread`: sums of the rows that one row was repeated to.
 
     Args:
       value: an `Ragged`.

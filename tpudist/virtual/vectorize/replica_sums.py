@@ -1,4 +1,4 @@
-"""Which tensors are needed only as a sum over the replicas: gradients, above all."""
+"""Finds the tensors that are needed only as a sum over the replicas: gradients, above all."""
 
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import segments

@@ -1,4 +1,4 @@
-"""Reads and assignments of variables whose copies are rows, for all replicas at once."""
+"""Reads and assigns stacked copies of variables, for all replicas at once."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""What is known of an op's outputs before it runs: values that can be computed, shapes.
+"""Static values: what tracing knows of an op's outputs, values or shapes.
 
 Gradients ask for shapes by ops (``BroadcastGradientArgs``); TensorFlow itself computes
 these while it optimises a graph, which is too late for a batching rule.

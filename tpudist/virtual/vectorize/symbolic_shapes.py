@@ -1,4 +1,4 @@
-"""Shapes that a program asks for while sizes are unknown: numbers, and numbers of rows."""
+"""Symbolic shapes: what a program asks for of ragged values, numbers and numbers of rows."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Tensor lists, in which loops keep what they read, write and give their gradients."""
+"""Tensor lists for all replicas: loops keep in them what they read, write and accumulate."""
 
 import tensorflow as tf
 

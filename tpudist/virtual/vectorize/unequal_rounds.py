@@ -1,4 +1,4 @@
-"""What a loop leaves to its gradient where replicas do different numbers of rounds.
+"""Values that a divergent loop hands to its gradient: replicas do unequal numbers of rounds.
 
 Each round adds an element to lists, for all replicas; a replica's own lists have as many
 elements as it did rounds. The loop of the gradient takes the last ones first, that many.

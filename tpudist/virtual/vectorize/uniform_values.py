@@ -1,4 +1,4 @@
-"""How a tensor of a replica trace is held that is the same for every replica."""
+"""Uniform values: a tensor of a trace that is the same for every replica."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""What each op becomes when the replicas of a program are batched.
+"""Batching rules: what each type of op becomes when it is done once for all replicas.
 
 A rule is registered for one or several op types (:mod:`node`); an op without one runs
 once per replica. Gathers and scatters are in :mod:`places`. Where these rules end,

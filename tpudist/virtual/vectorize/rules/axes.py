@@ -118,7 +118,7 @@ def pad(node):
 
 @rule("ConcatV2")
 def concatenate(node):
-    """Batched along an axis that is known."""
+    """Concatenated along an axis that is known."""
     axis = node.constant(len(node.inputs) - 1)
     if axis is None:
         return None
@@ -129,7 +129,7 @@ def concatenate(node):
 
 @rule("Pack")
 def pack(node):
-    """Batched along a new axis; the same value several times is repeated (`constants.repeated`)."""
+    """Stacked along a new axis; the same value several times is repeated (`constants.repeated`)."""
     axis = node.op.get_attr("axis") % len(node.shape()) + 1
     held = [value.stacked() for value in node.inputs]
     if len(held) > 1 and all(each is held[0] for each in held):

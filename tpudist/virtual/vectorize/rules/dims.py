@@ -1,4 +1,4 @@
-"""Rules for what a program computes of shapes with unknown numbers of rows.
+"""Rules for ops on shapes of ragged values.
 
 They give None where a number is no longer an int or a number of rows; it is computed
 per replica then, as any other number.

@@ -53,7 +53,7 @@ def broadcast(node):
         return _totals(node)
     rank = len(node.shape())
     shapes = [node.input_shape(i) for i in range(len(node.inputs))]
-    if rank and all(node.joins_rows(i) for i in range(len(node.inputs))):
+    if rank and all(node.broadcasts_rows(i) for i in range(len(node.inputs))):
         alike = all(shape == shapes[0] for shape in shapes)
         form = _form_at_hand(node) if alike or rank < BROADCAST_RANK else "rows"
         return node.formed(

@@ -143,7 +143,7 @@ def products(node):
     if node.is_batch(0) and node.is_uniform(1) and _is_one_matrix(node):
         return _by_one_matrix(node, left, right.value)
     rank = len(node.shape())
-    if rank > 2 and node.joins_rows(0) and node.joins_rows(1):
+    if rank > 2 and node.broadcasts_rows(0) and node.broadcasts_rows(1):
         return node.rows(*[_rows_or_value(value) for value in node.inputs])
     if node.op.type == "BatchMatMul":
         return None

@@ -1,4 +1,4 @@
-"""What an op of a replica trace becomes when all replicas' batches are batched.
+"""Nodes: an op of a trace with its batched inputs, for a rule to do once for all replicas.
 
 A rule is a function of a `Node` that returns the batched values of the op's outputs,
 or None if it cannot say. Every rule gives for each replica what the op would
@@ -128,8 +128,8 @@ class Node:
         """Whether these inputs are the same for every replica."""
         return all(isinstance(self.inputs[i], batched_values.Uniform) for i in indices)
 
-    def joins_rows(self, index):
-        """Whether an input is broadcast to the output the same way when rows are batched."""
+    def broadcasts_rows(self, index):
+        """Whether an input is broadcast to the output in the same way when it is given all rows."""
         shape, out = self.input_shape(index), self.shape()
         if self.is_uniform(index):
             return len(shape) < len(out) or shape[0] == 1

@@ -1,4 +1,4 @@
-"""Rules for ops that take from places, or put at places, that each replica chooses.
+"""Rules for gathers and scatters, whose places each replica chooses.
 
 A place that is out of bounds stays so: no replica reads or writes what is another's.
 """
@@ -78,7 +78,7 @@ def segments(node):
 
 @rule("ScatterNd")
 def scatter(node):
-    """Values that are put, or added, at places of an array of zeros."""
+    """Scatters into zeros: values that are put, or added, at places."""
     if not node.is_uniform(2) or not _has_places(node, 0):
         return None
     places, values, shape = node.inputs
@@ -94,7 +94,7 @@ def scatter(node):
     "TensorScatterUpdate",
 )
 def scatter_into(node):
-    """Values that are put at places of an array, or batched with what is there."""
+    """Scatters into an array: values that are put at places, or combined with what is there."""
     if not _has_places(node, 1):
         return None
     array, places, values = node.inputs

@@ -1,4 +1,4 @@
-"""Rules for values whose replicas may have different numbers of rows.
+"""Rules for ragged values, whose replicas may have different numbers of rows.
 
 An op that treats each row by itself is done on the rows of all replicas as it is. What
 mixes the rows of a replica gives None here and is done once per replica; :mod:`row_sums`
@@ -172,7 +172,7 @@ def pad(node):
 
 @rule("ConcatV2")
 def concatenate(node):
-    """Rows that are batched with others."""
+    """Rows concatenated with others."""
     axis, last = node.constant(len(node.inputs) - 1), len(node.inputs) - 1
     if axis is None or not _all_uneven(node, *range(last)):
         return None
@@ -181,7 +181,7 @@ def concatenate(node):
 
 @rule("Pack")
 def pack(node):
-    """Rows that are batched along a new axis."""
+    """Rows stacked along a new axis."""
     if not _all_uneven(node, *range(len(node.inputs))):
         return None
     return by_row(node) if node.op.get_attr("axis") % (len(node.inputs[0].shape) + 1) else None

@@ -1,4 +1,4 @@
-"""Rules that sum over rows, or take some of them, where replicas have their own numbers of them."""
+"""Rules that sum over ragged rows, or take some of them."""
 
 import string
 

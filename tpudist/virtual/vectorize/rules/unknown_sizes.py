@@ -1,4 +1,4 @@
-"""Which rule an op gets where sizes are known only when it runs."""
+"""Chooses the rule of an op of whose inputs some are ragged."""
 
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.ragged_values import Ragged
