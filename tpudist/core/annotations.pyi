@@ -51,3 +51,23 @@ Integer: TypeAlias = int | tf.Tensor
 #: A ``with`` block's; and ops of a graph, None where it was done at once.
 Context: TypeAlias = AbstractContextManager[Any]
 Ops: TypeAlias = list[tf.Operation] | None
+
+#: TensorFlow's own objects. A ``Nest`` is a tensor, or a list, tuple or dictionary of nests.
+Tensor: TypeAlias = tf.Tensor
+Nest: TypeAlias = Any
+Operation: TypeAlias = tf.Operation
+Graph: TypeAlias = tf.Graph
+Session: TypeAlias = tf.compat.v1.Session
+Variable: TypeAlias = tf.Variable
+
+#: What Estimator code hands around: TensorFlow's classes or their stand-ins.
+EstimatorLike: TypeAlias = Any
+EstimatorSpec: TypeAlias = Any
+TPUEstimatorSpec: TypeAlias = Any
+RunConfig: TypeAlias = Any
+TPUConfig: TypeAlias = Any
+
+#: Parts of a training Session of ``tf.compat.v1.train``.
+Scaffold: TypeAlias = Any
+SessionRunHook: TypeAlias = Any
+SaverListener: TypeAlias = Any

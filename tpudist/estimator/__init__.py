@@ -1,11 +1,21 @@
-"""Estimator and TPUEstimator: what training code of TensorFlow 1 was written around.
+"""Estimator and TPUEstimator, which most training code of TensorFlow 1 is written around.
 
-Where TensorFlow has ``tf.estimator`` (until 2.15) its classes are used and subclassed; from
-2.16 on :mod:`tpudist.estimator.monitored` and its neighbours stand in for them. What runs on
-the cores of a TPU is written once, in :mod:`tpudist.estimator.tpu_part`, over
-`tpudist.core.adapter`.
+TensorFlow has ``tf.estimator`` until 2.15; there its classes are used and subclassed. From
+2.16 on the classes of :mod:`tpudist.estimator.stand_ins` take their place. What runs on the
+replicas of a TPU is written once for all releases, over `tpudist.core.adapter`.
 
-To change: a name is a line of `tpudist.estimator.names` and a row of
+The modules, from what a user names to what a replica runs:
+
+- ``__init__``, `export`, `tpu`, `async_saver`, `trained_steps`: the public names.
+- `lookup`: which class a name is on the installed TensorFlow.
+- `train_distribute`: ``Estimator`` with a TPUStrategy in its ``RunConfig``.
+- `tpu_estimator`, `unsupported`: ``TPUEstimator``, and what it refuses.
+- `tpu_specs`: what a TPUEstimator runs in a training, an evaluation and a prediction.
+- `step_loop`, `cores`: the loop of steps on the replicas, and the cores of each replica.
+- `infeed`, `host_calls`: what the host sends to the replicas, and what they send back.
+- `user_functions`: calls of the user's model and input functions.
+
+To add a name: a line of `tpudist.estimator.lookup` and a row of
 `tpudist/surfaces/estimator.py`.
 """
 
@@ -19,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    names = importlib.import_module("tpudist.estimator.names")
-    if name not in names.STAND_INS:
+    lookup = importlib.import_module("tpudist.estimator.lookup")
+    if name not in lookup.STAND_INS:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    return names.load(name)
+    return lookup.load(name)

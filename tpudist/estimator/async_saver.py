@@ -1,4 +1,4 @@
-"""``AsyncCheckpointSaverHook``, which TensorFlow had until 2.15.
+"""Saves checkpoints for programs that name ``AsyncCheckpointSaverHook`` (TensorFlow until 2.15).
 
 Reference: https://github.com/tensorflow/tensorflow/blob/r1.15/tensorflow/python/tpu/async_checkpoint.py
 """
@@ -12,24 +12,26 @@ import tensorflow as tf
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
+    from tpudist.core.annotations import SaverListener, Scaffold
+
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
 
 
 class AsyncCheckpointSaverHook(_CheckpointSaverHook):
-    """Saves checkpoints every N steps or seconds (r1.15).
+    """Saves a checkpoint every N steps or seconds (r1.15).
 
-    TensorFlow's wrote them in a thread, beside the steps, which a TPU keeps off its
-    variables meanwhile. On one device the steps would change what is being written, so
-    here a checkpoint is written before the next loop of steps.
+    TensorFlow's hook writes in a thread while the TPU runs further steps on variables of
+    its own. On the virtual TPU these steps would change the variables that are being
+    written, so the next loop of steps starts after the checkpoint is written.
 
     Args:
       checkpoint_dir: folder of the checkpoints.
       save_secs: seconds between checkpoints, or None.
-      save_steps: steps between checkpoints, or None; one of the two is given.
+      save_steps: steps between checkpoints, or None; exactly one of the two is set.
       saver: a ``tf.train.Saver``; None for the scaffold's, or the graph's.
       checkpoint_basename: name of the files.
       scaffold: a ``tf.train.Scaffold``, or None.
-      listeners: ``CheckpointSaverListener`` objects, told before and after each save.
+      listeners: ``CheckpointSaverListener`` objects, called before and after each save.
 
     Raises:
       ValueError: neither or both of `save_secs` and `save_steps`.
@@ -42,8 +44,8 @@ class AsyncCheckpointSaverHook(_CheckpointSaverHook):
         save_steps: int | None = None,
         saver: Any = None,
         checkpoint_basename: str = "model.ckpt",
-        scaffold: Any = None,
-        listeners: Sequence[Any] | None = None,
+        scaffold: Scaffold = None,
+        listeners: Sequence[SaverListener] | None = None,
     ) -> None:
         """See the class; reference r1.15."""
         super().__init__(

@@ -1,4 +1,7 @@
-"""``tf.estimator.export``: TensorFlow's until 2.15, then :mod:`tpudist.estimator.exporting`.
+"""The names of ``tf.estimator.export``.
+
+They are TensorFlow's until 2.15; from 2.16 on
+:mod:`tpudist.estimator.stand_ins.saved_models` defines them.
 
 Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/export.md
 """
@@ -7,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.estimator import names
+from tpudist.estimator import lookup
 
 if TYPE_CHECKING:
     from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if "export." + name not in names.STAND_INS:
+    if "export." + name not in lookup.STAND_INS:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    return names.load("export." + name)
+    return lookup.load("export." + name)

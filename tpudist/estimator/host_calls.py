@@ -1,4 +1,4 @@
-"""What the cores send to the host: tensors for ``host_call``, step by step.
+"""Runs the host's functions of ``host_call`` and ``eval_metrics`` on tensors of the replicas.
 
 Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/tpu/TPUEstimatorSpec.md
 """
@@ -10,68 +10,140 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError
-from tpudist.tfcompat import nests
+from tpudist.tfcompat import estimators, nests
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any
+
+    from tpudist.core.annotations import Fn, Nest, Operation, Session, Tensor, TPUConfig
+
+_train = tf.compat.v1.train
+_SessionRunHook: Any = _train.SessionRunHook
 
 
 class Outfeed:
-    """The host's function of a ``host_call`` and the tensors that the cores send it.
+    """A queue through which the replicas send the host the tensors of its ``host_call``.
 
-    A step puts its tensors, those of all cores one after the other, into a queue; the
-    host takes them out when the loop of steps is done, and calls its ops once for each
-    step.
+    Each step enqueues the concatenated tensors of all replicas. When a loop of steps is
+    done, the host dequeues them and runs the ops of its function, once for each step.
 
     Args:
       fn: the host's function.
-      tensors: a list or dictionary of one core's tensors, rank 1 at least.
+      tensors: a list or dictionary of one replica's tensors, rank 1 at least.
     """
 
-    def __init__(self, fn: Callable[..., Any], tensors: Any) -> None:
+    def __init__(self, fn: Fn, tensors: Nest) -> None:
         self._fn = fn
-        self.tensors = tensors
+        self._tensors = tensors
         self._queue: Any = None
 
-    def send(self, joined: Any) -> tf.Operation:
-        """An op of the step that sends `joined`, the nest of all cores' tensors."""
-        flat = nests.flatten(joined) or [tf.zeros([])]
+    def send(self, concatenated: Nest) -> Operation:
+        """Returns an op of the step that sends `concatenated`, the tensors of all replicas."""
+        flat = nests.flatten(concatenated) or [tf.zeros([])]
         with tf.init_scope():
             self._queue = tf.queue.FIFOQueue(
                 -1, [tensor.dtype for tensor in flat], [tensor.shape for tensor in flat]
             )
         return self._queue.enqueue(flat)
 
-    def host_ops(self) -> tuple[Any, Any, Any]:
-        """Context: the host's graph, after the steps.
+    def hook(self, every_n_steps: int = 1) -> OutfeedHook:
+        """Returns the hook that calls the host's function, once :meth:`send` was called.
 
-        Returns:
-          The number of steps that wait, a tensor; the ops that one of them runs; an op
-          that leaves one out.
+        Context: the host's graph, after the steps.
+
+        Args:
+          every_n_steps: after how many steps of a loop the host is called again.
         """
-        taken = self._queue.dequeue()
-        taken = taken if isinstance(taken, list) else [taken]
-        nest = nests.pack_sequence_as(self.tensors, taken[: len(nests.flatten(self.tensors))])
-        made = call(self._fn, nest)
-        flat = [made] if nests.is_tensor(made) else nests.flatten(made)
-        ops = [each for each in flat if each is not None]
-        run = tf.group(*(list(ops) + [tensor.op for tensor in taken]))
-        left_out = self._queue.dequeue()
-        return self._queue.size(), run, left_out
+        received = self._queue.dequeue()
+        received = received if isinstance(received, list) else [received]
+        count = len(nests.flatten(self._tensors))
+        results = call(self._fn, nests.pack_sequence_as(self._tensors, received[:count]))
+        ops = flat_ops(results) + [tensor.op for tensor in received]
+        return OutfeedHook(self._queue.size(), tf.group(*ops), self._queue.dequeue(), every_n_steps)
 
 
-def call(fn: Callable[..., Any], tensors: Any) -> Any:
-    """``fn`` of the host, called with tensors by name or one by one.
+class SummaryWritersHook(_SessionRunHook):
+    """Initializes and flushes the ``tf.contrib.summary`` writers of the host's functions."""
+
+    def begin(self) -> None:
+        """See the base class."""
+        self._initializers, self._flush_ops = estimators.summary_writers()
+
+    def after_create_session(self, session: Session, coord: Any) -> None:
+        """See the base class."""
+        session.run(self._initializers)
+
+    def end(self, session: Session) -> None:
+        """See the base class."""
+        session.run(self._flush_ops)
+
+
+class EveryStepHook(SummaryWritersHook):
+    """Runs the ops of the host's functions with every step, where there is no TPU.
+
+    Args:
+      ops: the ops.
+    """
+
+    def __init__(self, ops: list[Operation]) -> None:
+        self._ops = ops
+
+    def before_run(self, run_context: Any) -> Any:
+        """See the base class."""
+        return _train.SessionRunArgs(self._ops)
+
+
+class OutfeedHook(SummaryWritersHook):
+    """Runs the host's ops for the steps of a loop, after the loop.
+
+    Args:
+      num_waiting: number of steps whose tensors are in the outfeed, a tensor.
+      host_op: the op that receives the tensors of a step and calls the host's function.
+      skip_op: the op that receives the tensors of a step and drops them.
+      every_n_steps: after how many steps of a loop the host's function is called again.
+    """
+
+    def __init__(
+        self, num_waiting: Tensor, host_op: Operation, skip_op: Any, every_n_steps: int
+    ) -> None:
+        self._num_waiting = num_waiting
+        self._host_op = host_op
+        self._skip_op = skip_op
+        self._every_n_steps = every_n_steps
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """See the base class."""
+        session = run_context.session
+        for step in range(session.run(self._num_waiting)):
+            session.run(self._skip_op if step % self._every_n_steps else self._host_op)
+
+
+def interval(tpu_config: TPUConfig) -> Any:
+    """Returns after how many steps of a loop the host's function is called again (1.15)."""
+    return getattr(tpu_config, "experimental_host_call_every_n_steps", 1)
+
+
+def call(fn: Fn, tensors: Nest) -> Any:
+    """Calls a function of the host with tensors by name or by position.
+
+    Args:
+      fn: the function.
+      tensors: a dictionary, or a list or tuple.
 
     Raises:
-      ArgumentError: (a ValueError) it has captured a tensor of the cores.
+      ArgumentError: (a ValueError) it captures a tensor of the replicas.
     """
     refuse_captures(fn)
     return fn(**tensors) if isinstance(tensors, dict) else fn(*tensors)
 
 
-def refuse_captures(fn: Callable[..., Any]) -> None:
-    """Refuses a function of the host that uses a tensor of the cores otherwise than as argument.
+def flat_ops(results: Any) -> list[Any]:
+    """Returns the ops and tensors that a function of the host returned, as a flat list."""
+    return [result for result in nests.flatten(results) if result is not None]
+
+
+def refuse_captures(fn: Fn) -> None:
+    """Refuses a function of the host that captures a tensor of the replicas.
 
     Raises:
       ArgumentError: (a ValueError) see above.
@@ -80,7 +152,7 @@ def refuse_captures(fn: Callable[..., Any]) -> None:
     for name, cell in zip(names, getattr(fn, "__closure__", None) or ()):
         try:
             value = cell.cell_contents
-        except ValueError:  # not set yet
+        except ValueError:  # The enclosing function has not assigned it yet.
             continue
         if isinstance(value, tf.Tensor) and value.graph is not tf.compat.v1.get_default_graph():
             raise ArgumentError(
@@ -92,8 +164,8 @@ def refuse_captures(fn: Callable[..., Any]) -> None:
             )
 
 
-def require_batches(what: str, tensors: Any) -> None:
-    """Refuses scalars, which cannot be joined over the cores.
+def refuse_scalars(what: str, tensors: Nest) -> None:
+    """Refuses scalars, which cannot be concatenated over the replicas.
 
     Raises:
       ArgumentError: (a ValueError) a tensor of rank 0.
@@ -102,6 +174,6 @@ def require_batches(what: str, tensors: Any) -> None:
         if tensor.shape.ndims == 0:
             raise ArgumentError(
                 "%s with the scalar %s (%s)" % (what, name, tensor.name),
-                "the cores' tensors are put one after the other along their first dimension",
+                "the cores' tensors are concatenated along their first dimension",
                 "tf.reshape(tensor, [1])",
             )

@@ -1,135 +1,327 @@
-"""The batches of a TPUEstimator's steps, replica by replica.
+"""Calls the input functions of a TPUEstimator and gives each replica its batches.
 
-Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/tpu/InputPipelineConfig.md
+Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/tpu/TPUConfig.md
 """
 
 from __future__ import annotations
 
+import typing
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.errors import ArgumentError
-from tpudist.estimator import tpu_context
+from tpudist.core import adapter
+from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from tpudist.core.annotations import Strategy
-    from tpudist.estimator.tpu_context import Feeding
+    from tpudist.core.annotations import Dataset, Fn, Nest, Operation, Session, Strategy, Tensor
+
+#: The values of ``InputPipelineConfig``.
+PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2, BROADCAST, SLICED = 1, 2, 3, 4, 5
+
+_train = tf.compat.v1.train
+_SessionRunHook: Any = _train.SessionRunHook
+
+
+class Feeding(typing.NamedTuple):
+    """Says how many calls of the input function feed which replicas, with which batch size.
+
+    Args:
+      mode: a value of ``InputPipelineConfig``.
+      num_replicas: number of replicas in all.
+      num_hosts: number of hosts that feed them.
+      global_batch_size: examples of a step, over all replicas.
+    """
+
+    mode: int
+    num_replicas: int
+    num_hosts: int
+    global_batch_size: int
+
+    @property
+    def num_calls(self) -> int:
+        """How often the input function is called."""
+        counts = {PER_SHARD_V1: self.num_replicas, BROADCAST: 1, SLICED: 1}
+        return counts.get(self.mode, self.num_hosts)
+
+    @property
+    def replicas_per_call(self) -> int:
+        """Number of replicas that the result of one call feeds."""
+        return self.num_replicas // self.num_calls
+
+    @property
+    def splits_batches(self) -> bool:
+        """Whether a batch is split among replicas; else each replica takes whole batches."""
+        return self.mode in (PER_HOST_V1, SLICED)
+
+    @property
+    def input_fn_batch_size(self) -> int:
+        """``params["batch_size"]`` of the input function."""
+        if self.splits_batches:
+            return self.global_batch_size // self.num_calls
+        return self.model_fn_batch_size
+
+    @property
+    def model_fn_batch_size(self) -> int:
+        """``params["batch_size"]`` of the model function: examples of a replica."""
+        if self.mode == BROADCAST:
+            return self.global_batch_size
+        return self.global_batch_size // self.num_replicas
+
+
+def feeding(strategy: Strategy, mode: int, global_batch_size: int, argument: str) -> Feeding:
+    """Decides how the replicas of a strategy are fed.
+
+    Args:
+      strategy: the strategy.
+      mode: a value of ``InputPipelineConfig``.
+      global_batch_size: examples of a step, over all replicas.
+      argument: the name of this size in error messages: ``"train_batch_size"``.
+
+    Raises:
+      ArgumentError: (a ValueError) the replicas cannot share the batch evenly.
+    """
+    num_replicas, num_hosts = adapter.num_replicas(strategy), adapter.num_hosts(strategy)
+    if global_batch_size % num_replicas:
+        raise ArgumentError(
+            "%s=%d on a TPU of %d replicas" % (argument, global_batch_size, num_replicas),
+            "it is the batch of all replicas, and each takes the same share of it",
+            "%s=%d" % (argument, -(-global_batch_size // num_replicas) * num_replicas),
+        )
+    return Feeding(mode, num_replicas, min(num_hosts, num_replicas), global_batch_size)
+
+
+class TPUContext:
+    """Describes the TPU to input and model functions, as ``params["context"]``.
+
+    Args:
+      strategy: the strategy.
+      plan: its `Feeding`.
+      call: which call of the input function this is; None in a model function.
+    """
+
+    def __init__(self, strategy: Strategy, plan: Feeding, call: int | None = None) -> None:
+        self._strategy = strategy
+        self._feeding = plan
+        self._call = call
+
+    def current_input_fn_deployment(self) -> tuple[str, int, int, int]:
+        """Says what this call of the input function feeds (r1.15).
+
+        Returns:
+          The host's device, which call it is, how many calls there are, and how many
+          replicas this one feeds.
+
+        Raises:
+          ContextError: (a RuntimeError) called from a model function.
+        """
+        if self._call is None:
+            raise ContextError(
+                "current_input_fn_deployment() in a model function",
+                "it tells an input function which part of the input to return",
+                "params['context'].num_replicas",
+            )
+        plan = self._feeding
+        host = self._call * plan.num_hosts // plan.num_calls
+        device = adapter.host_device(self._strategy, host)
+        return device, self._call, plan.num_calls, plan.replicas_per_call
+
+    @property
+    def num_replicas(self) -> int:
+        """Number of replicas in all (r1.15)."""
+        return self._feeding.num_replicas
+
+    @property
+    def num_hosts(self) -> int:
+        """Number of hosts of the slice (r1.15)."""
+        return self._feeding.num_hosts
+
+    @property
+    def current_host(self) -> int | None:
+        """Which call of the input function this is (r1.15)."""
+        return self._call
+
+    @property
+    def num_of_replicas_per_host(self) -> int:
+        """Number of replicas that a host feeds (r1.15)."""
+        return self._feeding.num_replicas // self._feeding.num_hosts
+
+    def device_for_replica(self, replica_id: int) -> tuple[str, int]:
+        """The CPU device of a replica's host, and the replica's number there (r1.15)."""
+        host, number = divmod(replica_id, self.num_of_replicas_per_host)
+        return adapter.host_device(self._strategy, host), number
+
+    @property
+    def tpu_host_placement_function(self) -> Fn:
+        """A function from a host's number to its CPU device (r1.15)."""
+        return lambda host_id=0: adapter.host_device(self._strategy, host_id)
 
 
 class Infeed:
-    """What an input function gives, as an iterator of a loop of steps.
+    """An iterator over the batches of all replicas, for a loop of steps.
 
     Args:
-      strategy: the strategy of the cores.
-      fed: its `Feeding`.
+      strategy: the strategy.
+      plan: its `Feeding`.
       input_fn: ``input_fn(TPUContext)``: returns a dataset, or features and labels.
-      batch_axis: for each tensor the dimension to split along; None for the first.
-
-    Attributes:
-      initializers: ops that start the datasets' iterators.
+      batch_axis: the dimensions (of features, of labels) along which a batch is split; None
+        for the first.
     """
 
     def __init__(
         self,
         strategy: Strategy,
-        fed: Feeding,
-        input_fn: Callable[[Any], Any],
+        plan: Feeding,
+        input_fn: Callable[[TPUContext], Any],
         batch_axis: Any = None,
     ) -> None:
         self._strategy = strategy
-        self._feeding = fed
+        self._feeding = plan
         self._batch_axis = batch_axis
-        self.initializers: list[Any] = []
-        self._sources = self._started([self._called(input_fn, i) for i in range(fed.calls)])
+        self._initializers: list[Operation] = []
+        inputs = [self._call(input_fn, number) for number in range(plan.num_calls)]
+        self._sources = self._start(inputs)
 
-    def _called(self, input_fn: Callable[[Any], Any], call: int) -> Any:
+    def _call(self, input_fn: Callable[[TPUContext], Any], number: int) -> Any:
         with tf.device("/device:CPU:0"):
-            return input_fn(tpu_context.TPUContext(self._strategy, self._feeding, call))
+            return input_fn(TPUContext(self._strategy, self._feeding, number))
 
-    def _started(self, given: list[Any]) -> list[Callable[[], Any]]:
-        if not isinstance(given[0], functions.DatasetV2):
-            return [queue_of(nest) for nest in given]
+    def _start(self, inputs: list[Any]) -> list[Callable[[], Nest]]:
+        """Returns a ``get_next()`` for what each call of the input function returned."""
+        if not isinstance(inputs[0], functions.DatasetV2):
+            return [queue_batches(tensors) for tensors in inputs]
         iterators = [
             functions.initializable_iterator(dataset, None)
-            for dataset in host_iterators.untuned(list(map(self._prepared, given)))
+            for dataset in host_iterators.untuned([self._prepare(each) for each in inputs])
         ]
-        self.initializers += [iterator.initializer for iterator in iterators]
+        self._initializers += [iterator.initializer for iterator in iterators]
         return [iterator.get_next for iterator in iterators]
 
-    def _prepared(self, dataset: Any) -> Any:
-        """The dataset to read instead of the input function's."""
+    def _prepare(self, dataset: Dataset) -> Dataset:
+        """Returns the dataset to iterate over instead of the input function's."""
         return dataset
 
+    def hook(self) -> InitializerHook:
+        """Returns the hook that starts the datasets' iterators."""
+        return InitializerHook(self._initializers)
+
     def get_next(self) -> Any:
-        """The next batch of every replica.
+        """Takes the next batch of every replica.
 
         Returns:
           A tuple (features, labels), or (features,), of nests of per-replica values.
         """
-        elements: list[Any] = []
-        for source in self._sources:
-            elements += [pair if pair[1] is not None else pair[:1] for pair in self._shares(source)]
-        for element in elements[:1]:
-            require_static(element)
+        batches = [batch for source in self._sources for batch in self._batches(source)]
+        elements = [batch if batch[1] is not None else batch[:1] for batch in batches]
+        require_static(elements[0])
         if len(elements) == 1:
             return elements[0]
         return distributed.regroup(self._strategy.extended, elements)
 
-    def _shares(self, source: Callable[[], Any]) -> list[Any]:
-        """The batches of the replicas that one call of the input function feeds."""
-        count = self._feeding.replicas_of_a_call
-        if self._feeding.mode == tpu_context.BROADCAST:
-            return [parsed(source())] * count
-        if not self._feeding.splits:
-            return [parsed(element) for element in host_iterators.take(source, count)]
-        features, labels = parsed(source())
+    def _batches(self, source: Callable[[], Nest]) -> list[tuple[Nest, Nest]]:
+        """Returns (features, labels) of each replica that a call of the input function feeds."""
+        count = self._feeding.replicas_per_call
+        if self._feeding.mode == BROADCAST:
+            return [features_and_labels(source())] * count
+        if not self._feeding.splits_batches:
+            return [features_and_labels(each) for each in host_iterators.take(source, count)]
+        features, labels = features_and_labels(source())
         require_static((features, labels))
         axes = self._batch_axis or (0, 0)
-        parts = [_split(features, count, axes[0]), _split(labels, count, axes[-1])]
-        return list(zip(*parts))
+        return list(zip(_split(features, count, axes[0]), _split(labels, count, axes[-1])))
 
 
-def parsed(element: Any) -> tuple[Any, Any]:
-    """(features, labels) of what an input function or a dataset gives."""
+class PaddedInfeed(Infeed):
+    """The infeed of a prediction: the last batch is padded, and batches of padding follow.
+
+    All batches have one size, which a TPU needs, and the infeed never ends. The labels of a
+    batch are a mask: which of its rows are the user's.
+    """
+
+    def _start(self, inputs: list[Any]) -> list[Callable[[], Nest]]:
+        if not isinstance(inputs[0], functions.DatasetV2):
+            raise ArgumentError(
+                "an input function for predict() returned %r" % (inputs[0],),
+                "predict() has to see where the input ends, to fill up the last batch",
+                "return a tf.data.Dataset",
+            )
+        return super()._start(inputs)
+
+    def _prepare(self, dataset: Dataset) -> Dataset:
+        size = self._feeding.input_fn_batch_size
+
+        def pad(*element: Any) -> tuple[Nest, Tensor]:
+            features, _ = features_and_labels(element if len(element) > 1 else element[0])
+            num_rows = tf.shape(nests.flatten(features)[0])[0]
+            padded = nests.map_structure(lambda tensor: _pad(tensor, size), features)
+            return padded, tf.range(size) < num_rows
+
+        def only_padding(features: Nest, mask: Tensor) -> tuple[Nest, Tensor]:
+            return features, tf.zeros_like(mask)
+
+        padded = dataset.map(pad)
+        return padded.concatenate(padded.take(1).map(only_padding).repeat())
+
+
+class InitializerHook(_SessionRunHook):
+    """Runs initializers, as those of iterators, when a Session has been created.
+
+    Args:
+      initializers: an op, or a list of ops.
+    """
+
+    def __init__(self, initializers: Any) -> None:
+        self._initializers = initializers
+
+    def after_create_session(self, session: Session, coord: Any) -> None:
+        """See the base class."""
+        session.run(self._initializers)
+
+
+class EndOfInputHook(_SessionRunHook):
+    """Ends a prediction after a step whose batch was only padding.
+
+    Args:
+      num_rows: number of examples of the step that are not padding, a tensor.
+    """
+
+    def __init__(self, num_rows: Tensor) -> None:
+        self._num_rows = num_rows
+
+    def before_run(self, run_context: Any) -> Any:
+        """See the base class."""
+        return _train.SessionRunArgs(self._num_rows)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """See the base class."""
+        if not run_values.results:
+            run_context.request_stop()
+
+
+def features_and_labels(element: Any) -> tuple[Nest, Nest]:
+    """Splits what an input function or a dataset gives; labels may be None.
+
+    Raises:
+      ArgumentError: (a ValueError) a tuple of more than two.
+    """
     if isinstance(element, tuple) and not hasattr(element, "_fields"):
         if len(element) == 2:
             return element[0], element[1]
         if len(element) == 1:
             return element[0], None
         raise ArgumentError(
-            "an input function gave a tuple of %d" % len(element),
-            "it gives the features, or a pair (features, labels)",
+            "an input function returned a tuple of %d" % len(element),
+            "it returns the features, or a pair (features, labels)",
             "return features, labels; several tensors of either go into a dictionary",
         )
     return element, None
 
 
-def _split(nest: Any, count: int, axis: int) -> list[Any]:
-    """`nest` in `count` equal parts along `axis`."""
-    if nest is None:
-        return [None] * count
-    columns = [_parts(tensor, count, axis) for tensor in nests.flatten(nest)]
-    return [nests.pack_sequence_as(nest, list(row)) for row in zip(*columns)]
-
-
-def _parts(tensor: Any, count: int, axis: int) -> list[Any]:
-    size = tensor.shape.as_list()[axis] if tensor.shape.ndims else None
-    if size is None or size % count:
-        raise ArgumentError(
-            "the input %s of shape %s for the %d replicas of a host"
-            % (tensor.name, tensor.shape, count),
-            "the batch of a host is split evenly among its replicas",
-            "dataset.batch(params['batch_size'], drop_remainder=True)",
-        )
-    return list(tf.split(tensor, count, axis=axis)) if count > 1 else [tensor]
-
-
-def require_static(nest: Any) -> None:
+def require_static(nest: Nest) -> None:
     """Refuses batches of unknown shape, which a TPU cannot compile.
 
     Raises:
@@ -145,27 +337,83 @@ def require_static(nest: Any) -> None:
             )
 
 
-def queue_of(given: Any) -> Callable[[], Any]:
-    """Tensors that an input function returned, a batch for each call of the result.
+def queue_batches(tensors: Any) -> Callable[[], Nest]:
+    """Puts batches of tensors that an input function returned into a queue.
 
-    The steps' loop runs on the device, where the tensors of the host's graph do not
-    change. A queue runner of the Session brings them.
+    The loop of steps runs on the device and would read the tensors of the host's graph only
+    once. A queue runner of the Session evaluates them for each batch instead.
+
+    Args:
+      tensors: features, or (features, labels).
+
+    Returns:
+      A function that takes the next batch out of the queue.
     """
-    element = parsed(given)
+    element = features_and_labels(tensors)
     require_static(element)
     flat = [tensor for tensor in nests.flatten(element) if tensor is not None]
     queue = tf.queue.FIFOQueue(
         2, [tensor.dtype for tensor in flat], [tensor.shape for tensor in flat]
     )
-    tf.compat.v1.train.add_queue_runner(
-        tf.compat.v1.train.QueueRunner(queue, [queue.enqueue(flat)])
-    )
+    _train.add_queue_runner(_train.QueueRunner(queue, [queue.enqueue(flat)]))
 
-    def get_next() -> Any:
-        taken = queue.dequeue()
-        rest = iter(taken if isinstance(taken, list) else [taken])
+    def get_next() -> Nest:
+        dequeued = queue.dequeue()
+        rest = iter(dequeued if isinstance(dequeued, list) else [dequeued])
         return nests.pack_sequence_as(
             element, [None if tensor is None else next(rest) for tensor in nests.flatten(element)]
         )
 
     return get_next
+
+
+def remove_padding(predictions: Nest, mask: Tensor) -> Nest:
+    """Keeps those rows of the predictions of all replicas that are not padding.
+
+    Args:
+      predictions: a dictionary of tensors, or a tensor.
+      mask: for each row whether it is an example of the user's.
+
+    Raises:
+      ArgumentError: (a ValueError) a prediction without a row for each example.
+    """
+    batch_size = mask.shape.as_list()[0]
+    for tensor in nests.flatten(predictions):
+        if not tensor.shape.ndims or tensor.shape.as_list()[0] != batch_size:
+            raise ArgumentError(
+                "the prediction %s of shape %s" % (tensor.name, tensor.shape),
+                "a batch has %s examples, and the padding of the last batch is cut off by "
+                "rows" % batch_size,
+                "a tensor with a row for each example",
+            )
+    return nests.map_structure(lambda tensor: tf.boolean_mask(tensor, mask), predictions)
+
+
+def _split(nest: Nest, count: int, axis: int) -> list[Nest]:
+    """Splits each tensor of `nest` into `count` equal parts along `axis`."""
+    if nest is None:
+        return [None] * count
+    parts = [_split_tensor(tensor, count, axis) for tensor in nests.flatten(nest)]
+    return [nests.pack_sequence_as(nest, list(flat)) for flat in zip(*parts)]
+
+
+def _split_tensor(tensor: Tensor, count: int, axis: int) -> list[Tensor]:
+    size = tensor.shape.as_list()[axis] if tensor.shape.ndims else None
+    if size is None or size % count:
+        raise ArgumentError(
+            "the input %s of shape %s for the %d replicas of a host"
+            % (tensor.name, tensor.shape, count),
+            "the batch of a host is split evenly among its replicas",
+            "dataset.batch(params['batch_size'], drop_remainder=True)",
+        )
+    return list(tf.split(tensor, count, axis=axis)) if count > 1 else [tensor]
+
+
+def _pad(tensor: Tensor, size: int) -> Tensor:
+    """Appends rows of zeros to `tensor` until it has `size` rows."""
+    missing = size - tf.shape(tensor)[0]
+    other_dims = tf.zeros([tensor.shape.ndims - 1, 2], tf.int32)
+    paddings = tf.concat([tf.stack([[0, missing]]), other_dims], axis=0)
+    padded = tf.pad(tensor, paddings) if tensor.dtype != tf.string else tensor
+    padded.set_shape([size] + tensor.shape.as_list()[1:])
+    return padded

@@ -1,9 +1,54 @@
-"""``tf.estimator.tpu``, which was ``tf.contrib.tpu`` before.
+"""The names of ``tf.estimator.tpu``, which were below ``tf.contrib.tpu`` before.
 
 Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/tpu.md
 """
 
-from tpudist.estimator.tpu_config import InputPipelineConfig, RunConfig, TPUConfig, TPUEstimatorSpec
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpudist.core import cluster as clusters
+from tpudist.estimator import lookup
 from tpudist.estimator.tpu_estimator import TPUEstimator
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core import annotations as types
+
 __all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]
+
+InputPipelineConfig: Any = lookup.load_tpu("InputPipelineConfig")
+TPUConfig: Any = lookup.load_tpu("TPUConfig")
+TPUEstimatorSpec: Any = lookup.load_tpu("TPUEstimatorSpec")
+_RunConfig: Any = lookup.load_tpu("RunConfig")
+
+
+class RunConfig(_RunConfig):
+    """Says how a TPUEstimator runs, saves and logs; its TPU may be a virtual one (r1.15).
+
+    Args:
+      tpu_config: a `TPUConfig`.
+      evaluation_master: address of the evaluating Session's target.
+      master: address of the training Session's target, or a TPU's name.
+      cluster: a `TPUClusterResolver`.
+      **kwargs: as for ``tf.estimator.RunConfig``.
+    """
+
+    def __init__(
+        self,
+        tpu_config: types.TPUConfig = None,
+        evaluation_master: str | None = None,
+        master: str | None = None,
+        cluster: types.Resolver = None,
+        **kwargs: Any,
+    ) -> None:
+        """See the class; reference r1.15."""
+        virtual_name = master if clusters.is_virtual(master) else None
+        tpu = cluster or virtual_name
+        resolver = clusters.resolve(tpu) if tpu else None
+        if clusters.system_of(resolver) is None:
+            super().__init__(tpu_config, evaluation_master, master, cluster, **kwargs)
+            return
+        super().__init__(tpu_config, "", "", None, **kwargs)
+        self._cluster = resolver

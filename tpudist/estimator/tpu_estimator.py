@@ -1,4 +1,4 @@
-"""``TPUEstimator``.
+"""Defines ``TPUEstimator``: an Estimator whose model function runs on the cores of a TPU.
 
 Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/tpu/TPUEstimator.md
 """
@@ -14,27 +14,42 @@ import tensorflow as tf
 from tpudist.core import cluster
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import (
-    model_functions,
-    names,
-    partitions,
-    refused,
-    replica_programs,
-    tpu_context,
-    tpu_hooks,
-    tpu_part,
+    cores,
+    infeed,
+    lookup,
+    step_loop,
+    tpu_specs,
+    unsupported,
+    user_functions,
 )
 from tpudist.tfcompat import estimators
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
+    from typing import Any, Iterator
 
-_Estimator: Any = names.load("Estimator")
+    from tpudist.core.annotations import (
+        EstimatorSpec,
+        Fn,
+        Graph,
+        Nest,
+        Resolver,
+        RunConfig,
+        SessionRunHook,
+        Strategy,
+        Variable,
+    )
 
-#: {mode: name of its batch size among the arguments of the constructor}
-_BATCHES = {"train": "train_batch_size", "eval": "eval_batch_size", "infer": "predict_batch_size"}
-_RESERVED = ("batch_size", "context")
-#: The first arguments of the constructor, as many as say what it runs on.
-_ARGUMENTS = ("model_fn", "model_dir", "config", "params", "use_tpu")
+_Estimator: Any = lookup.load("Estimator")
+
+#: {mode: the argument of the constructor that is its global batch size}
+_BATCH_SIZES = {
+    "train": "train_batch_size",
+    "eval": "eval_batch_size",
+    "infer": "predict_batch_size",
+}
+_RESERVED_PARAMS = ("batch_size", "context")
+#: The constructor's first arguments, up to the last one that `__new__` reads.
+_FIRST_ARGUMENTS = ("model_fn", "model_dir", "config", "params", "use_tpu")
 
 
 class TPUEstimator(_Estimator):
@@ -44,39 +59,39 @@ class TPUEstimator(_Estimator):
 
     Args:
       model_fn: ``model_fn(features, labels, mode, config, params)``; returns a
-        `TPUEstimatorSpec`. ``params["batch_size"]`` is the batch of one core.
+        `TPUEstimatorSpec`. ``params["batch_size"]`` is the batch size of one replica.
       model_dir: folder of checkpoints and summaries.
       config: a `tf.contrib.tpu.RunConfig`.
       params: a dictionary (or HParams) for both functions.
       use_tpu: whether to use the TPU; False is an Estimator on this machine.
       train_batch_size, eval_batch_size, predict_batch_size: examples of a step over all
-        cores, which divide them evenly.
+        replicas, which share them evenly.
       batch_axis: the dimension of (features, labels) to split a host's batch along.
       eval_on_tpu: False evaluates without the TPU.
-      export_to_tpu: exports have a graph for serving without a TPU only; True is said
-        when a model is exported.
+      export_to_tpu: True warns when a model is exported, because an export has only the
+        graph for serving without a TPU.
       export_to_cpu: True; there is no other graph.
       warm_start_from: a checkpoint, or `tf.estimator.WarmStartSettings`.
-      embedding_config_spec: None: the embedding hardware of a TPU has no counterpart here.
-      export_saved_model_api_version: as `export_to_tpu`, of which it is a kind.
+      embedding_config_spec: None; the embedding hardware of a TPU is not supported.
+      export_saved_model_api_version: ignored; it chooses the graph for serving on a TPU.
 
     Raises:
-      ArgumentError: (a ValueError) a batch size that the cores cannot share evenly, or an
-        argument of that kind.
+      ArgumentError: (a ValueError) a batch size that the replicas cannot share evenly, or
+        another value that is not supported.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """TensorFlow's own on a real TPU; see the class."""
-        given = dict(zip(_ARGUMENTS, args), **kwargs)
-        if cls is TPUEstimator and estimators.native_tpu is not None and _on_a_real_tpu(given):
+        """Returns TensorFlow's own TPUEstimator on a real TPU; see the class."""
+        arguments = dict(zip(_FIRST_ARGUMENTS, args), **kwargs)
+        if cls is TPUEstimator and estimators.native_tpu is not None and _on_real_tpu(arguments):
             return estimators.native_tpu["TPUEstimator"](*args, **kwargs)
         return super().__new__(cls)
 
     def __init__(
         self,
-        model_fn: Callable[..., Any] | None = None,
+        model_fn: Fn | None = None,
         model_dir: str | None = None,
-        config: Any = None,
+        config: RunConfig = None,
         params: Any = None,
         use_tpu: bool = True,
         train_batch_size: int | None = None,
@@ -91,26 +106,26 @@ class TPUEstimator(_Estimator):
         export_saved_model_api_version: Any = None,
     ) -> None:
         """See the class; reference r1.15."""
-        _check(model_fn, config, params)
-        refused.check_arguments(export_to_cpu, embedding_config_spec)
-        self._users_fn: Any = model_fn
+        _check_arguments(model_fn, config, params)
+        unsupported.check_arguments(export_to_cpu, embedding_config_spec)
+        self._user_model_fn: Any = model_fn
         self._use_tpu = use_tpu
         self._eval_on_tpu = eval_on_tpu
         self._batch_axis = batch_axis
-        self._batches = {
+        self._batch_sizes = {
             "train": train_batch_size,
             "eval": eval_batch_size,
             "infer": predict_batch_size,
         }
         self._export_to_tpu = export_to_tpu
-        self._cores: Any = None
+        self._tpu_strategy: Strategy = None
         self._has_called_input_fn = False
         self.log_every_n_steps = config.log_step_count_steps
         if use_tpu:
-            self._start_tpu(config)
+            self._tpu_strategy = self._start_tpu(config)
             config = config.replace(log_step_count_steps=None)
         super().__init__(
-            model_fn=self._on_cores,
+            model_fn=self._model_fn_on_tpu,
             model_dir=model_dir,
             config=config,
             params=params or {},
@@ -118,81 +133,90 @@ class TPUEstimator(_Estimator):
         )
 
     def _assert_members_are_not_overridden(self) -> None:
-        """Overrides are this class' business."""
+        """Allows the overrides below, which TensorFlow's Estimator would refuse."""
 
-    def _start_tpu(self, config: Any) -> None:
-        refused.check_config(config.tpu_config)
+    def _start_tpu(self, config: RunConfig) -> Strategy:
+        unsupported.check_config(config.tpu_config)
         resolver = _resolver(config)
-        refused.check_tpu(cluster.system_of(resolver) is not None)
-        placed = partitions.assignment(resolver, config.tpu_config.num_cores_per_replica)
-        self._cores = replica_programs.Cores(resolver, placed)
-        partitions.require_shards(self._cores, config.tpu_config)
-        if self._batches["train"] is None:
+        unsupported.check_real_tpu(cluster.system_of(resolver) is not None)
+        assignment = cores.assignment(resolver, config.tpu_config.num_cores_per_replica)
+        strategy = cores.TPUEstimatorStrategy(resolver, assignment)
+        cores.require_num_shards(strategy, config.tpu_config)
+        if self._batch_sizes["train"] is None:
             raise ArgumentError(
                 "train_batch_size=None with use_tpu=True",
                 "the batch of a core is its share of it",
                 "train_batch_size=1024",
             )
+        return strategy
 
-    def _fed(self, mode: str, config: Any) -> Any:
-        """The `Feeding` of a mode."""
-        batch = self._batches[mode]
-        if batch is None:
+    def _feeding(self, mode: str, config: RunConfig) -> infeed.Feeding:
+        argument, batch_size = _BATCH_SIZES[mode], self._batch_sizes[mode]
+        if batch_size is None:
             raise ArgumentError(
-                "%s=None" % _BATCHES[mode],
+                "%s=None" % argument,
                 "the batch of a core is its share of it",
-                "TPUEstimator(..., %s=1024), or use_tpu=False" % _BATCHES[mode],
+                "TPUEstimator(..., %s=1024), or use_tpu=False" % argument,
             )
-        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ArgumentError(
-                "%s=%r" % (_BATCHES[mode], batch),
+                "%s=%r" % (argument, batch_size),
                 "it is a number of examples, at least one for each core",
-                "%s=1024" % _BATCHES[mode],
+                "%s=1024" % argument,
             )
-        how = int(config.tpu_config.per_host_input_for_training)
-        sliced = getattr(config.tpu_config, "eval_training_input_configuration", None)
-        if mode == "eval" and sliced == tpu_context.SLICED:
-            how = tpu_context.SLICED
-        if mode != "train" and how == tpu_context.PER_SHARD_V1:
-            how = tpu_context.PER_HOST_V1
-        return tpu_context.feeding(self._cores, how, batch, _BATCHES[mode])
+        pipeline = int(config.tpu_config.per_host_input_for_training)
+        eval_pipeline = getattr(config.tpu_config, "eval_training_input_configuration", None)
+        if mode == "eval" and eval_pipeline == infeed.SLICED:
+            pipeline = infeed.SLICED
+        if mode != "train" and pipeline == infeed.PER_SHARD_V1:
+            pipeline = infeed.PER_HOST_V1
+        return infeed.feeding(self._tpu_strategy, pipeline, batch_size, argument)
 
     def _runs_on_tpu(self, mode: str) -> bool:
+        """Whether the model function is being called for a mode that runs on the TPU.
+
+        It does not run there in an export, which calls it without an input function.
+        """
         if not self._use_tpu or not self._has_called_input_fn:
             return False
         return self._eval_on_tpu or mode != "eval"
 
-    # What an Estimator calls.
+    # Overrides: the base class calls them.
 
-    def _call_input_fn(self, input_fn: Any, mode: str, *unused_context: Any) -> Any:
-        model_functions.require_params(input_fn, "input_fn")
+    def _call_input_fn(self, input_fn: Fn, mode: str, *unused_context: Any) -> Any:
+        user_functions.require_params(input_fn, "input_fn")
         self._has_called_input_fn = True
 
-        def on_hosts(context: Any) -> Any:
-            fed = self._fed(mode, self.config)
-            items = {"batch_size": fed.input_batch, "context": context}
-            return self._input(input_fn, mode, items)
+        def input_fn_of_host(context: infeed.TPUContext) -> Any:
+            batch_size = self._feeding(mode, self.config).input_fn_batch_size
+            return self._input(input_fn, mode, batch_size=batch_size, context=context)
 
         if self._runs_on_tpu(mode):
-            return on_hosts
-        batch = self._batches[mode]
+            return input_fn_of_host
         with tf.device("/device:CPU:0"):
-            return self._input(input_fn, mode, {} if batch is None else {"batch_size": batch})
+            return self._input(input_fn, mode, **self._global_batch_size(mode))
 
-    def _input(self, input_fn: Any, mode: str, items: dict[str, Any]) -> Any:
-        params = model_functions.with_items(self.params, **items)
-        return model_functions.call(input_fn, params=params, config=self.config, mode=mode)
+    def _global_batch_size(self, mode: str) -> dict[str, int]:
+        """Returns the item of ``params`` that says the batch size where there is no TPU."""
+        batch_size = self._batch_sizes[mode]
+        return {} if batch_size is None else {"batch_size": batch_size}
+
+    def _input(self, input_fn: Fn, mode: str, **items: Any) -> Any:
+        params = user_functions.with_items(self.params, **items)
+        return user_functions.call(input_fn, params=params, config=self.config, mode=mode)
 
     def _validate_features_in_predict_input(self, result: Any) -> None:
-        """The input of the cores is checked where they are fed."""
+        """Checks nothing: the infeed checks the input of a prediction."""
 
-    def _create_global_step(self, graph: Any) -> Any:
-        if self._cores is None:
+    def _create_global_step(self, graph: Graph) -> Variable:
+        if self._tpu_strategy is None:
             return super()._create_global_step(graph)
-        with graph.as_default(), self._cores.scope(), replica_programs.variables_of_cores():
+        with graph.as_default(), self._tpu_strategy.scope(), step_loop.first_replica_variables():
             return tf.compat.v1.train.create_global_step(graph)
 
-    def _convert_train_steps_to_hooks(self, steps: Any, max_steps: Any) -> list[Any]:
+    def _convert_train_steps_to_hooks(
+        self, steps: int | None, max_steps: int | None
+    ) -> list[SessionRunHook]:
         if not self._use_tpu:
             return super()._convert_train_steps_to_hooks(steps, max_steps)
         if steps is None and max_steps is None:
@@ -202,9 +226,9 @@ class TPUEstimator(_Estimator):
                 "train(input_fn, max_steps=10000)",
             )
         per_loop = self.config.tpu_config.iterations_per_loop
-        return [tpu_hooks.LoopHook(per_loop, steps, max_steps)]
+        return [step_loop.LoopHook(per_loop, steps, max_steps)]
 
-    def _convert_eval_steps_to_hooks(self, steps: Any) -> list[Any]:
+    def _convert_eval_steps_to_hooks(self, steps: int | None) -> list[SessionRunHook]:
         if not (self._use_tpu and self._eval_on_tpu):
             return super()._convert_eval_steps_to_hooks(steps)
         if steps is None:
@@ -215,82 +239,96 @@ class TPUEstimator(_Estimator):
             )
         return [estimators.StopAfterNEvalsHook(num_evals=steps)]
 
-    # The model function that the Estimator calls.
-
-    def _on_cores(self, features: Any, labels: Any, mode: str, config: Any, params: Any) -> Any:
-        on_tpu = self._runs_on_tpu(mode)
-        exports, self._has_called_input_fn = not self._has_called_input_fn, False
-        if not on_tpu:
-            batch = None if exports else self._batches[mode]
-            given = {} if batch is None else {"batch_size": batch}
-            spec = self._users_spec(features, labels, mode, config, params, given)
-            return spec.as_estimator_spec() if hasattr(spec, "as_estimator_spec") else spec
-        fed = self._fed(mode, config)
-        context = tpu_context.TPUContext(self._cores, fed)
-        items: dict[str, Any] = {"batch_size": fed.model_batch, "context": context}
-
-        @functools.wraps(self._users_fn)
-        def model_fn(features: Any, labels: Any) -> Any:
-            features, labels = partitions.split(self._cores, config.tpu_config, features, labels)
-            return self._users_spec(features, labels, mode, config, params, items)
-
-        model = tpu_part.Model(self._cores, fed, model_fn, features, self._batch_axis)
-        build = {"train": tpu_part.train_spec, "eval": tpu_part.eval_spec}
-        return build.get(mode, tpu_part.predict_spec)(self, model, config)
-
     def export_saved_model(self, *args: Any, **kwargs: Any) -> Any:
         """Exports the model, for serving without a TPU; arguments as of Estimator (r1.15)."""
-        refused.tell_of_export(self._export_to_tpu)
-        with self._without_cores():
+        unsupported.warn_of_export(self._export_to_tpu)
+        with self._without_strategy():
             return super().export_saved_model(*args, **kwargs)
 
     def export_savedmodel(self, *args: Any, **kwargs: Any) -> Any:
-        """The name of `export_saved_model` until 1.15 (r1.15)."""
-        refused.tell_of_export(self._export_to_tpu)
-        with self._without_cores():
+        """Exports the model; the older name of `export_saved_model` (r1.15)."""
+        unsupported.warn_of_export(self._export_to_tpu)
+        with self._without_strategy():
             return super().export_savedmodel(*args, **kwargs)
 
     @contextlib.contextmanager
-    def _without_cores(self) -> Iterator[None]:
-        """In the block the global step is no variable of the cores, whose device it would name."""
-        cores, self._cores = self._cores, None
+    def _without_strategy(self) -> Iterator[None]:
+        """Context manager: the global step is a plain variable, on no device of the TPU."""
+        strategy, self._tpu_strategy = self._tpu_strategy, None
         try:
             yield
         finally:
-            self._cores = cores
+            self._tpu_strategy = strategy
 
-    def _users_spec(
-        self, features: Any, labels: Any, mode: str, config: Any, params: Any, items: Any
+    # The model function that the base class calls.
+
+    def _model_fn_on_tpu(
+        self, features: Any, labels: Nest, mode: str, config: RunConfig, params: Any
+    ) -> EstimatorSpec:
+        """Returns the specification of the user's model function, on the TPU's replicas.
+
+        On the TPU `features` is what `_call_input_fn` returned: ``input_fn_of_host``.
+        """
+        on_tpu = self._runs_on_tpu(mode)
+        is_export, self._has_called_input_fn = not self._has_called_input_fn, False
+        if not on_tpu:
+            size = {} if is_export else self._global_batch_size(mode)
+            spec = self._user_spec(features, labels, mode, config, params, use_tpu=False, **size)
+            return spec.as_estimator_spec() if hasattr(spec, "as_estimator_spec") else spec
+        strategy, feeding = self._tpu_strategy, self._feeding(mode, config)
+        items: dict[str, Any] = {
+            "batch_size": feeding.model_fn_batch_size,
+            "context": infeed.TPUContext(strategy, feeding),
+        }
+
+        @functools.wraps(self._user_model_fn)
+        def model_fn(features: Nest, labels: Nest) -> Any:
+            features, labels = cores.split_input(strategy, config.tpu_config, features, labels)
+            return self._user_spec(features, labels, mode, config, params, use_tpu=True, **items)
+
+        model = tpu_specs.ReplicatedModel(strategy, feeding, model_fn, features, self._batch_axis)
+        if mode == "train":
+            return model.train_spec(self.model_dir, self.log_every_n_steps, config)
+        return model.eval_spec() if mode == "eval" else model.predict_spec()
+
+    def _user_spec(
+        self, features: Nest, labels: Nest, mode: str, config: RunConfig, params: Any, **items: Any
     ) -> Any:
-        params = model_functions.with_items(params, use_tpu="context" in items, **items)
-        offered = dict(labels=labels, mode=mode, config=config, params=params)
-        return model_functions.call(self._users_fn, features, **offered)
+        return user_functions.call(
+            self._user_model_fn,
+            features,
+            labels=labels,
+            mode=mode,
+            config=config,
+            params=user_functions.with_items(params, **items),
+        )
 
 
-def _resolver(config: Any) -> Any:
+def _resolver(config: RunConfig) -> Resolver:
     return cluster.resolve(config.cluster or config.master or "")
 
 
-def _on_a_real_tpu(given: dict[str, Any]) -> bool:
+def _on_real_tpu(arguments: dict[str, Any]) -> bool:
     """Whether arguments of a TPUEstimator name a TPU that is not virtual."""
-    config = given.get("config")
-    if not given.get("use_tpu", True) or not hasattr(config, "tpu_config"):
+    config = arguments.get("config")
+    if not arguments.get("use_tpu", True) or not hasattr(config, "tpu_config"):
         return False
     return cluster.system_of(_resolver(config)) is None
 
 
-def _check(model_fn: Any, config: Any, params: Any) -> None:
+def _check_arguments(model_fn: Any, config: RunConfig, params: Any) -> None:
     if not hasattr(config, "tpu_config"):
         raise ArgumentTypeError(
             "config=%r" % (config,),
-            "a TPUEstimator takes steps of a loop, its kind of input and the TPU from its config",
+            "a TPUEstimator reads the steps of a loop, its kind of input and the TPU from its "
+            "config",
             "config=tf.contrib.tpu.RunConfig(cluster=resolver, tpu_config=TPUConfig(...))",
         )
-    reserved = [name for name in _RESERVED if params is not None and name in params]
+    reserved = [name for name in _RESERVED_PARAMS if params is not None and name in params]
     if reserved:
         raise ArgumentError(
             "params with %s" % ", ".join(map(repr, reserved)),
             "TPUEstimator sets them for both functions: they depend on the TPU",
-            "another name; the batch is TPUEstimator(train_batch_size=...)",
+            "another name; the batch size is TPUEstimator(train_batch_size=...)",
         )
-    model_functions.require_params(model_fn, "model_fn")
+    user_functions.require_params(model_fn, "model_fn")

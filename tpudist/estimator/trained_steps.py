@@ -1,4 +1,4 @@
-"""How far a training came: the global step of its newest checkpoint."""
+"""Reads how many steps a model has been trained for from its newest checkpoint."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import tensorflow as tf
 
 
 def trained_steps(folder: str) -> int:
-    """The global step of the newest checkpoint in a folder, 0 if there is none."""
+    """Returns the global step of the newest checkpoint in a folder, 0 if there is none."""
     path = tf.train.latest_checkpoint(folder)
     return int(tf.train.load_variable(path, "global_step")) if path else 0

@@ -1,4 +1,7 @@
-"""The Sessions of `tpudist.estimator.monitored.Estimator`."""
+"""Runs the Sessions of the stand-in for ``tf.estimator.Estimator``.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/Estimator.md
+"""
 
 from __future__ import annotations
 
@@ -11,51 +14,43 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import estimators
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
+    from typing import Any, Iterator
+
+    from tpudist.core.annotations import (
+        Nest,
+        RunConfig,
+        SaverListener,
+        SessionRunHook,
+        Tensor,
+        Variable,
+    )
+    from tpudist.estimator.stand_ins.specs import EstimatorSpec
 
 _v1 = tf.compat.v1
 _keys = tf.compat.v1.GraphKeys
-_SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
-
-
-class InitializerHook(_SessionRunHook):
-    """Runs an initializer when a Session has been made.
-
-    Args:
-      initializer: an op.
-    """
-
-    def __init__(self, initializer: Any) -> None:
-        self._initializer = initializer
-
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        """See the base class."""
-        session.run(self._initializer)
 
 
 def train(
-    config: Any,
-    spec: Any,
-    global_step: Any,
-    hooks: list[Any],
-    listeners: list[Any],
-    warm_start: Callable[[], None],
+    config: RunConfig,
+    spec: EstimatorSpec,
+    global_step: Variable,
+    hooks: list[SessionRunHook],
+    listeners: list[SaverListener],
 ) -> Any:
     """Runs a training to its end.
 
     Args:
       config: the ``RunConfig``.
-      spec: the checked ``EstimatorSpec``.
+      spec: the checked specification.
       global_step: the variable.
-      hooks: of the input, of the caller and of the number of steps.
-      listeners: of the saver.
-      warm_start: called in the graph before the Session starts.
+      hooks: the hooks of the input, of the caller and of the number of steps.
+      listeners: the listeners of the checkpoint saver.
 
     Returns:
       The last loss; None if there was no step.
     """
-    warm_start()
-    if not any(each.op.name == "loss" for each in _v1.get_collection(_keys.SUMMARIES)):
+    summaries = _v1.get_collection(_keys.SUMMARIES)
+    if not any(summary.op.name == "loss" for summary in summaries):
         _v1.summary.scalar("loss", spec.loss)
     _v1.add_to_collection(_keys.LOSSES, spec.loss)
     hooks = hooks + [_v1.train.NanTensorHook(spec.loss)]
@@ -64,12 +59,12 @@ def train(
         hooks.append(_v1.train.LoggingTensorHook(logged, every_n_iter=config.log_step_count_steps))
     hooks += list(spec.training_hooks)
     _add_saver(config, spec)
-    chief = list(spec.training_chief_hooks) + _saver_hooks(config, spec, hooks, listeners)
+    chief_hooks = list(spec.training_chief_hooks) + _saver_hooks(config, spec, hooks, listeners)
     with _v1.train.MonitoredTrainingSession(
         checkpoint_dir=config.model_dir,
         scaffold=spec.scaffold,
         hooks=hooks,
-        chief_only_hooks=chief,
+        chief_only_hooks=chief_hooks,
         save_checkpoint_secs=0,
         save_summaries_steps=config.save_summary_steps,
         config=config.session_config,
@@ -86,7 +81,8 @@ def train(
     return loss
 
 
-def _add_saver(config: Any, spec: Any) -> None:
+def _add_saver(config: RunConfig, spec: EstimatorSpec) -> None:
+    """Adds a saver with the config's options, unless the model function made one."""
     if spec.scaffold.saver or _v1.get_collection(_keys.SAVERS):
         return
     saver = _v1.train.Saver(
@@ -99,16 +95,21 @@ def _add_saver(config: Any, spec: Any) -> None:
     _v1.add_to_collection(_keys.SAVERS, saver)
 
 
-def _saver_hooks(config: Any, spec: Any, hooks: list[Any], listeners: list[Any]) -> list[Any]:
-    """The hook that saves checkpoints, if the model function brings none."""
-    known = [
+def _saver_hooks(
+    config: RunConfig,
+    spec: EstimatorSpec,
+    hooks: list[SessionRunHook],
+    listeners: list[SaverListener],
+) -> list[SessionRunHook]:
+    """Returns the hook that saves checkpoints, if no other hook does; adds the listeners."""
+    savers = [
         hook
         for hook in hooks + list(spec.training_chief_hooks)
         if isinstance(hook, _v1.train.CheckpointSaverHook)
     ]
-    made = []
-    if not known and (config.save_checkpoints_secs or config.save_checkpoints_steps):
-        made = [
+    added = []
+    if not savers and (config.save_checkpoints_secs or config.save_checkpoints_steps):
+        added = [
             _v1.train.CheckpointSaverHook(
                 config.model_dir,
                 save_secs=config.save_checkpoints_secs,
@@ -116,22 +117,22 @@ def _saver_hooks(config: Any, spec: Any, hooks: list[Any], listeners: list[Any])
                 scaffold=spec.scaffold,
             )
         ]
-    if listeners and not known + made:
+    if listeners and not savers + added:
         raise ArgumentError(
             "saving_listeners and no checkpoints",
             "There should be a CheckpointSaverHook to use saving_listeners",
             "RunConfig(save_checkpoints_steps=100)",
         )
-    for hook in (known + made)[:1]:
+    for hook in (savers + added)[:1]:
         hook._listeners.extend(each for each in listeners if each not in hook._listeners)
-    return made
+    return added
 
 
 def evaluate(
-    config: Any,
-    spec: Any,
-    global_step: Any,
-    hooks: list[Any],
+    config: RunConfig,
+    spec: EstimatorSpec,
+    global_step: Variable,
+    hooks: list[SessionRunHook],
     checkpoint_path: str | None,
     folder: str,
 ) -> dict[str, Any]:
@@ -139,17 +140,17 @@ def evaluate(
 
     Args:
       checkpoint_path: the checkpoint to evaluate; None for initial values.
-      folder: of the summaries.
+      folder: the folder of the summaries.
 
     Returns:
       ``{name: value}``.
     """
-    metrics = {name: _value_and_update(each) for name, each in spec.eval_metric_ops.items()}
+    metrics = {name: _value_and_update(metric) for name, metric in spec.eval_metric_ops.items()}
     reserved = {"loss", _keys.GLOBAL_STEP} & set(metrics)
     if reserved:
         raise ArgumentError(
             "a metric named %r" % sorted(reserved)[0],
-            "the Estimator gives a result of that name itself",
+            "the Estimator adds a result of that name itself",
             "another name",
         )
     metrics["loss"] = _v1.metrics.mean(spec.loss)
@@ -158,8 +159,8 @@ def evaluate(
     scaffold = spec.scaffold
     if scaffold.local_init_op is not None:
         estimators.eval_step()
-        both = tf.group(scaffold.local_init_op, _v1.train.Scaffold.default_local_init_op())
-        scaffold = _v1.train.Scaffold(local_init_op=both, copy_from_scaffold=scaffold)
+        init_op = tf.group(scaffold.local_init_op, _v1.train.Scaffold.default_local_init_op())
+        scaffold = _v1.train.Scaffold(local_init_op=init_op, copy_from_scaffold=scaffold)
     results: dict[str, Any] = estimators.evaluate_once(
         checkpoint_path=checkpoint_path,
         scaffold=scaffold,
@@ -168,11 +169,12 @@ def evaluate(
         hooks=hooks + list(spec.evaluation_hooks),
         config=config.session_config,
     )
-    _write(folder, results)
+    _write_summaries(folder, results)
     return results
 
 
-def _value_and_update(metric: Any) -> tuple[Any, Any]:
+def _value_and_update(metric: Any) -> tuple[Tensor, Any]:
+    """Returns the ops of a metric, which is such a pair or a Keras metric."""
     if hasattr(metric, "update_state"):
         updates = getattr(metric, "updates", None)
         return metric.result(), updates[0] if updates else tf.no_op()
@@ -180,20 +182,20 @@ def _value_and_update(metric: Any) -> tuple[Any, Any]:
     return value, update
 
 
-def _write(folder: str, results: dict[str, Any]) -> None:
-    """Writes the results of an evaluation as summaries."""
-    shown = ", ".join("%s = %s" % each for each in sorted(results.items()))
-    _v1.logging.info("Saving dict for global step %d: %s", results[_keys.GLOBAL_STEP], shown)
+def _write_summaries(folder: str, results: dict[str, Any]) -> None:
+    """Logs the results of an evaluation, and writes them as summaries."""
+    text = ", ".join("%s = %s" % item for item in sorted(results.items()))
+    _v1.logging.info("Saving dict for global step %d: %s", results[_keys.GLOBAL_STEP], text)
     summary = _v1.Summary()
     for name, value in results.items():
         if name == _keys.GLOBAL_STEP:
             continue
         if isinstance(value, (int, float, np.floating, np.integer)):
             summary.value.add(tag=name, simple_value=float(value))
-        elif isinstance(value, bytes):
+        elif isinstance(value, bytes):  # A serialized image summary.
             summary.value.extend(
-                _v1.Summary.Value(tag="%s/%s" % (name, each.tag), image=each.image)
-                for each in _v1.Summary.FromString(value).value
+                _v1.Summary.Value(tag="%s/%s" % (name, image.tag), image=image.image)
+                for image in _v1.Summary.FromString(value).value
             )
         elif isinstance(value, np.ndarray):
             summary.value.add(tag=name).tensor.CopyFrom(tf.make_tensor_proto(value))
@@ -203,8 +205,8 @@ def _write(folder: str, results: dict[str, Any]) -> None:
         writer.flush()
 
 
-def chosen(predictions: Any, names: Any) -> Any:
-    """Those of a dictionary of predictions that `names` asks for.
+def select_predictions(predictions: Nest, names: Any) -> Nest:
+    """Returns those of a dictionary of predictions that `names` lists; all without names.
 
     Raises:
       ArgumentError: (a ValueError) there is none of them.
@@ -217,18 +219,22 @@ def chosen(predictions: Any, names: Any) -> Any:
             "predict_keys argument is not valid in case of non-dict predictions",
             "predict_keys=None",
         )
-    kept = {name: each for name, each in predictions.items() if name in names}
-    if not kept:
+    selected = {name: tensor for name, tensor in predictions.items() if name in names}
+    if not selected:
         raise ArgumentError(
             "predict_keys=%r" % (names,),
             "Expected to run at least one output from %s" % sorted(predictions),
             "predict_keys=%r" % sorted(predictions)[:1],
         )
-    return kept
+    return selected
 
 
 def predict(
-    config: Any, spec: Any, predictions: Any, hooks: list[Any], checkpoint_path: str | None
+    config: RunConfig,
+    spec: EstimatorSpec,
+    predictions: Nest,
+    hooks: list[SessionRunHook],
+    checkpoint_path: str | None,
 ) -> Iterator[Any]:
     """Yields the predictions of each batch, as arrays."""
     creator = _v1.train.ChiefSessionCreator(
@@ -248,8 +254,8 @@ def predict(
     return batches()
 
 
-def rows(batch: Any) -> Iterator[Any]:
-    """The examples of a batch of predictions.
+def examples(batch: Any) -> Iterator[Any]:
+    """Yields the examples of a batch of predictions.
 
     Raises:
       ArgumentError: (a ValueError) predictions of different lengths.
@@ -257,7 +263,7 @@ def rows(batch: Any) -> Iterator[Any]:
     if not isinstance(batch, dict):
         yield from batch
         return
-    sizes = {name: each.shape[0] for name, each in batch.items()}
+    sizes = {name: array.shape[0] for name, array in batch.items()}
     if len(set(sizes.values())) > 1:
         raise ArgumentError(
             "predictions of lengths %s" % sizes,
@@ -265,23 +271,23 @@ def rows(batch: Any) -> Iterator[Any]:
             "predict(..., yield_single_examples=False)",
         )
     for i in range(next(iter(sizes.values()), 0)):
-        yield {name: each[i] for name, each in batch.items()}
+        yield {name: array[i] for name, array in batch.items()}
 
 
-def check_steps(**given: int | None) -> None:
-    """Refuses two ways to say how many steps, or less than one step.
+def check_steps(**arguments: int | None) -> None:
+    """Refuses both `steps` and `max_steps`, and a number below 1.
 
     Raises:
       ArgumentError: (a ValueError) see above.
     """
-    set_ = {name: value for name, value in given.items() if value is not None}
-    if len(set_) > 1:
+    numbers = {name: value for name, value in arguments.items() if value is not None}
+    if len(numbers) > 1:
         raise ArgumentError(
-            " and ".join("%s=%r" % each for each in sorted(set_.items())),
+            " and ".join("%s=%r" % item for item in sorted(numbers.items())),
             "Can not provide both steps and max_steps",
             "one of them",
         )
-    for name, value in set_.items():
+    for name, value in numbers.items():
         if value <= 0:
             raise ArgumentError(
                 "%s=%r" % (name, value), "Must specify %s > 0" % name, "%s=1000" % name

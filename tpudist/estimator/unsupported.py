@@ -1,0 +1,171 @@
+"""Refuses what a TPUEstimator cannot do, and warns of what it leaves out.
+
+Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/tpu/TPUEstimator.md
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.errors import ArgumentError, ArgumentTypeError
+from tpudist.estimator import host_calls
+from tpudist.tfcompat import versions
+from tpudist.virtual import explanations
+
+if TYPE_CHECKING:
+    from typing import Any, Iterable
+
+    from tpudist.core.annotations import Operation, TPUConfig
+
+_SUMMARY = re.compile(r"(Write)?(Scalar|Histogram|Image|Audio|Tensor|)Summary(V2)?$")
+
+#: {"file:line" of a summary that was warned of}; a model function is called for each training.
+_warned: set[str] = set()
+
+
+def check_arguments(export_to_cpu: bool, embedding_config_spec: Any) -> None:
+    """Refuses arguments of ``TPUEstimator`` that would have no effect.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    if embedding_config_spec is not None:
+        raise ArgumentError(
+            "embedding_config_spec=%r" % (embedding_config_spec,),
+            "its tables would lie in the embedding hardware of a TPU, which only TensorFlow's "
+            "own TPUEstimator drives",
+            "tf.nn.embedding_lookup in the model function, and no embedding_config_spec",
+        )
+    if not export_to_cpu:
+        raise ArgumentError(
+            "export_to_cpu=False",
+            "the graph for serving without a TPU is the only one that is exported",
+            "export_to_cpu=True",
+        )
+
+
+def check_config(tpu_config: TPUConfig) -> None:
+    """Refuses options of a ``TPUConfig`` that would have no effect.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    iterations = tpu_config.iterations_per_loop
+    if isinstance(iterations, str):
+        raise ArgumentError(
+            "iterations_per_loop=%r" % iterations,
+            "a time is turned into steps by measuring them on the TPU, and the number of steps "
+            "of a loop then differs from run to run",
+            "iterations_per_loop=100",
+        )
+    interval = host_calls.interval(tpu_config)
+    if isinstance(interval, bool) or not isinstance(interval, int) or interval < 1:
+        raise ArgumentError(
+            "experimental_host_call_every_n_steps=%r" % (interval,),
+            "the host is called after the first step of a loop, and again after each so many steps",
+            "experimental_host_call_every_n_steps=10",
+        )
+
+
+def check_real_tpu(is_virtual: bool) -> None:
+    """Refuses a real TPU where TensorFlow's strategy cannot be fed by input functions.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    if not is_virtual and not versions.HAS_INPUT_LIB:
+        raise ArgumentError(
+            "a subclass of TPUEstimator on a real TPU with TensorFlow %s" % versions.TF,
+            "its TPUStrategy takes datasets alone, and not what several calls of an input "
+            "function return",
+            "TPUEstimator itself, which is TensorFlow's own there; or TensorFlow 1.14 or newer",
+        )
+
+
+def check_host_call(on_real_tpu: bool) -> None:
+    """Refuses the ``host_call`` of a training on a real TPU.
+
+    Raises:
+      ArgumentError: (a ValueError) see above.
+    """
+    if on_real_tpu:
+        raise ArgumentError(
+            "a host_call in a training on a real TPU",
+            "only TensorFlow's own TPUEstimator (until 2.15, not as a base class) drives the "
+            "outfeed of a TPU",
+            "TPUEstimator itself on TensorFlow 2.15 or older, or no host_call",
+        )
+
+
+def check_spec(spec: Any, mode: str) -> None:
+    """Refuses a specification of which a TPUEstimator could run only a part.
+
+    Args:
+      spec: what the model function returned.
+      mode: one of ``ModeKeys``.
+
+    Raises:
+      ArgumentTypeError: (a TypeError) it is not a specification, or it is an
+        ``EstimatorSpec`` in an evaluation or a prediction.
+      ArgumentError: (a ValueError) an ``EstimatorSpec`` with hooks of the chief.
+    """
+    if not hasattr(spec, "train_op"):
+        raise ArgumentTypeError(
+            "the model function returned %r" % (spec,),
+            "the Estimator runs what its specification says",
+            "return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)",
+        )
+    if hasattr(spec, "eval_metrics"):
+        return
+    if mode != "train":
+        raise ArgumentTypeError(
+            "the model function returned an EstimatorSpec for mode %r" % mode,
+            "its metrics are ops of the cores, but metrics run on the host, which gets only "
+            "tensors from the cores",
+            "return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, eval_metrics=(metric_fn, "
+            "[labels, logits])), or predictions={...}",
+        )
+    if spec.training_chief_hooks:
+        raise ArgumentError(
+            "an EstimatorSpec with training_chief_hooks=%r" % (spec.training_chief_hooks,),
+            "a TPUEstimator has no workers beside its chief, and runs training_hooks alone",
+            "TPUEstimatorSpec(mode, loss=loss, train_op=train_op, training_hooks=[...])",
+        )
+    tf.compat.v1.logging.warning(
+        "tpudist: the scaffold of an EstimatorSpec is not used on a TPU. Instead: "
+        "TPUEstimatorSpec(..., scaffold_fn=...)"
+    )
+
+
+def warn_of_export(export_to_tpu: bool) -> None:
+    """Warns that an export has no graph for serving on a TPU, if one was asked for."""
+    if export_to_tpu:
+        tf.compat.v1.logging.warning(
+            "tpudist: the exported model has the graph for serving without a TPU, and none for "
+            "serving on one. export_to_tpu=False silences this warning"
+        )
+
+
+def warn_of_summaries(ops: Iterable[Operation]) -> None:
+    """Warns once of each line that makes a summary in a model function: none is written.
+
+    Args:
+      ops: the ops of a model function on the replicas.
+    """
+    for op in ops:
+        summary = _SUMMARY.match(op.type)
+        line = explanations.place(op) if summary else None
+        if summary and line is not None and line not in _warned:
+            _warned.add(line)
+            tf.compat.v1.logging.warning(
+                "tpudist: %s: the summary %r is not written: a TPU has no summaries outside of "
+                "host_call. Instead: TPUEstimatorSpec(..., host_call=(host_fn, "
+                "[tf.reshape(value, [1])])), where host_fn(value) writes it with "
+                "tf.contrib.summary.%s",
+                line,
+                op.name,
+                summary.group(2).lower() or "scalar",
+            )
