@@ -15,7 +15,7 @@ The modules, from what a user names to what a replica runs:
 - `infeed`, `host_calls`: what the host sends to the replicas, and what they send back.
 - `user_functions`: calls of the user's model and input functions.
 
-To add a name: a line of `tpudist.estimator.lookup` and a row of
+To change: a name is a line of `tpudist.estimator.lookup` and a row of
 `tpudist/surfaces/estimator.py`.
 """
 

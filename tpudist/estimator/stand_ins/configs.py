@@ -128,12 +128,15 @@ class RunConfig:
         """Returns a copy with other options (r1.15)."""
         self._refuse_unknown(options)
         config = copy.copy(self)
-        config._options = dict(self._options, **options)
+        config._set(options)
+        return config
+
+    def _set(self, options: dict[str, Any]) -> None:
+        self._options = dict(self._options, **options)
         for name, other in (_SAVE_EVERY, _SAVE_EVERY[::-1]):
             if options.get(name) is not None and other not in options:
-                config._options[other] = None
-        config._check()
-        return config
+                self._options[other] = None
+        self._check()
 
 
 class InputPipelineConfig:
@@ -263,5 +266,8 @@ class TPURunConfig(RunConfig):
         """Returns a copy with other options (r1.15)."""
         tpu_config = options.pop("tpu_config", self._tpu_config)
         config = super().replace(**options)
-        config._tpu_config = tpu_config
+        config._set_tpu_config(tpu_config)
         return config
+
+    def _set_tpu_config(self, tpu_config: types.TPUConfig) -> None:
+        self._tpu_config = tpu_config
