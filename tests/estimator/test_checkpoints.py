@@ -1,4 +1,4 @@
-"""Checkpoints that others write and read: TensorFlow 1.15's TPUEstimator, and plain graphs."""
+"""Checkpoints are exchanged with TensorFlow 1.15's TPUEstimator and with plain graphs."""
 
 import os
 import shutil
@@ -16,22 +16,22 @@ tf1 = tf.compat.v1
 WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "model.ckpt-4")
 
 
-def check(folder, steps):
+def check_checkpoint(folder, steps):
     w, b, _ = harness.trained_by_numpy(steps, 16)
     for name, expected in (("linear/w", w), ("linear/b", b), ("global_step", steps)):
-        found = tf1.train.load_variable(str(folder), name)
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+        saved = tf1.train.load_variable(str(folder), name)
+        np.testing.assert_allclose(saved, expected, rtol=1e-4, atol=1e-6)
 
 
-def test_a_training_of_1_15_goes_on(tmp_path):
+def test_training_continues_from_a_checkpoint_of_1_15(tmp_path):
     for end in (".index", ".data-00000-of-00001"):
         shutil.copy(WRITTEN + end, str(tmp_path))
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-4"\n')
     harness.estimator(tmp_path).train(harness.input_fn, max_steps=8)
-    check(tmp_path, 8)
+    check_checkpoint(tmp_path, 8)
 
 
-def test_what_is_written_is_what_1_15_writes(tmp_path):
+def test_a_checkpoint_equals_that_of_1_15(tmp_path):
     harness.estimator(tmp_path).train(harness.input_fn, max_steps=4)
     assert (tmp_path / "model.ckpt-4.data-00000-of-00001").exists()
     written, expected = [
@@ -46,7 +46,7 @@ def test_what_is_written_is_what_1_15_writes(tmp_path):
 
 @pytest.fixture
 def plain():
-    """A training without an Estimator: (Session, its Saver, ``train(step)``)."""
+    """Gives a training without an Estimator: (Session, its Saver, ``train(step)``)."""
     with tf.Graph().as_default(), tf1.Session() as session:
         step = tf1.train.create_global_step()
         x, y = tf1.placeholder(tf.float32, [16, 4]), tf1.placeholder(tf.float32, [16, 1])
@@ -62,23 +62,23 @@ def plain():
         yield session, tf1.train.Saver(), train
 
 
-def test_a_training_of_a_plain_graph_goes_on_and_back(tmp_path, plain):
+def test_training_continues_from_a_plain_graph_and_back(tmp_path, plain):
     session, saver, train = plain
     for number in range(4):
         train(number)
     saver.save(session, str(tmp_path / "model.ckpt"), global_step=4)
-    made = harness.estimator(tmp_path)
-    made.train(harness.input_fn, max_steps=8)
-    check(tmp_path, 8)
-    saver.restore(session, made.latest_checkpoint())
+    est = harness.estimator(tmp_path)
+    est.train(harness.input_fn, max_steps=8)
+    check_checkpoint(tmp_path, 8)
+    saver.restore(session, est.latest_checkpoint())
     for number in range(8, 12):
         train(number)
     saver.save(session, str(tmp_path / "back" / "model.ckpt"), global_step=12)
-    check(tmp_path / "back", 12)
+    check_checkpoint(tmp_path / "back", 12)
 
 
 def averaged(features, labels, mode, params):
-    """The model function, evaluated on moving averages of its variables."""
+    """Returns the model's specification, evaluated on moving averages of its variables."""
     spec = harness.model_fn(features, labels, mode, params)
     averages = tf1.train.ExponentialMovingAverage(0.5)
     names = tf1.trainable_variables()
@@ -90,7 +90,7 @@ def averaged(features, labels, mode, params):
 
 
 class NamesHook(tf1.train.SessionRunHook):
-    """Makes a Saver by names, as hooks of image models do, and restores from it."""
+    """Restores variables through a Saver by names, as hooks of image models do."""
 
     def __init__(self, folder):
         self._folder = str(folder)
@@ -102,22 +102,22 @@ class NamesHook(tf1.train.SessionRunHook):
         self._saver.restore(session, tf1.train.latest_checkpoint(self._folder))
 
 
-def losses(folder, use_tpu):
-    """Of an evaluation on averages, and of one whose hook restores the variables themselves."""
-    made = harness.estimator(folder, averaged, use_tpu=use_tpu)
-    made.train(harness.input_fn, max_steps=4)
+def eval_losses(folder, use_tpu):
+    """Returns the loss on moving averages, and the loss with a hook that undoes them."""
+    est = harness.estimator(folder, averaged, use_tpu=use_tpu)
+    est.train(harness.input_fn, max_steps=4)
     hooks = [NamesHook(folder)]
-    return [made.evaluate(harness.input_fn, steps=4, hooks=each)["loss"] for each in ([], hooks)]
+    return [est.evaluate(harness.input_fn, steps=4, hooks=each)["loss"] for each in ([], hooks)]
 
 
-def test_an_evaluation_of_averages_and_a_saver_of_a_hook(tmp_path):
-    found, expected = losses(tmp_path / "tpu", True), losses(tmp_path / "cpu", False)
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
-    assert abs(found[0] - found[1]) > 0.01
+def test_moving_averages_are_evaluated_unless_a_hook_restores_the_variables(tmp_path):
+    actual, expected = eval_losses(tmp_path / "tpu", True), eval_losses(tmp_path / "cpu", False)
+    np.testing.assert_allclose(actual, expected, rtol=1e-4)
+    assert abs(actual[0] - actual[1]) > 0.01
 
 
 @first_generation
-def test_checkpoints_go_both_ways_between_it_and_tensorflows(tmp_path):
+def test_checkpoints_are_exchanged_with_tensorflows_tpu_estimator(tmp_path):
     native = tf.contrib.tpu
 
     def train(folder, steps, ours):
@@ -134,14 +134,15 @@ def test_checkpoints_go_both_ways_between_it_and_tensorflows(tmp_path):
     for folder, first, second in (("a", True, False), ("b", False, True), ("c", False, False)):
         train(tmp_path / folder, 4, first)
         train(tmp_path / folder, 8, second)
-    found = [
+    checkpoints = [
         {
             name: tf1.train.load_variable(str(tmp_path / folder), name)
             for name, _ in tf1.train.list_variables(str(tmp_path / folder))
         }
         for folder in "abc"
     ]
-    for other in found[:2]:
-        assert sorted(other) == sorted(found[2])
-        for name, expected in found[2].items():
-            np.testing.assert_allclose(other[name], expected, rtol=1e-4, atol=1e-6)
+    native_only = checkpoints[2]
+    for mixed in checkpoints[:2]:
+        assert sorted(mixed) == sorted(native_only)
+        for name, expected in native_only.items():
+            np.testing.assert_allclose(mixed[name], expected, rtol=1e-4, atol=1e-6)

@@ -1,4 +1,4 @@
-"""A program finds its variables in the collections that it put them into (adapter-BERT's do)."""
+"""Variables are in the collections that a program put them into (as adapter-BERT does)."""
 
 from tpudist.contrib import tensorflow as tf
 
@@ -19,7 +19,7 @@ def _input(params):
     return data.repeat().batch(params["batch_size"], drop_remainder=True)
 
 
-def test_what_a_collection_holds_is_trained(tmp_path):
+def test_the_variables_of_a_collection_are_trained(tmp_path):
     resolver = tf.contrib.cluster_resolver.TPUClusterResolver("virtual:2")
     per_loop = tf.contrib.tpu.TPUConfig(iterations_per_loop=2)
     config = tf.contrib.tpu.RunConfig(

@@ -1,4 +1,4 @@
-"""When exporters export, and what they keep."""
+"""Exporters export the checkpoints that they are for, and keep as many exports as asked."""
 
 import os
 
@@ -12,58 +12,66 @@ from tpudist.tfcompat import estimators
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    made = harness.estimator(
+    est = harness.estimator(
         tmp_path_factory.mktemp("trained"), harness.exported_model_fn, export_to_tpu=False
     )
-    made.train(harness.input_fn, max_steps=4)
-    return made
+    est.train(harness.input_fn, max_steps=4)
+    return est
 
 
-def kept(made, exporter, folder, losses, last=-1):
-    """(for each evaluation whether there was an export, folders that are left)."""
-    path = made.latest_checkpoint()
-    found = [
-        exporter.export(made, str(folder), path, {"loss": loss, "root": -loss}, at == last)
+def export_all(est, exporter, folder, losses, last=-1):
+    """Calls an exporter after each evaluation, and checks the last export's values.
+
+    Returns:
+      (for each evaluation whether there was an export, number of folders that are left).
+    """
+    path = est.latest_checkpoint()
+    exports = [
+        exporter.export(est, str(folder), path, {"loss": loss, "root": -loss}, at == last)
         for at, loss in enumerate(losses)
     ]
     left = sorted(os.listdir(str(folder)))
-    names = [os.path.basename(os.fsdecode(each)) for each in found if each]
+    names = [os.path.basename(os.fsdecode(each)) for each in exports if each]
     assert left == sorted(names)[-len(left) :]
     w, b, _ = harness.trained_by_numpy(4, 16)
     rows = harness.X[:3]
-    np.testing.assert_allclose(harness.served(folder / left[-1], rows), rows.dot(w) + b, rtol=1e-4)
-    return [each is not None for each in found], len(left)
+    np.testing.assert_allclose(harness.serve(folder / left[-1], rows), rows.dot(w) + b, rtol=1e-4)
+    return [each is not None for each in exports], len(left)
 
 
-def test_the_latest_are_kept(trained, tmp_path):
-    exporter = estimator.LatestExporter("latest", harness.receiver, exports_to_keep=1)
+def test_the_latest_exports_are_kept(trained, tmp_path):
+    exporter = estimator.LatestExporter(
+        "latest", harness.serving_input_receiver_fn, exports_to_keep=1
+    )
     assert exporter.name == "latest"
-    assert kept(trained, exporter, tmp_path, [1.0, 2.0]) == ([True, True], 1)
+    assert export_all(trained, exporter, tmp_path, [1.0, 2.0]) == ([True, True], 1)
 
 
-def test_the_last_is_exported(trained, tmp_path):
-    exporter = estimator.FinalExporter("final", harness.receiver)
+def test_only_the_last_checkpoint_is_exported(trained, tmp_path):
+    exporter = estimator.FinalExporter("final", harness.serving_input_receiver_fn)
     assert exporter.name == "final"
-    assert kept(trained, exporter, tmp_path, [1.0, 2.0], last=1) == ([False, True], 1)
+    assert export_all(trained, exporter, tmp_path, [1.0, 2.0], last=1) == ([False, True], 1)
 
 
-def test_the_best_is_exported(trained, tmp_path):
-    exporter = estimator.BestExporter("best", harness.receiver, None, exports_to_keep=None)
+def test_a_better_checkpoint_is_exported(trained, tmp_path):
+    exporter = estimator.BestExporter(
+        "best", harness.serving_input_receiver_fn, None, exports_to_keep=None
+    )
     assert exporter.name == "best"
-    assert kept(trained, exporter, tmp_path, [2.0, 3.0, 1.0]) == ([True, False, True], 2)
+    assert export_all(trained, exporter, tmp_path, [2.0, 3.0, 1.0]) == ([True, False, True], 2)
 
 
-def test_best_is_what_the_function_says(trained, tmp_path):
+def test_compare_fn_says_which_checkpoint_is_better(trained, tmp_path):
     def larger(best_eval_result, current_eval_result):
         return current_eval_result["loss"] > best_eval_result["loss"]
 
     exporter = estimator.BestExporter(
-        "best", harness.receiver, None, compare_fn=larger, exports_to_keep=1
+        "best", harness.serving_input_receiver_fn, None, compare_fn=larger, exports_to_keep=1
     )
-    assert kept(trained, exporter, tmp_path, [2.0, 3.0, 1.0]) == ([True, True, False], 1)
+    assert export_all(trained, exporter, tmp_path, [2.0, 3.0, 1.0]) == ([True, True, False], 1)
 
 
-#: The names of Estimators in old code, whose values a drop-in has.
+#: {prefix: names of Estimator in old code}, which every drop-in namespace has.
 NAMES = {
     "estimator.": """Estimator EstimatorSpec ModeKeys RunConfig TrainSpec EvalSpec
         train_and_evaluate WarmStartSettings BestExporter FinalExporter LatestExporter
@@ -77,7 +85,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("era", surfaces.ERAS)
-def test_names_of_estimators(era):
+def test_both_spellings_of_a_name_are_one_class(era):
     top = dropin.top(era)
     for start, names in NAMES.items():
         if start.startswith("contrib") and era != "contrib":
@@ -87,14 +95,14 @@ def test_names_of_estimators(era):
             spellings = [dotted]
             if not start.startswith("contrib"):
                 spellings.append("compat.v1." + dotted)
-            found = []
+            values = []
             for each in spellings:
                 value = top
                 for part in each.split("."):
                     value = getattr(value, part)
-                found.append(value)
-            assert callable(found[0]) or name == "ModeKeys"
-            assert all(each is found[0] for each in found), dotted
+                values.append(value)
+            assert callable(values[0]) or name == "ModeKeys"
+            assert all(each is values[0] for each in values), dotted
     own = top.estimator.tpu.TPUEstimator
     assert issubclass(own, top.estimator.Estimator)
     native = estimators.native
@@ -102,6 +110,6 @@ def test_names_of_estimators(era):
 
 
 @pytest.mark.parametrize("kind", ["LatestExporter", "BestExporter"])
-def test_nothing_to_keep(kind):
+def test_keeping_no_export_is_refused(kind):
     with pytest.raises(ValueError, match="exports_to_keep"):
-        getattr(estimator, kind)("name", harness.receiver, exports_to_keep=0)
+        getattr(estimator, kind)("name", harness.serving_input_receiver_fn, exports_to_keep=0)

@@ -1,4 +1,4 @@
-"""What each field of a specification does in each mode: the same as without a TPU."""
+"""Each field of a specification has the same effect in each mode as without a TPU."""
 
 import glob
 import os
@@ -40,21 +40,21 @@ class Counters(tf1.train.SessionRunHook):
         }
 
     def end(self, session):
-        self.found = session.run(self._counters)
+        self.values = session.run(self._counters)
 
 
-def everything(ran, folder):
-    """A model function whose specification has every field in every mode.
+def model_fn_with_all_fields(ran, folder):
+    """Returns a model function whose specification has every field in every mode.
 
     Args:
-      ran: a list that gets the name of each field that something is run for, each time.
-      folder: of the summaries that ``host_call`` writes.
+      ran: a list to which each field's function or hook appends its name when it runs.
+      folder: the folder of the summaries that ``host_call`` writes.
     """
 
     def counter(name):
         start = tf1.zeros_initializer()
-        made = tf1.get_variable(name, [], initializer=start, trainable=False)
-        return made.assign_add(1.0)
+        variable = tf1.get_variable(name, [], initializer=start, trainable=False)
+        return variable.assign_add(1.0)
 
     def host(name, **tensors):
         def note(*values):
@@ -109,8 +109,8 @@ def everything(ran, folder):
     return model_fn
 
 
-def written(folder):
-    """{name: number of values} of the summaries below a folder."""
+def count_summaries(folder):
+    """Returns {name: number of values} of the summaries below a folder."""
     counts = {}
     for path in glob.glob(os.path.join(str(folder), "**", "events*"), recursive=True):
         for event in tf1.train.summary_iterator(path):
@@ -120,56 +120,56 @@ def written(folder):
 
 
 def batches(params, mode):
-    """As many batches as there are steps; no end in a training."""
+    """Returns as many batches as there are steps; in a training it never ends."""
     dataset = tf.data.Dataset.from_tensor_slices(({"x": harness.X}, harness.Y))
     if mode != "train":
         dataset = dataset.take(STEPS * 16)
     return dataset.repeat(1 if mode != "train" else None).batch(16, drop_remainder=True)
 
 
-def recorded(folder, use_tpu, mode):
-    """What is run, read and written in a mode, after a training."""
+def record(folder, use_tpu, mode):
+    """Returns what is run, read and written in a mode, after a training."""
     ran, counters = [], Counters()
-    made = harness.estimator(
+    est = harness.estimator(
         folder,
-        everything(ran, os.path.join(str(folder), "host_call")),
+        model_fn_with_all_fields(ran, os.path.join(str(folder), "host_call")),
         tpu_name="virtual:2",
         per_loop=1,
         use_tpu=use_tpu,
         predict_batch_size=16,
         log_step_count_steps=None,
     )
-    made.train(batches, max_steps=STEPS, hooks=[counters])
-    found = []
+    est.train(batches, max_steps=STEPS, hooks=[counters])
+    results = []
     if mode != "train":
         del ran[:]
         counters = Counters()
-    before = written(folder) if mode != "train" else {}
+    before = count_summaries(folder) if mode != "train" else {}
     if mode == "eval":
-        found = made.evaluate(batches, steps=STEPS, hooks=[counters])
+        results = est.evaluate(batches, steps=STEPS, hooks=[counters])
     elif mode == "infer":
-        found = [each["value"] for each in made.predict(batches, hooks=[counters])]
-    now = written(folder)
+        results = [each["value"] for each in est.predict(batches, hooks=[counters])]
+    after = count_summaries(folder)
     return {
-        "found": found,
+        "results": results,
         "ran": sorted(ran),
-        "read": counters.found,
-        "written": {tag: now[tag] - before.get(tag, 0) for tag in now},
-        "saved": {name: made.get_variable_value(name) for name in made.get_variable_names()},
+        "read": counters.values,
+        "written": {tag: after[tag] - before.get(tag, 0) for tag in after},
+        "saved": {name: est.get_variable_value(name) for name in est.get_variable_names()},
     }
 
 
-def recorded_without_a_tpu(folder, mode):
-    """The same of TensorFlow's own Estimator, where the release has one that flushes writers."""
+def record_without_a_tpu(folder, mode):
+    """Returns the record of TensorFlow's own Estimator; skips where it cannot flush writers."""
     try:
-        return recorded(folder, False, mode)
+        return record(folder, False, mode)
     except ValueError as error:
         if "flush()" not in str(error):
             raise
         pytest.skip("this TensorFlow's own Estimator fails for a writer in host_call: %s" % error)
 
 
-#: {mode: what is run, in terms of the fields}
+#: {mode: {what a field's function or hook notes: how often}}
 RUNS = {
     "train": {"scaffold": 1, "training_hooks": 1, "host_call of 16 examples": STEPS},
     "eval": {
@@ -182,16 +182,16 @@ RUNS = {
 
 
 @pytest.mark.parametrize("mode", sorted(RUNS))
-def test_what_is_run_read_and_written(tmp_path, mode):
-    found = recorded(tmp_path / "tpu", True, mode)
-    expected = recorded_without_a_tpu(tmp_path / "cpu", mode)
+def test_fields_run_and_write_the_same_as_without_a_tpu(tmp_path, mode):
+    actual = record(tmp_path / "tpu", True, mode)
+    expected = record_without_a_tpu(tmp_path / "cpu", mode)
     runs = sorted(name for name, count in RUNS[mode].items() for _ in range(count))
-    assert found["ran"] == expected["ran"] == runs
-    assert found["read"] == expected["read"] == dict(trained=STEPS, updated=0, unused=0)
-    assert found["written"] == expected["written"]
-    for what in ("found", "saved"):
+    assert actual["ran"] == expected["ran"] == runs
+    assert actual["read"] == expected["read"] == dict(trained=STEPS, updated=0, unused=0)
+    assert actual["written"] == expected["written"]
+    for what in ("results", "saved"):
         same = nests.map_structure(
-            lambda one, other: np.allclose(one, other, 1e-4, 1e-5), found[what], expected[what]
+            lambda one, other: np.allclose(one, other, 1e-4, 1e-5), actual[what], expected[what]
         )
-        assert all(nests.flatten(same)), (what, found[what], expected[what])
-    assert found["written"]["host_call"] == STEPS
+        assert all(nests.flatten(same)), (what, actual[what], expected[what])
+    assert actual["written"]["host_call"] == STEPS

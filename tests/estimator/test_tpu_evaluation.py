@@ -1,4 +1,4 @@
-"""Evaluation and prediction with a TPUEstimator."""
+"""A TPUEstimator evaluates and predicts over the batch of all replicas."""
 
 import itertools
 
@@ -14,9 +14,9 @@ tf1 = tf.compat.v1
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    made = harness.estimator(tmp_path_factory.mktemp("trained"))
-    made.train(harness.input_fn, max_steps=4)
-    return made
+    est = harness.estimator(tmp_path_factory.mktemp("trained"))
+    est.train(harness.input_fn, max_steps=4)
+    return est
 
 
 def predicted():
@@ -24,55 +24,57 @@ def predicted():
     return harness.X.dot(w) + b
 
 
-def test_metrics_are_over_the_batch_of_all_cores(trained):
-    found = trained.evaluate(harness.input_fn, steps=4)
+def test_metrics_are_over_the_global_batch(trained):
+    results = trained.evaluate(harness.input_fn, steps=4)
     error = ((predicted() - harness.Y) ** 2).mean()
-    assert sorted(found) == ["global_step", "loss", "root"]
-    np.testing.assert_allclose([found["loss"], found["root"] ** 2], [error, error], rtol=1e-4)
-    assert found["global_step"] == 4
+    assert sorted(results) == ["global_step", "loss", "root"]
+    np.testing.assert_allclose([results["loss"], results["root"] ** 2], [error, error], rtol=1e-4)
+    assert results["global_step"] == 4
 
 
 @pytest.mark.parametrize("options", [{"use_tpu": False}, {"eval_on_tpu": False}])
-def test_the_same_without_a_tpu(trained, options):
+def test_metrics_are_the_same_without_a_tpu(trained, options):
     def model_fn(features, labels, mode, params):
         spec = harness.model_fn(features, labels, mode, params)
         return spec.as_estimator_spec() if "eval_on_tpu" in options else spec
 
-    made = harness.estimator(trained.model_dir, model_fn, **options)
-    found = made.evaluate(harness.input_fn, steps=4)
+    est = harness.estimator(trained.model_dir, model_fn, **options)
+    results = est.evaluate(harness.input_fn, steps=4)
     expected = trained.evaluate(harness.input_fn, steps=4)
-    assert sorted(found) == sorted(expected)
-    for name in found:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-5)
+    assert sorted(results) == sorted(expected)
+    for name in results:
+        np.testing.assert_allclose(results[name], expected[name], rtol=1e-5)
 
 
 @pytest.mark.skipif(not hasattr(tpu.InputPipelineConfig, "SLICED"), reason="1.14 brought it")
-def test_sliced_evaluation(trained):
-    how = tpu.InputPipelineConfig
-    made = harness.estimator(
+def test_an_evaluation_may_be_sliced(trained):
+    pipelines = tpu.InputPipelineConfig
+    est = harness.estimator(
         trained.model_dir,
-        per_host_input_for_training=how.PER_HOST_V2,
-        eval_training_input_configuration=how.SLICED,
+        per_host_input_for_training=pipelines.PER_HOST_V2,
+        eval_training_input_configuration=pipelines.SLICED,
     )
-    found = made.evaluate(harness.input_fn, steps=4)
-    np.testing.assert_allclose(found["loss"], ((predicted() - harness.Y) ** 2).mean(), rtol=1e-4)
+    results = est.evaluate(harness.input_fn, steps=4)
+    np.testing.assert_allclose(results["loss"], ((predicted() - harness.Y) ** 2).mean(), rtol=1e-4)
 
 
-@pytest.mark.parametrize("how", ["PER_HOST_V1", "PER_HOST_V2"])
+@pytest.mark.parametrize("pipeline", ["PER_HOST_V1", "PER_HOST_V2"])
 @pytest.mark.parametrize("rows", [61, 3])
-def test_predictions_come_in_order_and_without_padding(trained, how, rows):
-    made = harness.estimator(
-        trained.model_dir, per_host_input_for_training=getattr(tpu.InputPipelineConfig, how)
+def test_predictions_come_in_order_and_without_padding(trained, pipeline, rows):
+    est = harness.estimator(
+        trained.model_dir, per_host_input_for_training=getattr(tpu.InputPipelineConfig, pipeline)
     )
 
     def input_fn(params):
         dataset = tf.data.Dataset.from_tensor_slices({"x": harness.X[:rows]})
         return dataset.batch(params["batch_size"])
 
-    found = list(made.predict(input_fn))
-    assert len(found) == rows
-    np.testing.assert_array_equal([each["x"] for each in found], harness.X[:rows])
-    np.testing.assert_allclose([each["value"] for each in found], predicted()[:rows], rtol=1e-4)
+    predictions = list(est.predict(input_fn))
+    assert len(predictions) == rows
+    np.testing.assert_array_equal([each["x"] for each in predictions], harness.X[:rows])
+    np.testing.assert_allclose(
+        [each["value"] for each in predictions], predicted()[:rows], rtol=1e-4
+    )
 
 
 def test_the_input_of_a_prediction_may_be_empty(trained):
@@ -83,7 +85,7 @@ def test_the_input_of_a_prediction_may_be_empty(trained):
     assert list(trained.predict(input_fn)) == []
 
 
-def test_each_core_draws_its_own_numbers(trained):
+def test_each_replica_draws_its_own_random_numbers(trained):
     def model_fn(features, labels, mode, params):
         harness.linear(features)
         drawn = tf1.random_uniform([params["batch_size"], 4])
@@ -91,8 +93,8 @@ def test_each_core_draws_its_own_numbers(trained):
         return tpu.TPUEstimatorSpec(mode, predictions={"drawn": drawn, "again": again})
 
     def draw():
-        made = harness.estimator(trained.model_dir, model_fn, tf_random_seed=3)
-        rows = list(itertools.islice(made.predict(harness.input_fn), 24))
+        est = harness.estimator(trained.model_dir, model_fn, tf_random_seed=3)
+        rows = list(itertools.islice(est.predict(harness.input_fn), 24))
         return [tuple(each[name]) for name in ("drawn", "again") for each in rows]
 
     first = draw()
@@ -100,37 +102,37 @@ def test_each_core_draws_its_own_numbers(trained):
     assert draw() == first
 
 
-class Seen(tf1.train.SessionRunHook):
-    """Notes what it is called for, and the global step of each run."""
+class CallsHook(tf1.train.SessionRunHook):
+    """Notes the beginning, the global step of each run, and the end."""
 
     def __init__(self):
-        self.found = []
+        self.calls = []
 
     def begin(self):
-        self.found.append("begin")
+        self.calls.append("begin")
 
     def before_run(self, run_context):
         return tf1.train.SessionRunArgs(tf1.train.get_global_step())
 
     def after_run(self, run_context, run_values):
-        self.found.append(int(run_values.results))
+        self.calls.append(int(run_values.results))
 
     def end(self, session):
-        self.found.append("end")
+        self.calls.append("end")
 
 
 @pytest.mark.parametrize("use_tpu", [True, False])
-def test_hooks_of_evaluation_and_prediction(trained, use_tpu):
-    seen = {name: Seen() for name in ("evaluation_hooks", "prediction_hooks")}
+def test_hooks_of_the_specification_run_in_their_mode(trained, use_tpu):
+    hooks = {name: CallsHook() for name in ("evaluation_hooks", "prediction_hooks")}
 
     def model_fn(features, labels, mode, params):
         spec = harness.model_fn(features, labels, mode, params)
-        return spec._replace(**{name: (hook,) for name, hook in seen.items()})
+        return spec._replace(**{name: (hook,) for name, hook in hooks.items()})
 
-    made = harness.estimator(trained.model_dir, model_fn, use_tpu=use_tpu)
-    made.evaluate(harness.input_fn, steps=4)
-    assert seen["prediction_hooks"].found == []
-    list(made.predict(harness.input_fn))
-    for hook in seen.values():
-        first, *runs, last = hook.found
+    est = harness.estimator(trained.model_dir, model_fn, use_tpu=use_tpu)
+    est.evaluate(harness.input_fn, steps=4)
+    assert hooks["prediction_hooks"].calls == []
+    list(est.predict(harness.input_fn))
+    for hook in hooks.values():
+        first, *runs, last = hook.calls
         assert (first, last) == ("begin", "end") and runs and set(runs) == {4}

@@ -1,4 +1,4 @@
-"""What a TPUEstimator writes for people: event files, log lines, checkpoints, exports."""
+"""A TPUEstimator writes event files, log lines, checkpoints and exports."""
 
 import contextlib
 import logging
@@ -17,13 +17,13 @@ tf1 = tf.compat.v1
 
 
 def events(folder):
-    """{tag: [(step, value)]} of the event files in a folder, as TensorBoard reads them."""
-    found = {}
+    """Returns {tag: [(step, value)]} of the event files in a folder, as TensorBoard reads them."""
+    values = {}
     for path in sorted(str(each) for each in folder.glob("events.out.tfevents.*")):
         for event in tf1.train.summary_iterator(path):
             for value in event.summary.value:
-                found.setdefault(value.tag, []).append((event.step, value.simple_value))
-    return found
+                values.setdefault(value.tag, []).append((event.step, value.simple_value))
+    return values
 
 
 @contextlib.contextmanager
@@ -43,31 +43,32 @@ def log_lines():
 
 @pytest.fixture(scope="module")
 def logged(tmp_path_factory):
-    """(folder, event files, log lines) of a training and an evaluation."""
+    """Gives (folder, log lines) of a training and an evaluation."""
     folder = tmp_path_factory.mktemp("logged")
     with log_lines() as lines:
-        made = harness.estimator(folder, log_step_count_steps=4)
-        made.train(harness.input_fn, max_steps=12)
-        made.evaluate(harness.input_fn, steps=4)
+        est = harness.estimator(folder, log_step_count_steps=4)
+        est.train(harness.input_fn, max_steps=12)
+        est.evaluate(harness.input_fn, steps=4)
     return folder, lines
 
 
-def test_summaries_are_read_back(logged):
-    found = events(logged[0])
+def test_a_training_writes_summaries(logged):
+    summaries = events(logged[0])
     losses = harness.trained_by_numpy(12, 16)[2]
-    by_step = dict(found["loss"])
+    by_step = dict(summaries["loss"])
     for step, loss in by_step.items():
         np.testing.assert_allclose(loss, losses[step - 1], rtol=1e-4)
     assert by_step
     for tag in ("global_step/sec", "examples/sec"):
-        assert [step for step, rate in found[tag] if rate > 0] == [8, 12]
-    np.testing.assert_allclose(found["examples/sec"][0][1] / found["global_step/sec"][0][1], 16)
+        assert [step for step, rate in summaries[tag] if rate > 0] == [8, 12]
+    speeds = [summaries[tag][0][1] for tag in ("examples/sec", "global_step/sec")]
+    np.testing.assert_allclose(speeds[0] / speeds[1], 16)
 
 
-def test_an_evaluation_is_read_back(logged):
-    found = events(logged[0] / "eval")
-    assert [step for step, _ in found["root"]] == [12]
-    np.testing.assert_allclose(found["root"][0][1] ** 2, found["loss"][0][1], rtol=1e-4)
+def test_an_evaluation_writes_summaries(logged):
+    summaries = events(logged[0] / "eval")
+    assert [step for step, _ in summaries["root"]] == [12]
+    np.testing.assert_allclose(summaries["root"][0][1] ** 2, summaries["loss"][0][1], rtol=1e-4)
 
 
 def test_speed_is_logged(logged):
@@ -76,49 +77,49 @@ def test_speed_is_logged(logged):
         assert len(lines) == 2, logged[1]
 
 
-def test_a_summary_of_a_model_function_is_told_once(tmp_path):
-    def more(loss):
+def test_a_summary_of_a_model_function_is_warned_of_once(tmp_path):
+    def fields(loss):
         tf1.summary.scalar("my_loss", loss)
         return {}
 
-    made = harness.estimator(tmp_path, params={"more": more})
+    est = harness.estimator(tmp_path, params={"fields": fields})
     with log_lines() as lines:
         for steps in (4, 8):
-            made.train(harness.input_fn, max_steps=steps)
-    (told,) = [line for line in lines if "my_loss" in line]
-    line = more.__code__.co_firstlineno + 1
-    assert "%s:%d" % (__file__, line) in told and "tf.contrib.summary.scalar" in told
+            est.train(harness.input_fn, max_steps=steps)
+    (warning,) = [line for line in lines if "my_loss" in line]
+    line = fields.__code__.co_firstlineno + 1
+    assert "%s:%d" % (__file__, line) in warning and "tf.contrib.summary.scalar" in warning
     assert "my_loss" not in events(tmp_path)
 
 
-def test_checkpoints_of_the_asynchronous_hook(tmp_path):
+def test_the_asynchronous_hook_saves_checkpoints(tmp_path):
     hook = contrib.contrib.tpu.AsyncCheckpointSaverHook
     assert issubclass(hook, tf1.train.CheckpointSaverHook)
-    made = harness.estimator(tmp_path, save_checkpoints_steps=10**6)
+    est = harness.estimator(tmp_path, save_checkpoints_steps=10**6)
     saver = hook(str(tmp_path / "more"), save_steps=4)
-    made.train(harness.input_fn, hooks=[saver], max_steps=12)
+    est.train(harness.input_fn, hooks=[saver], max_steps=12)
     path = tf1.train.latest_checkpoint(str(tmp_path / "more"))
     assert path.endswith("-12")
     w, _, _ = harness.trained_by_numpy(12, 16)
     np.testing.assert_allclose(tf1.train.load_variable(path, "linear/w"), w, rtol=1e-4, atol=1e-6)
 
 
-def test_an_export_is_served(tmp_path):
-    made = harness.estimator(tmp_path, harness.exported_model_fn, export_to_tpu=False)
-    made.train(harness.input_fn, max_steps=4)
-    folder = made.export_saved_model(str(tmp_path / "saved"), harness.receiver)
+def test_an_exported_model_is_served(tmp_path):
+    est = harness.estimator(tmp_path, harness.exported_model_fn, export_to_tpu=False)
+    est.train(harness.input_fn, max_steps=4)
+    folder = est.export_saved_model(str(tmp_path / "saved"), harness.serving_input_receiver_fn)
     w, b, _ = harness.trained_by_numpy(4, 16)
-    found = harness.served(os.fsdecode(folder), harness.X[:5])
-    np.testing.assert_allclose(found, harness.X[:5].dot(w) + b, rtol=1e-4)
+    values = harness.serve(os.fsdecode(folder), harness.X[:5])
+    np.testing.assert_allclose(values, harness.X[:5].dot(w) + b, rtol=1e-4)
 
 
-def test_training_with_evaluation_exports_the_model(tmp_path):
-    made = harness.estimator(
+def test_train_and_evaluate_exports_the_model(tmp_path):
+    est = harness.estimator(
         tmp_path, harness.exported_model_fn, export_to_tpu=False, save_checkpoints_steps=4
     )
-    exporter = estimator.FinalExporter("final", harness.receiver)
+    exporter = estimator.FinalExporter("final", harness.serving_input_receiver_fn)
     estimator.train_and_evaluate(
-        made,
+        est,
         estimator.TrainSpec(harness.input_fn, max_steps=8),
         estimator.EvalSpec(
             harness.input_fn, steps=4, exporters=[exporter], start_delay_secs=0, throttle_secs=0
@@ -127,7 +128,7 @@ def test_training_with_evaluation_exports_the_model(tmp_path):
     (folder,) = (tmp_path / "export" / "final").iterdir()
     w, b, _ = harness.trained_by_numpy(8, 16)
     np.testing.assert_allclose(
-        harness.served(folder, harness.X[:5]), harness.X[:5].dot(w) + b, rtol=1e-4, atol=1e-6
+        harness.serve(folder, harness.X[:5]), harness.X[:5].dot(w) + b, rtol=1e-4, atol=1e-6
     )
     steps = [step for step, _ in events(tmp_path / "eval")["loss"]]
     assert steps[-1] == 8

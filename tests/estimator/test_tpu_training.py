@@ -1,4 +1,4 @@
-"""Training with a TPUEstimator: the numbers of the whole batch, whatever feeds the cores."""
+"""A TPUEstimator trains as on the global batch, whatever feeds the replicas."""
 
 import numpy as np
 import pytest
@@ -12,23 +12,24 @@ from tpudist.estimator import tpu
 from tpudist.tfcompat import estimators, versions
 
 tf1 = tf.compat.v1
-HOW = tpu.InputPipelineConfig
+PIPELINES = tpu.InputPipelineConfig
 
 
-def check(made, steps, batch=16, **options):
+def check_training(est, steps, batch=16, **options):
+    """Checks variables and global step against the same training in numpy."""
     w, b, _ = harness.trained_by_numpy(steps, batch, **options)
-    np.testing.assert_allclose(harness.value(made, "linear/w"), w, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(harness.value(made, "linear/b"), b, rtol=1e-4, atol=1e-6)
-    assert harness.value(made, "global_step") == steps
+    np.testing.assert_allclose(est.get_variable_value("linear/w"), w, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(est.get_variable_value("linear/b"), b, rtol=1e-4, atol=1e-6)
+    assert est.get_variable_value("global_step") == steps
 
 
-def test_the_batch_of_all_cores_trains_the_model(tmp_path):
-    made, hook = harness.estimator(tmp_path), harness.Losses()
-    assert made.train(harness.input_fn, hooks=[hook], max_steps=10) is made
-    check(made, 10)
+def test_the_global_batch_trains_the_model(tmp_path):
+    est, hook = harness.estimator(tmp_path), harness.Losses()
+    assert est.train(harness.input_fn, hooks=[hook], max_steps=10) is est
+    check_training(est, 10)
     losses = harness.trained_by_numpy(10, 16)[2]
-    np.testing.assert_allclose(hook.found, [losses[3], losses[7], losses[9]], rtol=1e-4)
-    assert sorted(made.get_variable_names()) == [
+    np.testing.assert_allclose(hook.losses, [losses[3], losses[7], losses[9]], rtol=1e-4)
+    assert sorted(est.get_variable_names()) == [
         "global_step",
         "linear/b",
         "linear/b/Momentum",
@@ -38,17 +39,17 @@ def test_the_batch_of_all_cores_trains_the_model(tmp_path):
 
 
 @pytest.mark.skipif(estimators.native_tpu is None, reason="no TPUEstimator from 2.16 on")
-def test_on_a_real_tpu_it_is_tensorflows(tmp_path):
+def test_on_a_real_tpu_it_is_tensorflows_own(tmp_path):
     config = tpu.RunConfig(master="grpc://10.240.1.2:8470", model_dir=str(tmp_path))
     native = estimators.native_tpu["TPUEstimator"]
-    made = tpu.TPUEstimator(harness.model_fn, config=config, train_batch_size=16)
-    assert isinstance(made, native) and not isinstance(made, tpu.TPUEstimator)
+    est = tpu.TPUEstimator(harness.model_fn, config=config, train_batch_size=16)
+    assert isinstance(est, native) and not isinstance(est, tpu.TPUEstimator)
     here = tpu.TPUEstimator(harness.model_fn, None, config, {}, False, 16)
     assert isinstance(here, tpu.TPUEstimator)
 
 
 @pytest.mark.skipif(not versions.TRACES_AS_FIRST, reason="1.13 finds variables by the core")
-def test_the_model_function_is_called_once_for_all_cores(tmp_path):
+def test_the_model_function_is_called_once_for_all_replicas(tmp_path):
     calls = []
 
     def model_fn(features, labels, mode, params):
@@ -56,9 +57,9 @@ def test_the_model_function_is_called_once_for_all_cores(tmp_path):
         assert params["batch_size"] == 2 and params["context"].num_replicas == 8
         return harness.model_fn(features, labels, mode, params)
 
-    made = harness.estimator(tmp_path, model_fn)
-    made.train(harness.input_fn, max_steps=4)
-    made.evaluate(harness.input_fn, steps=1)
+    est = harness.estimator(tmp_path, model_fn)
+    est.train(harness.input_fn, max_steps=4)
+    est.evaluate(harness.input_fn, steps=1)
     assert calls == ["train", "eval"]
 
 
@@ -69,46 +70,46 @@ def test_replicas_of_two_cores_share_their_input(tmp_path):
         seen.append((params["batch_size"], params["context"].num_replicas))
         return harness.model_fn(features, labels, mode, params)
 
-    made = harness.estimator(
+    est = harness.estimator(
         tmp_path,
         model_fn,
         num_cores_per_replica=2,
         input_partition_dims=[{"x": [1, 2]}, None],
-        per_host_input_for_training=HOW.PER_HOST_V2,
+        per_host_input_for_training=PIPELINES.PER_HOST_V2,
     )
-    made.train(harness.input_fn, max_steps=6)
-    check(made, 6)
+    est.train(harness.input_fn, max_steps=6)
+    check_training(est, 6)
     assert set(seen) == {(4, 4)}
 
 
 @pytest.mark.slow
-def test_training_goes_on_from_the_checkpoint(tmp_path):
+def test_training_continues_from_the_checkpoint(tmp_path):
     harness.estimator(tmp_path).train(harness.input_fn, steps=4)
-    made = harness.estimator(tmp_path)
-    made.train(harness.input_fn, steps=4)
-    assert harness.value(made, "global_step") == 8
-    made.train(harness.input_fn, max_steps=8)
-    assert harness.value(made, "global_step") == 8
+    est = harness.estimator(tmp_path)
+    est.train(harness.input_fn, steps=4)
+    assert est.get_variable_value("global_step") == 8
+    est.train(harness.input_fn, max_steps=8)
+    assert est.get_variable_value("global_step") == 8
 
 
 @pytest.mark.parametrize(
-    "how, name, calls",
+    "pipeline, name, calls",
     [
-        (HOW.PER_HOST_V1, "virtual:8", [("0", 0, 1, 8, 16)]),
-        (HOW.PER_HOST_V2, "virtual:8", [("0", 0, 1, 8, 2)]),
-        (HOW.PER_SHARD_V1, "virtual:2", [("0", 0, 2, 1, 8), ("0", 1, 2, 1, 8)]),
-        (HOW.PER_HOST_V1, "virtual:v3:2x4", [("0", 0, 2, 8, 16), ("1", 1, 2, 8, 16)]),
-        (HOW.PER_HOST_V2, "virtual:v3:2x4", [("0", 0, 2, 8, 2), ("1", 1, 2, 8, 2)]),
+        (PIPELINES.PER_HOST_V1, "virtual:8", [("0", 0, 1, 8, 16)]),
+        (PIPELINES.PER_HOST_V2, "virtual:8", [("0", 0, 1, 8, 2)]),
+        (PIPELINES.PER_SHARD_V1, "virtual:2", [("0", 0, 2, 1, 8), ("0", 1, 2, 1, 8)]),
+        (PIPELINES.PER_HOST_V1, "virtual:v3:2x4", [("0", 0, 2, 8, 16), ("1", 1, 2, 8, 16)]),
+        (PIPELINES.PER_HOST_V2, "virtual:v3:2x4", [("0", 0, 2, 8, 2), ("1", 1, 2, 8, 2)]),
     ],
 )
-def test_input_functions_are_called_for_their_hosts(tmp_path, how, name, calls):
+def test_input_functions_are_called_for_each_host(tmp_path, pipeline, name, calls):
     seen, batch = [], 32 if "v3" in name else 16
 
     def input_fn(params):
         device, call, count, fed = params["context"].current_input_fn_deployment()
         task = device.partition("task:")[2].partition("/")[0]
         seen.append((task, call, count, fed, params["batch_size"]))
-        # Of the rows that a whole batch has, those of this call.
+        # This call's rows of each global batch.
         share = batch // count
         at = np.concatenate(
             [np.arange(start + call * share, start + (call + 1) * share) for start in (0, 32)]
@@ -118,15 +119,15 @@ def test_input_functions_are_called_for_their_hosts(tmp_path, how, name, calls):
         dataset = tf.data.Dataset.from_tensor_slices(({"x": harness.X[at]}, harness.Y[at]))
         return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
 
-    made = harness.estimator(
-        tmp_path, tpu_name=name, train_batch_size=batch, per_host_input_for_training=how
+    est = harness.estimator(
+        tmp_path, tpu_name=name, train_batch_size=batch, per_host_input_for_training=pipeline
     )
-    made.train(input_fn, max_steps=6)
-    check(made, 6, batch)
+    est.train(input_fn, max_steps=6)
+    check_training(est, 6, batch)
     assert seen == calls
 
 
-def test_each_core_sees_the_whole_batch_that_is_broadcast(tmp_path):
+def test_each_replica_sees_the_whole_broadcast_batch(tmp_path):
     seen, calls = [], []
 
     def model_fn(features, labels, mode, params):
@@ -137,25 +138,25 @@ def test_each_core_sees_the_whole_batch_that_is_broadcast(tmp_path):
         calls.append(params["batch_size"])
         return harness.input_fn(params)
 
-    made = harness.estimator(tmp_path, model_fn, per_host_input_for_training=HOW.BROADCAST)
-    made.train(input_fn, max_steps=4)
-    check(made, 4)
+    est = harness.estimator(tmp_path, model_fn, per_host_input_for_training=PIPELINES.BROADCAST)
+    est.train(input_fn, max_steps=4)
+    check_training(est, 4)
     assert calls == [16] and {each[0] for each in seen} == {16}
     assert all(shape == [16, 4] for _, shape in seen)
 
 
-def test_tensors_instead_of_a_dataset(tmp_path):
+def test_an_input_function_may_return_tensors(tmp_path):
     def input_fn(params):
         dataset = harness.input_fn(params)
         return tf1.data.make_one_shot_iterator(dataset).get_next()
 
-    made = harness.estimator(tmp_path)
-    made.train(input_fn, max_steps=6)
-    check(made, 6)
+    est = harness.estimator(tmp_path)
+    est.train(input_fn, max_steps=6)
+    check_training(est, 6)
 
 
 class OwnMomentum(tf1.train.Optimizer):
-    """Momentum that knows no strategy, like the optimizers of BERT."""
+    """Momentum that knows nothing of strategies, like the optimizers of BERT."""
 
     def __init__(self):
         super().__init__(False, "OwnMomentum")
@@ -176,8 +177,8 @@ class OwnMomentum(tf1.train.Optimizer):
         return tf.group(*updates, name=name)
 
 
-class Decaying(tf1.train.MomentumOptimizer):
-    """An optimizer of TensorFlow's with something before it."""
+class DoublingMomentum(tf1.train.MomentumOptimizer):
+    """An optimizer of TensorFlow's that changes the gradients first."""
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         doubled = [(2.0 * gradient, variable) for gradient, variable in grads_and_vars]
@@ -185,31 +186,31 @@ class Decaying(tf1.train.MomentumOptimizer):
 
 
 @pytest.mark.parametrize(
-    "make", [OwnMomentum, lambda: Decaying(harness.RATE / 2, harness.MOMENTUM)]
+    "make", [OwnMomentum, lambda: DoublingMomentum(harness.RATE / 2, harness.MOMENTUM)]
 )
-def test_optimizers_with_an_apply_gradients_of_their_own(tmp_path, make):
-    made = harness.estimator(tmp_path, params={"optimizer": make})
-    made.train(harness.input_fn, max_steps=6)
-    check(made, 6)
-    slots = [name for name in made.get_variable_names() if name.count("/") == 2]
+def test_optimizers_may_override_apply_gradients(tmp_path, make):
+    est = harness.estimator(tmp_path, params={"optimizer": make})
+    est.train(harness.input_fn, max_steps=6)
+    check_training(est, 6)
+    slots = [name for name in est.get_variable_names() if name.count("/") == 2]
     assert len(slots) == 2
-    assert made.latest_checkpoint() and not list(tmp_path.glob("*-of-00002"))
+    assert est.latest_checkpoint() and not list(tmp_path.glob("*-of-00002"))
 
 
-def test_what_a_core_assigns_is_the_first_cores(tmp_path):
+def test_a_variable_keeps_what_the_first_replica_assigns(tmp_path):
     def model_fn(features, labels, mode, params):
         spec = harness.model_fn(features, labels, mode, params)
         last = tf1.get_variable("last", [], initializer=tf1.zeros_initializer(), trainable=False)
         seen = last.assign(tf.reduce_sum(features["x"]))
         return spec._replace(train_op=tf.group(spec.train_op, seen))
 
-    made = harness.estimator(tmp_path, model_fn)
-    made.train(harness.input_fn, max_steps=5)
+    est = harness.estimator(tmp_path, model_fn)
+    est.train(harness.input_fn, max_steps=5)
     first = harness.X[(4 * 16) % 64 : (4 * 16) % 64 + 2]
-    np.testing.assert_allclose(harness.value(made, "last"), first.sum(), rtol=1e-5)
+    np.testing.assert_allclose(est.get_variable_value("last"), first.sum(), rtol=1e-5)
 
 
-def test_host_call_gets_the_tensors_of_every_step_and_core(tmp_path):
+def test_host_call_gets_the_tensors_of_every_step_and_replica(tmp_path):
     steps, losses = [], []
 
     def host_fn(step, loss):
@@ -220,12 +221,12 @@ def test_host_call_gets_the_tensors_of_every_step_and_core(tmp_path):
 
         return tf1.py_func(keep, [step, loss], tf.int32)
 
-    def more(loss):
+    def fields(loss):
         step = tf.reshape(tf1.train.get_global_step(), [1])
         return {"host_call": (host_fn, [step, tf.reshape(loss, [1])])}
 
-    made = harness.estimator(tmp_path, params={"more": more})
-    made.train(harness.input_fn, max_steps=6)
+    est = harness.estimator(tmp_path, params={"fields": fields})
+    est.train(harness.input_fn, max_steps=6)
     assert [len(each) for each in losses] == [8] * 6 and len(steps) == 6
     np.testing.assert_allclose(
         np.mean(losses, axis=1), harness.trained_by_numpy(6, 16)[2], rtol=1e-4
@@ -233,7 +234,7 @@ def test_host_call_gets_the_tensors_of_every_step_and_core(tmp_path):
 
 
 def test_host_call_writes_summaries(tmp_path):
-    """With writers of ``tf.contrib.summary``, which nobody else makes in the Session."""
+    """Its writers of ``tf.contrib.summary`` are initialized by the TPUEstimator's hooks."""
     summary = drop_in("contrib").contrib.summary
 
     def host_fn(step, loss):
@@ -242,42 +243,42 @@ def test_host_call_writes_summaries(tmp_path):
                 summary.scalar("loss", tf.reduce_mean(loss), step=step[0])
                 return summary.all_summary_ops()
 
-    def more(loss):
+    def fields(loss):
         step = tf.reshape(tf1.train.get_global_step(), [1])
         return {"host_call": (host_fn, [step, tf.reshape(loss, [1])])}
 
-    made = harness.estimator(tmp_path / "model", params={"more": more})
-    made.train(harness.input_fn, max_steps=6)
+    est = harness.estimator(tmp_path / "model", params={"fields": fields})
+    est.train(harness.input_fn, max_steps=6)
     (events,) = (tmp_path / "host").iterdir()
-    found = [
+    losses = [
         tf.make_ndarray(value.tensor).item() if value.HasField("tensor") else value.simple_value
         for event in tf1.train.summary_iterator(str(events))
         for value in event.summary.value
     ]
-    np.testing.assert_allclose(found, harness.trained_by_numpy(6, 16)[2], rtol=1e-4)
+    np.testing.assert_allclose(losses, harness.trained_by_numpy(6, 16)[2], rtol=1e-4)
 
 
 @pytest.mark.skipif(
     "experimental_host_call_every_n_steps" not in tpu.TPUConfig._fields, reason="1.15"
 )
-def test_host_call_of_every_third_step_of_a_loop(tmp_path):
+def test_host_call_may_run_at_every_third_step_of_a_loop(tmp_path):
     steps = []
 
     def host_fn(step):
         return tf1.py_func(lambda step: steps.append(step[0]) or np.int32(0), [step], tf.int32)
 
-    def more(loss):
+    def fields(loss):
         return {"host_call": (host_fn, [tf.reshape(tf1.train.get_global_step(), [1])])}
 
-    made = harness.estimator(
-        tmp_path, params={"more": more}, experimental_host_call_every_n_steps=3
+    est = harness.estimator(
+        tmp_path, params={"fields": fields}, experimental_host_call_every_n_steps=3
     )
-    made.train(harness.input_fn, max_steps=8)
+    est.train(harness.input_fn, max_steps=8)
     first = steps[0]
     assert [step - first for step in steps] == [0, 3, 4, 7]
 
 
-def test_scaffold_fn_and_training_hooks(tmp_path):
+def test_scaffold_fn_and_training_hooks_are_used(tmp_path):
     harness.estimator(tmp_path / "first").train(harness.input_fn, max_steps=4)
     hook = harness.Losses()
 
@@ -292,14 +293,14 @@ def test_scaffold_fn_and_training_hooks(tmp_path):
 
         return spec._replace(scaffold_fn=scaffold_fn, training_hooks=(hook,))
 
-    made = harness.estimator(tmp_path / "second", model_fn)
-    made.train(harness.input_fn, max_steps=4)
+    est = harness.estimator(tmp_path / "second", model_fn)
+    est.train(harness.input_fn, max_steps=4)
     start = harness.trained_by_numpy(4, 16)[:2]
-    check(made, 4, start=start)
-    assert len(hook.found) == 1
+    check_training(est, 4, start=start)
+    assert len(hook.losses) == 1
 
 
-def test_each_core_has_its_number(tmp_path):
+def test_each_replica_has_its_number(tmp_path):
     hook = harness.Losses()
 
     def model_fn(features, labels, mode, params):
@@ -307,37 +308,37 @@ def test_each_core_has_its_number(tmp_path):
         spec = harness.model_fn(features, labels, mode, params)
         return spec._replace(loss=spec.loss * 0 + tf.cast(number, tf.float32))
 
-    made = harness.estimator(tmp_path, model_fn)
-    made.train(harness.input_fn, max_steps=1, hooks=[hook])
-    assert hook.found == [np.mean(range(8))]
+    est = harness.estimator(tmp_path, model_fn)
+    est.train(harness.input_fn, max_steps=1, hooks=[hook])
+    assert hook.losses == [np.mean(range(8))]
 
 
 @pytest.mark.slow
-def test_warm_start(tmp_path):
+def test_variables_start_from_another_checkpoint(tmp_path):
     harness.estimator(tmp_path / "first").train(harness.input_fn, max_steps=4)
-    made = harness.estimator(
+    est = harness.estimator(
         tmp_path / "second",
         warm_start_from=estimator.WarmStartSettings(str(tmp_path / "first"), "linear/[wb]"),
     )
-    made.train(harness.input_fn, max_steps=4)
-    check(made, 4, start=harness.trained_by_numpy(4, 16)[:2])
+    est.train(harness.input_fn, max_steps=4)
+    check_training(est, 4, start=harness.trained_by_numpy(4, 16)[:2])
 
 
-def test_without_a_tpu(tmp_path):
-    made = harness.estimator(tmp_path, use_tpu=False)
-    made.train(harness.input_fn, max_steps=6)
-    check(made, 6)
+def test_training_without_a_tpu(tmp_path):
+    est = harness.estimator(tmp_path, use_tpu=False)
+    est.train(harness.input_fn, max_steps=6)
+    check_training(est, 6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", surfaces.ERAS)
-def test_every_eras_optimizer_sums_over_the_cores(tmp_path, era):
+def test_every_eras_optimizer_sums_over_the_replicas(tmp_path, era):
     spelled = dropin.top(era, "compat.v1")
 
     def make():
         inner = tf1.train.MomentumOptimizer(harness.RATE, harness.MOMENTUM)
         return spelled.tpu.CrossShardOptimizer(inner)
 
-    made = harness.estimator(tmp_path, params={"optimizer": make, "alone": True})
-    made.train(harness.input_fn, max_steps=4)
-    check(made, 4)
+    est = harness.estimator(tmp_path, params={"optimizer": make, "unsummed": True})
+    est.train(harness.input_fn, max_steps=4)
+    check_training(est, 4)

@@ -1,4 +1,4 @@
-"""``Estimator(config=RunConfig(train_distribute=TPUStrategy(...)))``, on two surfaces."""
+"""``RunConfig(train_distribute=TPUStrategy(...))`` trains an Estimator, on two surfaces."""
 
 import numpy as np
 import pytest
@@ -42,17 +42,17 @@ def test_replicas_train_and_evaluate_the_model(tmp_path, surface):
     config = estimator.RunConfig(
         model_dir=str(tmp_path), train_distribute=strategy, eval_distribute=strategy
     )
-    made, hook = estimator.Estimator(model_fn, config=config), harness.Losses()
-    made.train(input_fn, max_steps=6, hooks=[hook])
+    est, hook = estimator.Estimator(model_fn, config=config), harness.Losses()
+    est.train(input_fn, max_steps=6, hooks=[hook])
     w, b, losses = harness.trained_by_numpy(6, 16)
-    np.testing.assert_allclose(harness.value(made, "linear/w"), w, rtol=1e-4)
-    np.testing.assert_allclose(harness.value(made, "linear/b"), b, rtol=1e-4)
-    np.testing.assert_allclose(hook.found[-1], losses[-1], rtol=1e-4)
-    assert len(hook.found) == (2 if surface == "contrib" else 6)
-    found = made.evaluate(input_fn)
+    np.testing.assert_allclose(est.get_variable_value("linear/w"), w, rtol=1e-4)
+    np.testing.assert_allclose(est.get_variable_value("linear/b"), b, rtol=1e-4)
+    np.testing.assert_allclose(hook.losses[-1], losses[-1], rtol=1e-4)
+    assert len(hook.losses) == (2 if surface == "contrib" else 6)
+    results = est.evaluate(input_fn)
     error = ((harness.X.dot(w) + b - harness.Y) ** 2).mean()
-    np.testing.assert_allclose([found["loss"], found["root"] ** 2], [error, error], rtol=1e-4)
-    rows = list(made.predict(lambda: tf.data.Dataset.from_tensors({"x": harness.X[:3]})))
+    np.testing.assert_allclose([results["loss"], results["root"] ** 2], [error, error], rtol=1e-4)
+    rows = list(est.predict(lambda: tf.data.Dataset.from_tensors({"x": harness.X[:3]})))
     np.testing.assert_allclose(
         [each["value"] for each in rows], harness.X[:3].dot(w) + b, rtol=1e-4
     )
