@@ -158,7 +158,7 @@ def refuse_captures(fn: Fn) -> None:
             raise ArgumentError(
                 "%s, which runs on the host, captures the device tensor %r"
                 % (getattr(fn, "__name__", fn), name),
-                "the cores send the host the tensors of the pair (function, tensors), no others",
+                "the replicas send the host the tensors of the pair (function, tensors), no others",
                 "(%s, {%r: tf.reshape(%s, [1])}), and an argument %r of the function"
                 % (getattr(fn, "__name__", "host_fn"), name, name, name),
             )
@@ -174,6 +174,6 @@ def refuse_scalars(what: str, tensors: Nest) -> None:
         if tensor.shape.ndims == 0:
             raise ArgumentError(
                 "%s with the scalar %s (%s)" % (what, name, tensor.name),
-                "the cores' tensors are concatenated along their first dimension",
+                "the tensors of all replicas are concatenated along their first dimension",
                 "tf.reshape(tensor, [1])",
             )

@@ -196,7 +196,7 @@ class Infeed:
             return [queue_batches(tensors) for tensors in inputs]
         iterators = [
             functions.initializable_iterator(dataset, None)
-            for dataset in host_iterators.untuned([self._prepare(each) for each in inputs])
+            for dataset in host_iterators.untuned([self._prepare(dataset) for dataset in inputs])
         ]
         self._initializers += [iterator.initializer for iterator in iterators]
         return [iterator.get_next for iterator in iterators]
@@ -268,7 +268,7 @@ class PaddedInfeed(Infeed):
 
 
 class InitializerHook(_SessionRunHook):
-    """Runs initializers, as those of iterators, when a Session has been created.
+    """Runs initializers, such as those of iterators, when a Session has been created.
 
     Args:
       initializers: an op, or a list of ops.

@@ -179,8 +179,8 @@ def iterations_per_loop() -> Tensor:
 def first_replica_variables() -> Iterator[None]:
     """Context manager: a variable keeps what the first replica assigns to it.
 
-    In a TPU computation each core has a copy of a variable, and after the loop of steps the
-    first core's copy is what is read. A variable with an aggregation keeps that.
+    In a TPU computation each replica has a copy of a variable, and after the loop of steps
+    the first replica's copy is read. A variable that asks for an aggregation gets that.
     """
 
     def create(next_creator: Fn, **kwargs: Any) -> Any:
@@ -239,8 +239,8 @@ def require_cross_replica_sum(strategy: Strategy) -> None:
     num_replicas = adapter.num_replicas(strategy)
     if num_replicas > 1 and not getattr(strategy.extended, "sums_replicas", True):
         raise ArgumentError(
-            "a training step in which nothing is summed over the %d cores" % num_replicas,
-            "each core would train a model of its own: CrossShardOptimizer must be used for "
+            "a training step in which nothing is summed over the %d replicas" % num_replicas,
+            "each replica would train a model of its own: CrossShardOptimizer must be used for "
             "model training on TPUs",
             "optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)",
         )

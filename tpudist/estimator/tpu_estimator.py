@@ -145,7 +145,7 @@ class TPUEstimator(_Estimator):
         if self._batch_sizes["train"] is None:
             raise ArgumentError(
                 "train_batch_size=None with use_tpu=True",
-                "the batch of a core is its share of it",
+                "the batch of a replica is its share of it",
                 "train_batch_size=1024",
             )
         return strategy
@@ -155,13 +155,13 @@ class TPUEstimator(_Estimator):
         if batch_size is None:
             raise ArgumentError(
                 "%s=None" % argument,
-                "the batch of a core is its share of it",
+                "the batch of a replica is its share of it",
                 "TPUEstimator(..., %s=1024), or use_tpu=False" % argument,
             )
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ArgumentError(
                 "%s=%r" % (argument, batch_size),
-                "it is a number of examples, at least one for each core",
+                "it is a number of examples, at least one for each replica",
                 "%s=1024" % argument,
             )
         pipeline = int(config.tpu_config.per_host_input_for_training)

@@ -151,7 +151,7 @@ class ReplicatedModel:
         )
 
     def predict_spec(self) -> EstimatorSpec:
-        """Builds the specification of a prediction: in order and without padding."""
+        """Builds the specification of a prediction, in order and without padding."""
         batches = self._infeed(infeed.PaddedInfeed)
         masks: list[Tensor] = []
 
@@ -191,7 +191,7 @@ class ReplicatedModel:
 class SameFetchesHook(_SessionRunHook):
     """Fetches in every run of the Session what other hooks fetch in some runs.
 
-    A Session compiles a graph for each set of fetches, so it compiles one.
+    A Session compiles a graph for each set of fetches; with this hook there is one set.
 
     Args:
       tensors: what other hooks fetch.
@@ -239,9 +239,11 @@ class ExamplesPerSecondHook(estimators.StepCounterHook):
 
 def _host_tensors(spec: TPUEstimatorSpec, *fields: str) -> dict[str, Nest]:
     """Returns ``{field: its tensors}`` of those fields (function, tensors) that `spec` has."""
-    tensors = {field: pair[1] for field in fields for pair in [getattr(spec, field, None)] if pair}
-    for field, nest in tensors.items():
-        host_calls.refuse_scalars(field, nest)
+    tensors = {}
+    for field in fields:
+        if getattr(spec, field, None):
+            tensors[field] = getattr(spec, field)[1]
+            host_calls.refuse_scalars(field, tensors[field])
     return tensors
 
 
@@ -299,13 +301,13 @@ def _log_hooks(
 def _add_ready_ops() -> None:
     """Adds the ops that tell a new Session which variables have no value yet.
 
-    Those that TensorFlow's Scaffold would add ask each variable twice, and are a third of
-    the graph of a small model. Where a graph has some already, or tables (which TensorFlow's
-    ops ask, too), nothing is added.
+    TensorFlow's Scaffold would add ops that check each variable twice, a third of the graph
+    of a small model. Nothing is added to a graph that has such ops already, or tables:
+    TensorFlow's own ops check tables, too.
     """
     graph = _v1.get_default_graph()
-    used = (_keys.READY_OP, _keys.READY_FOR_LOCAL_INIT_OP, "resources", "local_resources")
-    if any(map(graph.get_collection, used)):
+    collections = (_keys.READY_OP, _keys.READY_FOR_LOCAL_INIT_OP, "resources", "local_resources")
+    if any(map(graph.get_collection, collections)):
         return
     ready = ready_for_local_init = _uninitialized(_v1.global_variables())
     if _v1.local_variables():

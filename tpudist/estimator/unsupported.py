@@ -65,7 +65,8 @@ def check_config(tpu_config: TPUConfig) -> None:
     if isinstance(interval, bool) or not isinstance(interval, int) or interval < 1:
         raise ArgumentError(
             "experimental_host_call_every_n_steps=%r" % (interval,),
-            "the host is called after the first step of a loop, and again after each so many steps",
+            "it is a number of steps: in each loop the host is called for the first step, and "
+            "again after so many",
             "experimental_host_call_every_n_steps=10",
         )
 
@@ -123,8 +124,8 @@ def check_spec(spec: Any, mode: str) -> None:
     if mode != "train":
         raise ArgumentTypeError(
             "the model function returned an EstimatorSpec for mode %r" % mode,
-            "its metrics are ops of the cores, but metrics run on the host, which gets only "
-            "tensors from the cores",
+            "its metrics are ops of the replicas, but metrics run on the host, which gets only "
+            "tensors from the replicas",
             "return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, eval_metrics=(metric_fn, "
             "[labels, logits])), or predictions={...}",
         )
@@ -150,7 +151,7 @@ def warn_of_export(export_to_tpu: bool) -> None:
 
 
 def warn_of_summaries(ops: Iterable[Operation]) -> None:
-    """Warns once of each line that makes a summary in a model function: none is written.
+    """Warns once of each line of a model function that makes a summary: it is not written.
 
     Args:
       ops: the ops of a model function on the replicas.

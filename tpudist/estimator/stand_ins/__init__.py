@@ -1,5 +1,5 @@
-"""Stand-ins for the classes of ``tf.estimator``, which TensorFlow has not from 2.16 on.
+"""Stand in for the classes of ``tf.estimator`` on TensorFlow 2.16 and newer, which lack them.
 
-They run in one process, on ``tf.compat.v1.train``'s Sessions. Older releases never load them:
-:mod:`tpudist.estimator.lookup` decides.
+They run in one process, with the Sessions of ``tf.compat.v1.train``. On older releases
+:mod:`tpudist.estimator.lookup` returns TensorFlow's classes, and nothing loads these.
 """

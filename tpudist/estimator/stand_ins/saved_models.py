@@ -185,7 +185,8 @@ def _new_folder(base: str) -> str:
         time.sleep(1)
     raise ArgumentError(
         "the folder %s" % base,
-        "it has a folder of each second, after which a new one would be named",
+        "a new folder is named after the time in seconds, and there were folders of each of the "
+        "last ten seconds",
         "another folder",
     )
 
