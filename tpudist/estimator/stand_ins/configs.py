@@ -41,7 +41,7 @@ _DEFAULTS: dict[str, Any] = {
     "session_creation_timeout_secs": 7200,
     "checkpoint_save_graph_def": True,
 }
-#: Two options that exclude each other.
+#: Two options of which only one may be set.
 _SAVE_EVERY = ("save_checkpoints_steps", "save_checkpoints_secs")
 
 
@@ -128,10 +128,10 @@ class RunConfig:
         """Returns a copy with other options (r1.15)."""
         self._refuse_unknown(options)
         config = copy.copy(self)
-        config._set(options)
+        config._set_options(options)
         return config
 
-    def _set(self, options: dict[str, Any]) -> None:
+    def _set_options(self, options: dict[str, Any]) -> None:
         self._options = dict(self._options, **options)
         for name, other in (_SAVE_EVERY, _SAVE_EVERY[::-1]):
             if options.get(name) is not None and other not in options:
