@@ -30,13 +30,13 @@ else:
     class TPUStrategyBase(*tpu.TPU_STRATEGIES):
         """A ``tf.distribute.Strategy`` on a native or a virtual TPU."""
 
-        def __init__(self, *args, **kwargs):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise NotImplementedError("a facade's strategy calls adapter.initialize()")
 
     class TPUStrategyBaseV1(tpu.TPUStrategyV1):
         """The same for code written against TensorFlow 1."""
 
-        def __init__(self, *args, **kwargs):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise NotImplementedError("a facade's strategy calls adapter.initialize()")
 
 

@@ -3,13 +3,22 @@
 Core knows no era: errors use the words of the strategy's class.
 """
 
+from __future__ import annotations
+
 import collections
 import os
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError, EagerRunError
 from tpudist.tfcompat import functions, nests
+
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+    from tpudist.core.annotations import Args, Fn, Strategy
+
 
 #: Set to 1 to let ``run`` accept a plain function in eager mode, as
 #: TensorFlow 1.15 and 2.0 did: it is wrapped in a tf.function.
@@ -27,12 +36,12 @@ _WORDS = Words(
 )
 
 
-def words_of(strategy):
+def words_of(strategy: Strategy) -> Any:
     """The `Words` of a strategy's surface."""
     return getattr(strategy, "_words", _WORDS)
 
 
-def require_scope(strategy, method):
+def require_scope(strategy: Strategy, method: str) -> None:
     """Refuses a call outside of the strategy's scope.
 
     Args:
@@ -60,7 +69,7 @@ def require_scope(strategy, method):
         )
 
 
-def require_cross_replica(strategy, method):
+def require_cross_replica(strategy: Strategy, method: str) -> None:
     """Refuses a call outside of the scope or inside a replica function.
 
     Raises:
@@ -79,7 +88,7 @@ def require_cross_replica(strategy, method):
     )
 
 
-def require_replica(context, what):
+def require_replica(context: Any, what: str) -> None:
     """Refuses to use a replica's context where it is not current.
 
     Raises:
@@ -106,12 +115,12 @@ def require_replica(context, what):
     )
 
 
-def is_symbolic(context):
+def is_symbolic(context: Any) -> bool:
     """Whether `context` belongs to a step that is traced for the compiler."""
     return getattr(context, "is_symbolic", False)
 
 
-def refuse_compiled(context, method):
+def refuse_compiled(context: Any, method: str) -> None:
     """Refuses to start replicas in a step that is traced for the compiler.
 
     Raises:
@@ -126,7 +135,7 @@ def refuse_compiled(context, method):
         )
 
 
-def refuse_in_replica(strategy, method):
+def refuse_in_replica(strategy: Strategy, method: str) -> None:
     """Refuses a call inside a replica function of the strategy.
 
     Raises:
@@ -145,7 +154,7 @@ def refuse_in_replica(strategy, method):
     )
 
 
-def refuse_eager(fn):
+def refuse_eager(fn: Fn) -> None:
     """Refuses a plain Python function in eager mode, as TPUs do since 2.1.
 
     Raises:
@@ -164,17 +173,17 @@ def refuse_eager(fn):
     )
 
 
-def current_strategy():
+def current_strategy() -> Any:
     """The strategy that is current in this thread, or TensorFlow's default one."""
     return tf.distribute.get_strategy()
 
 
-def has_strategy():
+def has_strategy() -> bool:
     """Whether a strategy other than the default one is current."""
     return tf.distribute.has_strategy()
 
 
-def current_replica(context_class):
+def current_replica(context_class: Any) -> Any:
     """The current replica's context, as an object of a surface's class.
 
     Args:
@@ -187,14 +196,14 @@ def current_replica(context_class):
     return None if context is None else context_class(context)
 
 
-def cross_replica_strategy():
+def cross_replica_strategy() -> Any:
     """The current strategy in its cross-replica context, else None."""
     if tf.distribute.in_cross_replica_context():
         return tf.distribute.get_strategy()
     return None
 
 
-def replica_id(context):
+def replica_id(context: Any) -> Any:
     """Which replica this is, 0 to `num_replicas_in_sync` - 1.
 
     Context: replica.
@@ -212,12 +221,12 @@ def replica_id(context):
     return found if static is None else int(static)
 
 
-def is_single(context):
+def is_single(context: Any) -> bool:
     """Whether there is only one replica."""
     return context.num_replicas_in_sync == 1
 
 
-def device(context):
+def device(context: Any) -> str:
     """The device of the replica, a string.
 
     Context: replica.
@@ -234,7 +243,7 @@ def device(context):
     return context.strategy.extended.worker_devices[found]
 
 
-def merge_call(context, merge_fn, args, kwargs):
+def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
     """Calls ``merge_fn(strategy, *args, **kwargs)`` once for all replicas.
 
     Context: replica; `merge_fn` runs in cross-replica context.
@@ -246,7 +255,7 @@ def merge_call(context, merge_fn, args, kwargs):
     return context.merge_call(merge_fn, args=args, kwargs=kwargs)
 
 
-def last_loss_reduction(sum_, mean):
+def last_loss_reduction(sum_: Any, mean: Any) -> Any:
     """How ``tf.losses`` last reduced a loss in this graph: `sum_` or `mean`."""
     last = getattr(tf.compat.v1.get_default_graph(), "_last_loss_reduction", None)
     return sum_ if last in (tf.compat.v1.losses.Reduction.SUM, "sum") else mean

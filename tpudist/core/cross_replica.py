@@ -16,7 +16,7 @@ from tpudist.errors import ArgumentError, PerReplicaError
 from tpudist.tfcompat import distributed, nests
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable
+    from typing import Any, Iterable, Mapping
 
     from tpudist.core.annotations import Args, Context, Fn, Kwargs, Strategy
 
@@ -62,16 +62,16 @@ def update_non_slot(
     )
 
 
-def _grouped(kwargs):
-    kwargs = dict(kwargs)
-    return kwargs, kwargs.pop("grouped", True)
+def _grouped(kwargs: Kwargs) -> tuple[dict[str, Any], Any]:
+    own = dict(kwargs or {})
+    return own, own.pop("grouped", True)
 
 
-def _listed(result):
+def _listed(result: Any) -> Any:
     return list(result) if type(result) is tuple else result
 
 
-def _require_mirrored(args, kwargs):
+def _require_mirrored(args: Args, kwargs: Mapping[str, Any]) -> None:
     for leaf in nests.flatten((args, kwargs)):
         if distributed.is_distributed(leaf) and not (
             distributed.is_mirrored(leaf) or distributed.is_variable(leaf)
@@ -133,4 +133,4 @@ def map_over(strategy: Strategy, items: Iterable[Any], fn: Fn, args: Args, kwarg
       A `replica_values.Mapped`, which can be unwrapped and reduced.
     """
     contexts.require_cross_replica(strategy, "map(...)")
-    return replica_values.Mapped(fn(item, *args, **kwargs) for item in items)
+    return replica_values.Mapped(fn(item, *args, **(kwargs or {})) for item in items)

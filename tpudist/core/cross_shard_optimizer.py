@@ -3,12 +3,22 @@
 Reference: ``tf.compat.v1.tpu.CrossShardOptimizer``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import virtual_computations
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, tpu
 from tpudist.virtual.variables import plain_variables
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Strategy
+
 
 Reduction = tf.compat.v1.losses.Reduction
 
@@ -24,7 +34,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
         TPU, whose variables are equal in all replicas, takes one group only.
     """
 
-    def compute_gradients(self, loss, var_list=None, **kwargs):
+    def compute_gradients(self, loss: Any, var_list: Any = None, **kwargs: Any) -> Any:
         """Gradients of the replica's share of the loss.
 
         Context: replica.
@@ -39,7 +49,7 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
             self._scaled(loss, context.num_replicas_in_sync), var_list=var_list, **kwargs
         )
 
-    def _scaled(self, loss, count):
+    def _scaled(self, loss: Any, count: int) -> Any:
         """`loss`, scaled so that the sum over replicas is the reduction asked for."""
         if callable(loss):
             return lambda: self._scaled(loss(), count)
@@ -49,7 +59,9 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
             factor *= count
         return loss if factor == 1.0 else loss * tf.cast(factor, loss.dtype)
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+    ) -> Any:
         """Sums gradients over replicas and updates each variable once.
 
         Context: replica.
@@ -80,7 +92,9 @@ class CrossShardOptimizer(tpu.CrossShardOptimizer):
         return done if tf.executing_eagerly() else tf.group(done)
 
 
-def _apply_once(context, optimizer, grads_and_vars, global_step, name):
+def _apply_once(
+    context: Any, optimizer: Any, grads_and_vars: Any, global_step: Any, name: str | None
+) -> Any:
     """Sums gradients, and calls an ``apply_gradients`` that knows no strategy.
 
     TensorFlow's own sums gradients itself where there is a strategy. A class that has its own
@@ -89,7 +103,7 @@ def _apply_once(context, optimizer, grads_and_vars, global_step, name):
     names = tf.compat.v1.get_variable_scope()
 
     @functions.library
-    def merge(strategy, gradients):
+    def merge(strategy: Strategy, gradients: Any) -> Any:
         pairs = [(g, v) for g, (_, v) in zip(gradients, grads_and_vars)]
         sums = strategy.extended.batch_reduce_to(
             tf.distribute.ReduceOp.SUM, [pair for pair in pairs if pair[0] is not None]

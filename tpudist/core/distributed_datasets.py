@@ -17,12 +17,12 @@ from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Sequence
 
-    from tpudist.core.annotations import Strategy
+    from tpudist.core.annotations import Dataset, InputFn, Options, Strategy
 
 
-def of_batches(strategy, dataset, options, for_sessions):
+def of_batches(strategy: Strategy, dataset: Dataset, options: Options, for_sessions: bool) -> Any:
     """TensorFlow's distributed dataset of global batches.
 
     Args:
@@ -39,7 +39,13 @@ def of_batches(strategy, dataset, options, for_sessions):
     )
 
 
-def of_function(strategy, dataset_fn, options, hosts, for_sessions):
+def of_function(
+    strategy: Strategy,
+    dataset_fn: InputFn,
+    options: Options,
+    hosts: Sequence[str],
+    for_sessions: bool,
+) -> Any:
     """A dataset of the per-replica batches of ``dataset_fn(InputContext)``.
 
     Args:
@@ -59,7 +65,7 @@ def of_function(strategy, dataset_fn, options, hosts, for_sessions):
     return base_classes.native_call(strategy, name, dataset_fn, **_keywords(options))
 
 
-def _keywords(options):
+def _keywords(options: Options) -> Any:
     return {} if options is None else {"options": options}
 
 
@@ -91,16 +97,16 @@ class GraphDataset:
       make_iterator: makes an iterator, with `initializer` and `get_next()`.
     """
 
-    def __init__(self, make_iterator):
+    def __init__(self, make_iterator: Any) -> None:
         self._make_iterator = make_iterator
 
-    def make_initializable_iterator(self, shared_name=None):
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
         """An iterator over per-replica values; `shared_name` is unused."""
         return self._make_iterator()
 
     _make_initializable_iterator = make_initializable_iterator
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         """Refuses a loop over the elements, which a graph does not have.
 
         Raises:
@@ -119,7 +125,7 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
       hosts: the device of each host.
     """
 
-    def __init__(self, strategy, dataset_fn, hosts):
+    def __init__(self, strategy: Strategy, dataset_fn: InputFn, hosts: Sequence[str]) -> None:
         contexts = iter(
             [
                 tf.distribute.InputContext(
@@ -132,14 +138,14 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
         )
         super().__init__(strategy, lambda: dataset_fn(next(contexts)), hosts)
 
-    def iterator(self):
+    def iterator(self) -> Any:
         """What ``make_input_fn_iterator`` returns."""
         return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
 
-    def _make_initializable_iterator(self, shared_name=None):
+    def _make_initializable_iterator(self, shared_name: str | None = None) -> Any:
         return self.make_initializable_iterator(shared_name)
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         """Iterates over per-replica values.
 
         Context: eager.
@@ -148,14 +154,14 @@ class FunctionDataset(per_replica_datasets.PerReplicaDataset):
           ContextError: (a RuntimeError) in a graph or a ``tf.function``.
         """
         refuse_in_a_graph()
-        plain = super().__iter__()
+        plain: Any = super().__iter__()
         return FunctionIterator(self._strategy, plain._iterators, plain._hosts)
 
 
 class FunctionIterator(per_replica_datasets.PerReplicaIterator):
     """Gives no rows to replicas when the elements run out."""
 
-    def get_next(self, name=None):
+    def get_next(self, name: str | None = None) -> Any:
         """See the base class.
 
         Raises:
@@ -163,7 +169,8 @@ class FunctionIterator(per_replica_datasets.PerReplicaIterator):
         """
         if not tf.executing_eagerly():
             return super().get_next(name)
-        strategy, elements, first = self._strategy, [], []
+        strategy, elements = self._strategy, []
+        first: list[Any] = []
         each = strategy.num_replicas_in_sync // len(self._hosts)
         for iterator in self._iterators * each:
             try:
@@ -181,11 +188,11 @@ class FunctionIterator(per_replica_datasets.PerReplicaIterator):
         return distributed.regroup(strategy.extended, parts)
 
 
-def _no_rows(element):
+def _no_rows(element: Any) -> Any:
     return nests.map_structure(lambda leaf: leaf[:0], element)
 
 
-def refuse_in_a_graph():
+def refuse_in_a_graph() -> None:
     """Refuses to iterate over a distributed dataset anywhere but in eager mode."""
     if functions.in_function():
         raise ContextError(
@@ -197,7 +204,7 @@ def refuse_in_a_graph():
         raise host_iterators.iterated_in_a_graph()
 
 
-def default_session(method):
+def default_session(method: str) -> Any:
     """The current Session; may be None in a ``tf.function``, which needs none."""
     session = tf.compat.v1.get_default_session()
     if session is None and not functions.in_function():
@@ -209,7 +216,7 @@ def default_session(method):
     return session
 
 
-def require_batches(strategy, dataset):
+def require_batches(strategy: Strategy, dataset: Dataset) -> None:
     """Refuses a dataset whose elements cannot be split among replicas.
 
     Args:
@@ -235,7 +242,7 @@ def require_batches(strategy, dataset):
         )
 
 
-def _element_spec(dataset):
+def _element_spec(dataset: Dataset) -> Any:
     """What an element is: specs, or shapes on a release without them."""
     if versions.HAS_ELEMENT_SPEC:
         return dataset.element_spec

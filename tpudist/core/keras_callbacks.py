@@ -1,9 +1,18 @@
 """Callbacks that set ``model.optimizer.lr``, which optimizers of ``tf.train`` do not have."""
 
+from __future__ import annotations
+
 import contextlib
 import re
+from typing import TYPE_CHECKING
 
 from tpudist.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Mapping
+
+    from tpudist.core.annotations import Args
+
 
 #: Keras' callbacks that do.
 _SETTERS = ("LearningRateScheduler", "ReduceLROnPlateau")
@@ -16,7 +25,7 @@ _NAMES = {"GradientDescent": "SGD", "Momentum": "SGD"}
 
 
 @contextlib.contextmanager
-def refused(keras, model, args, kwargs):
+def refused(keras: Any, model: Any, args: Args, kwargs: Mapping[str, Any]) -> Iterator[Any]:
     """Context of a training in which callbacks that set ``model.optimizer.lr`` are explained.
 
     Those of Keras are refused before anything is trained, the program's own where they fail.
@@ -46,7 +55,7 @@ def refused(keras, model, args, kwargs):
         raise _error(model, "a callback that reads model.optimizer.%s" % missed.group(1)) from error
 
 
-def _error(model, callback):
+def _error(model: Any, callback: Any) -> Any:
     optimizer = type(model.optimizer.optimizer).__name__
     name = re.sub("(V1|Optimizer)", "", optimizer)
     return ArgumentError(

@@ -1,12 +1,21 @@
 """A model of Keras on the cores of a virtual TPU: its batch is split over copies of its layers."""
 
+from __future__ import annotations
+
 import contextlib
 import re
 import sys
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    from tpudist.core.annotations import Fn
+
 
 #: What the op says that counts a batch's rows.
 UNEVEN = "rows that the cores cannot share:"
@@ -21,7 +30,7 @@ class Cores:
       cores: how many cores.
     """
 
-    def __init__(self, keras, model, cores):
+    def __init__(self, keras: Any, model: Any, cores: Any) -> None:
         if cores > 1 and model.stateful:
             print(
                 "keras_to_tpu_model: %r is stateful and runs on one core, as on every TPU"
@@ -30,11 +39,11 @@ class Cores:
             )
             cores = 1
         self.keras, self.model, self.count = keras, model, cores
-        self.copies = []
+        self.copies: list[Any] = []
         self.in_training = False
 
     @contextlib.contextmanager
-    def training(self):
+    def training(self) -> Iterator[Any]:
         """Context manager: Keras' fit runs."""
         before, self.in_training = self.in_training, True
         try:
@@ -42,7 +51,7 @@ class Cores:
         finally:
             self.in_training = before
 
-    def build(self):
+    def build(self) -> tuple[Any, ...]:
         """(inputs, outputs) of the model that splits its batch over the copies."""
         if self.count == 1:
             self.copies = [self.keras.models.clone_model(self.model)]
@@ -60,15 +69,15 @@ class Cores:
         ]
         return inputs, joined
 
-    def _input(self, tensor, name=None):
+    def _input(self, tensor: Any, name: str | None = None) -> Any:
         """An input like a tensor, of any number of rows."""
         shape = tensor.shape.as_list()[1:]
         return self.keras.layers.Input(shape, dtype=tensor.dtype.name, name=name)
 
-    def _split(self, tensor, name):
+    def _split(self, tensor: Any, name: str) -> Any:
         cores = self.count
 
-        def split(rows):
+        def split(rows: Any) -> Any:
             count = tf.shape(rows)[0]
             even = tf.compat.v1.Assert(tf.equal(count % cores, 0), [UNEVEN, count])
             with tf.control_dependencies([] if even is None else [even]):
@@ -78,18 +87,19 @@ class Cores:
             tensor
         )
 
-    def _copies(self):
+    def _copies(self) -> Any:
         """The model of each core: trained variables are the first one's, others its own."""
-        made, copies = [], []
+        made: list[Any] = []
+        copies: list[Any] = []
 
-        def first(creator, **kwargs):
+        def first(creator: Fn, **kwargs: Any) -> Any:
             made.append(creator(**kwargs))
             return made[-1]
 
         for index in range(self.count):
             known = iter(list(made))
 
-            def again(creator, **kwargs):
+            def again(creator: Fn, **kwargs: Any) -> Any:
                 shared = next(known)  # noqa: B023 (called before the next turn)
                 return shared if kwargs.get("trainable", True) else creator(**kwargs)
 
@@ -99,13 +109,13 @@ class Cores:
             copies[-1]._name = "%s_core_%d" % (self.model.name, index)
         return copies
 
-    def to_cores(self):
+    def to_cores(self) -> None:
         """Gives all cores the weights of the CPU's model."""
         weights = self.model.get_weights()
         for copy in self.copies:
             copy.set_weights(weights)
 
-    def to_cpu(self, optimizer):
+    def to_cpu(self, optimizer: Any) -> Any:
         """Gives the CPU's model the weights of the first core, and settings of an optimizer."""
         self.model.set_weights(self.copies[0].get_weights())
         own = getattr(self.model, "optimizer", None)
@@ -118,7 +128,7 @@ class Cores:
 
 
 @contextlib.contextmanager
-def shared_evenly(cores):
+def shared_evenly(cores: Any) -> Iterator[Any]:
     """Context manager: rows that the cores cannot share are told in our words."""
     try:
         yield

@@ -1,11 +1,20 @@
 """What is given to ``fit`` of a model on the cores of a TPU."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.core import keras_batches
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import functions
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def of_function(x, y, cores, steps, steps_name):
+    from tpudist.core.annotations import Dataset
+
+
+def of_function(x: Any, y: Any, cores: Any, steps: Any, steps_name: str) -> Any:
     """The data of a step, from a function that returns a dataset of one core's batches.
 
     Args:
@@ -47,7 +56,7 @@ def of_function(x, y, cores, steps, steps_name):
     return _global(dataset, cores)
 
 
-def _global(dataset, cores):
+def _global(dataset: Dataset, cores: Any) -> Any:
     shapes = keras_batches.shapes_of(dataset)
     if not isinstance(shapes, tuple) or len(shapes) != 2:
         raise ArgumentError(

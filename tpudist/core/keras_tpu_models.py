@@ -10,11 +10,21 @@ the layers on the same trained variables, and the outputs are put together. Ever
 (fit, generators, callbacks, weights of samples) is Keras' own.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import cluster, keras_callbacks, keras_cores, keras_inputs
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError, ContribNameError
 from tpudist.tfcompat import keras_packages
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Strategy
+
 
 _NO_ARGUMENTS = ("sample_weight_mode", "weighted_metrics", "target_tensors")
 
@@ -29,19 +39,21 @@ class TPUDistributionStrategy:
       using_single_core: whether only one core is used.
     """
 
-    def __new__(cls, tpu_cluster_resolver=None, using_single_core=False):
+    cores: int
+
+    def __new__(cls, tpu_cluster_resolver: Any = None, using_single_core: bool = False) -> Any:
         """TensorFlow's own for a real TPU."""
         resolver = cluster.resolve(tpu_cluster_resolver)
         system = cluster.system_of(resolver)
         if system is None:
             native = _native("TPUDistributionStrategy")
             return native(resolver, using_single_core)
-        made = super().__new__(cls)
+        made: Any = super().__new__(cls)
         made.cores = 1 if using_single_core else system.cores
         return made
 
 
-def keras_to_tpu_model(model, strategy=None):
+def keras_to_tpu_model(model: Any, strategy: Strategy | None = None) -> Any:
     """Copies a model of Keras and its weights to the cores of a TPU.
 
     Context: cross-replica, outside of any strategy's scope.
@@ -74,7 +86,7 @@ def keras_to_tpu_model(model, strategy=None):
     return _class(keras)(keras, _copy(keras, model), strategy.cores)
 
 
-def _native(name):
+def _native(name: str) -> Any:
     support = keras_packages.contrib_keras_support()
     if support is None:
         raise ContextError(
@@ -86,7 +98,7 @@ def _native(name):
     return getattr(support, "tpu_model" if name == "keras_to_tpu_model" else name)
 
 
-def _keras():
+def _keras() -> Any:
     if keras_packages.is_keras_3():
         raise ContribNameError(
             "tf.contrib.tpu.keras_to_tpu_model with Keras 3",
@@ -96,7 +108,7 @@ def _keras():
     return keras_packages.of_graphs()
 
 
-def _check(keras, model):
+def _check(keras: Any, model: Any) -> None:
     if not isinstance(model, keras.Model):
         raise ArgumentTypeError(
             "keras_to_tpu_model(%r)" % (model,),
@@ -118,7 +130,7 @@ def _check(keras, model):
             )
 
 
-def _copy(keras, model):
+def _copy(keras: Any, model: Any) -> Any:
     """The model that stands for the CPU's: same layers, weights and compile arguments."""
     made = keras.models.clone_model(model)
     made.set_weights(model.get_weights())
@@ -129,7 +141,7 @@ def _copy(keras, model):
     return made
 
 
-def _refuse_arguments(arguments):
+def _refuse_arguments(arguments: Any) -> None:
     for name in _NO_ARGUMENTS:
         if arguments.get(name):
             raise ArgumentError(
@@ -139,7 +151,7 @@ def _refuse_arguments(arguments):
             )
 
 
-def _copied(arguments):
+def _copied(arguments: Any) -> Any:
     """Compile arguments with optimizers and metrics of their own."""
     keep = {k: v for k, v in arguments.items() if k not in _NO_ARGUMENTS and v is not None}
     keep["optimizer"] = _copied_optimizer(keep["optimizer"])
@@ -148,7 +160,7 @@ def _copied(arguments):
     return keep
 
 
-def _copied_optimizer(optimizer):
+def _copied_optimizer(optimizer: Any) -> Any:
     if type(optimizer).__name__ == "TFOptimizer":
         return optimizer.optimizer
     if isinstance(optimizer, (str, tf.compat.v1.train.Optimizer)):
@@ -156,7 +168,7 @@ def _copied_optimizer(optimizer):
     return type(optimizer).from_config(optimizer.get_config())
 
 
-def _copied_metrics(metrics):
+def _copied_metrics(metrics: Any) -> Any:
     if isinstance(metrics, dict):
         return {name: _copied_metrics(metric) for name, metric in metrics.items()}
     if isinstance(metrics, (list, tuple)):
@@ -166,18 +178,18 @@ def _copied_metrics(metrics):
     return metrics
 
 
-def _class(keras):
+def _class(keras: Any) -> Any:
     """A class for one model: Keras changes the bases of a class as it is first used."""
     return type("KerasTPUModel", (keras.Model,), dict(_METHODS))
 
 
-def _over(self):
+def _over(self: Any) -> Any:
     """The model as Keras' own class has it."""
     made = next(each for each in type(self).__mro__ if "sync_to_cpu" in vars(each))
     return super(made, self)
 
 
-def _init(self, keras, model, cores):
+def _init(self: Any, keras: Any, model: Any, cores: Any) -> None:
     parts = keras_cores.Cores(keras, model, cores)
     inputs, outputs = parts.build()
     _over(self).__init__(inputs=inputs, outputs=outputs, name=model.name)
@@ -188,7 +200,14 @@ def _init(self, keras, model, cores):
         _over(self).compile(**_copied(arguments))
 
 
-def _compile(self, optimizer, loss=None, metrics=None, loss_weights=None, **kwargs):
+def _compile(
+    self: Any,
+    optimizer: Any,
+    loss: Any = None,
+    metrics: Any = None,
+    loss_weights: Any = None,
+    **kwargs: Any,
+) -> None:
     """Keras' compile, for the cores and for the CPU's model."""
     parts = self._tpudist_parts
     _refuse_arguments(kwargs)
@@ -199,7 +218,7 @@ def _compile(self, optimizer, loss=None, metrics=None, loss_weights=None, **kwar
     _over(self).compile(**{k: v for k, v in arguments.items() if k not in _NO_ARGUMENTS})
 
 
-def _fit(self, x=None, y=None, *args, **kwargs):
+def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
     """Keras' fit; `x` and `validation_data` may be functions that return a dataset."""
     parts = self._tpudist_parts
     kwargs.pop("_pipeline", None)
@@ -214,7 +233,7 @@ def _fit(self, x=None, y=None, *args, **kwargs):
         return _over(self).fit(x, y, *args, **kwargs)
 
 
-def _evaluate(self, x=None, y=None, *args, **kwargs):
+def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
     """Keras' evaluate; `x` may be a function that returns a dataset."""
     parts = self._tpudist_parts
     if callable(x) or not parts.in_training:  # Keras' fit gives it a dataset of its own.
@@ -223,7 +242,7 @@ def _evaluate(self, x=None, y=None, *args, **kwargs):
         return _over(self).evaluate(x, y, *args, **kwargs)
 
 
-def _fit_generator(self, *args, **kwargs):
+def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> Any:
     """Trains as Keras' ``fit_generator`` does, on batches that the cores share evenly."""
     parts = self._tpudist_parts
     refused = keras_callbacks.refused(parts.keras, self, args, kwargs)
@@ -231,10 +250,10 @@ def _fit_generator(self, *args, **kwargs):
         return _over(self).fit_generator(*args, **kwargs)
 
 
-def _checked(name):
+def _checked(name: str) -> Any:
     """A method of Keras whose batches must be even."""
 
-    def method(self, *args, **kwargs):
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         with keras_cores.shared_evenly(self._tpudist_parts):
             return getattr(_over(self), name)(*args, **kwargs)
 
@@ -242,10 +261,10 @@ def _checked(name):
     return method
 
 
-def _of_cpu_model(name, fresh=True):
+def _of_cpu_model(name: str, fresh: bool = True) -> Any:
     """A method that is the CPU model's, after its weights are the cores'."""
 
-    def method(self, *args, **kwargs):
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         model = self.sync_to_cpu() if fresh else self._tpudist_parts.model
         return getattr(model, name)(*args, **kwargs)
 
@@ -253,15 +272,15 @@ def _of_cpu_model(name, fresh=True):
     return method
 
 
-def _sync_to_cpu(self):
+def _sync_to_cpu(self: Any) -> Any:
     """Copies the cores' weights to the CPU's model, and returns that."""
     return self._tpudist_parts.to_cpu(getattr(self, "optimizer", None))
 
 
-def _to_cores(name):
+def _to_cores(name: str) -> Any:
     """A method that changes the CPU model's weights, and then the cores'."""
 
-    def method(self, *args, **kwargs):
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = getattr(self._tpudist_parts.model, name)(*args, **kwargs)
         self._tpudist_parts.to_cores()
         return result
@@ -270,8 +289,8 @@ def _to_cores(name):
     return method
 
 
-def _of_first_core(name):
-    def weights(self):
+def _of_first_core(name: str) -> Any:
+    def weights(self: Any) -> Any:
         parts = getattr(self, "_tpudist_parts", None)
         own = _over(self)
         return getattr(own, name) if parts is None else getattr(parts.copies[0], name)
@@ -279,12 +298,12 @@ def _of_first_core(name):
     return property(weights)
 
 
-def _get_layer(self, *args, **kwargs):
+def _get_layer(self: Any, *args: Any, **kwargs: Any) -> Any:
     """A layer of the first core."""
     return self._tpudist_parts.copies[0].get_layer(*args, **kwargs)
 
 
-def _losses(self):
+def _losses(self: Any) -> Any:
     """Losses of layers: each core's share of the mean."""
     parts = getattr(self, "_tpudist_parts", None)
     found = _over(self).losses
@@ -293,7 +312,7 @@ def _losses(self):
     return [_share(loss, parts.count) for loss in found]
 
 
-def _share(loss, cores):
+def _share(loss: Any, cores: Any) -> Any:
     share = loss / cores
     if hasattr(loss, "_unconditional_loss"):
         share._unconditional_loss = loss._unconditional_loss

@@ -85,12 +85,12 @@ def assign_to_logical_device(strategy: Strategy, tensor: Any, logical_device_id:
     return _annotate(strategy, tensor, "assign_device", int(logical_device_id))
 
 
-def logical_devices(strategy):
+def logical_devices(strategy: Strategy) -> int:
     """Number of logical devices of each replica."""
     return strategies.backend_of(strategy).logical_devices
 
 
-def _check_split(strategy, tensor, partition_dimensions):
+def _check_split(strategy: Strategy, tensor: Any, partition_dimensions: Sequence[int]) -> Any:
     count = logical_devices(strategy)
     parts = [int(p) for p in partition_dimensions]
     shape = getattr(tensor, "shape", tf.TensorShape(None))
@@ -117,7 +117,7 @@ def _check_split(strategy, tensor, partition_dimensions):
     return parts
 
 
-def _annotate(strategy, tensor, annotation, *arguments):
+def _annotate(strategy: Strategy, tensor: Any, annotation: Any, *arguments: Any) -> Any:
     """The annotated tensor, or an identity where this release cannot run it."""
     if not functions.in_graph():
         return tf.identity(tensor)

@@ -1,10 +1,30 @@
 """The operations of a strategy on TensorFlow's own TPU."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import base_classes, cluster, keras_batches, step_loops
 from tpudist.core.backend import Backend
 from tpudist.tfcompat import functions, tpu, versions
+
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+    from tpudist.core.annotations import (
+        Args,
+        Dataset,
+        DatasetFn,
+        Fn,
+        InputFn,
+        InputMode,
+        Integer,
+        Kwargs,
+        Options,
+        ReduceOp,
+    )
 
 
 class NativeBackend(Backend):
@@ -15,82 +35,88 @@ class NativeBackend(Backend):
     system = None
     annotates_with_ops = False
 
-    def run(self, fn, args, kwargs, options):
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
         """See the base class."""
         return tpu.run(self.strategy, fn, args, kwargs, options)
 
-    def replicate(self, fn, args, kwargs):
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
         """See the base class."""
         if tpu.in_computation():
             return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return self.run(fn, args, kwargs, None)
 
-    def run_steps(self, fn, iterator, iterations, initial_values, outputs):
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
         """See the base class."""
         return step_loops.run_natively(
             self.strategy, fn, iterator, iterations, initial_values, outputs
         )
 
-    def scope(self):
+    def scope(self) -> Any:
         """See the base class."""
         return base_classes.native_call(self.strategy, "scope")
 
-    def reduce_along(self, reduce_op, value, axis):
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
         """See the base class."""
         return self._reduce_natively(reduce_op, value, axis)
 
-    def mirror(self, value, copies):
+    def mirror(self, value: Any, copies: int) -> Any:
         """See the base class; the TPU sends `value` where it is needed."""
         return value
 
-    def pipeline_devices(self):
+    def pipeline_devices(self) -> Any:
         """See the base class."""
         return list(dict.fromkeys(map(functions.host_of, self.extended.worker_devices)))
 
-    def per_replica_dataset(self, dataset_fn, dataset_class):
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
         """See the base class."""
         if not versions.HAS_INPUT_LIB:
             return base_classes.native_call(self.strategy, "distribute_dataset", dataset_fn)
         return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
 
-    def make_dataset_iterator(self, dataset):
+    def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """See the base class."""
         return base_classes.native_call(self.strategy, "make_dataset_iterator", dataset)
 
-    def make_iterator_of_replicas(self, dataset):
+    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """See the base class."""
         count = self.strategy.num_replicas_in_sync
         return self.make_dataset_iterator(keras_batches.joined(dataset, count))
 
-    def make_input_fn_iterator(self, input_fn, replication_mode):
+    def make_input_fn_iterator(
+        self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
+    ) -> Any:
         """See the base class."""
         return base_classes.native_call(
             self.strategy, "make_input_fn_iterator", input_fn, *replication_mode
         )
 
     @property
-    def logical_devices(self):
+    def logical_devices(self) -> Any:
         """See the base class."""
         return tpu.logical_devices(self.extended)
 
-    def _host_devices(self):
+    def _host_devices(self) -> Any:
         return self.pipeline_devices()
 
-    def start_system(self):
+    def start_system(self) -> list[Any] | None:
         """See the base class."""
         if not tf.executing_eagerly():
             return [tpu.tpu.initialize_system()]
         cluster.initialize_tpu_system(self.extended._tpu_cluster_resolver)
         return None
 
-    def stop_system(self):
+    def stop_system(self) -> list[Any] | None:
         """See the base class."""
         if not tf.executing_eagerly():
             return [tpu.tpu.shutdown_system()]
         cluster.shutdown_tpu_system(self.extended._tpu_cluster_resolver)
         return None
 
-    def configure(self, session_config, cluster_spec, task_type, task_id):
+    def configure(
+        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+    ) -> None:
         """See the base class."""
         base_classes.native_call(
             self.strategy, "configure", session_config, cluster_spec, task_type, task_id

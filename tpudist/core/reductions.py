@@ -18,7 +18,7 @@ from tpudist.virtual import reductions
 if TYPE_CHECKING:
     from typing import Any
 
-    from tpudist.core.annotations import Axis, Pairs, Strategy
+    from tpudist.core.annotations import Axis, Pairs, ReduceOp, Strategy
 
 
 def reduce_to(
@@ -57,7 +57,7 @@ def reduce_to(
         return _reduce_nest(strategy, operation, value, copies)
 
 
-def _reduce_along(strategy, operation, value, axis):
+def _reduce_along(strategy: Strategy, operation: ReduceOp, value: Any, axis: int) -> Any:
     if operation == replica_values.FIRST:
         raise ArgumentError(
             "aggregation ONLY_FIRST with axis=%r" % (axis,),
@@ -67,7 +67,7 @@ def _reduce_along(strategy, operation, value, axis):
     return strategies.backend_of(strategy).reduce_along(operation, value, axis)
 
 
-def _reduce_nest(strategy, operation, value, copies):
+def _reduce_nest(strategy: Strategy, operation: ReduceOp, value: Any, copies: int) -> Any:
     if isinstance(value, replica_values.Mapped):
         return _spread(strategy, _combine(operation, value.get()), copies)
     if replica_values.is_list_of_replicas(strategy, value):
@@ -88,13 +88,13 @@ def batch_reduce(strategy: Strategy, aggregation: Any, value_destination_pairs: 
     ]
 
 
-def _combine(operation, values):
+def _combine(operation: ReduceOp, values: Any) -> Any:
     if operation == replica_values.FIRST:
         return values[0]
     return reductions.combine(operation, values)
 
 
-def _copies(destinations):
+def _copies(destinations: Any) -> int:
     """The number of devices that get the result."""
     if distributed.is_distributed(destinations):
         return len(distributed.components(destinations))
@@ -109,7 +109,7 @@ def _copies(destinations):
     )
 
 
-def _spread(strategy, value, copies):
+def _spread(strategy: Strategy, value: Any, copies: int) -> Any:
     return strategies.backend_of(strategy).mirror(value, copies)
 
 

@@ -16,7 +16,7 @@ from tpudist.virtual.variables import components
 if TYPE_CHECKING:
     from typing import Any
 
-    from tpudist.core.annotations import Fn, Strategy
+    from tpudist.core.annotations import Fn, ReduceOp, Strategy
 
 
 #: The reduction that keeps the first replica's value.
@@ -26,15 +26,15 @@ FIRST = "FIRST"
 class Mapped:
     """The results of :func:`tpudist.core.cross_replica.map_over`, one per item."""
 
-    def __init__(self, values):
+    def __init__(self, values: Any) -> None:
         self._values = list(values)
 
-    def get(self):
+    def get(self) -> Any:
         """The list of results, in the order of the items."""
         return self._values
 
 
-def reduction(aggregation, none_allowed=False):
+def reduction(aggregation: Any, none_allowed: bool = False) -> Any:
     """The reduction that an aggregation or a ``ReduceOp`` stands for.
 
     Args:
@@ -82,7 +82,7 @@ def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def reduce_leaf(strategy, operation, value):
+def reduce_leaf(strategy: Strategy, operation: ReduceOp, value: Any) -> Any:
     """A per-replica value reduced to one tensor; `operation` from :func:`reduction`."""
     if operation == FIRST:
         return distributed.components(value)[0]
@@ -90,7 +90,7 @@ def reduce_leaf(strategy, operation, value):
     return distributed.components(reduced)[0]
 
 
-def is_list_of_replicas(strategy, value):
+def is_list_of_replicas(strategy: Strategy, value: Any) -> bool:
     """Whether `value` is a list with one tensor per replica."""
     return (
         isinstance(value, list)

@@ -3,10 +3,19 @@
 Reference: ``experimental_distribute_dataset``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import distributed_datasets, per_replica_datasets
 from tpudist.tfcompat import distributed, functions, nests, versions
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.core.annotations import Dataset, Strategy
 
 
 class SplitDataset:
@@ -20,16 +29,16 @@ class SplitDataset:
       hosts: the device of each host.
     """
 
-    def __init__(self, strategy, dataset, hosts):
+    def __init__(self, strategy: Strategy, dataset: Dataset, hosts: Sequence[str]) -> None:
         self._strategy = strategy
         self._dataset = dataset
         self._hosts = hosts
 
-    def iterator(self):
+    def iterator(self) -> Any:
         """What ``make_dataset_iterator`` returns."""
         return iter(self) if tf.executing_eagerly() else self.make_initializable_iterator()
 
-    def make_initializable_iterator(self, shared_name=None):
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
         """A `SplitIterator` to be initialised in a Session."""
         return SplitIterator(
             self._strategy,
@@ -39,7 +48,7 @@ class SplitDataset:
 
     _make_initializable_iterator = make_initializable_iterator
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         """Iterates over per-replica values.
 
         Context: eager.
@@ -51,7 +60,7 @@ class SplitDataset:
         return SplitIterator(self._strategy, iter(self._dataset), self._hosts)
 
 
-def needed(strategy, dataset):
+def needed(strategy: Strategy, dataset: Dataset) -> bool:
     """Whether TensorFlow's own distributed dataset cannot be used.
 
     Args:
@@ -70,7 +79,7 @@ def needed(strategy, dataset):
     )
 
 
-def _is_even(dataset, count):
+def _is_even(dataset: Dataset, count: int) -> bool:
     """Whether all shapes are known and every replica gets the same number of rows."""
     shapes = [spec.shape for spec in nests.flatten(dataset.element_spec)]
     return all(
@@ -88,22 +97,22 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
       hosts: the device of each host; the first one cuts.
     """
 
-    def __init__(self, strategy, iterator, hosts):
+    def __init__(self, strategy: Strategy, iterator: Any, hosts: Sequence[str]) -> None:
         super().__init__(strategy, [iterator], hosts[:1])
 
     @property
-    def output_shapes(self):
+    def output_shapes(self) -> Any:
         """The shapes of a replica's share, for Keras of 1.13."""
         count = self._strategy.num_replicas_in_sync
 
-        def share(shape):
+        def share(shape: Any) -> Any:
             rows = shape.as_list()[0] if shape.ndims else None
             even = rows is not None and rows % count == 0
             return tf.TensorShape([rows // count if even else None]).concatenate(shape[1:])
 
         return nests.map_structure(share, self._iterators[0].output_shapes)
 
-    def get_next(self, name=None):
+    def get_next(self, name: str | None = None) -> Any:
         """The next global batch, a per-replica value for each leaf.
 
         Context: cross-replica; graph, ``tf.function`` or eager.
@@ -118,7 +127,7 @@ class SplitIterator(per_replica_datasets.PerReplicaIterator):
         return distributed.regroup(strategy.extended, parts)
 
 
-def _part(leaf, index, count):
+def _part(leaf: Any, index: int, count: int) -> Any:
     """Rows of `leaf` for replica `index` of `count`; the first replicas get more."""
     size = leaf.shape.as_list()[0] if leaf.shape.ndims else None
     if size is None:

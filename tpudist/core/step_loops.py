@@ -3,9 +3,12 @@
 Reference: ``run_steps_on_dataset``.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import weakref
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -14,8 +17,13 @@ from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import device_loop
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
 
-def require_iterator(iterator):
+    from tpudist.core.annotations import Extended, Fn, Integer, Strategy
+
+
+def require_iterator(iterator: Any) -> None:
     """Refuses an iterator that cannot give steps their input.
 
     Raises:
@@ -29,7 +37,14 @@ def require_iterator(iterator):
         )
 
 
-def run(strategy, fn, iterator, iterations, initial_values, outputs):
+def run(
+    strategy: Strategy,
+    fn: Fn,
+    iterator: Any,
+    iterations: Integer,
+    initial_values: Any,
+    outputs: Any,
+) -> Any:
     """The loop of the virtual TPU; see :func:`tpudist.core.adapter.run_steps`."""
     outputs.begin(strategy)
     if tf.executing_eagerly() and initial_values is None:
@@ -45,7 +60,7 @@ def run(strategy, fn, iterator, iterations, initial_values, outputs):
 
 
 @contextlib.contextmanager
-def _built(extended):
+def _built(extended: Extended) -> Iterator[Any]:
     """The steps that are built in the block are called by nothing but their loop."""
     before, extended.builds_steps = extended.builds_steps, not tf.executing_eagerly()
     try:
@@ -54,7 +69,7 @@ def _built(extended):
         extended.builds_steps = before
 
 
-def _step(outputs, fn, iterator):
+def _step(outputs: Any, fn: Fn, iterator: Any) -> Any:
     """One step; returns the outputs that it set.
 
     None of its ops runs before its input is there, so a step without input has
@@ -66,7 +81,7 @@ def _step(outputs, fn, iterator):
     return outputs.tensors
 
 
-def _tensors_of(inputs):
+def _tensors_of(inputs: Any) -> list[Any]:
     parts = []
     for leaf in nests.flatten(inputs):
         columns = zip(*map(distributed.flatten, distributed.components(leaf)))
@@ -74,7 +89,7 @@ def _tensors_of(inputs):
     return [tensor for tensor in parts if nests.is_tensor(tensor)]
 
 
-def _undivided(parts):
+def _undivided(parts: Sequence[Any]) -> Any:
     """What has to be there for all replicas' `parts` to be there."""
     whole = graphs.divided(parts)
     return parts if whole is None else [whole]
@@ -84,10 +99,10 @@ def _undivided(parts):
 _EagerLoop = collections.namedtuple("_EagerLoop", "function outputs")
 
 #: {function: {owner of a bound method: {strategy: {iterator: _EagerLoop}}}}
-_loops = weakref.WeakKeyDictionary()
+_loops: Any = weakref.WeakKeyDictionary()
 
 
-def _eager_loop(strategy, fn, iterator, outputs_class):
+def _eager_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> Any:
     """The loop around `fn`: one for each function, strategy and iterator."""
     keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn), strategy, iterator]
     if not _is_data(iterator):
@@ -103,16 +118,16 @@ def _eager_loop(strategy, fn, iterator, outputs_class):
         return _traced_loop(strategy, fn, iterator, outputs_class)
 
 
-def _traced_loop(strategy, fn, iterator, outputs_class):
+def _traced_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> Any:
     """A new loop, which holds its keys in `_loops` only weakly."""
-    targets = [
+    targets: list[Any] = [
         weakref.ref(strategy),
         weakref.ref(iterator),
         weakref.WeakMethod(fn) if hasattr(fn, "__func__") else weakref.ref(fn),
     ]
     outputs = outputs_class()
 
-    def step():
+    def step() -> Any:
         own_strategy, own_iterator, own_fn = [target() for target in targets]
         outputs.begin(own_strategy)
         found = _step(outputs, own_fn, own_iterator)
@@ -122,19 +137,26 @@ def _traced_loop(strategy, fn, iterator, outputs_class):
     return _EagerLoop(device_loop.traced(step), outputs)
 
 
-def _is_data(iterator):
+def _is_data(iterator: Any) -> Any:
     return isinstance(iterator, per_replica_datasets.PerReplicaIterator) or (
         type(iterator).__module__.startswith("tensorflow")
     )
 
 
-def run_natively(strategy, fn, iterator, iterations, initial_values, outputs):
+def run_natively(
+    strategy: Strategy,
+    fn: Fn,
+    iterator: Any,
+    iterations: Integer,
+    initial_values: Any,
+    outputs: Any,
+) -> Any:
     """The loop of TensorFlow's TPU, which with a ``steps_per_run`` of 1 runs one step only.
 
     One step needs no loop, and its outputs no values before the first.
     """
 
-    def step(context, inputs):
+    def step(context: Any, inputs: Any) -> Any:
         outputs.begin(strategy, context)
         done = fn(outputs, *(inputs if isinstance(inputs, tuple) else (inputs,)))
         ops = [
@@ -168,7 +190,7 @@ def run_natively(strategy, fn, iterator, iterations, initial_values, outputs):
     return outputs
 
 
-def start_values(values, found):
+def start_values(values: Any, found: Any) -> list[Any]:
     """Flat start values for a loop whose outputs are `found`.
 
     Args:
@@ -196,7 +218,7 @@ def start_values(values, found):
     return [tensor for name in names for tensor in _start_of(name, values.get(name), found[name])]
 
 
-def _by_name(flat, names, found):
+def _by_name(flat: Any, names: Sequence[str], found: Any) -> Any:
     leaves = {name: nests.flatten(found[name]) for name in names}
     if len(flat) == len(names):
         return dict(zip(names, flat))
@@ -210,7 +232,7 @@ def _by_name(flat, names, found):
     return {name: [next(flat) for _ in leaves[name]] for name in names}
 
 
-def _start_of(name, value, output):
+def _start_of(name: str, value: Any, output: Any) -> list[Any]:
     leaves = nests.flatten(output)
     if value is None:
         return [device_loop.zeros(leaf) for leaf in leaves]
@@ -225,7 +247,7 @@ def _start_of(name, value, output):
     return [_converted(name, *pair) for pair in zip(flat, leaves)]
 
 
-def _converted(name, value, leaf):
+def _converted(name: str, value: Any, leaf: Any) -> Any:
     try:
         made = tf.convert_to_tensor(value, dtype=leaf.dtype)
     except (TypeError, ValueError) as error:

@@ -16,7 +16,7 @@ from tpudist.virtual.extended import VirtualExtended
 if TYPE_CHECKING:
     from typing import Any
 
-    from tpudist.core.annotations import Assignment, Strategy
+    from tpudist.core.annotations import Assignment, Resolver, Strategy
     from tpudist.core.backend import Backend
     from tpudist.virtual.system import VirtualSystem
 
@@ -34,7 +34,7 @@ def backend_of(strategy: Strategy) -> Backend:
 
 def initialize(
     strategy: Strategy,
-    resolver: cluster.Resolver,
+    resolver: Resolver,
     assignment: Assignment = None,
     steps_per_run: int | None = None,
     num_cores: int | None = None,

@@ -3,8 +3,11 @@
 Reference: ``tf.compat.v1.tpu``.
 """
 
+from __future__ import annotations
+
 import collections
 import os
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -13,6 +16,12 @@ from tpudist.core import cluster, strategies
 from tpudist.core.virtual_computations import VirtualComputations, virtual_replica
 from tpudist.tfcompat import tpu
 from tpudist.virtual import system as virtual_system
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.core.annotations import Context, Fn
+
 
 _last_system = None
 
@@ -23,7 +32,7 @@ TpuContext = collections.namedtuple("TpuContext", ["number_of_shards"])
 class RememberedResolver(cluster.TPUClusterResolver):
     """A resolver that the operations here remember: they use the TPU found last."""
 
-    def __init__(self, tpu=None, *args):
+    def __init__(self, tpu: Any = None, *args: Any) -> None:
         global _last_system
         if isinstance(tpu, (list, tuple)) and len(tpu) == 1:
             tpu = tpu[0]
@@ -31,7 +40,7 @@ class RememberedResolver(cluster.TPUClusterResolver):
         _last_system = cluster.system_of(self)
 
 
-def _here():
+def _here() -> Any:
     """The operations of the current strategy's TPU, else TPUDIST_TPU's, else the last found."""
     system = strategies.backend_of(tf.distribute.get_strategy()).system
     name = os.environ.get(machine.TPU)
@@ -41,7 +50,7 @@ def _here():
     return tpu.Computations if system is None else VirtualComputations(system)
 
 
-def initialize_system(embedding_config=None, job=None):
+def initialize_system(embedding_config: Any = None, job: str | None = None) -> Any:
     """An op that starts the TPU system.
 
     Returns:
@@ -50,12 +59,12 @@ def initialize_system(embedding_config=None, job=None):
     return _here().initialize_system(embedding_config, job)
 
 
-def shutdown_system(job=None):
+def shutdown_system(job: str | None = None) -> Any:
     """An op that stops the TPU system; nothing is done for a virtual one."""
     return _here().shutdown_system(job)
 
 
-def cross_replica_sum(x, group_assignment=None):
+def cross_replica_sum(x: Any, group_assignment: Any = None) -> Any:
     """`x` summed over the replicas, or over those of its group.
 
     Context: replica, or the computation given to :func:`replicate`.
@@ -71,7 +80,7 @@ def cross_replica_sum(x, group_assignment=None):
     return _here().cross_replica_sum(x, group_assignment)
 
 
-def get_tpu_context():
+def get_tpu_context() -> Any:
     """What programs ask for the number of cores that share a batch.
 
     Optimizers and batch normalization of their own scale by it; where it is None they
@@ -89,7 +98,13 @@ def get_tpu_context():
     return tpu.get_tpu_context() if replica is None else TpuContext(replica.num_replicas_in_sync)
 
 
-def replicate(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
+def replicate(
+    computation: Fn,
+    inputs: Any = None,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+) -> Any:
     """Runs `computation` once for each list of inputs, on a core each.
 
     Context: a graph or a ``tf.function``; in a strategy's scope it runs on
@@ -115,7 +130,13 @@ def replicate(computation, inputs=None, infeed_queue=None, device_assignment=Non
     return _here().replicate(computation, inputs, infeed_queue, device_assignment, name)
 
 
-def rewrite(computation, inputs=None, infeed_queue=None, device_assignment=None, name=None):
+def rewrite(
+    computation: Fn,
+    inputs: Any = None,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+) -> Any:
     """Runs `computation` on one core; see :func:`replicate`.
 
     Returns:
@@ -125,16 +146,16 @@ def rewrite(computation, inputs=None, infeed_queue=None, device_assignment=None,
 
 
 def shard(
-    computation,
-    inputs=None,
-    num_shards=1,
-    input_shard_axes=None,
-    outputs_from_all_shards=True,
-    output_shard_axes=None,
-    infeed_queue=None,
-    device_assignment=None,
-    name=None,
-):
+    computation: Fn,
+    inputs: Any = None,
+    num_shards: int = 1,
+    input_shard_axes: Any = None,
+    outputs_from_all_shards: bool | Sequence[bool] = True,
+    output_shard_axes: Any = None,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+) -> Any:
     """Splits each input, runs `computation` on each part on a core, and joins the outputs.
 
     Args:
@@ -169,13 +190,18 @@ def shard(
 
 
 def batch_parallel(
-    computation, inputs=None, num_shards=1, infeed_queue=None, device_assignment=None, name=None
-):
+    computation: Fn,
+    inputs: Any = None,
+    num_shards: int = 1,
+    infeed_queue: Any = None,
+    device_assignment: Any = None,
+    name: str | None = None,
+) -> Any:
     """:func:`shard` along dimension 0 of all inputs and outputs."""
     queue, assignment = infeed_queue, device_assignment
     return shard(computation, inputs, num_shards, None, True, None, queue, assignment, name)
 
 
-def bfloat16_scope():
+def bfloat16_scope() -> Context:
     """Context manager: ``tf.get_variable`` gives bfloat16 views of float32 variables."""
     return tpu.bfloat16_scope()

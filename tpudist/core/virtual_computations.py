@@ -3,6 +3,10 @@
 A computation runs on a strategy with one replica per list of inputs.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.core import cluster, contexts, placement, shards, strategies
@@ -13,18 +17,24 @@ from tpudist.virtual import device_loop
 from tpudist.virtual.replicas import delivery
 from tpudist.virtual.trace import collectives
 
-_strategies = {}
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.core.annotations import Fn, Strategy
+
+
+_strategies: dict[int, Strategy] = {}
 
 
 class _Cores(TPUStrategyBaseV1):
     """The replicas of a computation that was started without a strategy."""
 
-    def __init__(self, count):
+    def __init__(self, count: int) -> None:
         resolver = cluster.TPUClusterResolver("virtual:%d" % count)
         strategies.initialize(self, resolver, num_cores=count)
 
 
-def virtual_replica():
+def virtual_replica() -> Any:
     """The current replica context if it is a virtual TPU's, else None."""
     context = tf.distribute.get_replica_context()
     if context is None or strategies.backend_of(context.strategy).system is None:
@@ -39,18 +49,18 @@ class VirtualComputations:
       system: the `VirtualSystem` to use.
     """
 
-    def __init__(self, system):
+    def __init__(self, system: Any) -> None:
         self._system = system
 
-    def initialize_system(self, unused_embedding_config, unused_job):
+    def initialize_system(self, unused_embedding_config: Any, unused_job: str | None) -> Any:
         """A constant: the serialized `Topology`."""
         return tf.constant(placement.topology(self._system).serialized())
 
-    def shutdown_system(self, unused_job):
+    def shutdown_system(self, unused_job: str | None) -> Any:
         """No operation."""
         return tf.no_op()
 
-    def cross_replica_sum(self, x, group_assignment):
+    def cross_replica_sum(self, x: Any, group_assignment: Any) -> Any:
         """`x` summed over the replicas, or over those of its group."""
         context = virtual_replica()
         if context is None:
@@ -74,33 +84,42 @@ class VirtualComputations:
             )
         return _sum_of_group(tf.convert_to_tensor(x), groups)
 
-    def replicate(self, computation, inputs, infeed_queue, device_assignment, unused_name):
+    def replicate(
+        self,
+        computation: Fn,
+        inputs: Any,
+        infeed_queue: Any,
+        device_assignment: Any,
+        unused_name: str,
+    ) -> Any:
         """Runs `computation` once for each list of inputs."""
         inputs = [list(row) for row in inputs] if inputs else [[]]
         _check(inputs, infeed_queue, device_assignment)
         return _run(_strategy_of(len(inputs)), computation, inputs)
 
-    def rewrite(self, computation, inputs, infeed_queue, device_assignment, name):
+    def rewrite(
+        self, computation: Fn, inputs: Any, infeed_queue: Any, device_assignment: Any, name: str
+    ) -> Any:
         """Runs `computation` on one core."""
         return self.replicate(computation, [inputs or []], infeed_queue, device_assignment, name)[0]
 
     def shard(
         self,
-        computation,
-        inputs,
-        num_shards,
-        input_shard_axes,
-        outputs_from_all_shards,
-        output_shard_axes,
-        *options,
-    ):
+        computation: Fn,
+        inputs: Any,
+        num_shards: int,
+        input_shard_axes: Any,
+        outputs_from_all_shards: Any,
+        output_shard_axes: Any,
+        *options: Any,
+    ) -> Any:
         """Runs `computation` on each part of the inputs, and joins its outputs."""
         rows = shards.split(inputs, num_shards, input_shard_axes)
         outputs = self.replicate(computation, rows, *options)
         return shards.joined(outputs, outputs_from_all_shards, output_shard_axes)
 
 
-def _groups(group_assignment, count):
+def _groups(group_assignment: Any, count: int) -> Any:
     groups = [[int(i) for i in group] for group in group_assignment]
     if sorted(i for group in groups for i in group) != list(range(count)):
         raise ArgumentError(
@@ -111,9 +130,9 @@ def _groups(group_assignment, count):
     return groups
 
 
-def _sum_of_group(x, groups):
+def _sum_of_group(x: Any, groups: list[list[int]]) -> Any:
     @functions.library
-    def merge(strategy, value):
+    def merge(strategy: Strategy, value: Any) -> Any:
         parts = distributed.components(value)
         parts = parts * (strategy.num_replicas_in_sync // len(parts))
         with collectives.named("AllReduce"):
@@ -122,15 +141,15 @@ def _sum_of_group(x, groups):
             strategy.extended, [tf.identity(sums[i]) for i in range(len(parts))]
         )
 
-    @tf.custom_gradient
-    def total(value):
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def total(value: Any) -> tuple[Any, ...]:
         context = tf.distribute.get_replica_context()
         return context.merge_call(merge, args=(value,)), total
 
     return total(x)
 
 
-def _check(inputs, infeed_queue, device_assignment):
+def _check(inputs: Any, infeed_queue: Any, device_assignment: Any) -> None:
     if len(set(map(len, inputs))) != 1:
         raise ArgumentError(
             "inputs of %s tensors" % ", ".join(str(len(row)) for row in inputs),
@@ -152,7 +171,7 @@ def _check(inputs, infeed_queue, device_assignment):
         )
 
 
-def _strategy_of(count):
+def _strategy_of(count: int) -> Any:
     """The strategy whose replicas run a computation of `count` inputs."""
     current = tf.distribute.get_strategy()
     if strategies.backend_of(current).system is None:
@@ -174,11 +193,11 @@ def _strategy_of(count):
     return current
 
 
-def _run(strategy, computation, inputs):
-    def replica(*args):
+def _run(strategy: Strategy, computation: Fn, inputs: Any) -> Any:
+    def replica(*args: Any) -> Any:
         return _tensors(computation(*args))
 
-    def step():
+    def step() -> Any:
         columns = [
             distributed.per_replica(strategy.extended, [tf.convert_to_tensor(x) for x in column])
             for column in zip(*inputs)
@@ -191,7 +210,7 @@ def _run(strategy, computation, inputs):
     return results if nests.flatten(results) else [done] * len(inputs)
 
 
-def _tensors(result):
+def _tensors(result: Any) -> Any:
     """What a computation returned, as a list of tensors or as its nest of tensors."""
     if result is None or isinstance(result, tf.Operation):
         return []

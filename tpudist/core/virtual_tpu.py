@@ -1,6 +1,9 @@
 """The operations of a strategy on the virtual TPU (:mod:`tpudist.virtual`)."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -16,6 +19,22 @@ from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.replicas import replicate
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Mapping
+
+    from tpudist.core.annotations import (
+        Args,
+        Dataset,
+        DatasetFn,
+        Fn,
+        InputFn,
+        InputMode,
+        Integer,
+        Kwargs,
+        Options,
+        ReduceOp,
+    )
+
 
 class VirtualBackend(Backend):
     """``VirtualExtended``: N replicas on one real device."""
@@ -23,28 +42,30 @@ class VirtualBackend(Backend):
     __slots__ = ()
 
     @property
-    def system(self):
+    def system(self) -> Any:
         """See the base class."""
         return self.extended.system
 
-    def run(self, fn, args, kwargs, options):
+    def run(self, fn: Fn, args: Args, kwargs: Kwargs, options: Options) -> Any:
         """See the base class; options have no effect."""
         with distributed.scope_if_needed(self.scope):
             results = self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
             return distributed.as_per_replica(self.extended, results)
 
-    def replicate(self, fn, args, kwargs):
+    def replicate(self, fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:
         """See the base class. In eager mode it is done op by op."""
         if not tf.executing_eagerly():
             return self.extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
         return replicate.call_for_each_replica(self.extended, fn, args, kwargs, op_by_op=True)
 
-    def run_steps(self, fn, iterator, iterations, initial_values, outputs):
+    def run_steps(
+        self, fn: Fn, iterator: Any, iterations: Integer, initial_values: Any, outputs: Any
+    ) -> Any:
         """See the base class."""
         return step_loops.run(self.strategy, fn, iterator, iterations, initial_values, outputs)
 
     @contextlib.contextmanager
-    def scope(self):
+    def scope(self) -> Iterator[Any]:
         """See the base class.
 
         The cores and hosts of a virtual TPU exist in name only. In the scope, a
@@ -56,38 +77,38 @@ class VirtualBackend(Backend):
                 stack.enter_context(graph.device(self.extended.rename_device))
             yield stack.enter_context(base_classes.native_call(self.strategy, "scope"))
 
-    def reduce_along(self, reduce_op, value, axis):
+    def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
         """See the base class."""
         reduce_op = distributed.reduce_op(reduce_op)
         return nests.map_structure(
             lambda leaf: self.extended.reduce_along(reduce_op, leaf, axis), value
         )
 
-    def mirror(self, value, copies):
+    def mirror(self, value: Any, copies: int) -> Any:
         """See the base class."""
         if copies == 1:
             return value
         with self.extended.place():
             return distributed.mirrored(self.extended, reductions.copies(value, copies))
 
-    def pipeline_devices(self):
+    def pipeline_devices(self) -> Any:
         """See the base class; all hosts are this machine."""
         return [self.extended._host] * self.extended.num_hosts
 
-    def per_replica_dataset(self, dataset_fn, dataset_class):
+    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
         """See the base class."""
         return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
 
-    def distribute_dataset(self, dataset, options):
+    def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
         """See the base class."""
         if split_datasets.needed(self.strategy, dataset):
             return split_datasets.SplitDataset(self.strategy, dataset, self.pipeline_devices())
         return super().distribute_dataset(dataset, options)
 
-    def _for_sessions(self):
+    def _for_sessions(self) -> Any:
         return functions.in_session_graph() and not versions.ITERATORS_END_SLOWLY
 
-    def make_dataset_iterator(self, dataset):
+    def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
             return base_classes.native_call(self.strategy, "make_dataset_iterator", dataset)
@@ -95,13 +116,15 @@ class VirtualBackend(Backend):
             self.strategy, dataset, self.pipeline_devices()
         ).iterator()
 
-    def make_iterator_of_replicas(self, dataset):
+    def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """See the base class; one host hands out the batches, in their order."""
         return per_replica_datasets.PerReplicaDataset(
             self.strategy, lambda: dataset, self.pipeline_devices()[:1]
         ).make_initializable_iterator()
 
-    def make_input_fn_iterator(self, input_fn, replication_mode):
+    def make_input_fn_iterator(
+        self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
+    ) -> Any:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
             return base_classes.native_call(
@@ -112,27 +135,29 @@ class VirtualBackend(Backend):
         ).iterator()
 
     @property
-    def logical_devices(self):
+    def logical_devices(self) -> Any:
         """See the base class."""
         return self.extended.placement.logical_devices
 
     @property
-    def annotates_with_ops(self):
+    def annotates_with_ops(self) -> Any:
         """See the base class."""
         return self.extended.annotates_with_ops
 
-    def _host_devices(self):
+    def _host_devices(self) -> Any:
         return list(map(self.extended.get_host_cpu_device, range(self.extended.num_hosts)))
 
-    def start_system(self):
+    def start_system(self) -> Any:
         """See the base class; there is nothing to start."""
         return None if tf.executing_eagerly() else []
 
-    def stop_system(self):
+    def stop_system(self) -> Any:
         """See the base class."""
         return None if tf.executing_eagerly() else []
 
-    def configure(self, session_config, cluster_spec, task_type, task_id):
+    def configure(
+        self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
+    ) -> None:
         """See the base class; a virtual TPU is in this process, without cluster or task."""
         if session_config is not None:
             session_config.isolate_session_state = True

@@ -4,7 +4,10 @@ Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases;
 semantics live here.
 """
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
@@ -14,6 +17,12 @@ from tensorflow.python.framework import ops
 
 from tpudist.tfcompat import functions, handle_captures, made_ops, versions
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+    from tpudist.tfcompat.annotations import DType, Nest, Tensor
+
+
 if versions.CALLS_INFER_SHAPES:
     from tensorflow.python.eager import record
     from tensorflow.python.framework import auto_control_deps_utils
@@ -21,7 +30,7 @@ if versions.CALLS_INFER_SHAPES:
     _READ_ONLY = auto_control_deps_utils.READ_ONLY_RESOURCE_INPUTS_ATTR
 
 
-def call(function, inputs, like):
+def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any:
     """Calls `function` in the current graph.
 
     Args:
@@ -42,7 +51,7 @@ def call(function, inputs, like):
     return _like(results, like)
 
 
-def _is_made_here(function):
+def _is_made_here(function: Any) -> bool:
     """Whether TensorFlow's own call would do no more than :func:`_call_op`."""
     return (
         versions.CALLS_INFER_SHAPES
@@ -52,7 +61,7 @@ def _is_made_here(function):
     )
 
 
-def _call_op(function, inputs):
+def _call_op(function: Any, inputs: Sequence[Tensor]) -> Any:
     """The op of a call, which has the gradient that TensorFlow gives it.
 
     TensorFlow reads the function's definition back, whole, to count its arguments, and infers
@@ -69,7 +78,7 @@ def _call_op(function, inputs):
     return made
 
 
-def _attributes(called, inputs, dtypes):
+def _attributes(called: Any, inputs: Sequence[Tensor], dtypes: Sequence[DType]) -> Any:
     options = context.context().function_call_options.as_attrs()
     attributes = {name: attr_value_pb2.AttrValue() for name in ("Tin", "Tout", "f", _READ_ONLY)}
     attributes["Tin"].list.type.extend(each.dtype.as_datatype_enum for each in inputs)
@@ -83,7 +92,7 @@ def _attributes(called, inputs, dtypes):
     return attributes
 
 
-def call_again(made, inputs, like):
+def call_again(made: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any:
     """As :func:`call`, of the function that the op `made` calls in the current graph.
 
     Returns:
@@ -96,7 +105,7 @@ def call_again(made, inputs, like):
     return _like(list(again.outputs), like)
 
 
-def _like(results, like):
+def _like(results: Nest, like: Sequence[Tensor]) -> Any:
     for result, expected in zip(results, like):
         if expected.dtype in (tf.resource, tf.variant):
             functions.copy_handle_data(expected, result)
@@ -106,7 +115,7 @@ def _like(results, like):
 
 
 @contextlib.contextmanager
-def as_they_are():
+def as_they_are() -> Iterator[Any]:
     """Functions that are called in the block run their ops one by one, and are not optimised.
 
     For a function of some reads or assignments there is nothing to optimise.
@@ -118,7 +127,7 @@ def as_they_are():
         yield
 
 
-def _not_optimised(serialized):
+def _not_optimised(serialized: bytes) -> Any:
     config = config_pb2.ConfigProto.FromString(serialized)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return config

@@ -5,7 +5,10 @@ release to release. The functions here hide that, by the flags of
 :mod:`tpudist.tfcompat.versions`. No semantics live here.
 """
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.python.distribute import (
@@ -21,6 +24,12 @@ from tensorflow.python.util import nest
 
 from tpudist.errors import CollectiveError
 from tpudist.tfcompat import nests, values_by_device, versions
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor, Variable
+
 
 if versions.BY_DEVICE:
     from tpudist.tfcompat import distributed_before_2_2
@@ -41,7 +50,7 @@ else:
 if versions.STRATEGY_CONTEXT_IN_LIB:
     strategy_context = distribute_lib
 else:
-    from tensorflow.python.distribute import distribution_strategy_context as strategy_context
+    from tensorflow.python.distribute import distribution_strategy_context as strategy_context  # type: ignore[no-redef]
 
 if versions.INDEXED_SLICES_HAVE_MODULE:
     from tensorflow.python.framework.indexed_slices import IndexedSlices
@@ -73,28 +82,28 @@ SyncOnReadVariable = (
 LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE else "unwrap"
 
 
-def per_replica(extended, components):
+def per_replica(extended: Extended, components: Sequence[Any]) -> Any:
     """A ``PerReplica`` of one component per replica."""
     return _distributed(PerReplica, extended, components)
 
 
-def mirrored(extended, components):
+def mirrored(extended: Extended, components: Sequence[Any]) -> Any:
     """A ``Mirrored`` of one component per replica."""
     return _distributed(values.Mirrored, extended, components)
 
 
-def _distributed(cls, extended, components):
+def _distributed(cls: Any, extended: Extended, components: Sequence[Any]) -> Any:
     if versions.BY_DEVICE:
         return distributed_before_2_2.distributed(cls, extended, components)
     return values_by_device.make(cls, extended, components)
 
 
-def rename(variable, name):
+def rename(variable: Variable, name: str) -> None:
     """Gives an eager variable another name than its resource has."""
     variable._handle_name = name
 
 
-def components(value):
+def components(value: Any) -> Any:
     """The per-replica components of a distributed value, else ``(value,)``."""
     if not is_distributed(value):
         return (value,)
@@ -103,14 +112,14 @@ def components(value):
     return tuple(value._values)
 
 
-def map_distributed(fn, value):
+def map_distributed(fn: Callable[..., Any], value: Any) -> Any:
     """`fn` applied to each leaf if any leaf is distributed, else to `value`."""
     if any(is_distributed(leaf) for leaf in nests.flatten(value)):
         return nests.map_structure(fn, value)
     return fn(value)
 
 
-def as_per_replica(extended, results):
+def as_per_replica(extended: Extended, results: Nest) -> Any:
     """`results`, with a per-replica value in place of a tensor that N replicas share.
 
     A TPU returns N values too, and reductions treat them as per-replica values.
@@ -131,45 +140,45 @@ def as_per_replica(extended, results):
     )
 
 
-def _copy(tensor):
+def _copy(tensor: Tensor) -> Any:
     return pack(tensor, [tf.identity(each) for each in flatten(tensor)])
 
 
-def is_distributed(value):
+def is_distributed(value: Any) -> bool:
     """Whether `value` holds one component per replica."""
     return isinstance(value, DistributedValues)
 
 
-def is_variable(value):
+def is_variable(value: Any) -> bool:
     """Whether `value` is a variable created under a strategy."""
     return isinstance(value, _VARIABLES)
 
 
-def is_assignment(value):
+def is_assignment(value: Any) -> bool:
     """Whether `value` is what assigning a variable in a graph returns."""
     return isinstance(value, resource_variable_ops._UnreadVariable)
 
 
-def is_mirrored(value):
+def is_mirrored(value: Any) -> bool:
     """Whether the components of `value` are kept equal."""
     if not versions.HAS_VARIABLE_POLICIES:
         return isinstance(value, values.Mirrored)
     return distribute_utils.is_mirrored(value)
 
 
-def select(extended, replica_id, structure):
+def select(extended: Extended, replica_id: int, structure: Nest) -> Any:
     """Replica `replica_id`'s component of every distributed value."""
     return distribute_utils.select_replica(replica_id, structure)
 
 
-def select_mirrored(extended, replica_id, structure):
+def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any:
     """The same as :func:`select`, for the mirrored arguments of an update."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.select_mirrored(extended, replica_id, structure)
     return distribute_utils.select_replica(replica_id, structure)
 
 
-def regroup(extended, per_replica_results):
+def regroup(extended: Extended, per_replica_results: Any) -> Any:
     """One structure of distributed values from one structure per replica."""
     results = tuple(per_replica_results)
     if versions.BY_DEVICE:
@@ -177,7 +186,7 @@ def regroup(extended, per_replica_results):
     return values_by_device.of(extended, distribute_utils.regroup(results))
 
 
-def update_regroup(extended, updates, group):
+def update_regroup(extended: Extended, updates: Any, group: bool) -> Any:
     """Regroups what an update function returned for each component."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.update_regroup(extended, updates, group)
@@ -185,14 +194,14 @@ def update_regroup(extended, updates, group):
     return values_by_device.of(extended, made)
 
 
-def update_context(extended, replica_id):
+def update_context(extended: Extended, replica_id: int) -> Any:
     """The context in which an update function sees one component."""
     if versions.BY_DEVICE:
         return distributed_before_2_2.update_context(extended, replica_id)
     return distribute_lib.UpdateContext(replica_id)
 
 
-def reduce_plain(extended, reduce_op, value, destinations):
+def reduce_plain(extended: Extended, reduce_op: Any, value: Any, destinations: Any) -> Any:
     """Reduces a value that is the same in every replica (a constant, say).
 
     Raises:
@@ -213,14 +222,16 @@ def reduce_plain(extended, reduce_op, value, destinations):
         ) from error
 
 
-def reduce_op(name):
+def reduce_op(name: str) -> Any:
     """The ``tf.distribute.ReduceOp`` of that name, or `name` if it is one."""
     if isinstance(name, str):
         return tf.distribute.ReduceOp(name.upper())
     return name
 
 
-def reduce_natively(native_reduce, reduce_op, value, axis):
+def reduce_natively(
+    native_reduce: Callable[..., Any], reduce_op: Any, value: Any, axis: int | None
+) -> Any:
     """Reduces each leaf of `value` by TensorFlow's own ``Strategy.reduce``.
 
     Args:
@@ -245,7 +256,7 @@ def reduce_natively(native_reduce, reduce_op, value, axis):
 
 
 @contextlib.contextmanager
-def scope_if_needed(scope):
+def scope_if_needed(scope: Callable[..., Any]) -> Iterator[Any]:
     """Enters ``scope()`` where the release requires it to run replicas and to reduce."""
     if versions.WORKS_OUTSIDE_SCOPE:
         yield
@@ -254,22 +265,28 @@ def scope_if_needed(scope):
             yield
 
 
-def device_count(destinations):
+def device_count(destinations: Any) -> int:
     """The number of devices that a reduction's result goes to."""
     return len(cross_device_ops.get_devices_from(destinations))
 
 
-def aggregate(tensors, add):
+def aggregate(tensors: Sequence[Tensor], add: Callable[..., Any]) -> Any:
     """Sum of tensors by `add`, or the concatenation of IndexedSlices."""
     return cross_device_utils.aggregate_tensors_or_indexed_slices(list(tensors), add)
 
 
-def divide(tensor, count):
+def divide(tensor: Tensor, count: int) -> Any:
     """`tensor` (or IndexedSlices) divided by `count`."""
     return cross_device_utils.divide_by_n_tensors_or_indexed_slices(tensor, count)
 
 
-def create_distributed_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
+def create_distributed_variable(
+    extended: Extended,
+    creator: Callable[..., Any],
+    mirrored_class: Any,
+    sync_on_read_class: Any,
+    kwargs: Mapping[str, Any],
+) -> Any:
     """Wraps the variables of `creator` into one distributed variable.
 
     Args:
@@ -301,46 +318,46 @@ def create_distributed_variable(extended, creator, mirrored_class, sync_on_read_
     )
 
 
-def cross_replica(strategy):
+def cross_replica(strategy: Strategy) -> Any:
     """Context manager: enters `strategy`'s cross-replica context in the current graph."""
     return _ThreadMode(strategy_context._CrossReplicaThreadMode(strategy))
 
 
-def no_strategy():
+def no_strategy() -> Any:
     """Context manager: as if there were no strategy, in the current graph."""
     return _ThreadMode(strategy_context._get_default_replica_mode())
 
 
 class _ThreadMode:
-    def __init__(self, mode):
+    def __init__(self, mode: str) -> None:
         self._mode = mode
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         strategy_context._push_per_thread_mode(self._mode)
 
-    def __exit__(self, *unused):
+    def __exit__(self, *unused: Any) -> None:
         strategy_context._pop_per_thread_mode()
 
 
-def flatten(structure):
+def flatten(structure: Nest) -> Any:
     """Leaves of a nest; composite tensors are split into their tensors."""
     if not versions.HAS_COMPOSITES:
         return nest.flatten(structure)
     return nest.flatten(structure, expand_composites=True)
 
 
-def pack(structure, flat):
+def pack(structure: Nest, flat: Sequence[Any]) -> Any:
     """The inverse of :func:`flatten`."""
     if not versions.HAS_COMPOSITES:
         return nest.pack_sequence_as(structure, flat)
     return nest.pack_sequence_as(structure, flat, expand_composites=True)
 
 
-def is_single_device(value):
+def is_single_device(value: Any) -> bool:
     """Whether `value` is the device of a numpy dataset, not a variable."""
     return versions.HAS_INPUT_LIB and isinstance(value, numpy_dataset.SingleDevice)
 
 
-def is_tensor_like(value):
+def is_tensor_like(value: Any) -> bool:
     """Whether `value` is a tensor or is made of tensors (IndexedSlices...)."""
     return isinstance(value, tf.Tensor) or isinstance(value, CompositeTensor)

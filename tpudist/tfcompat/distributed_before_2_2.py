@@ -4,6 +4,10 @@ In 1.13 a value is a dictionary from device to component; from 1.14 to 2.1 it
 is a tuple with a device map. :mod:`tpudist.tfcompat.distributed` hides this.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.distribute import (
     cross_device_ops,
@@ -17,34 +21,40 @@ from tensorflow.python.util import nest
 from tpudist.errors import ContextError
 from tpudist.tfcompat import nests, versions
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Extended, Nest, Strategy, Tensor
+
+
 if not versions.DEVICE_MAP:
     from tensorflow.contrib.tpu.python.tpu import tpu
 
 _MORE = "/job:localhost/replica:0/task:0/device:TPU:%d"
 
 
-def distributed(cls, extended, components):
+def distributed(cls: Any, extended: Extended, components: Sequence[Any]) -> Any:
     """A value of class `cls` with one component per replica."""
     if versions.DEVICE_MAP:
         return cls(extended._device_map, tuple(components))
     return cls(_index(extended, components))
 
 
-def _index(extended, components):
+def _index(extended: Extended, components: Sequence[Any]) -> Any:
     """{device: component}, even for too many or too few components."""
     devices = list(extended.worker_devices)
     devices += [_MORE % i for i in range(len(devices), len(components))]
     return dict(zip(devices, components))
 
 
-def components(value):
+def components(value: Any) -> Any:
     """The components of a distributed value, in the order of the replicas."""
     if versions.DEVICE_MAP:
         return tuple(value._values)
     return tuple(value._index.values())
 
 
-def position(value, device):
+def position(value: Any, device: str) -> Any:
     """The replica id of a device's component."""
     device = device_util.canonicalize(device)
     if versions.DEVICE_MAP:
@@ -52,26 +62,26 @@ def position(value, device):
     return list(value._index).index(device)
 
 
-def select_mirrored(extended, replica_id, structure):
+def select_mirrored(extended: Extended, replica_id: int, structure: Nest) -> Any:
     """Replica `replica_id`'s component of every mirrored value."""
     device = extended.worker_devices[replica_id]
     return values.select_device_mirrored(device, structure)
 
 
-def regroup(extended, results, wrap_class=values.PerReplica):
+def regroup(extended: Extended, results: Nest, wrap_class: Any = values.PerReplica) -> Any:
     """One structure of distributed values from one structure per replica."""
     if versions.DEVICE_MAP:
         return values.regroup(extended._device_map, results, wrap_class)
     if wrap_class is not values.PerReplica:
 
-        def wrap(index):
+        def wrap(index: Any) -> Any:
             return wrap_class(extended, list(index.values()))
 
         return values.regroup(_index(extended, results), wrap)
     return values.regroup(_index(extended, results), wrap_class)
 
 
-def update_regroup(extended, updates, group):
+def update_regroup(extended: Extended, updates: Any, group: bool) -> Any:
     """Regroups what an update function returned for each component."""
     wrap = _grouped_on_one_device if group else _mirrored
     if versions.DEVICE_MAP:
@@ -86,11 +96,11 @@ def update_regroup(extended, updates, group):
     return nest.map_structure(unwrap, regrouped)
 
 
-def _mirrored(extended, parts):
+def _mirrored(extended: Extended, parts: Sequence[Any]) -> Any:
     return distributed(values.Mirrored, extended, parts)
 
 
-def _grouped_on_one_device(extended, parts):
+def _grouped_on_one_device(extended: Extended, parts: Sequence[Any]) -> Any:
     """Grouped updates; the native grouping would place identities on the replicas' labels."""
     everything = tf.group(*parts)
     if not all(nests.is_tensor(part) for part in parts):
@@ -99,12 +109,12 @@ def _grouped_on_one_device(extended, parts):
         return _mirrored(extended, [tf.identity(part) for part in parts])
 
 
-def update_context(extended, replica_id):
+def update_context(extended: Extended, replica_id: int) -> Any:
     """The context in which an update function sees one component."""
     return distribute_lib.UpdateContext(extended.worker_devices[replica_id])
 
 
-def reduce_plain(extended, reduce_op, value, destinations):
+def reduce_plain(extended: Extended, reduce_op: Any, value: Any, destinations: Any) -> Any:
     """Reduces a value that is the same in every replica."""
     if versions.DEVICE_MAP:
         return cross_device_ops.reduce_non_distributed_value(
@@ -113,7 +123,9 @@ def reduce_plain(extended, reduce_op, value, destinations):
     return cross_device_ops.reduce_non_distributed_value(extended, reduce_op, value, destinations)
 
 
-def run_natively(strategy, fn, args, kwargs):
+def run_natively(
+    strategy: Strategy, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """Runs `fn` on every core of a real TPU, as one computation (1.13)."""
     extended = strategy.extended
     flat = nest.flatten((args, kwargs))
@@ -126,13 +138,12 @@ def run_natively(strategy, fn, args, kwargs):
         [components(leaf)[i] for leaf, split in zip(flat, is_split) if split]
         for i in range(extended._num_replicas_in_sync)
     ]
-    structure = []
+    structure: list[Nest] = []
 
-    def replica(*tensors):
-        tensors = iter(tensors)
+    def replica(*tensors: Any) -> list[Any]:
+        given = iter(tensors)
         own_args, own_kwargs = nest.pack_sequence_as(
-            (args, kwargs),
-            [next(tensors) if split else leaf for leaf, split in zip(flat, is_split)],
+            (args, kwargs), [next(given) if split else leaf for leaf, split in zip(flat, is_split)]
         )
         result = extended.call_for_each_replica(fn, own_args, own_kwargs)
         structure[:] = [result]
@@ -149,10 +160,10 @@ def run_natively(strategy, fn, args, kwargs):
     return regroup(extended, [_packed(structure[0], each) for each in outputs])
 
 
-def _packed(structure, tensors):
-    tensors = iter(tensors)
+def _packed(structure: Nest, tensors: Sequence[Tensor]) -> Any:
+    given = iter(tensors)
     return nest.map_structure(
-        lambda leaf: None if leaf is None or isinstance(leaf, tf.Operation) else next(tensors),
+        lambda leaf: None if leaf is None or isinstance(leaf, tf.Operation) else next(given),
         structure,
     )
 
@@ -162,17 +173,20 @@ if not versions.DEVICE_MAP:
     class _Labelled:
         """Finds a component by device; an unknown device gets that being updated, or the first."""
 
-        def get(self, device=None):
+        _index: Mapping[str, Any]
+
+        def get(self, device: str | None = None) -> Any:
             """The component for a device, the current one by default."""
             known = device is not None and (device_util.canonicalize(device) in self._index)
             if device is None and tf.distribute.has_strategy() or known:
-                return super().get(device)
-            return super().get(distribute_lib.get_update_device() or next(iter(self._index)))
+                return super().get(device)  # type: ignore[misc]
+            current = distribute_lib.get_update_device() or next(iter(self._index))
+            return super().get(current)  # type: ignore[misc]
 
     class MirroredVariable(_Labelled, values.MirroredVariable):
         """Outside of any scope, where Keras of 1.13 trains, all components are assigned."""
 
-        def _assign_func(self, *args, **kwargs):
+        def _assign_func(self, *args: Any, **kwargs: Any) -> Any:
             if tf.distribute.has_strategy():
                 return super()._assign_func(*args, **kwargs)
             f = kwargs.pop("f")
@@ -183,18 +197,18 @@ if not versions.DEVICE_MAP:
     class _ReplicaLocal(_Labelled, values.ReplicaLocalVariable):
         """Keras of 1.13 asks for no scope: in one, its models train across the replicas."""
 
-        def assign_add(self, *args, **kwargs):
+        def assign_add(self, *args: Any, **kwargs: Any) -> Any:
             """In cross-replica context the first replica's part of a sum grows."""
             summed = self._aggregation == tf.VariableAggregation.SUM
             if summed and not tf.distribute.get_replica_context():
                 return self._primary_var.assign_add(*args, **kwargs)
             return self._in_a_replica(super().assign_add, args, kwargs)
 
-        def assign_sub(self, *args, **kwargs):
+        def assign_sub(self, *args: Any, **kwargs: Any) -> Any:
             """See the base class."""
             return self._in_a_replica(super().assign_sub, args, kwargs)
 
-        def _in_a_replica(self, assign, args, kwargs):
+        def _in_a_replica(self, assign: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
             if tf.distribute.get_replica_context():
                 return assign(*args, **kwargs)
             raise ContextError(
@@ -206,10 +220,16 @@ if not versions.DEVICE_MAP:
             )
 
 else:
-    MirroredVariable = values.MirroredVariable
+    MirroredVariable = values.MirroredVariable  # type: ignore[misc]
 
 
-def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwargs):
+def create_variable(
+    extended: Extended,
+    creator: Callable[..., Any],
+    mirrored_class: Any,
+    sync_on_read_class: Any,
+    kwargs: Mapping[str, Any],
+) -> Any:
     """See :func:`tpudist.tfcompat.distributed.create_distributed_variable`."""
     if not versions.DEVICE_MAP:
         made = mirrored_strategy._create_mirrored_variable(
@@ -238,7 +258,7 @@ def create_variable(extended, creator, mirrored_class, sync_on_read_class, kwarg
     return made
 
 
-def _create_with_device_map():
+def _create_with_device_map() -> Any:
     if versions.VALUES_CREATE_MIRRORED:
         return values.create_mirrored_variable
     if versions.CREATES_MIRRORED_PUBLICLY:

@@ -3,12 +3,20 @@
 Until 2.15 ``tf.estimator`` is there, and TPUEstimator below it (in 1.13: in contrib).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.ops import gen_summary_ops, summary_ops_v2
 from tensorflow.python.training import evaluation, training_util
 from tensorflow.python.training.basic_session_run_hooks import StepCounterHook
 
 from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: Re-exported unchanged.
 __all__ = ["StepCounterHook"]
@@ -38,13 +46,13 @@ else:
     native_tpu = vars(tf.contrib.tpu)
 
 
-def step_hook_of_loops(hook, steps):
+def step_hook_of_loops(hook: Any, steps: Any) -> Any:
     """Tells a hook that counts steps how many of them one Session run takes."""
     hook._set_steps_per_run(steps)
     return hook
 
 
-def summary_writers():
+def summary_writers() -> tuple[Any, ...]:
     """Of the summary writers that the current graph has: the ops that make them, and flush them."""
     made = list(summary_ops_v2.summary_writer_initializer_op())
     return made, [gen_summary_ops.flush_summary_writer(op.inputs[0]) for op in made]

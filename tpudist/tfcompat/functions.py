@@ -4,9 +4,12 @@ Like :mod:`tpudist.tfcompat.distributed`, this hides differences between release
 semantics live here.
 """
 
+from __future__ import annotations
+
 import contextlib
 import inspect
 import typing
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
@@ -19,8 +22,14 @@ from tensorflow.python.ops import variable_scope
 from tpudist.errors import TpudistError
 from tpudist.tfcompat import made_ops, nests, versions
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Sequence
+
+    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+
+
 if versions.AUTOGRAPH_HIDES_ERRORS:
-    TpudistError.ag_pass_through = True
+    TpudistError.ag_pass_through = True  # type: ignore[attr-defined]
 
 if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
@@ -58,24 +67,24 @@ Part = typing.TypeVar("Part", bound=type)
 _NOINLINE = {"_noinline": attr_value_pb2.AttrValue(b=True)}
 
 
-def is_function(fn):
+def is_function(fn: Any) -> bool:
     """Whether `fn` is what ``tf.function`` returns."""
     return isinstance(fn, Function)
 
 
-def is_traceable(fn):
+def is_traceable(fn: Callable[..., Any]) -> bool:
     """Whether `fn` runs as a traced function when called eagerly."""
     return isinstance(fn, (Function, ConcreteFunction)) or is_function(
         getattr(fn, "__call__", None)  # noqa: B004 (a tf.function as a method)
     )
 
 
-def in_function():
+def in_function() -> bool:
     """Whether a ``tf.function`` is being traced."""
     return ops.get_default_graph().building_function
 
 
-def eager_by_default():
+def eager_by_default() -> bool:
     """Whether a program runs eagerly outside of any graph.
 
     Asking has no effect; on 1.13 ``tf.executing_eagerly()`` makes an eager
@@ -84,12 +93,12 @@ def eager_by_default():
     return context.default_execution_mode == context.EAGER_MODE
 
 
-def in_graph():
+def in_graph() -> bool:
     """Whether ops are being added to a graph rather than executed."""
     return not tf.executing_eagerly()
 
 
-def in_session_graph():
+def in_session_graph() -> bool:
     """Whether ops are being added to a graph that a Session will run."""
     return in_graph() and not in_function()
 
@@ -116,11 +125,11 @@ def library(method: Method) -> Method:
     Unlike ``do_not_convert`` it leaves AutoGraph on for what `method` calls:
     the user's replica functions.
     """
-    method.autograph_info__ = {}
+    method.autograph_info__ = {}  # type: ignore[attr-defined]
     return method
 
 
-def clone(function, python_function):
+def clone(function: Any, python_function: Callable[..., Any]) -> Any:
     """`function` (a ``tf.function``) with another body, same options."""
     if versions.HAS_FUNCTION_CLONE:
         return function._clone(python_function=python_function)
@@ -134,20 +143,20 @@ def clone(function, python_function):
     )
 
 
-def convert(fn):
+def convert(fn: Callable[..., Any]) -> Any:
     """`fn` converted by AutoGraph if the calling code is being converted."""
     if not versions.RUN_CONVERTS:
         return fn
     return autograph.tf_convert(fn, ag_ctx.control_status_ctx())
 
 
-def do_not_convert(fn):
+def do_not_convert(fn: Callable[..., Any]) -> Any:
     """`fn`, shielded from AutoGraph."""
     return autograph.do_not_convert(fn) if versions.RUN_CONVERTS else fn
 
 
 @contextlib.contextmanager
-def unconverted():
+def unconverted() -> Iterator[Any]:
     """Shields functions called in the block from AutoGraph."""
     if versions.RUN_CONVERTS:
         with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
@@ -157,18 +166,18 @@ def unconverted():
 
 
 @contextlib.contextmanager
-def eager_device(name):
+def eager_device(name: str) -> Iterator[Any]:
     """Sets the eager context's device only; the graph's device stack is untouched."""
     with context.device(name):
         yield
 
 
-def current_device():
+def current_device() -> Any:
     """The full name of the current device; ``""`` if there is none."""
     return device_util.current() or ""
 
 
-def host_of(device):
+def host_of(device: str) -> Any:
     """The CPU of the host that a device belongs to."""
     if versions.HAS_INPUT_LIB:
         return device_util.get_host_for_device(device)
@@ -178,25 +187,25 @@ def host_of(device):
     ).to_string()
 
 
-def initializable_iterator(dataset, shared_name):
+def initializable_iterator(dataset: Any, shared_name: str | None) -> Any:
     """An iterator of a ``tf.data.Dataset`` that a Session initialises."""
     if versions.HAS_INPUT_LIB:
         return tf.compat.v1.data.make_initializable_iterator(dataset, shared_name)
     return dataset.make_initializable_iterator(shared_name)
 
 
-def control_flow_context():
+def control_flow_context() -> Any:
     """The branch or loop of TensorFlow 1 that ops are being added to, or None."""
     return ops.get_default_graph()._get_control_flow_context()
 
 
-def variable_names():
+def variable_names() -> Any:
     """{scope: count}: what ``tf.get_variable`` and layers count names by."""
     return dict(variable_scope.get_variable_scope_store().variable_scopes_count)
 
 
 @contextlib.contextmanager
-def variable_names_as(names):
+def variable_names_as(names: Any) -> Iterator[Any]:
     """In the block, names are counted from `names`; after it, as before it."""
     store = variable_scope.get_variable_scope_store()
     before, store.variable_scopes_count = (store.variable_scopes_count, dict(names))
@@ -206,12 +215,12 @@ def variable_names_as(names):
         store.variable_scopes_count = before
 
 
-def static_value(tensor):
+def static_value(tensor: Tensor) -> Any:
     """The value of a constant tensor, else None."""
     return tensor_util.constant_value(tensor)
 
 
-def placeholder_like(tensor, shape=None):
+def placeholder_like(tensor: Tensor, shape: Any = None) -> Any:
     """A placeholder in the current graph for values like `tensor`."""
     shape = tensor.shape if shape is None else tf.TensorShape(shape)
     made = made_ops.placeholder(tensor.dtype, shape)
@@ -220,7 +229,7 @@ def placeholder_like(tensor, shape=None):
     return made
 
 
-def copy_op(op, inputs, changed=None):
+def copy_op(op: Operation, inputs: Sequence[Tensor], changed: Any = None) -> Any:
     """A copy of `op` in the current graph, with other inputs.
 
     The inputs may have other shapes; the shapes of the outputs follow.
@@ -241,21 +250,21 @@ def copy_op(op, inputs, changed=None):
     return made
 
 
-def calls(op):
+def calls(op: Operation) -> bool:
     """Whether `op` calls functions of its graph: by an attribute, or by its type (a ``Defun``)."""
     return op.graph._is_function(op.type) or any(map(_has_function, op.node_def.attr.values()))
 
 
-def _has_function(attribute):
+def _has_function(attribute: Any) -> Any:
     return attribute.HasField("func") or bool(attribute.list.func)
 
 
-def is_stateful(op):
+def is_stateful(op: Operation) -> bool:
     """Whether `op` reads or changes something besides its inputs."""
     return made_ops.op_def(op).is_stateful
 
 
-def add_library(source, target):
+def add_library(source: Any, target: Any) -> None:
     """Makes the functions that `source`'s ops call known to `target`."""
     for function in source._functions.values():
         if versions.GRAPHS_ADD_FUNCTIONS:
@@ -264,7 +273,7 @@ def add_library(source, target):
             function.add_to_graph(target)
 
 
-def in_function_inside(home):
+def in_function_inside(home: Graph) -> bool:
     """Whether a tf.function is being traced that is called in `home`.
 
     Args:
@@ -277,13 +286,13 @@ def in_function_inside(home):
     return graph is not home and isinstance(graph, FuncGraph)
 
 
-def is_traced(value):
+def is_traced(value: Any) -> bool:
     """Whether `value` is a tensor of a function graph."""
     graph = None if isinstance(value, ops.EagerTensor) else getattr(value, "graph", None)
     return nests.is_tensor(value) and isinstance(graph, FuncGraph)
 
 
-def make(graph, noinline):
+def make(graph: Graph, noinline: bool) -> Any:
     """A callable TensorFlow function of a finished FuncGraph.
 
     Args:
@@ -301,14 +310,14 @@ def make(graph, noinline):
     return made
 
 
-def captures(graph):
+def captures(graph: Graph) -> Any:
     """[(outer tensor, placeholder)] of what `graph` captured, in order."""
     if versions.CAPTURES_ARE_A_DICT:
         return list(graph.captures.items())
     return list(graph.captures)
 
 
-def captured(tensor):
+def captured(tensor: Tensor) -> Any:
     """What `tensor` stands for outside of the functions that captured it."""
     while isinstance(getattr(tensor, "graph", None), FuncGraph):
         outer = [external for external, held in captures(tensor.graph) if held is tensor]
@@ -318,22 +327,22 @@ def captured(tensor):
     return tensor
 
 
-def capture(graph, tensor):
+def capture(graph: Graph, tensor: Tensor) -> Any:
     """What stands for `tensor` in `graph`."""
     return graph.capture(tensor) if isinstance(graph, FuncGraph) else tensor
 
 
-def replace_input(op, index, tensor):
+def replace_input(op: Operation, index: int, tensor: Tensor) -> None:
     """Gives `op`, of a graph that has not run, another input."""
     op._update_input(index, tensor)
 
 
-def is_resource(tensor):
+def is_resource(tensor: Tensor) -> bool:
     """Whether `tensor` is the handle of a variable, table or queue."""
     return tensor.dtype == tf.resource
 
 
-def call_flat(function, inputs):
+def call_flat(function: Any, inputs: Sequence[Tensor]) -> Any:
     """Calls what :func:`make` returned; a list of tensors, or None."""
     if versions.CAPTURES_ARE_A_DICT:
         return function._call_flat(inputs)

@@ -4,7 +4,10 @@ Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases;
 semantics live here.
 """
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.python import tf2
@@ -19,24 +22,30 @@ from tensorflow.python.ops import (
 
 from tpudist.tfcompat import functions, versions
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+    from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
+
+
 if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
     from tensorflow.python.autograph.impl import api as autograph
 
 #: All contexts of :func:`for_xla`. TensorFlow knows by a context's id which functions
 #: were traced in it, so they are kept alive: no later context may get the same id.
-_entered = []
+_entered: list[Any] = []
 
 
 class _ForXla(control_flow_ops.XLAControlFlowContext):
     """Marks what is traced as compiled by XLA; functions are traced anew."""
 
-    def RequiresUniqueFunctionRetracing(self):
+    def RequiresUniqueFunctionRetracing(self) -> bool:
         return True
 
 
 @contextlib.contextmanager
-def for_xla():
+def for_xla() -> Iterator[Any]:
     """XLA will compile what is traced in the block.
 
     Loops then have gradients of fixed size, and functions traced here are not
@@ -52,14 +61,14 @@ def for_xla():
 
 
 @contextlib.contextmanager
-def eager():
+def eager() -> Iterator[Any]:
     """Executes the block eagerly, even in a program that builds graphs."""
     with context.eager_mode():
         yield
 
 
 @contextlib.contextmanager
-def first_generation():
+def first_generation() -> Iterator[Any]:
     """TensorFlow's modules, and Keras, take a program in the block for one of TensorFlow 1.
 
     They read a flag that ``tf.compat.v1.disable_v2_behavior()`` turns off too.
@@ -74,7 +83,7 @@ def first_generation():
 
 
 @contextlib.contextmanager
-def variables_reused():
+def variables_reused() -> Iterator[Any]:
     """``tf.get_variable`` finds what it made before under the same name.
 
     In eager mode, where it never finds any, nothing changes.
@@ -87,13 +96,13 @@ def variables_reused():
         yield
 
 
-def count_variable_names(names):
+def count_variable_names(names: Any) -> None:
     """From now on names are counted from `names`; see ``functions.variable_names``."""
     variable_scope.get_variable_scope_store().variable_scopes_count = dict(names)
 
 
 @contextlib.contextmanager
-def collections_kept():
+def collections_kept() -> Iterator[Any]:
     """Restores the collections of a TF 1 graph after the block."""
     if tf.executing_eagerly():
         yield
@@ -107,7 +116,7 @@ def collections_kept():
             graph.get_collection_ref(key)[:] = before.get(key, [])
 
 
-def converted(fn):
+def converted(fn: Any) -> Any:
     """`fn` converted by AutoGraph, as the body of a ``tf.function`` is.
 
     In a TF 1 graph, where users call AutoGraph themselves, `fn` is left alone.
@@ -124,12 +133,12 @@ def converted(fn):
     return autograph.tf_convert(fn, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))
 
 
-def is_eager(tensor):
+def is_eager(tensor: Tensor) -> bool:
     """Whether `tensor` is eager: it has a value and belongs to no graph."""
     return isinstance(tensor, ops.EagerTensor)
 
 
-def unstacked(tensors):
+def unstacked(tensors: Sequence[Tensor]) -> Any:
     """The tensor whose slices along the first axis are all of `tensors`, or None."""
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
     if op is None or op.type != "Unpack" or op.get_attr("axis"):
@@ -137,7 +146,7 @@ def unstacked(tensors):
     return op.inputs[0] if _are_outputs(tensors, op) else None
 
 
-def divided(tensors):
+def divided(tensors: Sequence[Tensor]) -> Any:
     """The tensor that an op has divided along its first axis into all of `tensors`, or None."""
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
     if op is None or op.type != "Split" or functions.static_value(op.inputs[0]) != 0:
@@ -145,21 +154,21 @@ def divided(tensors):
     return op.inputs[1] if _are_outputs(tensors, op) else None
 
 
-def _are_outputs(tensors, op):
+def _are_outputs(tensors: Sequence[Tensor], op: Operation) -> bool:
     return len(tensors) == len(op.outputs) and all(a is b for a, b in zip(tensors, op.outputs))
 
 
-def is_initialized(handle):
+def is_initialized(handle: Tensor) -> bool:
     """Whether the variable of an eager resource has a value."""
     return bool(tf.raw_ops.VarIsInitializedOp(resource=handle))
 
 
-def read(handle, dtype):
+def read(handle: Tensor, dtype: DType) -> Any:
     """The value of the variable behind a handle."""
     return gen_resource_variable_ops.read_variable_op(handle, dtype)
 
 
-def stored_in(handle):
+def stored_in(handle: Tensor) -> tuple[Any, ...]:
     """(shape, dtype) of a resource's variable; (None, None) if it has no variable."""
     data = (
         resource_variable_ops.get_eager_safe_handle_data
@@ -172,12 +181,12 @@ def stored_in(handle):
     return tf.TensorShape(stored.shape), tf.as_dtype(stored.dtype)
 
 
-def kernels_of(op_type):
+def kernels_of(op_type: str) -> Any:
     """The kernels registered for an op type, as protos."""
     return kernels.get_registered_kernels_for_op(op_type).kernel
 
 
-def called(graph, name):
+def called(graph: Graph, name: str) -> Any:
     """The FuncGraph of a function that ops of `graph` call by name.
 
     None if `graph` does not know it.
@@ -191,12 +200,12 @@ def called(graph, name):
     )
 
 
-def graphs_called_by(op):
+def graphs_called_by(op: Operation) -> list[Any]:
     """The FuncGraph of each function that `op` calls; None for one that is not known."""
     return [called(op.graph, function.name) for function in called_by(op.node_def)]
 
 
-def definition(graph, name):
+def definition(graph: Graph, name: str) -> Any:
     """The ``FunctionDef`` of a function that ops of `graph` call by name.
 
     None if `graph` does not know it.
@@ -215,12 +224,12 @@ READS = (
 )
 
 
-def flow_of(op):
+def flow_of(op: Operation) -> Any:
     """The branch or loop of TensorFlow 1 that `op` is in, or None."""
     return op._get_control_flow_context()
 
 
-def only_reads(op):
+def only_reads(op: Operation) -> bool:
     """Whether `op`, and what it calls, has no effect and draws no numbers."""
     if op.type in READS or not functions.is_stateful(op):
         return True
@@ -231,7 +240,7 @@ def only_reads(op):
     )
 
 
-def is_same_op(one, other):
+def is_same_op(one: Operation, other: Operation) -> bool:
     """Whether two ops without an effect give the same for the same inputs."""
     if one.type != other.type or one.type == "Placeholder" or not only_reads(one):
         return False
@@ -240,7 +249,7 @@ def is_same_op(one, other):
     )
 
 
-def _same_attributes(graph, one, other):
+def _same_attributes(graph: Graph, one: Operation, other: Operation) -> bool:
     names = {name for name in set(one.attr) | set(other.attr) if not name.startswith("_")}
     calls = [list(called_by(node)) for node in (one, other)]
     return (
@@ -254,11 +263,11 @@ def _same_attributes(graph, one, other):
     )
 
 
-def _written(value):
+def _written(value: Any) -> Any:
     return value.SerializeToString(deterministic=True)  # not a number is no other number
 
 
-def _same_body(graph, one, other):
+def _same_body(graph: Graph, one: Operation, other: Operation) -> bool:
     """Whether two functions, traced one after the other, are the same."""
     if one == other:
         return True
@@ -280,7 +289,7 @@ def _same_body(graph, one, other):
     )
 
 
-def _places(graph):
+def _places(graph: Graph) -> dict[Any, Any]:
     """{id of a tensor of `graph`: (number of its op, of the output)}."""
     return {
         id(tensor): (i, tensor.value_index)
@@ -289,17 +298,17 @@ def _places(graph):
     }
 
 
-def called_by(node):
+def called_by(node: NodeDef) -> Iterator[Any]:
     """The ``NameAttrList`` of each function that a ``NodeDef`` calls."""
     for name in sorted(node.attr):
         yield from _functions_in(node.attr[name])
 
 
-def _functions_in(value):
+def _functions_in(value: Any) -> Any:
     return [value.func] if value.HasField("func") else value.list.func
 
 
-def add_function(graph, definition):
+def add_function(graph: Graph, definition: Any) -> Any:
     """Makes a ``FunctionDef`` a function that ops of `graph` can call.
 
     Returns:
@@ -311,21 +320,21 @@ def add_function(graph, definition):
     return made.name
 
 
-def _definition(function):
+def _definition(function: Any) -> Any:
     """The ``FunctionDef`` of a function that a graph knows."""
     if hasattr(function, "function_def"):
         return function.function_def
     return function.definition
 
 
-def stack():
+def stack() -> Any:
     """[(file, line)] of the calls that lead here, outermost first; what AutoGraph wrote is
     told as the lines it was written from."""
     with tf.Graph().as_default():
         return frames(tf.no_op())
 
 
-def frames(op):
+def frames(op: Operation) -> list[Any]:
     """[(file, line)] of the calls that made an op, outermost first; [] of the runtime's.
 
     Args:
@@ -337,7 +346,7 @@ def frames(op):
     ]
 
 
-def watched(graph):
+def watched(graph: Graph) -> Any:
     """The variables that a FuncGraph has read, in no order.
 
     Args:

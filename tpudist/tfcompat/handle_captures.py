@@ -5,10 +5,20 @@ which Python calls made it, what its type is, and the last twice. Of a handle al
 is of no interest.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.framework import ops
 
 from tpudist.tfcompat import made_ops, versions
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Graph, Tensor
+
 
 if versions.OPS_TAKE_STACK_TRACES:
     from tensorflow.core.function import trace_type
@@ -20,7 +30,7 @@ _ATTRIBUTES = {
 }
 
 
-def is_outside(tensor):
+def is_outside(tensor: Tensor) -> bool:
     """Whether `tensor` is an eager handle of a variable, which :func:`capture` can take."""
     return (
         versions.OPS_TAKE_STACK_TRACES
@@ -31,7 +41,7 @@ def is_outside(tensor):
     )
 
 
-def capture(graph, handle):
+def capture(graph: Graph, handle: Tensor) -> Any:
     """What stands for `handle` in `graph`, as its ``capture`` gives it.
 
     Args:
@@ -51,7 +61,7 @@ def capture(graph, handle):
     return held
 
 
-def captured(tensors):
+def captured(tensors: Sequence[Tensor]) -> Any:
     """`tensors`, as a list, as an op of the current graph takes them."""
     graph = None if tf.executing_eagerly() else ops.get_default_graph()
     if not hasattr(graph, "_function_captures"):

@@ -1,5 +1,9 @@
 """Initial values of variables, taken out of the function that computes them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.eager import lift_to_graph
 from tensorflow.python.framework import ops
@@ -7,8 +11,13 @@ from tensorflow.python.framework import ops
 from tpudist.errors import ContextError
 from tpudist.tfcompat import functions, graphs, versions
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def lift(tensor):
+    from tpudist.tfcompat.annotations import Graph, Tensor
+
+
+def lift(tensor: Tensor) -> Any:
     """A copy, in the current context, of a tensor that depends on no input.
 
     It may read variables, where the function captured them and has not changed them.
@@ -28,7 +37,7 @@ def lift(tensor):
         raise refusal("an argument or a result of the replica function") from error
 
 
-def refusal(source):
+def refusal(source: Any) -> Any:
     """The error of a variable that starts from `source`."""
     return ContextError(
         "a variable made in a replica function starts from %s" % source,
@@ -37,7 +46,7 @@ def refusal(source):
     )
 
 
-def _copied(tensor, graph):
+def _copied(tensor: Tensor, graph: Graph) -> Any:
     if not versions.TRACE_ONCE:
         wanted = [tensor] if versions.HAS_FUNCTION else tensor
         return lift_to_graph.lift_to_graph(wanted, graph)[tensor]
@@ -46,7 +55,7 @@ def _copied(tensor, graph):
     )[tensor]
 
 
-def variables_read(tensor):
+def variables_read(tensor: Tensor) -> Any:
     """The placeholders of what the function of `tensor` captured eagerly, and `tensor` reads.
 
     Raises:

@@ -4,6 +4,10 @@ Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases;
 semantics live here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
@@ -12,6 +16,12 @@ from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_array_ops
 
 from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from typing import Any, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import DType, Graph, Operation, Tensor
+
 
 if versions.OPS_TAKE_STACK_TRACES:
     from tensorflow.python.client import pywrap_tf_session
@@ -24,13 +34,13 @@ _KEPT = ("Tcond", "parallel_iterations", "_lower_using_switch_merge")
 NOT_INLINED = {"_lower_using_switch_merge": attr_value_pb2.AttrValue(b=False)}
 
 #: {DType: the attribute of that type}
-_types = {}
+_types: dict[Any, Any] = {}
 
 #: {type of an op: its ``OpDef``}
-_op_defs = {}
+_op_defs: dict[str, Any] = {}
 
 
-def op_def(op):
+def op_def(op: Operation) -> Any:
     """The ``OpDef`` of the type of `op`, which TensorFlow may read anew each time."""
     if op.type not in _op_defs:
         if op.graph._is_function(op.type):  # its own, of that graph
@@ -39,7 +49,14 @@ def op_def(op):
     return _op_defs[op.type]
 
 
-def add(op_type, inputs, dtypes, name, attributes, op_def=None):
+def add(
+    op_type: str,
+    inputs: Sequence[Tensor],
+    dtypes: Sequence[DType],
+    name: str,
+    attributes: Mapping[str, Any],
+    op_def: Any = None,
+) -> Any:
     """Adds an op to the current graph: no argument is converted, no default filled in.
 
     Args:
@@ -55,7 +72,7 @@ def add(op_type, inputs, dtypes, name, attributes, op_def=None):
     return create(op_type, inputs, dtypes, name=name, attrs=attributes, op_def=op_def)
 
 
-def locate(op, calls):
+def locate(op: Operation, calls: Any) -> None:
     """Lets `op` have been made by these Python calls, which its errors then tell.
 
     Args:
@@ -65,26 +82,26 @@ def locate(op, calls):
     pywrap_tf_session.TF_SetOpStackTrace(op._c_op, calls)
 
 
-def copied(op, copy):
+def copied(op: Operation, copy: Any) -> None:
     """Lets `copy` have been made by the Python calls that made `op`, if its graph keeps them."""
     calls = getattr(op.graph, "made_at", {}).get(op)
     if calls is not None:
         locate(copy, calls)
 
 
-def type_attribute(dtype):
+def type_attribute(dtype: DType) -> Any:
     """The attribute that holds a ``DType``."""
     if dtype not in _types:
         _types[dtype] = attr_value_pb2.AttrValue(type=dtype.as_datatype_enum)
     return _types[dtype]
 
 
-def shape_attribute(shape):
+def shape_attribute(shape: Any) -> Any:
     """The attribute that holds a ``TensorShape``."""
     return attr_value_pb2.AttrValue(shape=shape.as_proto())
 
 
-def placeholder(dtype, shape):
+def placeholder(dtype: DType, shape: Any) -> Any:
     """A placeholder in the current graph.
 
     Args:
@@ -98,7 +115,7 @@ def placeholder(dtype, shape):
     return add("Placeholder", [], [dtype], "Placeholder", attributes).outputs[0]
 
 
-def input_of_function(graph, name, attributes):
+def input_of_function(graph: Graph, name: str, attributes: Mapping[str, Any]) -> Any:
     """A placeholder that stands for an input of a function.
 
     Where it is placed, what it waits for and which Python calls made it is of no interest.
@@ -113,13 +130,13 @@ def input_of_function(graph, name, attributes):
     return ops.Operation._from_c_op(made, graph).outputs[0]
 
 
-def reshape(tensor, shape):
+def reshape(tensor: Tensor, shape: Any) -> Any:
     """`tensor` under another shape, an integer tensor, in the current graph."""
     attributes = {"T": type_attribute(tensor.dtype), "Tshape": type_attribute(shape.dtype)}
     return add("Reshape", [tensor, shape], [tensor.dtype], "Reshape", attributes).outputs[0]
 
 
-def upper_bound(ends, numbers):
+def upper_bound(ends: Any, numbers: Any) -> Any:
     """For each of `numbers`, int32, how many of `ends`, sorted, are not above it.
 
     ``tf.searchsorted`` of vectors, which would make an op for every size it asks for.
@@ -128,7 +145,14 @@ def upper_bound(ends, numbers):
     return tf.squeeze(gen_array_ops.upper_bound(ends, numbers), [0])
 
 
-def create_with_functions(op, first, tensors, like, types, made):
+def create_with_functions(
+    op: Operation,
+    first: Any,
+    tensors: Sequence[Tensor],
+    like: Sequence[Tensor],
+    types: Any,
+    made: Any,
+) -> Any:
     """A branch or loop like `op` in the current graph, with other functions.
 
     Args:
@@ -163,7 +187,7 @@ def create_with_functions(op, first, tensors, like, types, made):
     return created
 
 
-def _of_functions(called):
+def _of_functions(called: Any) -> Any:
     """The attribute that holds a function, or a list of them."""
     if not isinstance(called, list):
         return attr_value_pb2.AttrValue(func=attr_value_pb2.NameAttrList(name=called.name))
@@ -171,7 +195,7 @@ def _of_functions(called):
     return attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListValue(func=names))
 
 
-def alias(tensor):
+def alias(tensor: Tensor) -> Any:
     """Another object for the same tensor.
 
     ``tf.identity`` gives back an eager tensor itself on 1.14 and 2.0.
@@ -183,12 +207,12 @@ def alias(tensor):
     return made
 
 
-def origin(tensor):
+def origin(tensor: Tensor) -> Any:
     """The eager tensor that `tensor` is an :func:`alias` of, or itself."""
     return getattr(tensor, "_tpudist_alias_of", tensor)
 
 
-def wait(op):
+def wait(op: Operation) -> None:
     """Lets `op`, which calls functions, wait for all current control dependencies.
 
     TensorFlow leaves out those that the inputs of an op have, or are. That orders an op, but
@@ -203,13 +227,13 @@ def wait(op):
 
 
 #: {(op type, attributes, values): outputs} of :func:`evaluated`: gradients ask the same often.
-_evaluated = {}
+_evaluated: dict[Any, Any] = {}
 
 #: At most so many of them are kept.
 _KEPT_VALUES = 4096
 
 
-def evaluated(op, values):
+def evaluated(op: Operation, values: Any) -> Any:
     """The outputs of an op without an effect, executed at once.
 
     Args:
@@ -219,7 +243,7 @@ def evaluated(op, values):
     Returns:
       A list of arrays, or None if the op has other attributes or fails.
     """
-    attributes = []
+    attributes: list[Any] = []
     node = op.node_def
     for name in [attr.name for attr in op.op_def.attr]:
         kind = node.attr[name].WhichOneof("value")
@@ -238,7 +262,7 @@ def evaluated(op, values):
     return _evaluated[key]
 
 
-def _execute(op, arrays, attributes):
+def _execute(op: Operation, arrays: Any, attributes: Sequence[Any]) -> list[Any]:
     with context.eager_mode(), context.device("CPU:0"):
         held = [tf.constant(array, tensor.dtype) for array, tensor in zip(arrays, op.inputs)]
         found = execute.execute(

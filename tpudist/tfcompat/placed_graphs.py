@@ -4,17 +4,26 @@ Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases;
 semantics live here.
 """
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 from tensorflow.python.framework import ops
 
 from tpudist.tfcompat import functions, made_ops, versions
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+    from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
+
+
 if versions.OPS_TAKE_STACK_TRACES:
     from tensorflow.python.util import tf_stack
 
 
-def innermost_device(graph):
+def innermost_device(graph: Graph) -> Any:
     """What the innermost ``tf.device`` of a graph asks of its ops, a function; or None.
 
     A function graph has those of the graph around it.
@@ -36,18 +45,18 @@ class LocatedGraph(functions.FuncGraph):
     _all_made_at = None
 
     #: Ops that were made and are not run.
-    _left_out = frozenset()
+    _left_out: frozenset[Operation] = frozenset()
 
-    def __init__(self, name):
-        self.made_at = {}
+    def __init__(self, name: str) -> None:
+        self.made_at: dict[Operation, Any] = {}
         super().__init__(name)
 
-    def get_operations(self):
+    def get_operations(self) -> Any:
         """The ops of the graph, in the order in which they were made."""
         made = super().get_operations()
         return [op for op in made if op not in self._left_out] if self._left_out else made
 
-    def leave_out(self, ops):
+    def leave_out(self, ops: Sequence[Operation]) -> Any:
         """From now on `ops`, of which no other op takes anything, are not of the graph.
 
         Returns:
@@ -62,15 +71,15 @@ class LocatedGraph(functions.FuncGraph):
 
         def _create_op_internal(
             self,
-            op_type,
-            inputs,
-            dtypes=None,
-            input_types=None,
-            name=None,
-            attrs=None,
-            op_def=None,
-            compute_device=True,
-        ):
+            op_type: str,
+            inputs: Sequence[Tensor],
+            dtypes: Sequence[DType] | None = None,
+            input_types: Any = None,
+            name: str | None = None,
+            attrs: Any = None,
+            op_def: Any = None,
+            compute_device: bool = True,
+        ) -> Any:
             """See the base class, which is asked where an op may become another one."""
             if self.capture_by_value or self._get_control_flow_context() is not None:
                 return super()._create_op_internal(
@@ -88,14 +97,21 @@ class LocatedGraph(functions.FuncGraph):
             made_ops.locate(op, self._all_made_at or self.made_at[op])
             return op
 
-        def _snapshot_device_function_stack_metadata(self):
+        def _snapshot_device_function_stack_metadata(self) -> list[Any]:
             """See the base class: for messages that would tell lines of tpudist alone."""
             return []
 
-        def _name_of_op(self, name):
+        def _name_of_op(self, name: str) -> Any:
             return name[:-1] if name.endswith("/") else self.unique_name(name)
 
-        def _added(self, node, inputs, before, op_def, compute_device):
+        def _added(
+            self,
+            node: NodeDef,
+            inputs: Sequence[Tensor],
+            before: Any,
+            op_def: Any,
+            compute_device: Any,
+        ) -> Any:
             made = ops._create_c_op(self, node, inputs, before, op_def, extract_traceback=False)
             op = ops.Operation._from_c_op(made, self)
             op._original_op = self._default_original_op
@@ -115,20 +131,27 @@ class PlacedGraph(LocatedGraph):
       place: the device of all its ops.
     """
 
-    def __init__(self, name, place):
+    def __init__(self, name: str, place: str) -> None:
         super().__init__(name)
         self.place = place
         if versions.OPS_TAKE_STACK_TRACES:
             self._all_made_at = tf_stack.extract_stack(stacklevel=2)
 
     @contextlib.contextmanager
-    def building(self):
+    def building(self) -> Iterator[Any]:
         """Ops of the block are added to it, on its device."""
         with self.as_default(), self.device(None), self.device(self.place):
             yield
 
     if versions.OPS_TAKE_STACK_TRACES:
 
-        def _added(self, node, inputs, before, op_def, compute_device):
+        def _added(
+            self,
+            node: NodeDef,
+            inputs: Sequence[Tensor],
+            before: Any,
+            op_def: Any,
+            compute_device: Any,
+        ) -> Any:
             node.device = self.place
             return super()._added(node, inputs, before, op_def, compute_device=False)

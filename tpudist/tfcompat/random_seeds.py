@@ -6,9 +6,12 @@ before them. Seeds are attributes of an op, so drawing other numbers takes a cop
 the op, and of the functions that contain it.
 """
 
+from __future__ import annotations
+
 import bisect
 import contextlib
 import zlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
@@ -23,10 +26,16 @@ from tpudist.tfcompat import (
     versions,
 )
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+    from tpudist.tfcompat.annotations import Graph, NodeDef, Operation, Tensor
+
+
 _SEEDS = ("seed", "seed2")
 
 #: {op type: whether it draws random numbers}
-_random = {}
+_random: dict[str, bool] = {}
 
 #: What ``get_seed`` gives for the pair (0, 0), which would be no seed at all.
 _NOT_ZERO = 2**31 - 1
@@ -39,12 +48,12 @@ class CountingGraph(placed_graphs.LocatedGraph):
       counted: [(the number of ops in the graph, the number)] of each numbering.
     """
 
-    def __init__(self, name):
-        self.counted = []
+    def __init__(self, name: str) -> None:
+        self.counted: list[tuple[int, int]] = []
         self._place = _place(tf.compat.v1.get_default_graph())
         super().__init__(name)
 
-    def capture(self, tensor, *args, **kwargs):
+    def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
         """What stands for a tensor of another graph; a reference variable stays one."""
         if handle_captures.is_outside(tensor):
             return handle_captures.capture(self, tensor)
@@ -52,33 +61,33 @@ class CountingGraph(placed_graphs.LocatedGraph):
         return own if own is not None else super().capture(tensor, *args, **kwargs)
 
     @property
-    def _seed_used(self):
+    def _seed_used(self) -> bool:
         """What TensorFlow sets before it numbers an op."""
         return bool(self.counted)
 
     @_seed_used.setter
-    def _seed_used(self, used):
+    def _seed_used(self, used: Any) -> None:
         if used and versions.COUNTS_RANDOM_OPS:
             self._count(_next(self))
 
     @property
-    def _last_id(self):
+    def _last_id(self) -> Any:
         """What numbers an op until 2.1: here, the ops before it and those before the graph."""
         number = zlib.crc32(_place(self).encode()) % _NOT_ZERO
         self._count(number)
         return number
 
-    def leave_out(self, ops):
+    def leave_out(self, ops: Sequence[Operation]) -> Any:
         """See the base class."""
         places = super().leave_out(ops)
         self.counted = [(n - bisect.bisect_left(places, n), number) for n, number in self.counted]
         return places
 
-    def _count(self, number):
+    def _count(self, number: int) -> None:
         self.counted.append((len(self.get_operations()), number))
 
 
-def _place(graph):
+def _place(graph: Graph) -> str:
     """Where `graph`, and those around it, end now, in words."""
     if versions.COUNTS_RANDOM_OPS:
         return ""
@@ -86,7 +95,7 @@ def _place(graph):
 
 
 @contextlib.contextmanager
-def continued(graph, outer):
+def continued(graph: Graph, outer: Graph) -> Iterator[Any]:
     """While the `CountingGraph` is traced, numbers on from `outer`, which numbers on after it."""
     for _ in range(_next(outer)):
         next_number(graph)
@@ -97,12 +106,12 @@ def continued(graph, outer):
             next_number(outer)
 
 
-def _next(graph):
+def _next(graph: Graph) -> Any:
     """The number of the next random op of `graph`; 0 where the number is told by its place."""
     return random_seed._graph_to_seed_dict.get(graph, 0) if versions.COUNTS_RANDOM_OPS else 0
 
 
-def numbered(graph):
+def numbered(graph: Graph) -> list[Any]:
     """The random ops that were given no seed of their own, in order.
 
     Args:
@@ -116,27 +125,27 @@ def numbered(graph):
     return [(position, _with_seed(ops[position:], number)) for position, number in graph.counted]
 
 
-def _with_seed(ops, number):
+def _with_seed(ops: Sequence[Operation], number: int) -> Any:
     for op in ops:
         if is_random(op) and op.get_attr("seed2") in (number, number or _NOT_ZERO):
             return op
     return None
 
 
-def next_number(graph):
+def next_number(graph: Graph) -> Any:
     """The number that `graph` gives the next random op; None without a seed."""
     with graph.as_default():
         return tf.compat.v1.get_seed(None)[1]
 
 
-def number_of_replica(number, replica_id):
+def number_of_replica(number: int, replica_id: int) -> Any:
     """The number of a random op for a replica, from that for replica 0."""
     if not replica_id:
         return number
     return zlib.crc32(("%d of replica %d" % (number, replica_id)).encode()) % _NOT_ZERO
 
 
-def is_random(op):
+def is_random(op: Operation) -> bool:
     """Whether `op` draws random numbers from a state of its own."""
     if op.type not in _random:
         names = {attr.name for attr in op.op_def.attr}
@@ -144,17 +153,17 @@ def is_random(op):
     return _random[op.type]
 
 
-def is_seeded(op):
+def is_seeded(op: Operation) -> bool:
     """Whether `op` is random and draws the same numbers in every process."""
     return is_random(op) and any(op.get_attr(name) for name in _SEEDS)
 
 
-def attribute(number):
+def attribute(number: int) -> dict[Any, Any]:
     """The attribute that gives a random op this number."""
     return {"seed2": attr_value_pb2.AttrValue(i=number)}
 
 
-def renumber(op, number):
+def renumber(op: Operation, number: int) -> None:
     """Gives `op`, of a graph that has not run, another number."""
     op._set_attr("seed2", attr_value_pb2.AttrValue(i=number))
 
@@ -172,13 +181,13 @@ class Variants:
       replica_id: which replica.
     """
 
-    def __init__(self, source, target, replica_id):
+    def __init__(self, source: Any, target: Any, replica_id: int) -> None:
         self._source = source
         self._target = target
         self._replica_id = replica_id
-        self._names = {}
+        self._names: dict[str, str] = {}
 
-    def call(self, node):
+    def call(self, node: NodeDef) -> None:
         """Makes a ``NodeDef`` call the copies of its functions."""
         for function in graphs.called_by(node):
             if function.name not in self._names:
@@ -186,7 +195,7 @@ class Variants:
                 self._copy(graphs.definition(self._source, function.name))
             function.name = self._names[function.name]
 
-    def _copy(self, original):
+    def _copy(self, original: Any) -> None:
         if not self._replica_id or original is None or not _draws(self._source, original):
             return
         made = function_pb2.FunctionDef()
@@ -198,7 +207,7 @@ class Variants:
             self.call(node)
         self._names[original.signature.name] = graphs.add_function(self._target, made)
 
-    def _renumber(self, node, count):
+    def _renumber(self, node: NodeDef, count: int) -> None:
         """Changes the number of `node`, if TensorFlow gave it: it numbered `count` ops from 0."""
         seed = self._source.seed
         number = node.attr["seed2"].i
@@ -206,21 +215,21 @@ class Variants:
             node.attr["seed2"].i = number_of_replica(number, self._replica_id)
 
 
-def draws(op):
+def draws(op: Operation) -> bool:
     """Whether `op` is a seeded random op, or calls a function that contains one."""
     if not functions.is_stateful(op):
         return False
     return is_seeded(op) or _calls_what_draws(op.graph, op.node_def, set())
 
 
-def _draws(graph, definition, seen=None):
+def _draws(graph: Graph, definition: Any, seen: Any = None) -> bool:
     seen = set() if seen is None else seen
     return any(
         _has_seeds(node) or _calls_what_draws(graph, node, seen) for node in definition.node_def
     )
 
 
-def _calls_what_draws(graph, node, seen):
+def _calls_what_draws(graph: Graph, node: NodeDef, seen: Any) -> bool:
     """Whether a ``NodeDef`` calls a function that draws; `seen` ones are left out."""
     names = {function.name for function in graphs.called_by(node)} - seen
     seen |= names
@@ -228,5 +237,5 @@ def _calls_what_draws(graph, node, seen):
     return any(each is not None and _draws(graph, each, seen) for each in found)
 
 
-def _has_seeds(node):
+def _has_seeds(node: NodeDef) -> bool:
     return all(name in node.attr for name in _SEEDS) and any(node.attr[s].i for s in _SEEDS)

@@ -6,16 +6,26 @@ a variable's op finds its state by its shared name. A second op of that name, in
 function, is the same variable.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_array_ops, gen_state_ops
 
 from tpudist.tfcompat import nests
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+
+
 _VARIABLES = ("VariableV2", "Variable")
 
 
-def inside(graph, tensor):
+def inside(graph: Graph, tensor: Tensor) -> Any:
     """`tensor`, a reference variable of another graph or its value, made anew in `graph`.
 
     Args:
@@ -40,12 +50,12 @@ def inside(graph, tensor):
         return gen_array_ops.deep_copy(variable)  # Grappler of 1.x moves an Identity up.
 
 
-def is_reference(tensor):
+def is_reference(tensor: Tensor) -> bool:
     """Whether a tensor is a reference variable itself."""
     return tensor.op.type in _VARIABLES
 
 
-def updates(graph):
+def updates(graph: Graph) -> list[Any]:
     """The ops of a graph that update a reference variable: to TensorFlow they have no effect."""
     return [
         op
@@ -56,7 +66,7 @@ def updates(graph):
     ]
 
 
-def _same_variable(graph, op):
+def _same_variable(graph: Graph, op: Operation) -> Any:
     with graph.as_default(), tf.control_dependencies(None), tf.device(op.device):
         return gen_state_ops.variable_v2(
             shape=op.outputs[0].shape,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
 #: The methods by which a variable is assigned.
-ASSIGNMENTS = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
+ASSIGNMENTS: tuple[str, ...] = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
 ASSIGNMENTS += ("_strided_slice_assign", "batch_scatter_update")
 ASSIGNMENTS += tuple("scatter_" + how for how in "add sub update min max mul div".split())
 ASSIGNMENTS += tuple("scatter_nd_" + how for how in "add sub update min max".split())

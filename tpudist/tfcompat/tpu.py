@@ -3,6 +3,10 @@
 In 1.13 they are in contrib, from 1.14 on below ``tensorflow.python``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.client import device_lib, session
@@ -10,6 +14,12 @@ from tensorflow.python.distribute import distribute_lib
 from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver
 
 from tpudist.tfcompat import versions
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Extended, Strategy, Tensor
+
 
 if versions.TPU_IN_PYTHON:
     from tensorflow.python.distribute import tpu_strategy
@@ -65,17 +75,17 @@ else:
     TPUStrategyV1 = tpu_strategy.TPUStrategy
 
 #: The classes of TensorFlow 2 that a TPU strategy is an instance of.
-TPU_STRATEGIES = (tpu_strategy.TPUStrategy,)
+TPU_STRATEGIES: tuple[Any, ...] = (tpu_strategy.TPUStrategy,)
 if versions.HAS_TPU_STRATEGY_V2:
     TPU_STRATEGIES = (tpu_strategy.TPUStrategyV2,) + TPU_STRATEGIES
 
 
-def in_computation():
+def in_computation() -> bool:
     """Whether a real TPU's program is being built."""
     return get_tpu_context().number_of_shards is not None
 
 
-def real_devices():
+def real_devices() -> list[Any]:
     """The names of the devices that this TensorFlow sees, ``["/device:CPU:0"]``."""
     return [device.name for device in device_lib.list_local_devices()]
 
@@ -83,7 +93,7 @@ def real_devices():
 _HERE = "/job:localhost/replica:0/task:0/device:"
 
 
-def system_metadata(cores, hosts, topology):
+def system_metadata(cores: int, hosts: int, topology: Any) -> Any:
     """What ``get_tpu_system_metadata()`` returns for that many cores.
 
     Args:
@@ -105,7 +115,7 @@ def system_metadata(cores, hosts, topology):
     )
 
 
-def system_device():
+def system_device() -> Any:
     """What a Session lists beside the cores: the device that starts a TPU."""
     return session._DeviceAttributes(_HERE + "TPU_SYSTEM:0", "TPU_SYSTEM", 0, 0)
 
@@ -114,7 +124,7 @@ def system_device():
 BaseSession = session.BaseSession
 
 
-def no_hardware_feature():
+def no_hardware_feature() -> Any:
     """The ``HardwareFeature`` of cores that have no embedding hardware.
 
     Raises:
@@ -125,14 +135,14 @@ def no_hardware_feature():
     return tf.tpu.experimental.HardwareFeature(topology_pb2.TPUHardwareFeature())
 
 
-def initialize(resolver):
+def initialize(resolver: Any) -> Any:
     """Starts the system of a resolver's TPU; returns its `Topology`."""
     if versions.TPU_IN_PYTHON:
         return tf.tpu.experimental.initialize_tpu_system(resolver)
     return Topology(serialized=_in_session(resolver, tpu.initialize_system))
 
 
-def shutdown(resolver):
+def shutdown(resolver: Any) -> None:
     """Stops the system of a resolver's TPU."""
     if versions.HAS_SHUTDOWN:
         tf.tpu.experimental.shutdown_tpu_system(resolver)
@@ -140,7 +150,7 @@ def shutdown(resolver):
         _in_session(resolver, tpu.shutdown_system)
 
 
-def _in_session(resolver, build):
+def _in_session(resolver: Any, build: Any) -> Any:
     """What the op that `build` makes gives on a resolver's TPU."""
     config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
     cluster = resolver.cluster_spec()
@@ -151,7 +161,7 @@ def _in_session(resolver, build):
             return opened.run(build())
 
 
-def query_metadata(resolver):
+def query_metadata(resolver: Any) -> Any:
     """The metadata of a real TPU, on releases whose resolver cannot return it."""
     return tpu_system_metadata._query_tpu_system_metadata(
         resolver.master(),
@@ -160,7 +170,13 @@ def query_metadata(resolver):
     )
 
 
-def run(strategy, fn, args, kwargs, options):
+def run(
+    strategy: Strategy,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None,
+    options: Any,
+) -> Any:
     """TensorFlow's own ``run`` of a native TPU strategy."""
     if not versions.WORKS_OUTSIDE_SCOPE:
         return distributed_before_2_2.run_natively(strategy, fn, args, kwargs or {})
@@ -170,7 +186,7 @@ def run(strategy, fn, args, kwargs, options):
     return native.run(strategy, fn, args, kwargs, options)
 
 
-def logical_devices(extended):
+def logical_devices(extended: Extended) -> Any:
     """Number of cores of each replica of a native TPU."""
     devices = np.asarray(extended._tpu_devices)
     return devices.shape[1] if devices.ndim == 2 else 1
@@ -187,7 +203,7 @@ class Computations:
     cross_replica_sum = staticmethod(tpu_ops.cross_replica_sum)
 
 
-def shard(annotation, tensor, *arguments, **options):
+def shard(annotation: Any, tensor: Tensor, *arguments: Any, **options: Any) -> Any:
     """`tensor` with a sharding annotation.
 
     Args:

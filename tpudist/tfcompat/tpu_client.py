@@ -6,21 +6,28 @@ Before, the resolver asks the API itself, and only cloud_tpu_client sets a
 runtime's version.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.errors import TPUAccessError
 from tpudist.tfcompat import versions
 from tpudist.tfcompat.tpu import TPUClusterResolver
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def _text(value):
+
+def _text(value: Any) -> Any:
     return value.decode("utf-8") if isinstance(value, bytes) else value
 
 
-def name(resolver):
+def name(resolver: Any) -> Any:
     """The name or address of a resolver's TPU, a str."""
     return _text(resolver._tpu) or ""
 
 
-def asks_the_api(resolver):
+def asks_the_api(resolver: Any) -> bool:
     """Whether a resolver looks its TPU up by name."""
     if not isinstance(resolver, TPUClusterResolver):
         return False
@@ -31,13 +38,13 @@ def asks_the_api(resolver):
     return resolver._should_resolve()
 
 
-def place(resolver):
+def place(resolver: Any) -> tuple[Any, ...]:
     """(zone, project) of a resolver that asks the API."""
     owner = resolver._cloud_tpu_client if versions.RESOLVER_HAS_CLIENT else resolver
     return _text(owner._zone), _text(owner._project)
 
 
-def fetch(resolver):
+def fetch(resolver: Any) -> Any:
     """The TPU API's reply on the TPU of a resolver, decoded."""
     if versions.RESOLVER_HAS_CLIENT:
         return resolver._cloud_tpu_client._fetch_cloud_tpu_metadata()
@@ -48,7 +55,7 @@ def fetch(resolver):
     return service.projects().locations().nodes().get(name=full).execute()
 
 
-def endpoints(resolver):
+def endpoints(resolver: Any) -> list[Any]:
     """``["IP:PORT", ...]`` of a TPU that is named by its addresses; empty for the local one.
 
     Before 2.2 a resolver also takes names of a network within Google, ``/bns/...``.
@@ -63,7 +70,7 @@ def endpoints(resolver):
     ]
 
 
-def configure(resolver, version):
+def configure(resolver: Any, version: str) -> None:
     """Sets the version of the runtime of a resolver's TPU; restarts its TensorFlow servers.
 
     Args:
@@ -78,7 +85,7 @@ def configure(resolver, version):
     client.configure_tpu_version(version)
 
 
-def _package():
+def _package() -> Any:
     try:
         import cloud_tpu_client
     except ImportError as error:

@@ -4,14 +4,23 @@ Code of those releases takes the component of a device, or that of the replica t
 current, off what towers return, off what an update or a reduction gives, and off variables.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tensorflow.python.distribute import device_util, values
 from tensorflow.python.util import nest
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import versions
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
 
-def position(extended, device):
+    from tpudist.tfcompat.annotations import Extended, Nest
+
+
+def position(extended: Extended, device: str) -> Any:
     """The replica id of a core's device.
 
     Raises:
@@ -31,14 +40,16 @@ def position(extended, device):
 class FoundByDevice:
     """A distributed value that tells the component of a device."""
 
-    _extended = None
+    _extended: Extended = None
+    _values: Sequence[Any]
+    _get: Callable[[], Any]
 
-    def on(self, extended):
+    def on(self, extended: Extended) -> Any:
         """Itself, whose components are on the devices of a strategy."""
         self._extended = extended
         return self
 
-    def get(self, device=None):
+    def get(self, device: str | None = None) -> Any:
         """The component of a device, or the one that is current."""
         return self._get() if device is None else self._values[position(self._extended, device)]
 
@@ -47,36 +58,36 @@ if versions.BY_DEVICE:
     PerReplica, Mirrored = values.PerReplica, values.Mirrored
 else:
 
-    class PerReplica(FoundByDevice, values.PerReplica):
+    class PerReplica(FoundByDevice, values.PerReplica):  # type: ignore[no-redef]
         """A value of which each replica has its own, which tells the one of a device."""
 
-    class Mirrored(FoundByDevice, values.Mirrored):
+    class Mirrored(FoundByDevice, values.Mirrored):  # type: ignore[no-redef]
         """A value that all replicas have alike, which tells the one of a device."""
 
 
 _CLASSES = {values.PerReplica: PerReplica, values.Mirrored: Mirrored}
 
 
-def of(extended, structure):
+def of(extended: Extended, structure: Nest) -> Any:
     """A structure that TensorFlow has made, with `get` on the distributed values of contrib."""
     if not _finds_by_device(extended):
         return structure
     return nest.map_structure(lambda leaf: _found(extended, leaf), structure)
 
 
-def _found(extended, leaf):
+def _found(extended: Extended, leaf: Any) -> Any:
     known = type(leaf) in _CLASSES
     return make(type(leaf), extended, leaf._values) if known else leaf
 
 
-def make(cls, extended, components):
+def make(cls: Any, extended: Extended, components: Sequence[Any]) -> Any:
     """A value of one of TensorFlow's classes; one that has `get`, of contrib's strategy."""
     if not _finds_by_device(extended):
         return cls(tuple(components))
     return _CLASSES[cls](tuple(components)).on(extended)
 
 
-def _finds_by_device(extended):
+def _finds_by_device(extended: Extended) -> bool:
     """Whether values of a strategy have `get`, which only code of contrib's time calls.
 
     Elsewhere they are of TensorFlow's own classes: it compares the classes of what branches and

@@ -4,6 +4,10 @@ Like :mod:`tpudist.tfcompat.functions`, this hides what TensorFlow keeps private
 semantics live here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for.pfor import (
     WrappedTensor,
@@ -12,6 +16,11 @@ from tensorflow.python.ops.parallel_for.pfor import (
     wrap,
 )
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+
 
 class _Loop:
     """As much of a parallel loop as the converters of single ops ask for."""
@@ -19,17 +28,17 @@ class _Loop:
     all_indices_partitioned = False
     pfor_config = None
 
-    def __init__(self, count):
+    def __init__(self, count: int) -> None:
         self._count = count
         self.loop_len_vector = tf.constant([count])
 
     @property
-    def all_indices(self):
+    def all_indices(self) -> Any:
         """The numbers of the copies."""
         return tf.range(self._count)
 
 
-def converted(op, count, inputs):
+def converted(op: Operation, count: int, inputs: Sequence[Tensor]) -> list[Any] | None:
     """The outputs of `count` copies of an op without an effect.
 
     Args:

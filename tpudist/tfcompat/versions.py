@@ -6,6 +6,8 @@ version. The figures come from running the installed wheels of each release
 (see ``compat/``).
 """
 
+from __future__ import annotations
+
 from packaging.version import Version
 
 try:
@@ -26,7 +28,7 @@ except Exception as error:  # a broken install raises what it likes
 OLDEST = "1.13"
 
 
-def _since(release):
+def _since(release: str) -> bool:
     return TF.release >= Version(release).release
 
 
