@@ -12,10 +12,13 @@ import tensorflow as tf
 
 from tpudist.core.cluster import TPUClusterResolver
 from tpudist.core.placement import DeviceAssignment
-
-#: A strategy of TensorFlow's or of ours, and the object behind it.
-Strategy: TypeAlias = Any
-Extended: TypeAlias = Any
+from tpudist.tfcompat.annotations import Extended as Extended
+from tpudist.tfcompat.annotations import Graph as Graph
+from tpudist.tfcompat.annotations import Nest as Nest
+from tpudist.tfcompat.annotations import Operation as Operation
+from tpudist.tfcompat.annotations import Strategy as Strategy
+from tpudist.tfcompat.annotations import Tensor as Tensor
+from tpudist.tfcompat.annotations import Variable as Variable
 
 #: A function of replicas, of a variable or of a loop, and its arguments.
 Fn: TypeAlias = Callable[..., Any]
@@ -52,13 +55,8 @@ Integer: TypeAlias = int | tf.Tensor
 Context: TypeAlias = AbstractContextManager[Any]
 Ops: TypeAlias = list[tf.Operation] | None
 
-#: TensorFlow's own objects. A ``Nest`` is a tensor, or a list, tuple or dictionary of nests.
-Tensor: TypeAlias = tf.Tensor
-Nest: TypeAlias = Any
-Operation: TypeAlias = tf.Operation
-Graph: TypeAlias = tf.Graph
+#: A Session of TensorFlow 1.
 Session: TypeAlias = tf.compat.v1.Session
-Variable: TypeAlias = tf.Variable
 
 #: What Estimator code hands around: TensorFlow's classes or their stand-ins.
 EstimatorLike: TypeAlias = Any

@@ -16,13 +16,20 @@ Found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
   nothing before, such as that of ``tpudist run``.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import inspect
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import dropin
 from tpudist.errors import ScriptError
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
 
 #: {name: whether it is on} of ``tf.compat.v1.enable_<name>()`` and
 #: ``disable_<name>()``; early releases of 1.x cannot tell all.
@@ -35,7 +42,7 @@ _SWITCHES = {
 
 
 @contextlib.contextmanager
-def of_era(era, in_graph=None):
+def of_era(era: str, in_graph: bool | None = None) -> Iterator[Any]:
     """Context manager: inside, TensorFlow behaves as in an era.
 
     contrib is TensorFlow 1: graph mode, ``Dimension`` objects in shapes,
@@ -65,7 +72,7 @@ def of_era(era, in_graph=None):
         yield
 
 
-def _on_second_generation(stack, era, in_graph):
+def _on_second_generation(stack: Any, era: str, in_graph: bool | None) -> None:
     from tpudist.tfcompat import graphs
 
     if in_graph:
@@ -76,7 +83,7 @@ def _on_second_generation(stack, era, in_graph):
         stack.enter_context(graphs.first_generation())
 
 
-def _on_first_generation(stack, era, in_graph):
+def _on_first_generation(stack: Any, era: str, in_graph: bool | None) -> None:
     fresh = not _v1().get_default_graph().get_operations() and _reset_graph()
     if fresh:
         stack.callback(_reset_graph)
@@ -91,13 +98,13 @@ def _on_first_generation(stack, era, in_graph):
         )
 
 
-def _switch_on():
+def _switch_on() -> Any:
     """Turns TensorFlow 2 on; False if functions would not notice."""
     import tensorflow as tf
 
     eager = []
 
-    def probe(value):
+    def probe(value: Any) -> Any:
         with tf.init_scope():
             eager.append(tf.executing_eagerly())
         return value
@@ -117,12 +124,16 @@ class ScriptGraph:
         TensorFlow takes none once it runs.
     """
 
-    def __init__(self, era):
+    #: What the two functions of TensorFlow were before this graph took their place.
+    _native_reset_default_graph: Callable[[], Any]
+    _native_enable_eager_execution: Callable[..., Any]
+
+    def __init__(self, era: str) -> None:
         self._spaces = [dropin.top(era), dropin.top(era, "compat.v1")]
         self._undo = contextlib.ExitStack()
-        self._scope = None
+        self._scope: Any = None
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         self._open()
         for name, ours in (
             ("reset_default_graph", self._reset),
@@ -131,22 +142,22 @@ class ScriptGraph:
             self._replace(name, ours)
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         self._undo.close()
         self._close()
 
-    def _open(self):
+    def _open(self) -> None:
         self._graph = _v1().Graph()
         self._scope = self._graph.as_default()
         self._scope.__enter__()
 
-    def _close(self):
+    def _close(self) -> None:
         scope, self._scope = self._scope, None
         if scope is not None:
             with contextlib.suppress(AssertionError):  # The script left another one open.
                 scope.__exit__(None, None, None)
 
-    def _replace(self, name, ours):
+    def _replace(self, name: str, ours: Any) -> None:
         native = getattr(_v1(), name)
         setattr(self, "_native_" + name, native)
         for module in [_v1()] + _modules_with(name, native):
@@ -156,21 +167,21 @@ class ScriptGraph:
             vars(space)[name] = ours
             self._undo.callback(vars(space).pop, name)
 
-    def _reset(self):
+    def _reset(self) -> Any:
         """Replaces the default graph by an empty one."""
         if self._scope is None or (_v1().get_default_graph() is not self._graph):
             return self._native_reset_default_graph()
         self._close()
         self._open()
 
-    def _enable_eager(self, *args, **kwargs):
+    def _enable_eager(self, *args: Any, **kwargs: Any) -> None:
         """Turns eager execution on for the script."""
         self._close()
         if not _v1().executing_eagerly():
             self._native_enable_eager_execution(*args, **kwargs)
 
 
-def _modules_with(name, value):
+def _modules_with(name: str, value: Any) -> list[Any]:
     """The modules that have an object under its own name: the one that defines
     it, and each copy of ``tf.compat.v1``."""
     return [
@@ -181,19 +192,19 @@ def _modules_with(name, value):
     ]
 
 
-def _v1():
+def _v1() -> Any:
     import tensorflow as tf
 
     return tf.compat.v1
 
 
-def _eager_by_default():
+def _eager_by_default() -> Any:
     from tpudist.tfcompat import functions
 
     return functions.eager_by_default()
 
 
-def _reset_graph():
+def _reset_graph() -> bool:
     try:
         _v1().reset_default_graph()
         return True
@@ -202,7 +213,7 @@ def _reset_graph():
 
 
 @contextlib.contextmanager
-def _switches_restored(second_generation):
+def _switches_restored(second_generation: bool) -> Iterator[Any]:
     v1 = _v1()
     eager = v1.executing_eagerly() if second_generation else _eager_by_default()
     before = {}
@@ -222,7 +233,7 @@ def _switches_restored(second_generation):
                 getattr(v1, ("enable_" if on else "disable_") + name)()
 
 
-def _enable_v2():
+def _enable_v2() -> None:
     try:
         _v1().enable_v2_behavior()
     except ValueError:  # The script disabled it and then built a graph.
@@ -231,7 +242,7 @@ def _enable_v2():
 
 
 @contextlib.contextmanager
-def _sessions_closed():
+def _sessions_closed() -> Iterator[Any]:
     """Closes the InteractiveSessions that the script leaves open."""
     v1 = _v1()
     before = v1.get_default_session()
@@ -246,7 +257,7 @@ def _sessions_closed():
 
 
 @contextlib.contextmanager
-def _verbosity_restored():
+def _verbosity_restored() -> Iterator[Any]:
     logging = _v1().logging
     before = logging.get_verbosity()
     try:
@@ -256,7 +267,7 @@ def _verbosity_restored():
 
 
 @contextlib.contextmanager
-def _quiet():
+def _quiet() -> Iterator[Any]:
     """No warnings of TensorFlow about switches that the user did not set."""
     with _verbosity_restored():
         _v1().logging.set_verbosity(_v1().logging.ERROR)
@@ -264,7 +275,7 @@ def _quiet():
 
 
 @contextlib.contextmanager
-def signatures_of_era():
+def signatures_of_era() -> Iterator[Any]:
     """Context manager: ``inspect.getargspec`` is there, which Python 3.11 took away.
 
     Programs of the eras and packages of contrib (tensorflow_gan) ask it what a function takes.
@@ -272,9 +283,10 @@ def signatures_of_era():
     if hasattr(inspect, "getargspec"):
         yield
         return
-    kind = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
-    inspect.getargspec = lambda function: kind(*inspect.getfullargspec(function)[:4])
+    ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+    module: Any = inspect
+    module.getargspec = lambda function: ArgSpec(*inspect.getfullargspec(function)[:4])
     try:
         yield
     finally:
-        del inspect.getargspec
+        del module.getargspec

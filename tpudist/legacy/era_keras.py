@@ -1,13 +1,20 @@
 """The Keras that a script of an era gets, and what is said where it is not there."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import inspect
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import machine
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
 
 _SAID = (
     "tf.keras (%s) is Keras 3 here, and code of the three eras is written for Keras 2%s: "
@@ -31,7 +38,7 @@ _REFUSED = (
 
 
 @contextlib.contextmanager
-def chosen(choice):
+def chosen(choice: str | None) -> Iterator[Any]:
     """Context manager, entered before TensorFlow is imported: sets TF_USE_LEGACY_KERAS.
 
     Args:
@@ -53,7 +60,7 @@ def chosen(choice):
             os.environ[machine.LEGACY_KERAS] = before
 
 
-def lines(uses):
+def lines(uses: Any) -> list[Any]:
     """What to say before a script runs, and again where Keras fails.
 
     Args:
@@ -76,7 +83,7 @@ def lines(uses):
     return ["keras: " + line for line in said]
 
 
-def needs_a_graph(mode):
+def needs_a_graph(mode: Any) -> tuple[bool, list[str]]:
     """Whether a program of contrib's era gets a graph, and what is said of it.
 
     Args:
@@ -98,7 +105,7 @@ def needs_a_graph(mode):
     return False, [_WITHOUT_GRAPH % mode.refused]
 
 
-def is_out_of_keras(error):
+def is_out_of_keras(error: BaseException) -> bool:
     """Whether an exception comes out of the installed package ``keras``, or is about it."""
     about = (getattr(error, "name", None), type(getattr(error, "obj", None)).__module__)
     if any(str(name).partition(".")[0] == "keras" for name in about):
@@ -112,7 +119,7 @@ def is_out_of_keras(error):
 
 
 @contextlib.contextmanager
-def optimizers_of_era():
+def optimizers_of_era() -> Iterator[Any]:
     """Context manager: Keras 2 finds the optimizers of the eras by their names.
 
     ``model.compile("adam")`` then makes the class that ``tf.keras.optimizers.Adam`` was.
@@ -132,7 +139,7 @@ def optimizers_of_era():
 
 
 @contextlib.contextmanager
-def layers_of_slim():
+def layers_of_slim() -> Iterator[Any]:
     """Context manager: ``tf_slim.batch_norm`` finds Keras' layer of TensorFlow 1.
 
     TensorFlow 2.13 and newer look for it in a module that Keras has elsewhere.
@@ -152,7 +159,7 @@ def layers_of_slim():
 
 
 @contextlib.contextmanager
-def moments_of_era():
+def moments_of_era() -> Iterator[Any]:
     """Context manager: subclasses of Keras' batch normalization may take no ``mask``.
 
     Keras 2.12 and newer hand a mask to methods that programs of the eras override
@@ -165,28 +172,28 @@ def moments_of_era():
         yield
         return
 
-    def of_subclass(cls, **keywords):
+    def of_subclass(cls: Any, **keywords: Any) -> None:
         super(base, cls).__init_subclass__(**keywords)
         for name in _MASKED:
             method = vars(cls).get(name)
             if inspect.isfunction(method) and not _takes(method, "mask"):
                 setattr(cls, name, _without_mask(method))
 
-    base.__init_subclass__ = classmethod(of_subclass)
+    base.__init_subclass__ = classmethod(of_subclass)  # type: ignore[arg-type]
     try:
         yield
     finally:
         del base.__init_subclass__
 
 
-def _takes(function, name):
+def _takes(function: Any, name: str) -> bool:
     parameters = inspect.signature(function).parameters
     return name in parameters or any(each.kind == each.VAR_KEYWORD for each in parameters.values())
 
 
-def _without_mask(method):
+def _without_mask(method: Any) -> Any:
     @functools.wraps(method)
-    def called(*args, mask=None, **keywords):
+    def called(*args: Any, mask: Any = None, **keywords: Any) -> Any:
         del mask
         return method(*args, **keywords)
 

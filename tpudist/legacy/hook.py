@@ -8,14 +8,21 @@ All other packages, TensorFlow's own files and tpudist's get the real one, and s
 imported before the program began.
 """
 
+from __future__ import annotations
+
 import builtins
 import importlib
 import importlib.util
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist import machine, surfaces
 from tpudist.surfaces.eras import packages, program
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
 
 #: The package of its own in which TensorFlow 1.14 to 2.15 had the Estimator.
 _ESTIMATORS = "tensorflow_estimator.python.estimator"
@@ -40,14 +47,18 @@ class Hook:
     are back.
     """
 
-    def __init__(self, era, folder, also=(), left_out=()):
+    def __init__(
+        self, era: str, folder: str, also: Sequence[str] = (), left_out: Sequence[str] = ()
+    ) -> None:
         self._era, self._also, self._left_out = era, tuple(also), tuple(left_out)
         self._top = "tpudist.%s.tensorflow" % era
         self._folder = os.path.join(os.path.realpath(folder), "")
         self._foreign = self._foreign_folders()
-        self._known, self._elsewhere, self._before = {}, {}, {}
+        self._known: dict[Any, Any] = {}
+        self._elsewhere: dict[Any, Any] = {}
+        self._before: dict[Any, Any] = {}
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         self._import = builtins.__import__
         self._import_module = importlib.import_module
         importlib.import_module(self._top)
@@ -58,7 +69,7 @@ class Hook:
         importlib.import_module = self._replace_import_module
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         builtins.__import__ = self._import
         importlib.import_module = self._import_module
         self._take_modules()
@@ -67,7 +78,7 @@ class Hook:
                 del sys.modules[name]
         sys.modules.update(self._hidden)
 
-    def is_users(self, path):
+    def is_users(self, path: Any) -> bool:
         """Whether a file is one of the user's.
 
         Args:
@@ -79,7 +90,7 @@ class Hook:
             self._known[path] = self._below_folder(os.path.realpath(path))
         return self._known[path]
 
-    def sees_era(self, name, path):
+    def sees_era(self, name: str, path: Any) -> bool:
         """Whether a module's ``import tensorflow`` gives the era's.
 
         Args:
@@ -95,7 +106,7 @@ class Hook:
             self._elsewhere[first] = self._decided(first, name, path)
         return self._elsewhere[first]
 
-    def _decided(self, first, name, path):
+    def _decided(self, first: str, name: str, path: Any) -> bool:
         """Whether a package that stands elsewhere is the program's; says so."""
         where = packages.place(name, path)
         if name in self._before or where == packages.NOBODYS:
@@ -115,12 +126,12 @@ class Hook:
         print(_TAKEN % (first, surfaces.spelled(self._era), why, first), file=sys.stderr)
         return True
 
-    def _below_folder(self, path):
+    def _below_folder(self, path: Any) -> bool:
         if not path.startswith(self._folder) or path.startswith(self._foreign):
             return False
         return not machine.is_installed(path[len(self._folder) :])
 
-    def _foreign_folders(self):
+    def _foreign_folders(self) -> Any:
         origin = _file_of_tensorflow()
         folders = [_OURS]
         if origin:
@@ -129,7 +140,7 @@ class Hook:
                 folders.append(os.path.join(installed, ""))
         return tuple(folder for folder in folders if folder.startswith(self._folder))
 
-    def _take_modules(self):
+    def _take_modules(self) -> Any:
         taken = {}
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None)
@@ -137,7 +148,7 @@ class Hook:
                 taken[name] = sys.modules.pop(name)
         return taken
 
-    def _is_of_the_run(self, name, path):
+    def _is_of_the_run(self, name: str, path: Any) -> bool:
         """Whether a module that stands elsewhere was imported as the program's."""
         if program.is_named(name, self._also):
             return True
@@ -146,7 +157,9 @@ class Hook:
         is_taken = self._elsewhere.get(name.partition(".")[0], False)
         return is_taken or packages.place(name, path) == packages.OUTSIDE
 
-    def _replace_import(self, name, globals=None, locals=None, fromlist=(), level=0):
+    def _replace_import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:
         below = _below_estimators(self._era, name, fromlist)
         if level or not (below or _is_tensorflow(name)):
             return self._import(name, globals, locals, fromlist, level)
@@ -157,20 +170,20 @@ class Hook:
         found = self._import(ours, None, None, fromlist or ("__name__",), 0)
         return found if fromlist else sys.modules[self._top]
 
-    def _replace_import_module(self, name, package=None):
+    def _replace_import_module(self, name: str, package: Any = None) -> Any:
         scope = sys._getframe(1).f_globals
         if _is_tensorflow(name) and self._is_users_scope(scope):
             name = self._renamed(name)
         return self._import_module(name, package)
 
-    def _is_users_scope(self, scope):
+    def _is_users_scope(self, scope: Any) -> Any:
         return self.sees_era(scope.get("__name__") or "", scope.get("__file__"))
 
-    def _renamed(self, name):
+    def _renamed(self, name: str) -> Any:
         return self._top + name[len("tensorflow") :]
 
 
-def _file_of_tensorflow():
+def _file_of_tensorflow() -> Any:
     loaded = sys.modules.get("tensorflow")
     if loaded is not None:  # 1.14 replaces its module by one without a spec.
         return getattr(loaded, "__file__", None)
@@ -178,7 +191,7 @@ def _file_of_tensorflow():
     return spec and spec.origin
 
 
-def _below_estimators(era, name, fromlist):
+def _below_estimators(era: str, name: str, fromlist: Any) -> Any:
     """The dotted name below ``tf`` of a module of the package tensorflow_estimator, or "".
 
     Of one whose names the import asks for are all in the era's table.
@@ -193,5 +206,5 @@ def _below_estimators(era, name, fromlist):
     return ""
 
 
-def _is_tensorflow(name):
+def _is_tensorflow(name: str) -> Any:
     return name == "tensorflow" or name.startswith("tensorflow.")

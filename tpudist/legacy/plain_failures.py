@@ -1,8 +1,15 @@
 """Failures of a script that are plain TensorFlow's own, found by trying them there."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from tpudist.errors import ScriptError
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: An op of an error: ``{{node Conv2D}}``, ``with these attrs: [T=DT_BFLOAT16, ...]``.
 _CONVOLUTION = re.compile(
@@ -13,7 +20,7 @@ _CONVOLUTION = re.compile(
 _LOST = re.compile("(reading resource|not find) variable .*does not exist", re.DOTALL)
 
 
-def explained(error):
+def explained(error: BaseException) -> Any:
     """A `ScriptError` that says so if plain TensorFlow fails in the same way, else None.
 
     Args:
@@ -40,7 +47,7 @@ def explained(error):
     )
 
 
-def _is_of_another_session(error):
+def _is_of_another_session(error: BaseException) -> bool:
     """Whether Keras failed since its new session lacks variables, or in ``load_model``."""
     names = set()
     trace = error.__traceback__
@@ -56,7 +63,7 @@ def _is_of_another_session(error):
     return type(error).__name__ == "FailedPreconditionError" and bool(_LOST.search(str(error)))
 
 
-def _fails():
+def _fails() -> bool:
     """Whether a bfloat16 convolution fails here."""
     import tensorflow as tf
 

@@ -1,5 +1,7 @@
 """``tpudist run``: a script written for another TensorFlow, unmodified."""
 
+from __future__ import annotations
+
 import builtins
 import contextlib
 import functools
@@ -7,6 +9,7 @@ import os
 import sys
 import traceback
 import types
+from typing import TYPE_CHECKING
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
@@ -14,12 +17,24 @@ from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions,
 from tpudist.surfaces.eras import packages, program, reading
 from tpudist.virtual import system
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Mapping, Sequence
+
+
 _OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]
 
 
 def run(
-    script, argv=(), era=None, tpu=None, around=None, keras=None, also=(), left_out=(), module=False
-):
+    script: Any,
+    argv: Sequence[str] = (),
+    era: str | None = None,
+    tpu: str | None = None,
+    around: Any = None,
+    keras: str | None = None,
+    also: Sequence[str] = (),
+    left_out: Sequence[str] = (),
+    module: bool = False,
+) -> Any:
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
     Its files (see `hook`) import the era's drop-in for ``tensorflow``; everybody else's
@@ -66,7 +81,7 @@ def run(
         return _execute(code, undo.enter_context(_main_module(started)), started, about_keras)
 
 
-def of_options(options, tpu, around=None):
+def of_options(options: Any, tpu: str | None, around: Any = None) -> Any:
     """Runs what the parsed options of ``tpudist run`` name; the rest is as for :func:`run`."""
     return run(
         options.module or options.script,
@@ -82,7 +97,15 @@ def of_options(options, tpu, around=None):
 
 
 @contextlib.contextmanager
-def of_era(script, argv=(), era=None, tpu=None, keras=None, also=(), left_out=()):
+def of_era(
+    script: Any,
+    argv: Sequence[str] = (),
+    era: str | None = None,
+    tpu: str | None = None,
+    keras: str | None = None,
+    also: Sequence[str] = (),
+    left_out: Sequence[str] = (),
+) -> Iterator[Any]:
     """Context manager: inside, everything is as a script of an era expects it.
 
     Args:
@@ -114,7 +137,9 @@ def of_era(script, argv=(), era=None, tpu=None, keras=None, also=(), left_out=()
         yield code, about_keras
 
 
-def _prepare(script, era, also, left_out):
+def _prepare(
+    script: Any, era: str | None, also: Sequence[str], left_out: Sequence[str]
+) -> tuple[Any, ...]:
     chosen, tree = _era(era), program.parse(script.path)
     from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
 
@@ -126,7 +151,8 @@ def _prepare(script, era, also, left_out):
     for line in found.faults:
         print("tpudist run: %s" % line, file=sys.stderr)
     print(program.describe(found.decision), file=sys.stderr)
-    chosen, in_graph, lines = found.decision.era, bool(found.decision.graph), []
+    chosen, in_graph = found.decision.era, bool(found.decision.graph)
+    lines: list[str] = []
     if chosen == "contrib":
         in_graph, lines = era_keras.needs_a_graph(found.keras_mode)
     lines += era_keras.lines(found.keras_uses)
@@ -135,12 +161,12 @@ def _prepare(script, era, also, left_out):
     return code, chosen, in_graph, lambda: lines
 
 
-def _about_keras(script):
+def _about_keras(script: Any) -> Any:
     """What is said of a script's Keras once it has failed, if nothing was said before."""
     return era_keras.lines(reading.read(script).keras_uses)
 
 
-def _check_packages(also):
+def _check_packages(also: Sequence[str]) -> None:
     for name in also:
         if packages.find(name)[0] is None:
             raise ScriptError(
@@ -150,7 +176,7 @@ def _check_packages(also):
             )
 
 
-def _era(era):
+def _era(era: str | None) -> Any:
     if era is None or surfaces.era_named(era):
         return era and surfaces.era_named(era)
     raise ScriptError(
@@ -161,7 +187,7 @@ def _era(era):
     )
 
 
-def _execute(code, module, started, about_keras):
+def _execute(code: Any, module: Any, started: Any, about_keras: Any) -> Any:
     try:
         started.import_parents()
         exec(code, module.__dict__)
@@ -180,14 +206,14 @@ def _execute(code, module, started, about_keras):
     return 0
 
 
-def _exit_code(code):
+def _exit_code(code: Any) -> int:
     if code is None or isinstance(code, int):
         return int(code or 0)
     print(code, file=sys.stderr)
     return 1
 
 
-def _users_frames(trace):
+def _users_frames(trace: Any) -> Any:
     """The traceback without the frames of the import hook."""
     while trace is not None and _is_ours(trace):
         trace = trace.tb_next
@@ -199,13 +225,13 @@ def _users_frames(trace):
     return trace
 
 
-def _is_ours(trace):
+def _is_ours(trace: Any) -> Any:
     file = trace.tb_frame.f_code.co_filename
     return os.path.dirname(file) in _OURS or file.startswith("<frozen importlib")
 
 
 @contextlib.contextmanager
-def _without_information():
+def _without_information() -> Iterator[Any]:
     """TensorFlow's runtime logs no INFO, unless the user has set what it logs."""
     name = "TF_CPP_MIN_LOG_LEVEL"  # Read when TensorFlow is imported.
     ours = name not in os.environ
@@ -218,7 +244,7 @@ def _without_information():
 
 
 @contextlib.contextmanager
-def _environment(tpu):
+def _environment(tpu: str | None) -> Iterator[Any]:
     before = os.environ.get(machine.TPU)
     if tpu is not None:
         os.environ[machine.TPU] = tpu
@@ -231,7 +257,7 @@ def _environment(tpu):
 
 
 @contextlib.contextmanager
-def _interpreter(script, argv):
+def _interpreter(script: Any, argv: Sequence[str]) -> Iterator[Any]:
     arguments, path = sys.argv, list(sys.path)
     sys.argv = [script.path] + list(argv)
     sys.path.insert(0, script.folder)
@@ -243,7 +269,7 @@ def _interpreter(script, argv):
 
 
 @contextlib.contextmanager
-def _main_module(started):
+def _main_module(started: Any) -> Iterator[Any]:
     module = _new_module("__main__", started.attributes)
     before = sys.modules["__main__"]
     sys.modules["__main__"] = module
@@ -253,7 +279,7 @@ def _main_module(started):
         sys.modules["__main__"] = before
 
 
-def load(code, path):
+def load(code: Any, path: Any) -> Any:
     """Executes a script's code as a module that can be imported by its name.
 
     Args:
@@ -271,14 +297,14 @@ def load(code, path):
     return module
 
 
-def _new_module(name, attributes):
+def _new_module(name: str, attributes: Mapping[str, Any]) -> Any:
     module = types.ModuleType(name)
     module.__dict__.update(attributes, __builtins__=builtins)
     return module
 
 
 @contextlib.contextmanager
-def _absl_flags():
+def _absl_flags() -> Iterator[Any]:
     """Forgets the flags that a script defines, so that it can run again."""
     from absl import flags
 

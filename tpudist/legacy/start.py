@@ -1,10 +1,16 @@
 """What `tpudist run` starts: a script by its path, or a module by its name (``-m``)."""
 
+from __future__ import annotations
+
 import importlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from tpudist.errors import ScriptError
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Script:
@@ -25,7 +31,7 @@ class Script:
 
     own = None
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         if os.path.isdir(path):
             raise ScriptError(
                 "%s is a folder" % path,
@@ -42,7 +48,7 @@ class Script:
         self.folder = os.path.dirname(os.path.realpath(path))
         self.attributes = {"__file__": os.path.abspath(path), "__package__": None}
 
-    def import_parents(self):
+    def import_parents(self) -> None:
         """Nothing: a script is of no package."""
 
 
@@ -59,7 +65,7 @@ class Module:
       ScriptError: there is no such module.
     """
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.folder = os.getcwd()
         sys.path.insert(0, self.folder)
         try:
@@ -77,15 +83,16 @@ class Module:
             "__cached__": spec.cached,
         }
 
-    def import_parents(self):
+    def import_parents(self) -> None:
         """Imports the packages that it is in, as Python does before it runs a module."""
         if self._package:
             importlib.import_module(self._package)
 
 
-def _spec(name):
+def _spec(name: str) -> Any:
     """The spec of what ``-m name`` executes; nothing is imported."""
-    path, spec = None, None
+    path: Any = None
+    spec: Any = None
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         spec = _find(".".join(parts[:end]), path) if end == 1 or path is not None else None
@@ -101,7 +108,7 @@ def _spec(name):
     return spec
 
 
-def _find(name, path):
+def _find(name: str, path: Any) -> Any:
     for finder in sys.meta_path:
         spec = finder.find_spec(name, path) if hasattr(finder, "find_spec") else None
         if spec is not None:
@@ -109,7 +116,7 @@ def _find(name, path):
     return None
 
 
-def _missing(seen):
+def _missing(seen: str) -> Any:
     return ScriptError(
         seen,
         "it is looked for from %s on, and executed as Python source" % os.getcwd(),
@@ -118,5 +125,5 @@ def _missing(seen):
     )
 
 
-def _is_below(path, folder):
+def _is_below(path: Any, folder: str) -> Any:
     return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))

@@ -1,28 +1,30 @@
 """TensorFlow's objects, as annotations name them; at run time there is no such module.
 
-TensorFlow tells checkers nothing of its classes, so each is ``Any``: its name says what is meant.
+No stubs describe them: each name says to a reader what is meant.
 """
 
 from typing import Any, TypeAlias
 
+import tensorflow as tf
+
 #: A tensor, symbolic or eager; its element type; an op, and a graph of ops.
-Tensor: TypeAlias = Any
-DType: TypeAlias = Any
-Operation: TypeAlias = Any
-Graph: TypeAlias = Any
+Tensor: TypeAlias = tf.Tensor
+DType: TypeAlias = tf.DType
+Operation: TypeAlias = tf.Operation
+Graph: TypeAlias = tf.Graph
 FuncGraph: TypeAlias = Any
 
-#: What a graph has on disk or on its way to a runtime: ``GraphDef``, ``NodeDef``.
+#: Messages that describe ops: ``GraphDef``, ``NodeDef``.
 GraphDef: TypeAlias = Any
 NodeDef: TypeAlias = Any
 
 #: A variable, or one part of a distributed one.
-Variable: TypeAlias = Any
+Variable: TypeAlias = tf.Variable
 
-#: A nest of tensors, as ``tf.nest`` has it; a function of ``tf.function``.
+#: A tensor, or a list, tuple or dictionary of nests; a function of ``tf.function``.
 Nest: TypeAlias = Any
 Function: TypeAlias = Any
 
-#: A strategy and the object behind it.
+#: A strategy of TensorFlow's or of ours, and the object behind it.
 Strategy: TypeAlias = Any
 Extended: TypeAlias = Any

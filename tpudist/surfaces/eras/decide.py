@@ -1,9 +1,16 @@
 """From the names in a file or a program to its era."""
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import evidence
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 Decision = collections.namedtuple("Decision", "era decisive outvoted graph")
 Decision.__doc__ = """An era and the names that told it.
@@ -18,7 +25,7 @@ Fields:
 """
 
 
-def decide(found):
+def decide(found: Any) -> Any:
     """The era that names tell.
 
     In this order: what a file states; names that one era alone has; the newest
@@ -49,13 +56,13 @@ def decide(found):
     return Decision(era, decisive, outvoted, graph)
 
 
-def _graph(found):
+def _graph(found: Any) -> list[Any]:
     """The names that need a graph, unless the program says itself when it builds one."""
     if any(each.kind == evidence.MODE for each in found):
         return []
     return [each for each in found if each.kind == evidence.GRAPH]
 
 
-def _newest(names):
+def _newest(names: Any) -> Any:
     eras = [set(each.eras) for each in names] or [set(surfaces.ERAS)]
     return max(set.intersection(*eras) or set.union(*eras), key=surfaces.ERAS.index)

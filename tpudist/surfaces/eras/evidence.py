@@ -1,12 +1,19 @@
 """The names in one file that tell an era, or that it builds a graph."""
 
+from __future__ import annotations
+
 import ast
 import collections
 import functools
 import re
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import local_names, names, walks
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
 
 #: An import of one of tpudist's drop-in namespaces: the file says its era.
 STATED = "stated"
@@ -50,7 +57,7 @@ _ABSENT = {"AttributeError", "ImportError", "ModuleNotFoundError"}
 
 
 @functools.lru_cache(maxsize=2000)
-def makes_graphs(dotted):
+def makes_graphs(dotted: str) -> bool:
     """Whether a name of ``tf.compat`` makes a graph, or chooses if there is one.
 
     Args:
@@ -60,7 +67,7 @@ def makes_graphs(dotted):
     return plain != dotted and names.is_below(plain, _MAKING)
 
 
-def collect(tree, path):
+def collect(tree: Any, path: Any) -> Any:
     """The evidence in a file.
 
     Args:
@@ -73,14 +80,14 @@ def collect(tree, path):
     return evidence_of(walks.nodes(tree), path)
 
 
-def evidence_of(nodes, path):
+def evidence_of(nodes: Any, path: Any) -> Any:
     """As `collect`, of all nodes of a file, as of `walks.nodes`."""
     uses = _Uses(nodes, path)
     uses.take()
     return sorted(uses.found, key=lambda each: each.line)
 
 
-def names_below_tensorflow(tree):
+def names_below_tensorflow(tree: Any) -> Any:
     """(dotted name below ``tf``, line) of each use of TensorFlow in a file."""
     uses = _Names(walks.nodes(tree), "")
     uses.take()
@@ -95,37 +102,38 @@ class _Uses:
       path: its path.
     """
 
-    def __init__(self, nodes, path):
+    def __init__(self, nodes: Any, path: Any) -> None:
         self._nodes, self._path = nodes, path
         self._bindings = local_names.Bindings(nodes)
-        self._guarded, self._is_guarded = set(), False
-        self.found = []
+        self._guarded: set[Any] = set()
+        self._is_guarded = False
+        self.found: list[Any] = []
 
-    def take(self):
+    def take(self) -> None:
         """Goes through the nodes."""
         for dotted, line in self._bindings.starred:
             self._name(dotted, line)
-        inner = set()  # of names that were taken as a whole
+        inner: set[Any] = set()  # of names that were taken as a whole
         for kind, method in _TAKEN.items():
             for node in self._nodes.of(kind):
                 if node not in inner:
                     self._is_guarded = node in self._guarded
                     inner.update(method(self, node) or ())
 
-    def _import(self, node):
+    def _import(self, node: Any) -> None:
         for alias in node.names:
             self._imported(alias.name, node.lineno)
 
-    def _import_from(self, node):
+    def _import_from(self, node: Any) -> None:
         for alias in () if node.level else node.names:
             self._imported(local_names.joined(node.module, alias.name), node.lineno)
 
-    def _take_attribute(self, node):
+    def _take_attribute(self, node: Any) -> Any:
         """Takes an Attribute; returns what it begins with, if it was a name of TensorFlow's."""
         whole = self._attribute(node.value, node.attr, node.lineno)
         return _chain(node.value) if whole else ()
 
-    def _call(self, node):
+    def _call(self, node: Any) -> None:
         if _asks_for_a_name(node):
             text = walks.text(node.args[1]) or ""
             self._is_guarded = self._is_guarded or not self._must_be_there(node, text)
@@ -133,7 +141,7 @@ class _Uses:
         elif _is_get(node):
             self._member(node.func.value, walks.text(node.args[0]) or "", node.lineno)
 
-    def _must_be_there(self, call, name):
+    def _must_be_there(self, call: Any, name: str) -> bool:
         """Whether a call fails without a name, which is one of TensorFlow 1 alone."""
         owner = None if len(call.args) > 2 else self._bindings.dotted(call.args[0])
         if owner is None or walks.last_word(call.func) != "getattr":
@@ -141,27 +149,27 @@ class _Uses:
         dotted = local_names.joined(owner, name)
         return names.is_first_generation(dotted) and not dotted.startswith("contrib")
 
-    def _subscript(self, node):
+    def _subscript(self, node: Any) -> None:
         self._member(node.value, walks.text(walks.index_of(node)) or "", node.lineno)
 
-    def _member(self, members, name, line):
+    def _member(self, members: Any, name: str, line: int) -> None:
         """Notes ``tf.__dict__["name"]`` and ``vars(tf)["name"]`` of names of TensorFlow 1."""
         owner = walks.owner_of_members(members) if name else None
         dotted = self._bindings.dotted(owner) if owner is not None else None
         if dotted is not None and names.is_first_generation(local_names.joined(dotted, name)):
             self._name(local_names.joined(dotted, name), line)
 
-    def _condition(self, node):
+    def _condition(self, node: Any) -> None:
         asked = walks.nodes(getattr(node, "test", node))
         if any(_asks_what_there_is(each) for each in asked):
             self._guarded.update(walks.nodes(node))
 
-    def _try(self, node):
+    def _try(self, node: Any) -> None:
         caught = {walks.last_word(each) for handler in node.handlers for each in _types(handler)}
         if caught & _ABSENT:
             self._guarded.update(walks.nodes(node))
 
-    def _imported(self, full, line):
+    def _imported(self, full: str, line: int) -> None:
         first, _, rest = full.partition(".")
         if first == "tpudist" and rest.partition(".")[0] in surfaces.ERAS:
             era = rest.partition(".")[0]
@@ -169,7 +177,7 @@ class _Uses:
         elif first == "tensorflow":
             self._name(rest, line)
 
-    def _attribute(self, owner, name, line):
+    def _attribute(self, owner: Any, name: str, line: int) -> bool:
         """Notes ``owner.name``; whether that was a name of TensorFlow's."""
         start = self._bindings.dotted(owner)
         if start is not None:
@@ -185,7 +193,7 @@ class _Uses:
             self._add("." + name, ("contrib",), line, GRAPH)
         return False
 
-    def _name(self, dotted, line):
+    def _name(self, dotted: str, line: int) -> None:
         eras, plain = names.eras_of_name(dotted), names.without_compat(dotted)
         if eras:
             first = names.is_first_generation(dotted) and not dotted.startswith("contrib")
@@ -197,21 +205,21 @@ class _Uses:
         elif plain != dotted and (plain in _GRAPH_ONLY or self._is_session(plain)):
             self._add("tf." + dotted, ("contrib",), line, GRAPH)
 
-    def _is_session(self, plain):
+    def _is_session(self, plain: str) -> bool:
         return plain in _SESSIONS and self._bindings.tensorflow.get("tf") == "compat.v1"
 
-    def _add(self, name, eras, line, kind):
+    def _add(self, name: str, eras: Any, line: int, kind: Any) -> None:
         self.found.append(Evidence(name, eras, self._path, line, kind, self._is_guarded))
 
 
 class _Names(_Uses):
     """Collects all names of TensorFlow's, whatever they tell."""
 
-    def __init__(self, nodes, path):
+    def __init__(self, nodes: Any, path: Any) -> None:
         super().__init__(nodes, path)
-        self.names = []
+        self.names: list[Any] = []
 
-    def _name(self, dotted, line):
+    def _name(self, dotted: str, line: int) -> None:
         self.names.append((names.without_compat(dotted), line))
 
 
@@ -224,14 +232,14 @@ _TAKEN = {
 }  # fmt: skip
 
 
-def _chain(node):
+def _chain(node: Any) -> Iterator[Any]:
     """Yields the Attributes that ``a.b.c`` begins with."""
     while isinstance(node, ast.Attribute):
         yield node
         node = node.value
 
 
-def _asks_for_a_name(call):
+def _asks_for_a_name(call: Any) -> Any:
     return (
         walks.last_word(call.func) in ("hasattr", "getattr")
         and len(call.args) > 1
@@ -239,22 +247,22 @@ def _asks_for_a_name(call):
     )
 
 
-def _is_get(call):
+def _is_get(call: Any) -> bool:
     """Whether a call is ``members.get(name)``; ``get(name)`` has no members."""
     is_method = type(call.func) is ast.Attribute and call.func.attr == "get"
     return is_method and len(call.args) == 1
 
 
-def _asks_what_there_is(node):
+def _asks_what_there_is(node: Any) -> Any:
     if type(node) is ast.Call:
         return walks.last_word(node.func) in ("hasattr", "getattr")
     return type(node) in (ast.Name, ast.Attribute) and _is_version(walks.last_word(node))
 
 
 @functools.lru_cache(maxsize=2000)
-def _is_version(word):
+def _is_version(word: str) -> bool:
     return bool(_VERSION.search(word))
 
 
-def _types(handler):
+def _types(handler: Any) -> Any:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

@@ -5,13 +5,21 @@ generators, weights of samples. Where TensorFlow 2 is installed it takes all of 
 a graph; a program that names nothing of graphs does not need one.
 """
 
+from __future__ import annotations
+
 import ast
 import collections
+import itertools
 import os
 import re
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import evidence
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 Mode = collections.namedtuple("Mode", "refused graph")
 Mode.__doc__ = """What tells in which mode a program of contrib's era can train.
@@ -37,7 +45,7 @@ _CONTRIB = ("contrib.cluster_resolver", "contrib.distribute", "contrib.tpu.initi
 _STRATEGY = re.compile("(TPU|Mirrored|OneDevice)StrategyV?[12]?$")
 
 
-def of_file(tree, path):
+def of_file(tree: Any, path: Any) -> tuple[Any, ...]:
     """(what Keras refuses in a graph, names that need one, strategies) of a file: three lists.
 
     Args:
@@ -65,17 +73,18 @@ def of_file(tree, path):
     return refused, graph, strategies
 
 
-def first(found):
+def first(found: Any) -> Any:
     """The `Mode` of a program.
 
     Args:
       found: what `of_file` returned of each of its files.
     """
-    refused, graph, strategies = (sum(each, []) for each in list(zip(*found)) or [[]] * 3)
+    columns: Any = list(zip(*found)) or [[]] * 3
+    refused, graph, strategies = (list(itertools.chain(*each)) for each in columns)
     return Mode(next(iter(refused if strategies else ()), None), next(iter(graph), None))
 
 
-def _needs_a_graph(name):
+def _needs_a_graph(name: str) -> Any:
     if name.startswith("contrib."):
         return not name.startswith(_CONTRIB)
     parts = name.split(".")

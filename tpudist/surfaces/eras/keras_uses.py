@@ -1,11 +1,18 @@
 """Where a program uses Keras, TensorFlow's or a package of its own."""
 
+from __future__ import annotations
+
 import ast
 import collections
 import os
+from typing import TYPE_CHECKING
 
 from tpudist.surfaces import keras_modules
 from tpudist.surfaces.eras import evidence
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 Uses = collections.namedtuple("Uses", "tensorflows own")
 Uses.__doc__ = """Where a program first names Keras, as "train.py:3"; None where it does not.
@@ -16,7 +23,7 @@ Fields:
 """
 
 
-def of_file(tree, path, folder):
+def of_file(tree: Any, path: Any, folder: str) -> Any:
     """The `Uses` of a file of a program.
 
     Args:
@@ -30,16 +37,17 @@ def of_file(tree, path, folder):
     return Uses(*["%s:%d" % (place, min(lines)) if lines else None for lines in every])
 
 
-def first(found):
+def first(found: Any) -> Any:
     """The `Uses` of a program.
 
     Args:
       found: those of its files.
     """
-    return Uses(*[next(filter(None, every), None) for every in list(zip(*found)) or [[]] * 2])
+    columns: Any = list(zip(*found)) or [[]] * 2
+    return Uses(*[next(filter(None, every), None) for every in columns])
 
 
-def _of_tensorflow(tree):
+def _of_tensorflow(tree: Any) -> list[Any]:
     return [
         line
         for dotted, line in evidence.names_below_tensorflow(tree)
@@ -47,7 +55,7 @@ def _of_tensorflow(tree):
     ]
 
 
-def _own(tree):
+def _own(tree: Any) -> list[Any]:
     tried = {
         id(inner)
         for node in ast.walk(tree)
@@ -56,13 +64,13 @@ def _own(tree):
         for inner in ast.walk(statement)
     }
     return [
-        node.lineno
+        node.lineno  # type: ignore[attr-defined]
         for node in ast.walk(tree)
         if id(node) not in tried and any(name.split(".")[0] == "keras" for name in _imported(node))
     ]
 
 
-def _imported(node):
+def _imported(node: Any) -> Any:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []

@@ -1,10 +1,17 @@
 """Which local names of a file are modules or names of TensorFlow, and which are strategies."""
 
+from __future__ import annotations
+
 import ast
 import re
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import walks
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: What makes a strategy: a class, or ``get_strategy`` and its kin.
 _STRATEGY = re.compile("Strategy(V[12])?$|get_(distribution_)?strategy$")
@@ -24,10 +31,10 @@ class Bindings:
       starred: (dotted name, line) of those of ``from tensorflow import *``.
     """
 
-    def __init__(self, nodes):
-        self.tensorflow = {}
-        self.strategies = set()
-        self.starred = []
+    def __init__(self, nodes: Any) -> None:
+        self.tensorflow: dict[str, Any] = {}
+        self.strategies: set[str] = set()
+        self.starred: list[Any] = []
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
             (self._import if type(node) is ast.Import else self._import_from)(node)
         others = [node for node in nodes.of(ast.Assign) if type(node.value) in _NAMING]
@@ -37,7 +44,7 @@ class Bindings:
         if "*" in self.tensorflow:
             self._star(nodes, self.tensorflow.pop("*"))
 
-    def _star(self, nodes, full):
+    def _star(self, nodes: Any, full: str) -> None:
         """Takes names that nothing in the file binds for those of ``from tensorflow import *``."""
         loaded = nodes.of(ast.Name)
         bound = {node.id for node in loaded if not isinstance(node.ctx, ast.Load)}
@@ -48,7 +55,7 @@ class Bindings:
                 self.starred.append((start + node.id, node.lineno))
         self.tensorflow.update((dotted.rpartition(".")[2], dotted) for dotted, _ in self.starred)
 
-    def _import(self, node):
+    def _import(self, node: Any) -> None:
         for alias in node.names:
             below = _below_tensorflow(alias.name)
             if below is not None and alias.asname:
@@ -56,13 +63,13 @@ class Bindings:
             elif alias.name.partition(".")[0] == "tensorflow":
                 self.tensorflow["tensorflow"] = ""
 
-    def _import_from(self, node):
+    def _import_from(self, node: Any) -> None:
         for alias in node.names:
             below = None if node.level else _below_tensorflow(joined(node.module, alias.name))
             if below is not None:
                 self.tensorflow[alias.asname or alias.name] = below
 
-    def _assign(self, node):
+    def _assign(self, node: Any) -> None:
         if isinstance(node.value, ast.Call) and _STRATEGY.search(walks.last_word(node.value.func)):
             self.strategies.update(walks.last_word(target) for target in node.targets)
         for target in node.targets:
@@ -71,22 +78,23 @@ class Bindings:
             elif isinstance(target, ast.Attribute):
                 self._stands_for("." + target.attr, node.value)
 
-    def _default(self, node):
+    def _default(self, node: Any) -> None:
         given = node.args
         ordered = getattr(given, "posonlyargs", []) + given.args  # Python 3.7 has none of these
         pairs = list(zip(reversed(ordered), reversed(given.defaults)))
         for argument, value in pairs + list(zip(given.kwonlyargs, given.kw_defaults)):
             self._stands_for(argument.arg, value)  # of a keyword without default: None
 
-    def _stands_for(self, name, value):
+    def _stands_for(self, name: str, value: Any) -> None:
         """Notes that a name, or an attribute after a ".", is what a value is: a module."""
         module = self.dotted(value)
         if module in surfaces.contrib_modules() or module in surfaces.first_modules():
             self.tensorflow.setdefault(name, module)
 
-    def dotted(self, node):
+    def dotted(self, node: Any) -> Any:
         """The dotted name below ``tf`` of ``a.b.c``, None if no part of it is TensorFlow's."""
-        words, held = [], None
+        words: list[str] = []
+        held = None
         while isinstance(node, ast.Attribute):
             if "." + node.attr in self.tensorflow:
                 held = joined(self.tensorflow["." + node.attr], *words[::-1])
@@ -97,7 +105,7 @@ class Bindings:
         return joined(self.tensorflow[node.id], *words[::-1])
 
 
-def _below_tensorflow(full):
+def _below_tensorflow(full: str) -> Any:
     """The dotted name below ``tf`` that a full name means, or None."""
     parts = full.split(".")
     if parts[0] == "tensorflow":
@@ -107,10 +115,10 @@ def _below_tensorflow(full):
     return None
 
 
-def _place(node):
+def _place(node: Any) -> tuple[Any, ...]:
     return node.lineno, node.col_offset
 
 
-def joined(*parts):
+def joined(*parts: Any) -> Any:
     """Dotted names, one below the other; those that are "" or None are passed over."""
     return ".".join(part for part in parts if part)

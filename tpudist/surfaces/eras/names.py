@@ -1,9 +1,16 @@
 """Which eras a name of the table tells."""
 
+from __future__ import annotations
+
 import functools
 import re
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 _STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
 _COMPAT = re.compile(r"^(google(\.|$))?(compat\.v[12](\.|$))*")
@@ -23,7 +30,7 @@ _BESIDE = {
 
 
 @functools.lru_cache(maxsize=2000)
-def eras_of_name(dotted):
+def eras_of_name(dotted: str) -> Any:
     """The eras that a dotted name below ``tf`` tells.
 
     Args:
@@ -39,19 +46,19 @@ def eras_of_name(dotted):
 
 
 @functools.lru_cache(maxsize=2000)
-def is_first_generation(dotted):
+def is_first_generation(dotted: str) -> bool:
     """Whether a dotted name below ``tf`` is one that only TensorFlow 1 has."""
     return is_below(dotted, surfaces.FIRST_GENERATION)
 
 
 @functools.lru_cache(maxsize=2000)
-def is_second_generation(dotted):
+def is_second_generation(dotted: str) -> bool:
     """Whether a dotted name below ``tf`` is one that only TensorFlow 2 has."""
     return is_below(dotted, surfaces.SECOND_GENERATION)
 
 
 @functools.lru_cache(maxsize=2000)
-def eras_of_member(name, receiver):
+def eras_of_member(name: str, receiver: Any) -> Any:
     """The eras that an attribute of some object tells.
 
     A name that an era's releases had only carried on from another one, and that
@@ -71,7 +78,7 @@ def eras_of_member(name, receiver):
     return _eras_that_named(name, receiver)
 
 
-def is_of_a_strategy(name, receiver):
+def is_of_a_strategy(name: str, receiver: Any) -> bool:
     """Whether an attribute is a strategy's own, by its name and what it is taken from.
 
     Args:
@@ -81,7 +88,7 @@ def is_of_a_strategy(name, receiver):
 
 
 @functools.lru_cache(maxsize=2000)
-def _eras_that_named(name, receiver):
+def _eras_that_named(name: str, receiver: Any) -> Any:
     """The eras whose page, or whose code, has a member that strategies alone have."""
     if receiver == "extended":
         return ()
@@ -93,17 +100,17 @@ def _eras_that_named(name, receiver):
     return eras if tells and len(eras) < len(surfaces.ERAS) else ()
 
 
-def is_called_like_a_strategy(receiver):
+def is_called_like_a_strategy(receiver: Any) -> bool:
     """Whether the last word of an expression is one that strategies are called."""
     return receiver != "extended" and bool(_STRATEGY.search(receiver))
 
 
-def without_compat(dotted):
+def without_compat(dotted: str) -> Any:
     """`dotted` without a leading ``compat.v1`` or ``compat.v2``, or Google's own ``google``."""
     return _COMPAT.sub("", dotted)
 
 
-def is_below(dotted, names):
+def is_below(dotted: str, names: Any) -> bool:
     """Whether a dotted name, or one above it, is among `names`."""
     parts = dotted.split(".")
     return any(".".join(parts[:end]) in names for end in range(1, len(parts) + 1))

@@ -4,6 +4,8 @@ Code of the eras came as packages that are installed (tensor2tensor, mesh_tensor
 they name what their TensorFlow had, as the program does, and have to get it from one place.
 """
 
+from __future__ import annotations
+
 import ast
 import importlib.util
 import os
@@ -11,9 +13,14 @@ import re
 import sys
 import sysconfig
 import warnings
+from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.surfaces.eras import decide, evidence
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: TensorFlow, and what is made for the release at hand and comes with it.
 _TENSORFLOWS = frozenset(
@@ -41,7 +48,7 @@ TOLD = (evidence.STATED, evidence.SURFACE, evidence.FIRST_GENERATION)
 OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
 
 
-def place(name, path):
+def place(name: str, path: Any) -> Any:
     """Where a module stands that is none of the files beside the script.
 
     Args:
@@ -62,7 +69,7 @@ def place(name, path):
     return NOBODYS if path.startswith(_STANDARD) else OUTSIDE
 
 
-def top(name, path):
+def top(name: str, path: Any) -> Any:
     """The folder of the topmost package of a module, or the module's file if it is of none."""
     stem = os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path
     for _ in range(name.count(".")):
@@ -70,7 +77,7 @@ def top(name, path):
     return stem
 
 
-def find(name):
+def find(name: str) -> tuple[Any, ...]:
     """(the file or folder of an importable top package, its place), or (None, NOBODYS)."""
     try:
         spec = importlib.util.find_spec(name)
@@ -86,7 +93,7 @@ def find(name):
     return folders[0], place(name, os.path.join(folders[0], "__init__.py"))
 
 
-def of_era(found, era, has_estimator):
+def of_era(found: Any, era: str | None, has_estimator: bool) -> Any:
     """The names for which a package is taken for a part of a program.
 
     It has to name what the installed TensorFlow has not, or TPUs, which are tpudist's; and
@@ -113,7 +120,7 @@ def of_era(found, era, has_estimator):
     return gone + [each for each in found if each.kind in TOLD and _TPU.search(each.name)]
 
 
-def names_of(place_):
+def names_of(place_: Any) -> Any:
     """The evidence in the files of a package, its tests left out; what cannot be read too.
 
     Args:
@@ -134,7 +141,7 @@ def names_of(place_):
     return found
 
 
-def _files(place_):
+def _files(place_: Any) -> Any:
     if os.path.isfile(place_):
         return [place_]
     found = []
@@ -145,7 +152,7 @@ def _files(place_):
     return found
 
 
-def _has_records(place_):
+def _has_records(place_: Any) -> bool:
     """Whether a package stands beside pip's record of what it installed there."""
     folder = os.path.dirname(place_)
     if folder not in sys.path:

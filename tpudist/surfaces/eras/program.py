@@ -1,15 +1,21 @@
 """Which era was a script written for? Read from its source, never run."""
 
+from __future__ import annotations
+
 import ast
 import os
 import warnings
+from typing import TYPE_CHECKING
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError
 from tpudist.surfaces.eras import decide, evidence, packages
 
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
 
-def detect(script):
+
+def detect(script: Any) -> Any:
     """Finds the era of a script.
 
     Args:
@@ -27,7 +33,13 @@ def detect(script):
     )
 
 
-def files(script, faults=None, start=None, also=(), left_out=()):
+def files(
+    script: Any,
+    faults: Any = None,
+    start: str | None = None,
+    also: Sequence[str] = (),
+    left_out: Sequence[str] = (),
+) -> Any:
     """A list of (path, syntax tree): the script, and the user's modules that it imports.
 
     Args:
@@ -53,14 +65,21 @@ class Walk:
       installed: {top package: its folder or file} of those that are installed and imported.
     """
 
-    def __init__(self, script, start=None, also=(), left_out=()):
+    def __init__(
+        self,
+        script: Any,
+        start: str | None = None,
+        also: Sequence[str] = (),
+        left_out: Sequence[str] = (),
+    ) -> None:
         self._script = os.path.realpath(script)
         self._folder = own_folder(self._script, start)
         self._places = _places(self._script) + ([self._folder] if start else [])
-        self._also, self._left_out, self._bases = also, left_out, {}
-        self.installed = {}
+        self._also, self._left_out = also, left_out
+        self._bases: dict[str, Any] = {}
+        self.installed: dict[str, Any] = {}
 
-    def read(self, faults):
+    def read(self, faults: Any) -> Iterator[Any]:
         """Yields (path, tree); what cannot be read goes to `faults`."""
         trees = {self._script: parse(self._script)}
         todo = [(self._script, self._folder)]
@@ -76,7 +95,7 @@ class Walk:
             except Exception as error:  # the program may never import it
                 faults.append((path, error))
 
-    def _imported(self, tree, path, folder):
+    def _imported(self, tree: Any, path: Any, folder: str) -> Iterator[Any]:
         """(path, the folder that its package is in) of files that import statements may load."""
         for level, dotted in _imports(tree):
             if not level and is_named(dotted, self._left_out):
@@ -91,7 +110,7 @@ class Walk:
                 for found in _module_files(base, dotted, below):
                     yield found, below
 
-    def _elsewhere(self, top):
+    def _elsewhere(self, top: str) -> Any:
         """[(folder, folder)] that a package of the user's is in, which stands elsewhere."""
         if top not in self._bases:
             found, where = packages.find(top) if top else (None, None)
@@ -103,7 +122,7 @@ class Walk:
         return self._bases[top]
 
 
-def is_named(dotted, packages_):
+def is_named(dotted: str, packages_: Any) -> bool:
     """Whether a module is one of some packages, or below one of them.
 
     Args:
@@ -113,7 +132,7 @@ def is_named(dotted, packages_):
     return any((dotted + ".").startswith(each + ".") for each in packages_)
 
 
-def own_folder(script, start=None):
+def own_folder(script: Any, start: str | None = None) -> Any:
     """The folder of the user's files.
 
     The script's, or that of the package it is a part of, or the first of PYTHONPATH's that
@@ -129,7 +148,7 @@ def own_folder(script, start=None):
     return above[-1] if above else _package(script)
 
 
-def _package(script):
+def _package(script: Any) -> Any:
     """The script's folder, or that of the topmost package it is a part of."""
     folder = os.path.dirname(os.path.realpath(script))
     while all(
@@ -140,7 +159,7 @@ def _package(script):
     return folder
 
 
-def _above(script):
+def _above(script: Any) -> Any:
     """The folders of PYTHONPATH that a script stands below, the nearest first."""
     script = os.path.realpath(script)
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -149,7 +168,7 @@ def _above(script):
     return sorted(above - {os.path.realpath(os.sep)}, key=len, reverse=True)
 
 
-def _places(script):
+def _places(script: Any) -> Any:
     """Where Python looks for a module of the user's."""
     folder, package = os.path.dirname(script), _package(script)
     in_package = os.path.exists(os.path.join(package, "__init__.py"))
@@ -157,7 +176,7 @@ def _places(script):
     return list(dict.fromkeys(places))
 
 
-def describe(decision):
+def describe(decision: Any) -> Any:
     """One line that says the era and which names decided it."""
     if not decision.decisive:
         return "era: %s, the newest: no name tells one (--era %s)" % (
@@ -173,7 +192,7 @@ def describe(decision):
     return line
 
 
-def parse(path):
+def parse(path: Any) -> Any:
     """The syntax tree of a Python 3 file.
 
     Raises:
@@ -197,9 +216,9 @@ def parse(path):
         ) from error
 
 
-def some(names, most=2):
+def some(names: Any, most: int = 2) -> Any:
     """ "tf.Session at train.py:3, ..., and 2 more" of a list of Evidence."""
-    shown = []
+    shown: list[Any] = []
     for each in names:
         if each.name not in [other.name for other in shown]:
             shown.append(each)
@@ -210,7 +229,7 @@ def some(names, most=2):
     return text + (", and %d more" % rest if rest > 0 else "")
 
 
-def _imports(tree):
+def _imports(tree: Any) -> Iterator[Any]:
     """(level, dotted name) of what the import statements of a file may load."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -222,7 +241,7 @@ def _imports(tree):
                 yield node.level, (module + "." + name.name).strip(".")
 
 
-def _module_files(base, dotted, folder):
+def _module_files(base: str, dotted: str, folder: str) -> Iterator[Any]:
     parts = [part for part in dotted.split(".") if part]
     for end in range(len(parts) + 1):
         stem = os.path.join(base, *parts[:end])

@@ -1,9 +1,16 @@
 """A program is read once, for whatever is to be known of it before it runs."""
 
+from __future__ import annotations
+
 import collections
 import os
+from typing import TYPE_CHECKING
 
 from tpudist.surfaces.eras import decide, evidence, keras_modes, keras_uses, packages, program
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
 
 Reading = collections.namedtuple("Reading", "decision keras_mode keras_uses faults")
 Reading.__doc__ = """What the files of a program tell.
@@ -16,7 +23,9 @@ Fields:
 """
 
 
-def read(script, start=None, also=(), left_out=()):
+def read(
+    script: Any, start: str | None = None, also: Sequence[str] = (), left_out: Sequence[str] = ()
+) -> Any:
     """Reads a script and the user's modules that it imports. Nothing is run, no error is raised.
 
     If none of them tells an era, the installed packages that they import do.
@@ -27,7 +36,8 @@ def read(script, start=None, also=(), left_out=()):
     Returns:
       A `Reading`; what cannot be read is among its faults, and the rest decides.
     """
-    found, modes, uses, faults = [], [], [], []
+    found, modes, uses = [], [], []
+    faults: list[Any] = []
     folder = os.path.dirname(os.path.realpath(script))
     walk = program.Walk(script, start, also, left_out)
     try:
@@ -54,7 +64,7 @@ def read(script, start=None, also=(), left_out=()):
     return Reading(decision, keras_modes.first(modes), keras_uses.first(uses), lines)
 
 
-def _line(path, error):
+def _line(path: Any, error: BaseException) -> str:
     words = getattr(error, "seen", None) or "%s: %s" % (type(error).__name__, error)
     words = " ".join(words.split())
     return "%sthe era is found without it" % (
