@@ -93,7 +93,9 @@ def test_the_data_of_many_replicas_is_all_there(surface, mode):
     mode.close()
 
 
-@pytest.mark.skipif(not versions.ITERATORS_END_SLOWLY, reason="iterators end at once until 2.4")
+@pytest.mark.skipif(
+    not versions.ITERATORS_ARE_ARGUMENTS, reason="TensorFlow's own iterators until 2.1"
+)
 @pytest.mark.parametrize("make, expected", [("dataset", 1), ("from_function", 4)])
 def test_a_pipeline_has_one_iterator(surface, mode, make, expected):
     """Each of the four hosts has a pipeline of its own only if a function makes it."""

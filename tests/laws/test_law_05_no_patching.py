@@ -64,17 +64,8 @@ OBJECTS = {
         "_cloned_datasets",
     ): "the native constructor makes a pipeline of "
     "pieces; ours are cut from the batches of the user's own",
-    (
-        "virtual/input/global_batches.py",
-        "_iterators",
-    ): "the iterator over global batches itself, in place of one that gives each replica its piece",
     ("virtual/input/iterators.py", "__class__"): "as in inputs.py",
-    (
-        "virtual/input/iterators.py",
-        "_options",
-    ): "one iterator a host: the options that the native class gives each of its N iterators",
-    ("virtual/input/iterators.py", "_iterator"): "likewise, the iterator itself",
-    ("virtual/input/iterators.py", "_iterators"): "likewise, those of all hosts",
+    ("virtual/input/iterators.py", "_iterators"): "one iterator a host, in place of the native ones",
     ("tfcompat/stored_parts.py", "_values"): "our variable gets a copy per replica when they may "
     "differ",
     ("tfcompat/stored_parts.py", "_index"): "likewise on 1.13",

@@ -13,7 +13,7 @@ from tpudist.v2_2.strategy import TPUStrategy
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        not versions.ITERATORS_END_SLOWLY, reason="until 2.4 TensorFlow's own iterators are used"
+        not versions.ITERATORS_ARE_ARGUMENTS, reason="TensorFlow's own iterators until 2.1"
     ),
 ]
 

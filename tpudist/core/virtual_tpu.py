@@ -106,7 +106,7 @@ class VirtualBackend(Backend):
         return super().distribute_dataset(dataset, options)
 
     def _for_sessions(self) -> Any:
-        return functions.in_session_graph() and not versions.ITERATORS_END_SLOWLY
+        return functions.in_session_graph() and not versions.ITERATORS_ARE_ARGUMENTS
 
     def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """See the base class."""

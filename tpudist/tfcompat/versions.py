@@ -196,6 +196,22 @@ HAS_DATASETS_FROM_FUNCTION = _since("1.15")
 #: a graph (2.0; seen as an OutOfRangeError, without the last batch).
 GRAPHS_NEED_EVEN_BATCHES = TF2 and not _since("2.1")
 
+#: Iterators of distributed datasets are owned by Python, and arguments of functions (2.2).
+ITERATORS_ARE_ARGUMENTS = _since("2.2")
+
+#: ``tf.data`` iterators have a method ``get_next_as_optional`` (2.3).
+ITERATORS_GIVE_OPTIONALS = _since("2.3")
+
+#: ``experimental_distribute_datasets_from_function`` calls its function at once (2.3); before,
+#: for each iterator.
+DATASET_FUNCTIONS_ARE_CALLED_ONCE = _since("2.3")
+
+#: A distributed dataset, not its iterator, finds out whether batches may be partial (2.4).
+DATASETS_KNOW_PARTIAL_BATCHES = _since("2.4")
+
+#: Distributed datasets are composite tensors, arguments of functions (2.5).
+DATASETS_ARE_ARGUMENTS = _since("2.5")
+
 #: Destroying a ``tf.data`` iterator waits for the thread that tunes it, up to a
 #: minute (2.5; see :mod:`tpudist.virtual.input.iterators`).
 ITERATORS_END_SLOWLY = _since("2.5")

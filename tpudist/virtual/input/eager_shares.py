@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 from tensorflow.python.distribute import input_lib
 
-from tpudist.tfcompat import nests
+from tpudist.tfcompat import distributed, nests
 from tpudist.virtual.input import packed_values
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _per_replica(strategy: Any, spec: Any, shares: list[Any]) -> Any:
     if packed_values.are_worth_it(strategy.extended) and all(map(_have_one_shape, columns)):
         wholes = [packed_values.divide(strategy.extended, tf.concat(c, 0)) for c in columns]
         return nests.pack_sequence_as(spec, wholes)
-    return input_lib._create_per_replica(shares, strategy)
+    return distributed.regroup(strategy.extended, shares)
 
 
 def _have_one_shape(parts: tuple[Any, ...]) -> bool:

@@ -32,7 +32,6 @@ def distribute(extended, dataset):
         input_workers=input_lib.InputWorkers([(extended._host, (extended._host,) * count)]),
         strategy=extended._container_strategy(),
         num_replicas_in_sync=count,
-        options=iterators.as_it_is(),
     )
     with tf.device(extended._host):
         made._cloned_datasets = [dataset.prefetch(1)]
@@ -134,6 +133,9 @@ class DistributedIteratorSpec(
 class DistributedIterator(_takes_global_batches(input_lib.DistributedIterator)):
     """Takes the rows of every replica."""
 
+    def __init__(self, dataset, of_hosts):
+        iterators.fill(self, dataset, of_hosts)
+
     @property
     def _type_spec(self):
         return iterators.become(DistributedIteratorSpec, super()._type_spec)
@@ -162,15 +164,11 @@ class _DatasetSpec(input_lib.DistributedDatasetSpec):
         return made
 
 
-def _one_iterator(iterator):
-    iterator._iterators = [host._iterator for host in iterator._iterators]
-    return iterators.become(DistributedIterator, iterator)
-
-
 DistributedDataset = iterators.dataset_class(
     input_lib.DistributedDataset,
     _DatasetSpec,
-    _one_iterator,
+    "_cloned_datasets",
+    DistributedIterator,
     lambda dataset: SessionIterator(dataset),
 )
 

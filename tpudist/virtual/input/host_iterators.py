@@ -1,5 +1,7 @@
 """One iterator per host, from which the replicas of the host take in turn."""
 
+import functools
+
 import tensorflow as tf
 
 from tpudist.errors import ContextError
@@ -83,7 +85,17 @@ class Shares:
 
     def get_next_as_optional(self):
         """The next share of each replica, as a list of optionals."""
-        return take(self.iterator.get_next_as_optional, self.count)
+        ask = functools.partial(tf.data.experimental.get_next_as_optional, self.iterator)
+        if versions.ITERATORS_GIVE_OPTIONALS:
+            ask = self.iterator.get_next_as_optional
+        return take(ask, self.count)
+
+    def restart(self):
+        """Starts an iterator that was made in eager mode again, also for functions that have it."""
+        tf.raw_ops.MakeIterator(
+            dataset=self.iterator._dataset._variant_tensor,
+            iterator=self.iterator._iterator_resource,
+        )
 
     def until_the_end(self):
         """The next share of each replica until the data ends, and the error that tells its end."""

@@ -11,8 +11,11 @@ if versions.HAS_INPUT_LIB:
     from tensorflow.python.data.ops import multi_device_iterator_ops
     from tensorflow.python.distribute import input_lib, numpy_dataset
 
-if versions.ITERATORS_END_SLOWLY:
-    from tpudist.virtual.input import global_batches, iterators
+if versions.ITERATORS_ARE_ARGUMENTS:
+    from tpudist.virtual.input import iterators
+
+if versions.LOOPS_ASK_THE_ITERATOR:
+    from tpudist.virtual.input import global_batches
 
 #: Whether TensorFlow's distributed datasets lack the ``element_spec`` of per-replica
 #: values: from 1.15 to 2.1 they have that of one replica's values, or none.
@@ -77,7 +80,7 @@ def distribute(make, extended, dataset, *options):
 
 def distributed(extended, dataset):
     """The distributed dataset to use instead of TensorFlow's `dataset`."""
-    if versions.ITERATORS_END_SLOWLY:
+    if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.distributed(dataset)
     if _LACKS_SPEC:
         if isinstance(dataset, input_lib.DistributedDatasetsFromFunction):
@@ -99,7 +102,7 @@ def check_fetched(dataset, *options):
     """
     if not versions.HAS_INPUT_OPTIONS or not _fetches_ahead(*options):
         return
-    for path, spec in nests.flatten_with_paths(_of_one_replica(dataset.element_spec)):
+    for path, spec in nests.flatten_with_paths(iterators.of_one_replica(dataset.element_spec)):
         if isinstance(spec, (tf.SparseTensorSpec, tf.RaggedTensorSpec)):
             raise ArgumentError(
                 "Found tensor %s with spec %s in a distributed dataset" % (path, spec),
@@ -114,12 +117,6 @@ def _fetches_ahead(options=None):
     return options is None or getattr(options, _FETCHES_AHEAD)
 
 
-def _of_one_replica(spec):
-    return nests.map_structure(
-        lambda leaf: leaf._value_specs[0] if isinstance(leaf, values.PerReplicaSpec) else leaf, spec
-    )
-
-
 def element_spec(extended, spec):
     """The spec of per-replica values; `spec` describes one replica's values."""
     count = extended._num_replicas_in_sync
@@ -132,16 +129,17 @@ def element_spec(extended, spec):
 
 def make_dataset_iterator(make, extended, dataset):
     """The iterator to use instead of the one that ``make(dataset)`` makes."""
-    if versions.ITERATORS_END_SLOWLY:
+    if versions.ITERATORS_ARE_ARGUMENTS:
+        options = [None] if versions.HAS_INPUT_OPTIONS else []
         return extended._experimental_distribute_dataset(
-            dataset, None
+            dataset, *options
         ).make_initializable_iterator()
     return make(dataset)
 
 
 def make_input_fn_iterator(make, input_fn):
     """The iterator to use instead of the one that ``make(input_fn)`` makes."""
-    if versions.ITERATORS_END_SLOWLY:
+    if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.from_input_fn(make, input_fn)
     made = make(input_fn)
     if versions.HAS_INPUT_LIB and not tf.executing_eagerly():

@@ -1,12 +1,17 @@
 """Distributed datasets with one iterator per host.
 
 TensorFlow makes one ``tf.data`` iterator per host and one more per replica,
-which copies the replica's share to its device. From 2.5 on each of them has a
-thread that tunes it, and destroying an iterator waits for its thread. The
-thread sleeps for up to a minute, and may sleep through its cancellation:
-``CancellationManager::StartCancel`` wakes it before it sets the cancelled flag.
-Destroying the iterators of 32 replicas took minutes, in ``Session.close()`` or
-at the end of a loop.
+which copies the replica's share to its device, from 2.2 on.
+
+Until 2.4 a replica's iterator blocks a thread of the pool until its share is
+there, and making that needs a thread too: a function that reads a dataset with
+as many replicas as threads (the CPUs) may wait for ever.
+
+From 2.5 on each iterator has a thread that tunes it, and destroying an iterator
+waits for its thread. The thread sleeps for up to a minute, and may sleep through
+its cancellation: ``CancellationManager::StartCancel`` wakes it before it sets the
+cancelled flag. Destroying the iterators of 32 replicas took minutes, in
+``Session.close()`` or at the end of a loop.
 
 Here all replicas live on one device, and take their shares from the iterator
 of their host in turn. TensorFlow's classes still make the shares (rebatched,
@@ -14,12 +19,11 @@ sharded among hosts, dummies of no rows for replicas that have none); only the
 iterators are ours.
 """
 
-import functools
-
 import tensorflow as tf
-from tensorflow.python.distribute import input_lib
+from tensorflow.python.data.ops import iterator_ops
+from tensorflow.python.distribute import input_lib, values
 
-from tpudist.tfcompat import functions, versions
+from tpudist.tfcompat import functions, nests, versions
 from tpudist.virtual.input import eager_shares, host_iterators
 
 if versions.INPUT_LIB_V1_HAS_MODULE:
@@ -38,12 +42,39 @@ def become(cls, made):
     return made
 
 
-def _share(iterator):
-    """`iterator`, whose replicas now share the iterator of their host."""
-    for host in iterator._iterators:
-        host._iterator = host_iterators.Shares(host._iterator, len(host._devices))
-        host._options = None  # so that a list of shares is expected of it
-    return become(DistributedIterator, iterator)
+def fill(made, dataset, iterators):
+    """Sets in a new iterator of one of our `dataset` what TensorFlow's constructors would.
+
+    Args:
+      made: the iterator.
+      dataset: one of our distributed datasets.
+      iterators: those of the hosts.
+    """
+    vars(made).update({"_options": None}, **vars(dataset), _iterators=iterators)
+    if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
+        _look_for_partial_batches(made)
+
+
+def _look_for_partial_batches(iterator):
+    input_lib.DistributedIteratorBase.__init__(
+        iterator, iterator._input_workers, iterator._iterators, iterator._strategy
+    )
+
+
+def _hosts(workers, iterators):
+    """TensorFlow's iterators of hosts, with the replicas of each sharing one of `iterators`."""
+    found = []
+    for i, iterator in enumerate(iterators):
+        devices = workers.compute_devices_for_worker(i)
+        found.append(
+            input_lib._SingleWorkerOwnedDatasetIterator(
+                worker=workers.worker_devices[i],
+                devices=devices,
+                components=[host_iterators.Shares(iterator, len(devices))],
+                element_spec=iterator.element_spec,
+            )
+        )
+    return found
 
 
 def spec_of(native, value_class):
@@ -84,22 +115,26 @@ class DistributedIteratorSpec(
 
     @property
     def _component_specs(self):
-        return [spec for host in super()._component_specs for spec in host._component_specs]
+        spec = of_one_replica(self._element_spec)
+        return [iterator_ops.IteratorSpec(spec)] * self._input_workers.num_workers
 
     def _to_components(self, value):
         return [host._iterator.iterator for host in value._iterators]
 
     def _from_components(self, components):
-        hosts = zip(super()._component_specs, components)
-        return _share(
-            super()._from_components(
-                [host._from_components([component]) for host, component in hosts]
-            )
-        )
+        return super()._from_components(_hosts(self._input_workers, components))
 
 
 class DistributedIterator(input_lib.DistributedIterator):
-    """Takes the next share of every replica."""
+    """Takes the next share of every replica.
+
+    Args:
+      dataset: one of our distributed datasets.
+      iterators: those of its hosts' datasets.
+    """
+
+    def __init__(self, dataset, iterators):
+        fill(self, dataset, _hosts(dataset._input_workers, iterators))
 
     def get_next(self, name=None):
         """The next share of each replica.
@@ -118,18 +153,31 @@ class DistributedIterator(input_lib.DistributedIterator):
         return become(DistributedIteratorSpec, super()._type_spec)
 
 
-def dataset_class(native, native_spec, ours, in_sessions):
+def of_one_replica(spec):
+    """The nest of specs of one replica's values; `spec` is that of per-replica values."""
+    return nests.map_structure(
+        lambda leaf: leaf._value_specs[0] if isinstance(leaf, values.PerReplicaSpec) else leaf, spec
+    )
+
+
+def dataset_class(native, native_spec, of_hosts, ours, in_sessions):
     """A subclass of a class of distributed datasets, with iterators of ours.
 
     Args:
       native: TensorFlow's class.
-      native_spec: the class of its type spec, TensorFlow's or a subclass.
-      ours: makes an iterator of ours of one of TensorFlow's.
+      native_spec: the class of its type spec, TensorFlow's or a subclass; None if it has none.
+      of_hosts: the name of the attribute with the hosts' datasets.
+      ours: makes an iterator of ours of a dataset and the iterators of its hosts.
       in_sessions: makes a dataset's iterator that a Session initialises.
     """
 
     class Dataset(native):
         """A distributed dataset with iterators of ours."""
+
+        @property
+        def of_hosts(self):
+            """The datasets of the hosts."""
+            return host_iterators.untuned(getattr(self, of_hosts))
 
         def __iter__(self):
             """Iterates over per-replica values.
@@ -141,7 +189,8 @@ def dataset_class(native, native_spec, ours, in_sessions):
             """
             if functions.in_graph() and not functions.in_function():
                 raise host_iterators.iterated_in_a_graph()
-            return ours(super().__iter__())
+            with tf.device(self._input_workers.worker_devices[0]):
+                return ours(self, list(map(iter, self.of_hosts)))
 
         def make_initializable_iterator(self, shared_name=None):
             """An iterator that a Session initialises; `shared_name` is unused."""
@@ -149,24 +198,53 @@ def dataset_class(native, native_spec, ours, in_sessions):
 
         _make_initializable_iterator = make_initializable_iterator
 
+        def make_one_shot_iterator(self):
+            """The same as ``iter()``, for code of TensorFlow 1."""
+            return iter(self)
+
+        _make_one_shot_iterator = make_one_shot_iterator
+
         @property
         def _type_spec(self):
-            return become(spec, super()._type_spec)
+            return become(spec, super()._type_spec)  # as TensorFlow's class, until 2.4 has none
 
     Dataset.__name__ = native.__name__
-    spec = spec_of(native_spec, lambda: Dataset)
+    spec = native_spec and spec_of(native_spec, lambda: Dataset)
     return Dataset
 
 
-def _one_iterator_per_host(native, native_spec):
-    return dataset_class(native, native_spec, _share, lambda dataset: SessionIterator(dataset))
+def _one_iterator_per_host(native, native_spec, of_hosts):
+    return dataset_class(
+        native, native_spec, of_hosts, DistributedIterator, lambda dataset: SessionIterator(dataset)
+    )
+
+
+class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
+    """TensorFlow's class of 2.2, whose function makes datasets for each iterator."""
+
+    @property
+    def _datasets(self):
+        made = []
+        for device, context in zip(self._input_workers.worker_devices, self._input_contexts):
+            with tf.device(device):
+                made.append(self._dataset_fn(context))
+        self._element_spec = input_lib._create_distributed_tensor_spec(
+            self._strategy, made[-1].element_spec
+        )
+        return made
 
 
 DistributedDataset = _one_iterator_per_host(
-    input_lib.DistributedDataset, input_lib.DistributedDatasetSpec
+    input_lib.DistributedDataset,
+    input_lib.DistributedDatasetSpec if versions.DATASETS_ARE_ARGUMENTS else None,
+    "_cloned_datasets",
 )
 DistributedDatasetsFromFunction = _one_iterator_per_host(
-    input_lib.DistributedDatasetsFromFunction, input_lib.DistributedDatasetsFromFunctionSpec
+    input_lib.DistributedDatasetsFromFunction
+    if versions.DATASET_FUNCTIONS_ARE_CALLED_ONCE
+    else _DatasetsFromFunction,
+    input_lib.DistributedDatasetsFromFunctionSpec if versions.DATASETS_ARE_ARGUMENTS else None,
+    "_datasets",
 )
 
 
@@ -180,12 +258,12 @@ class SessionIterator(input_lib_v1.DistributedIteratorV1):
     """
 
     def __init__(self, dataset):
-        vars(self).update(vars(dataset))  # all that TensorFlow would copy
-        workers = self._input_workers
-        self._iterators = [
+        workers = dataset._input_workers
+        hosts = [
             _SessionHost(each, workers.worker_devices[i], workers.compute_devices_for_worker(i))
-            for i, each in enumerate(dataset._type_spec._to_components(dataset))
+            for i, each in enumerate(dataset.of_hosts)
         ]
+        fill(self, dataset, hosts)
 
 
 class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
@@ -197,32 +275,17 @@ class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
             self._iterator = host_iterators.Shares(make(self._dataset), len(self._devices))
 
     def initialize(self):
-        """The ops that (re)start it; in eager mode it is restarted at once."""
-        if not tf.executing_eagerly():
+        """The ops that (re)start it; in eager mode it is restarted at once, in functions too."""
+        if not tf.compat.v1.executing_eagerly_outside_functions():
             return [self._iterator.initializer]
-        self._make_iterator()
+        self._iterator.restart()
         return []
-
-
-@functools.lru_cache(None)
-def as_it_is():
-    """Options with which TensorFlow iterates over a host's dataset as it is."""
-    mode = tf.distribute.InputReplicationMode.PER_REPLICA
-    return tf.distribute.InputOptions(
-        experimental_replication_mode=mode, experimental_fetch_to_device=False
-    )
 
 
 def distributed(dataset):
     """TensorFlow's distributed `dataset` as one of our classes."""
-    made, hosts = (
-        (DistributedDataset, "_cloned_datasets")
-        if isinstance(dataset, input_lib.DistributedDataset)
-        else (DistributedDatasetsFromFunction, "_datasets")
-    )
-    dataset._options = as_it_is()
-    setattr(dataset, hosts, host_iterators.untuned(getattr(dataset, hosts)))
-    return become(made, dataset)
+    of_batches = isinstance(dataset, input_lib.DistributedDataset)
+    return become(DistributedDataset if of_batches else DistributedDatasetsFromFunction, dataset)
 
 
 def from_input_fn(make, input_fn):
@@ -246,6 +309,8 @@ def from_input_fn(make, input_fn):
         _SessionHost(each, host._worker, host._devices) if _is_dataset(each) else host
         for each, host in zip(found, made._iterators)
     ]
+    if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
+        _look_for_partial_batches(made)
     return made
 
 
