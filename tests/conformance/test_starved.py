@@ -9,10 +9,11 @@ import sys
 import pytest
 
 from tests.conformance import starved_ways
+from tests.generations import second_generation
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, second_generation]
 
 
 @functools.lru_cache(None)
@@ -32,7 +33,7 @@ def read(threads):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("way", starved_ways.WAYS)
 def test_data_is_read_with_few_threads(way, threads):
-    # Until 2.4 each replica's iterator of TensorFlow's held a thread until its share was made.
+    # On 2.2 each replica's iterator of TensorFlow's held a thread until its share was made.
     found, problem = read(threads)
     assert way in found, problem[-5000:]
     assert found[way] == pytest.approx(starved_ways.EXPECTED[way])
