@@ -65,7 +65,10 @@ OBJECTS = {
     ): "the native constructor makes a pipeline of "
     "pieces; ours are cut from the batches of the user's own",
     ("virtual/input/iterators.py", "__class__"): "as in inputs.py",
-    ("virtual/input/iterators.py", "_iterators"): "one iterator a host, in place of the native ones",
+    (
+        "virtual/input/iterators.py",
+        "_iterators",
+    ): "one iterator a host, in place of the native ones",
     ("tfcompat/stored_parts.py", "_values"): "our variable gets a copy per replica when they may "
     "differ",
     ("tfcompat/stored_parts.py", "_index"): "likewise on 1.13",

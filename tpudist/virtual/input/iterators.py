@@ -3,9 +3,9 @@
 TensorFlow makes one ``tf.data`` iterator per host and one more per replica,
 which copies the replica's share to its device, from 2.2 on.
 
-Until 2.4 a replica's iterator blocks a thread of the pool until its share is
-there, and making that needs a thread too: a function that reads a dataset with
-as many replicas as threads (the CPUs) may wait for ever.
+On 2.2 a replica's iterator blocks a thread of the pool until its share is there,
+and making that needs a thread too: a function that reads for as many replicas as
+there are threads (CPUs) waited for ever. 2.3 and 2.4 were not seen to wait.
 
 From 2.5 on each iterator has a thread that tunes it, and destroying an iterator
 waits for its thread. The thread sleeps for up to a minute, and may sleep through
