@@ -1,12 +1,21 @@
 """Makes constants in the current graph: one op per value, however often it is needed."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import made_ops
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def constant(value, dtype=tf.int32):
+    from tpudist.tfcompat.annotations import DType, Tensor
+
+
+def constant(value: Any, dtype: DType = tf.int32) -> Any:
     """A constant in the current graph.
 
     Args:
@@ -28,14 +37,14 @@ def constant(value, dtype=tf.int32):
     return graph._tpudist_constants[key]
 
 
-def reshape(tensor, shape):
+def reshape(tensor: Tensor, shape: Any) -> Any:
     """`tensor` under another shape, a list of ints; itself if it has that shape."""
     if tensor.shape.is_fully_defined() and tensor.shape.as_list() == list(shape):
         return tensor
     return made_ops.reshape(tensor, constant(shape))
 
 
-def repeated(tensor, count):
+def repeated(tensor: Tensor, count: int) -> Any:
     """`count` times the same tensor, along a new first axis.
 
     Not by ``tf.stack``: of equal inputs TensorFlow's optimizer (2.8 to 2.21 at least) makes

@@ -4,8 +4,11 @@ Reference: ``run_steps_on_dataset`` (contrib) and
 ``extended.experimental_run_steps_on_iterator``.
 """
 
+from __future__ import annotations
+
 import math
 import numbers
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -13,11 +16,17 @@ from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
 from tpudist.tfcompat import calls, functions, graphs, learning_phase, nests, random_seeds
 from tpudist.virtual.trace import function_graphs
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.annotations import Loop
+
 
 class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
     """The dataset ended before all steps had run (eager mode)."""
 
-    def __init__(self, error):
+    def __init__(self, error: Any) -> None:
         tf.errors.OutOfRangeError.__init__(self, error.node_def, error.op, error.message)
         TpudistError.__init__(
             self,
@@ -28,13 +37,13 @@ class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
         )
 
 
-def _last_line(message):
+def _last_line(message: str) -> Any:
     """The line of a runtime message that names the cause."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return ([line for line in lines if "End of" in line] or lines)[-1]
 
 
-def check_iterations(iterations):
+def check_iterations(iterations: Any) -> Any:
     """`iterations` as a positive integer or integer tensor.
 
     Raises:
@@ -45,18 +54,19 @@ def check_iterations(iterations):
         if not iterations.dtype.is_integer:
             raise _bad_type(iterations)
         return iterations
-    if isinstance(iterations, bool) or not isinstance(iterations, numbers.Number):
+    if isinstance(iterations, bool) or not isinstance(iterations, numbers.Real):
         raise _bad_type(iterations)
-    if not math.isfinite(iterations) or iterations != int(iterations) or (iterations < 1):
+    number: Any = iterations
+    if not math.isfinite(number) or number != int(number) or number < 1:
         raise ArgumentError(
             "iterations=%r" % (iterations,),
             "the loop runs a whole number of steps, at least one",
             "iterations=100",
         )
-    return int(iterations)
+    return int(number)
 
 
-def _bad_type(iterations):
+def _bad_type(iterations: Any) -> Any:
     return ArgumentTypeError(
         "iterations=%r" % (iterations,),
         "the number of steps is an integer or a scalar integer tensor",
@@ -64,7 +74,7 @@ def _bad_type(iterations):
     )
 
 
-def run(step, iterations, start=None):
+def run(step: Callable[..., Any], iterations: Any, start: Any = None) -> Any:
     """Runs `step` `iterations` times in one loop on the device.
 
     Context: cross-replica; graph, ``tf.function`` or eager (runs at once).
@@ -90,7 +100,7 @@ def run(step, iterations, start=None):
     return run_traced(traced(step, start), iterations), None
 
 
-def traced(step, start=None):
+def traced(step: Callable[..., Any], start: Any = None) -> Any:
     """The loop around `step` as a function of the number of steps.
 
     :func:`run_traced` runs it; the first call traces the step.
@@ -98,7 +108,7 @@ def traced(step, start=None):
     return _EagerFunction(lambda iterations: _Loop(step, start).build(iterations))
 
 
-def run_traced(loop, iterations):
+def run_traced(loop: Loop, iterations: Any) -> Any:
     """Runs what :func:`traced` returned, in eager mode; returns the nest.
 
     Raises:
@@ -110,7 +120,7 @@ def run_traced(loop, iterations):
         raise DatasetEndError(error) from error
 
 
-def run_once(step):
+def run_once(step: Callable[..., Any]) -> Any:
     """Runs `step` once, as one computation; see :func:`run`.
 
     Returns:
@@ -121,7 +131,7 @@ def run_once(step):
     return _EagerFunction(lambda: _Loop(step).call())(), None
 
 
-def with_effects(step):
+def with_effects(step: Callable[..., Any]) -> Any:
     """`step` of TensorFlow's own loop, with its stateful ops among what it returns.
 
     Its loop runs only what that depends on; a TPU computation runs all.
@@ -129,7 +139,7 @@ def with_effects(step):
     if tf.executing_eagerly():
         return step
 
-    def run(context, inputs):
+    def run(context: Any, inputs: Any) -> Any:
         graph = tf.compat.v1.get_default_graph()
         flow, start = functions.control_flow_context(), len(graph.get_operations())
         done = step(context, inputs)
@@ -147,11 +157,11 @@ class _EagerFunction:
     A ``tf.function`` traces twice if variables are created in the first trace.
     """
 
-    def __init__(self, body):
+    def __init__(self, body: Callable[..., Any]) -> None:
         self._body = body
-        self._dtypes = None
+        self._dtypes: list[Any] | None = None
 
-    def __call__(self, *tensors):
+    def __call__(self, *tensors: Any) -> Any:
         if self._dtypes != [tensor.dtype for tensor in tensors]:
             self._trace(tensors)
         results = calls.call(self._function, list(tensors) + self._captured, self._graph.outputs)
@@ -159,7 +169,7 @@ class _EagerFunction:
             self._structure, results[: len(nests.flatten(self._structure))]
         )
 
-    def _trace(self, tensors):
+    def _trace(self, tensors: Sequence[Tensor]) -> None:
         trace = function_graphs.LiftingTrace("steps")
         with trace.ordered() as order:
             given = [functions.placeholder_like(tensor) for tensor in tensors]
@@ -176,7 +186,7 @@ class _EagerFunction:
 class _Loop:
     """The loop around one traced step."""
 
-    def __init__(self, step, start=None):
+    def __init__(self, step: Callable[..., Any], start: Any = None) -> None:
         self._structure = None
         self._start = start or (
             lambda structure: [zeros(tensor) for tensor in nests.flatten(structure)]
@@ -185,7 +195,7 @@ class _Loop:
         self._function = functions.make(self._graph, noinline=False)
         self._captured = [outer for outer, _ in functions.captures(self._graph)]
 
-    def _trace(self, step):
+    def _trace(self, step: Callable[..., Any]) -> Any:
         trace = function_graphs.LiftingTrace("step")
         with random_seeds.continued(trace.graph, trace.outer), trace.ordered() as order:
             with learning_phase.known_in_graph():
@@ -198,13 +208,13 @@ class _Loop:
         self._count = len(flat)
         return trace.finish(flat or [done])
 
-    def build(self, iterations):
+    def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""
 
-        def again(i, *unused):
+        def again(i: int, *unused: Any) -> bool:
             return i < iterations
 
-        def body(i, *unused):
+        def body(i: int, *unused: Any) -> Any:
             results = calls.call(self._function, self._captured, self._graph.outputs)
             with tf.control_dependencies([results[0].op]):
                 return [i + 1] + results[: self._count]
@@ -221,7 +231,7 @@ class _Loop:
             results = [tf.identity(tensor) for tensor in results]
             return self._pack(results), tf.no_op()
 
-    def call(self):
+    def call(self) -> tuple[Any, ...]:
         """Calls the step once in the current graph."""
         results = calls.call(self._function, self._captured, self._graph.outputs)
         with tf.control_dependencies([results[0].op]):
@@ -229,15 +239,15 @@ class _Loop:
                 [tf.identity(tensor) for tensor in results[: self._count]]
             ), tf.no_op()
 
-    def _pack(self, flat):
+    def _pack(self, flat: Any) -> Any:
         return nests.pack_sequence_as(self._structure, flat)
 
 
-def _counter_type(iterations):
+def _counter_type(iterations: Any) -> Any:
     return iterations.dtype if nests.is_tensor(iterations) else tf.int32
 
 
-def zeros(tensor):
+def zeros(tensor: Tensor) -> Any:
     """A start value for `tensor`: zeros; a dimension of unknown size is 0."""
     dims = tensor.shape.as_list() if tensor.shape.rank is not None else []
     return tf.zeros([dim or 0 for dim in dims], tensor.dtype)

@@ -5,8 +5,11 @@ named ``/device:TPU:0..N-1``, as their cores, and every op is placed on one real
 mirrored variable is stored once, and a reduction or an update is done once.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
@@ -18,6 +21,12 @@ from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge, replicate
 from tpudist.virtual.trace import collectives
 from tpudist.virtual.variables import components, splits, storage
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Operation, Strategy, Tensor
+
 
 _LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
 _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -64,7 +73,14 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
     #: and not each op that has an effect.
     runs_as_session = False
 
-    def __init__(self, strategy, system, placement, device=None, assignment=None):
+    def __init__(
+        self,
+        strategy: Strategy,
+        system: Any,
+        placement: Any,
+        device: Any = None,
+        assignment: Any = None,
+    ) -> None:
         self.system = system
         self._device_assignment = assignment
         self.placement = placement
@@ -73,7 +89,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
         self._renamed_devices = renamed_devices.RenamedDevices(self._real_device, _HOST)
         self.updates_parts = False
         self.replica_ids = None
-        self.explanations = collections.deque(maxlen=100)
+        self.explanations: collections.deque[Any] = collections.deque(maxlen=100)
         self._tpu_devices = np.array(
             [[_LABEL % core for core in cores] for cores in placement.cores], dtype=object
         )
@@ -81,7 +97,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
         strategy._collective_key_base = 0  # the native constructor reads it
         super().__init__(strategy, devices=labels)
 
-    def explain(self):
+    def explain(self) -> Any:
         """What became of the step functions that were traced so far, the last 100.
 
         Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is batched but
@@ -95,81 +111,87 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
 
     # Set-up and input: the native class calls these.
 
-    def _initialize_strategy(self, devices, *unused_args, **unused_kwargs):
+    def _initialize_strategy(self, devices: Any, *unused_args: Any, **unused_kwargs: Any) -> None:
         inputs.set_devices(self, devices, _HOST)
 
-    def _use_merge_call(self):
+    def _use_merge_call(self) -> bool:
         return True
 
-    def _input_workers_with_options(self, options=None):
+    def _input_workers_with_options(self, options: Any = None) -> Any:
         return inputs.workers(self, options)
 
-    def _experimental_distribute_dataset(self, dataset, *options):
+    def _experimental_distribute_dataset(self, dataset: Any, *options: Any) -> Any:
         make = super()._experimental_distribute_dataset
         return inputs.distribute(make, self, dataset, *options)
 
-    def _distribute_datasets_from_function(self, dataset_fn, *options):
+    def _distribute_datasets_from_function(
+        self, dataset_fn: Callable[..., Any], *options: Any
+    ) -> Any:
         dataset = super()._distribute_datasets_from_function(dataset_fn, *options)
         inputs.check_fetched(dataset, *options)
         return inputs.distributed(self, dataset)
 
-    def _experimental_distribute_datasets_from_function(self, dataset_fn, *options):
+    def _experimental_distribute_datasets_from_function(
+        self, dataset_fn: Callable[..., Any], *options: Any
+    ) -> Any:
         # Its name until 2.3.
         dataset = super()._experimental_distribute_datasets_from_function(dataset_fn, *options)
         inputs.check_fetched(dataset, *options)
         return inputs.distributed(self, dataset)
 
-    def _make_dataset_iterator(self, dataset):
+    def _make_dataset_iterator(self, dataset: Any) -> Any:
         return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
 
-    def _make_input_fn_iterator(self, input_fn, *unused_mode, **unused_options):
+    def _make_input_fn_iterator(
+        self, input_fn: Callable[..., Any], *unused_mode: Any, **unused_options: Any
+    ) -> Any:
         return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, input_fn)
 
     # What is where.
 
     @property
-    def num_hosts(self):
+    def num_hosts(self) -> Any:
         """Number of hosts that feed the replicas."""
         return self.placement.num_hosts
 
     @property
-    def num_replicas_per_host(self):
+    def num_replicas_per_host(self) -> Any:
         """Number of replicas that one host feeds."""
         return self.placement.num_replicas // self.placement.num_hosts
 
     @property
-    def device_assignment(self):
+    def device_assignment(self) -> Any:
         """The `DeviceAssignment` that the strategy was given, or None."""
         return self._device_assignment
 
     @property
-    def tpu_hardware_feature(self):
+    def tpu_hardware_feature(self) -> Any:
         """What the cores have beside their own units: nothing (TensorFlow 2.9)."""
         return tpu.no_hardware_feature()
 
     @property
-    def real_device(self):
+    def real_device(self) -> Any:
         """The device that all replicas compute on."""
         return self._real_device
 
-    def get_host(self, host_id):
+    def get_host(self, host_id: int) -> str:
         """The device string of host `host_id`, 0 to ``num_hosts - 1``."""
         return "/job:localhost/replica:0/task:%d" % host_id
 
-    def get_host_cpu_device(self, host_id):
+    def get_host_cpu_device(self, host_id: int) -> Any:
         """The CPU device string of host `host_id`."""
         return self.get_host(host_id) + "/device:CPU:0"
 
-    def place(self):
+    def place(self) -> Any:
         """A context that places ops on the real device; see `RenamedDevices`."""
         return self._renamed_devices.place()
 
-    def rename_device(self, op):
+    def rename_device(self, op: Operation) -> Any:
         """The real device of an op that is pinned to a core or a host; see `RenamedDevices`."""
         return self._renamed_devices.rename(op)
 
     @contextlib.contextmanager
-    def experimental_logical_device(self, logical_device_id):
+    def experimental_logical_device(self, logical_device_id: int) -> Iterator[Any]:
         """Context manager: what is made in it is for one logical device; here that is all one.
 
         Raises:
@@ -186,44 +208,63 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
 
     # Replica context.
 
-    def _call_for_each_replica(self, fn, args, kwargs):
+    def _call_for_each_replica(
+        self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         alone = keras_loops.replica_of(self)
         if alone is not None:
             return keras_loops.call_in_replica(alone, fn, args, kwargs)
         return replicate.call_for_each_replica(self, fn, args, kwargs or {})
 
     def _experimental_run_steps_on_iterator(
-        self, fn, iterator, iterations, initial_loop_values=None
-    ):
+        self,
+        fn: Callable[..., Any],
+        iterator: Any,
+        iterations: Any,
+        initial_loop_values: Any = None,
+    ) -> Any:
         if keras_loops.is_of_keras(fn):
             return keras_loops.run_steps(self, fn, iterator, iterations)
         return super()._experimental_run_steps_on_iterator(
             device_loop.with_effects(fn), iterator, iterations, initial_loop_values
         )
 
-    def tpu_run(self, fn, args, kwargs, unused_options=None):
+    def tpu_run(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        unused_options: Any = None,
+    ) -> Any:
         """What the native ``TPUStrategy.run`` calls on its extended object."""
         return self.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
     # Variables.
 
     @property
-    def _use_var_policy(self):
+    def _use_var_policy(self) -> bool:
         """Whether TensorFlow takes a class of its own for variables; here never."""
         return False
 
     @_use_var_policy.setter
-    def _use_var_policy(self, unused):
+    def _use_var_policy(self, unused: Any) -> None:
         pass
 
-    def _create_variable(self, next_creator, *args, **kwargs):
+    def _create_variable(self, next_creator: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         # One handle for all replicas is for cores that are devices.
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
         return storage.create(self, next_creator, kwargs, components.Mirrored)
 
     # Cross-replica context.
 
-    def _reduce_to(self, reduce_op, value, destinations, *unused_options, **unused_hints):
+    def _reduce_to(
+        self,
+        reduce_op: Any,
+        value: Any,
+        destinations: Any,
+        *unused_options: Any,
+        **unused_hints: Any,
+    ) -> Any:
         if distributed.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
             return value
         if not distributed.is_distributed(value):
@@ -234,7 +275,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
             reduced = merge.combine(reduce_op, value)
             return reductions.spread(self, reduced, destinations)
 
-    def reduce_along(self, reduce_op, value, axis):
+    def reduce_along(self, reduce_op: Any, value: Any, axis: int) -> Any:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         count = self._num_replicas_in_sync
         parts = (
@@ -245,13 +286,19 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
                 reduce_op, [tf.convert_to_tensor(part) for part in parts], axis
             )
 
-    def _batch_reduce_to(self, reduce_op, value_destination_pairs, *unused_options, **unused_hints):
+    def _batch_reduce_to(
+        self,
+        reduce_op: Any,
+        value_destination_pairs: Any,
+        *unused_options: Any,
+        **unused_hints: Any,
+    ) -> list[Any]:
         return [
             self._reduce_to(reduce_op, value, destinations)
             for value, destinations in value_destination_pairs
         ]
 
-    def _broadcast_to(self, tensor, destinations):
+    def _broadcast_to(self, tensor: Tensor, destinations: Any) -> Any:
         if isinstance(tensor, (float, int)):
             return tensor
         with self.place():
@@ -259,14 +306,23 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
                 tensor = tf.convert_to_tensor(tensor)
             return reductions.mirror(self, tensor, self._num_replicas_in_sync)
 
-    def _gather_to_implementation(self, value, destinations, axis, *unused):
+    def _gather_to_implementation(
+        self, value: Any, destinations: Any, axis: int, *unused: Any
+    ) -> Any:
         if not distributed.is_distributed(value):
             return value
         with self.place(), collectives.named("AllGather"):
             gathered = tf.concat(distributed.components(value), axis)
             return reductions.spread(self, gathered, destinations)
 
-    def _update(self, var, fn, args, kwargs, group):
+    def _update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        group: bool,
+    ) -> Any:
         if not distributed.is_distributed(var):
             return self._update_single(var, fn, args, kwargs, group)
         once = storage.is_stored_once(var)
@@ -278,11 +334,25 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
         parts = [(part,) for part in distributed.components(var)]
         return self._update_parts(parts, once, fn, args, kwargs, group)
 
-    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+    def _update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        group: bool,
+    ) -> Any:
         parts = [() for _ in range(self._num_replicas_in_sync)]
         return self._update_parts(parts, True, fn, args, kwargs, group)
 
-    def _update_single(self, var, fn, args, kwargs, group):
+    def _update_single(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        group: bool,
+    ) -> Any:
         """Updates a variable that no strategy created."""
         with distributed.update_context(self, 0), self.place():
             result = fn(
@@ -292,7 +362,15 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
             )
         return result if group else (result,)
 
-    def _update_parts(self, parts, once, fn, args, kwargs, group):
+    def _update_parts(
+        self,
+        parts: Any,
+        once: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        group: bool,
+    ) -> Any:
         updates = []
         for i, part in enumerate(parts[:1] if once else parts):
             with distributed.update_context(self, i), self.place(), self._updating(
@@ -314,13 +392,13 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
                 updates = reductions.repeat(updates[0], len(parts))
         return distributed.update_regroup(self, updates, group)
 
-    def _mirror_update(self, leaf, count):
+    def _mirror_update(self, leaf: Any, count: int) -> Any:
         if not reductions.is_value(leaf):
             return leaf
         return reductions.mirror(self, tf.identity(leaf), count)
 
     @contextlib.contextmanager
-    def _updating(self, once):
+    def _updating(self, once: Any) -> Iterator[Any]:
         """Tells variables whether the update in the block runs once or once per part."""
         before, self.updates_parts = self.updates_parts, not once
         try:

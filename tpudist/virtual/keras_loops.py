@@ -6,13 +6,22 @@ tensor. Here every replica traces that program. It does so in the cross-replica 
 its own thread; ``call_for_each_replica`` in it leads back to the replica.
 """
 
+from __future__ import annotations
+
 import contextlib
 import threading
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import device_loop
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Extended, Graph
+
 
 #: The modules of Keras that start replicas in a TF 1 graph (until 2.15).
 _LOOPS = (
@@ -25,19 +34,19 @@ _LOOPS = (
 _here = threading.local()
 
 
-def is_of_keras(fn):
+def is_of_keras(fn: Callable[..., Any]) -> bool:
     """Whether a function is one of Keras' loops, in a TF 1 graph."""
     module = getattr(fn, "__module__", None) or ""
     return module.split(".")[-1] in _LOOPS and functions.in_session_graph()
 
 
-def builds_a_model(merge_fn):
+def builds_a_model(merge_fn: Callable[..., Any]) -> bool:
     """Whether a function given to ``merge_call`` writes the program of one replica."""
     return getattr(merge_fn, "__name__", "") == "_build_model" and is_of_keras(merge_fn)
 
 
 @contextlib.contextmanager
-def alone(context):
+def alone(context: Any) -> Iterator[Any]:
     """Context manager in a replica's thread: cross-replica context for this one replica.
 
     Args:
@@ -52,18 +61,20 @@ def alone(context):
         _here.context, _here.tracing = before
 
 
-def is_tracing():
+def is_tracing() -> bool:
     """Whether this thread is tracing a replica's program that Keras writes."""
     return getattr(_here, "tracing", False)
 
 
-def replica_of(extended):
+def replica_of(extended: Extended) -> Any:
     """The context of the replica that is alone in this thread; None if there is none."""
     context = getattr(_here, "context", None)
     return context if context is not None and context.strategy.extended is extended else None
 
 
-def call_in_replica(context, fn, args, kwargs):
+def call_in_replica(
+    context: Any, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """What ``call_for_each_replica`` is to a replica that is alone."""
     before, _here.context = _here.context, None
     try:
@@ -76,23 +87,23 @@ def call_in_replica(context, fn, args, kwargs):
 class StepOutputs:
     """What a step of Keras sets, and the loop's results afterwards."""
 
-    def __init__(self):
-        self.last_step_outputs = {}
-        self.non_tensor_outputs = {}
-        self.reductions = {}
+    def __init__(self) -> None:
+        self.last_step_outputs: dict[Any, Any] = {}
+        self.non_tensor_outputs: dict[Any, Any] = {}
+        self.reductions: dict[Any, Any] = {}
         self.run_op = None
 
-    def set_last_step_output(self, name, output, reduce_op=None):
+    def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
         """Makes a tensor of the replica an output of the loop."""
         self.last_step_outputs[name] = tf.convert_to_tensor(output)
         self.reductions[name] = reduce_op
 
-    def set_non_tensor_output(self, name, output):
+    def set_non_tensor_output(self, name: str, output: Any) -> None:
         """Makes anything else an output of the loop."""
         self.non_tensor_outputs[name] = output
 
 
-def run_steps(extended, fn, iterator, iterations):
+def run_steps(extended: Extended, fn: Callable[..., Any], iterator: Any, iterations: Any) -> Any:
     """``experimental_run_steps_on_iterator`` of Keras' step function.
 
     Context: cross-replica, in the scope, in a TF 1 graph.
@@ -109,14 +120,14 @@ def run_steps(extended, fn, iterator, iterations):
     found = StepOutputs()
     outer = tf.compat.v1.get_default_graph()
 
-    def replica(inputs):
+    def replica(inputs: Any) -> Any:
         outputs = StepOutputs()
         with _known_in(outer), alone(tf.distribute.get_replica_context()):
             fn(outputs, inputs)
         found.reductions.update(outputs.reductions)
         return outputs.last_step_outputs
 
-    def step():
+    def step() -> dict[Any, Any]:
         inputs = iterator.get_next()
         with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
             outputs = extended.call_for_each_replica(replica, args=(inputs,))
@@ -129,7 +140,7 @@ def run_steps(extended, fn, iterator, iterations):
 
 
 @contextlib.contextmanager
-def _known_in(outer):
+def _known_in(outer: Graph) -> Iterator[Any]:
     """Makes the scope and its variable creators known to a graph in the current thread.
 
     A graph keeps both per thread, and Keras makes metrics' variables in ``tf.init_scope``.
@@ -144,12 +155,12 @@ def _known_in(outer):
         outer._variable_creator_stack, outer._distribution_strategy_stack = before
 
 
-def _tensors_of(inputs):
+def _tensors_of(inputs: Any) -> list[Any]:
     parts = [part for leaf in nests.flatten(inputs) for part in distributed.components(leaf)]
     return [tensor for tensor in distributed.flatten(parts) if nests.is_tensor(tensor)]
 
 
-def _combined(extended, reduce_op, value):
+def _combined(extended: Extended, reduce_op: Any, value: Any) -> Any:
     """One tensor of an output that is reduced, else a list with one per replica."""
     if reduce_op is None:
         return list(distributed.components(value))

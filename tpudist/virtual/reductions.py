@@ -1,6 +1,9 @@
 """Reduces values over replicas that share one device: once, with an alias for each replica."""
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -9,8 +12,13 @@ from tpudist.tfcompat import distributed, graphs, made_ops, nests
 from tpudist.virtual import lazy_values
 from tpudist.virtual.trace import collectives, function_graphs
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def combine(reduce_op, tensors, leaf=""):
+    from tpudist.tfcompat.annotations import Extended, Tensor
+
+
+def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
     """Sums or averages one tensor per replica, on the one device.
 
     The sum is a chain rather than one AddN, so that a replica's addend can be
@@ -41,7 +49,7 @@ def combine(reduce_op, tensors, leaf=""):
     return total
 
 
-def combine_along(reduce_op, tensors, axis):
+def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: int) -> Any:
     """Reduces over replicas and along `axis` of each replica's tensor.
 
     Args:
@@ -63,7 +71,7 @@ def combine_along(reduce_op, tensors, axis):
     return total / tf.cast(_add_chain(counts), total.dtype)
 
 
-def _is_one_batch(tensors, axis):
+def _is_one_batch(tensors: Sequence[Tensor], axis: int) -> bool:
     """Whether the tensors differ at most in their sizes along `axis`, one dimension."""
     if not isinstance(axis, int) or any(t.shape.rank is None for t in tensors):
         return False
@@ -75,7 +83,7 @@ def _is_one_batch(tensors, axis):
     return None not in shapes[0] and all(sizes == shapes[0] for sizes in shapes)
 
 
-def add(total, value, leaf=""):
+def add(total: Any, value: Any, leaf: str = "") -> Any:
     """``total + value`` of one shape: as on a TPU, nothing is broadcast.
 
     Raises:
@@ -94,11 +102,11 @@ def add(total, value, leaf=""):
         return tf.add(total, value)
 
 
-def _add_chain(tensors):
+def _add_chain(tensors: Sequence[Tensor]) -> Any:
     return functools.reduce(add, tensors)
 
 
-def of_tensors(value):
+def of_tensors(value: Any) -> Any:
     """`value`; IndexedSlices whose ``dense_shape`` is a tuple with a tensor for it."""
     shape = getattr(value, "dense_shape", None)
     if not isinstance(value, distributed.IndexedSlices) or shape is None or tf.is_tensor(shape):
@@ -106,7 +114,7 @@ def of_tensors(value):
     return distributed.IndexedSlices(value.values, value.indices, tf.convert_to_tensor(shape))
 
 
-def copies(value, count):
+def copies(value: Any, count: int) -> Any:
     """`count` distinct objects of one value.
 
     Distinct, because TensorFlow's regroup takes N times one object for a
@@ -115,7 +123,7 @@ def copies(value, count):
     return [value] + [_alias(value) for _ in range(count - 1)]
 
 
-def _alias(value):
+def _alias(value: Any) -> Any:
     if isinstance(value, distributed.IndexedSlices):
         return distributed.IndexedSlices(
             made_ops.alias(value.values), made_ops.alias(value.indices), value.dense_shape
@@ -125,7 +133,7 @@ def _alias(value):
     return made_ops.alias(value)
 
 
-def spread(extended, value, destinations):
+def spread(extended: Extended, value: Any, destinations: Any) -> Any:
     """The reduced `value` on `destinations`, as a strategy hands it out."""
     if isinstance(destinations, lazy_values.PerReplica):
         count = lazy_values.count(destinations)
@@ -136,7 +144,7 @@ def spread(extended, value, destinations):
     return mirror(extended, value, count)
 
 
-def mirror(extended, value, count):
+def mirror(extended: Extended, value: Any, count: int) -> Any:
     """A ``Mirrored`` of `count` times `value`."""
     trace = function_graphs.current()
     shared = trace is not None and not trace.regroups
@@ -144,7 +152,7 @@ def mirror(extended, value, count):
     return distributed.mirrored(extended, parts)
 
 
-def _check(tensors, leaf):
+def _check(tensors: Sequence[Tensor], leaf: Any) -> None:
     first = tensors[0]
     if not all(hasattr(t, "dtype") for t in tensors):
         return
@@ -156,7 +164,7 @@ def _check(tensors, leaf):
         raise _mismatch(leaf, first, "shapes", [str(t.shape) for t in tensors])
 
 
-def _mismatch(leaf, first, what, seen):
+def _mismatch(leaf: Any, first: Any, what: str, seen: Any) -> Any:
     name = leaf or getattr(getattr(first, "op", None), "name", "value")
     return CollectiveError(
         "the collective on %r got %s %s, one per replica" % (name, what, ", ".join(seen)),
@@ -167,7 +175,7 @@ def _mismatch(leaf, first, what, seen):
     )
 
 
-def repeat(result, count):
+def repeat(result: Any, count: int) -> list[Any]:
     """One result per component of an update that ran once."""
     flat = [
         copies(leaf, count) if is_value(leaf) else [leaf] * count for leaf in nests.flatten(result)
@@ -175,7 +183,7 @@ def repeat(result, count):
     return [nests.pack_sequence_as(result, [leaf[i] for leaf in flat]) for i in range(count)]
 
 
-def is_value(leaf):
+def is_value(leaf: Any) -> bool:
     """Whether a result of an update is a value, and no variable or op."""
     return distributed.is_assignment(leaf) or (
         nests.is_tensor(leaf) and not isinstance(leaf, tf.Variable)

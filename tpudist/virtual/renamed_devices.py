@@ -3,12 +3,21 @@
 Legacy code pins ops to cores and hosts of a TPU; those of the virtual TPU exist in name only.
 """
 
+from __future__ import annotations
+
 import contextlib
 import re
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.tfcompat import placed_graphs
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    from tpudist.tfcompat.annotations import Operation
+
 
 _OTHER_TASK = re.compile(r"/task:[1-9]")
 
@@ -21,13 +30,13 @@ class RenamedDevices:
       host: the device that all hosts are.
     """
 
-    def __init__(self, device, host):
+    def __init__(self, device: Any, host: Any) -> None:
         self._device = device
         self._host = host
-        self._renamed = {}
+        self._renamed: dict[Any, Any] = {}
 
     @contextlib.contextmanager
-    def place(self):
+    def place(self) -> Iterator[Any]:
         """Places ops on the real device, whatever replica label is current.
 
         Inside a graph only the graph's device stack changes: the eager
@@ -44,10 +53,10 @@ class RenamedDevices:
             with graph.device(self._place_op):
                 yield
 
-    def _place_op(self, op):
+    def _place_op(self, op: Operation) -> Any:
         return self.rename(op) or self._device
 
-    def rename(self, op):
+    def rename(self, op: Operation) -> Any:
         """The real device of an op that is pinned to a core or a host.
 
         A device function (see ``tf.Graph.device``).
@@ -57,7 +66,7 @@ class RenamedDevices:
             self._renamed[name] = self._real(name)
         return self._renamed[name]
 
-    def _real(self, name):
+    def _real(self, name: str) -> Any:
         if "device:TPU:" in name:
             return self._device
         return self._host if _OTHER_TASK.search(name) else name

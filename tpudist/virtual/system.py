@@ -1,10 +1,17 @@
 """Describes the slice of a virtual TPU: its cores, hosts and mesh. No TensorFlow."""
 
+from __future__ import annotations
+
 import collections
 import re
+from typing import TYPE_CHECKING
 
 from tpudist.errors import TopologyError, TPUNameError
 from tpudist.surfaces import slices
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 #: The most cores that ``virtual:N`` may have.
 _LARGEST = 4096
@@ -24,17 +31,17 @@ class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts me
     __slots__ = ()
 
     @property
-    def cores_per_host(self):
+    def cores_per_host(self) -> Any:
         """Cores that one host serves."""
         return self.cores // self.hosts
 
 
-def is_virtual(name):
+def is_virtual(name: Any) -> bool:
     """Whether a TPU name asks for the virtual TPU."""
     return isinstance(name, str) and (name == "virtual" or name.startswith("virtual:"))
 
 
-def check(name):
+def check(name: Any) -> None:
     """Refuses the name of an impossible virtual TPU; accepts all other names.
 
     Args:
@@ -47,7 +54,7 @@ def check(name):
         parse(name)
 
 
-def parse(name):
+def parse(name: Any) -> Any:
     """The slice that a name such as ``virtual:8`` describes.
 
     Args:
@@ -73,20 +80,20 @@ def parse(name):
     return VirtualSystem(name, found.devices, found.hosts, found.mesh)
 
 
-def _plain(name, cores):
+def _plain(name: str, cores: int) -> Any:
     if not 1 <= cores <= _LARGEST:
         raise _unknown(name, "a plain number is a core count from 1 to %d" % _LARGEST, "")
     per_chip = 2 if cores % 2 == 0 else 1
     return VirtualSystem(name, cores, 1, _mesh(cores // per_chip, per_chip))
 
 
-def _mesh(chips, cores_per_chip):
+def _mesh(chips: int, cores_per_chip: int) -> tuple[Any, ...]:
     """The squarest (x, y, 1, core) mesh of that many chips."""
     y = max(d for d in range(1, int(chips**0.5) + 1) if chips % d == 0)
     return (chips // y, y, 1, cores_per_chip)
 
 
-def _unknown(name, why, instead):
+def _unknown(name: str, why: str, instead: str) -> Any:
     names = "'virtual:8', or 'virtual:v3-32', a slice"
     return TPUNameError(
         "TPU name %r" % (name,), why, "%s; of slices %s" % (names, instead) if instead else names

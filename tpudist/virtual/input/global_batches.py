@@ -8,6 +8,10 @@ each in its way, seed or no seed, so that examples come twice. The batches are t
 so they are made once here, and divided as TensorFlow divides them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.data.experimental.ops import cardinality
 from tensorflow.python.distribute import input_lib
@@ -15,8 +19,13 @@ from tensorflow.python.distribute import input_lib
 from tpudist.tfcompat import distributed, nests
 from tpudist.virtual.input import iterators, packed_values
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def distribute(extended, dataset):
+    from tpudist.tfcompat.annotations import Extended
+
+
+def distribute(extended: Extended, dataset: Any) -> Any:
     """The distributed dataset of a `dataset` that :mod:`one_pipeline` finds fit.
 
     Args:
@@ -38,23 +47,23 @@ def distribute(extended, dataset):
     return iterators.become(DistributedDataset, made)
 
 
-def _whole(spec):
+def _whole(spec: Any) -> Any:
     """The spec of a global batch; `spec` describes per-replica values."""
     return nests.map_structure(packed_values.whole_spec, spec)
 
 
-def _takes_global_batches(native):
+def _takes_global_batches(native: Any) -> Any:
     """A subclass of a class of iterators over per-replica values, each of one global batch."""
 
     class Iterator(native):
         """Takes the rows of every replica."""
 
         @property
-        def _global_batches(self):
+        def _global_batches(self) -> Any:
             (host,) = self._iterators
             return host._iterator.iterator if hasattr(host, "_iterator") else host
 
-        def get_next(self, name=None):
+        def get_next(self, name: str | None = None) -> Any:
             """The rows of each replica of the next global batch.
 
             Context: cross-replica; eager, ``tf.function`` or graph.
@@ -67,7 +76,7 @@ def _takes_global_batches(native):
                 return super().get_next(name)  # TensorFlow refuses
             return self._divided(self._global_batches.get_next())
 
-        def get_next_as_optional(self):
+        def get_next_as_optional(self) -> Any:
             """The same as a ``tf.experimental.Optional``, which is empty at the end."""
             if getattr(self, "_cardinality", None) == cardinality.INFINITE:
                 return tf.experimental.Optional.from_value(self.get_next())
@@ -78,7 +87,7 @@ def _takes_global_batches(native):
                 lambda: tf.experimental.Optional.empty(self._element_spec),
             )
 
-        def _divided(self, batch):
+        def _divided(self, batch: Any) -> Any:
             extended = self._strategy.extended
             with tf.device(extended._host):
                 return nests.map_structure(
@@ -90,7 +99,7 @@ def _takes_global_batches(native):
     return Iterator
 
 
-def _divide(extended, shape, leaf):
+def _divide(extended: Extended, shape: Any, leaf: Any) -> Any:
     """The per-replica value of a global batch; `shape` is what is known of a replica's rows."""
     if not shape.is_fully_defined():
         return _pieces(extended, leaf)
@@ -102,7 +111,7 @@ def _divide(extended, shape, leaf):
     return packed_values.divide(extended, leaf)
 
 
-def _pieces(extended, leaf):
+def _pieces(extended: Extended, leaf: Any) -> Any:
     """The rows of `leaf`; the last replicas may get fewer, or none."""
     count, hosts = extended._num_replicas_in_sync, extended.num_hosts
     # Hides the number of rows: a piece's type does not depend on it.
@@ -119,25 +128,27 @@ def _pieces(extended, leaf):
 
 
 class DistributedIteratorSpec(
-    iterators.spec_of(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)
+    iterators.spec_of(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)  # type: ignore[misc]
 ):
     """Its component is the iterator over global batches."""
 
     __slots__ = ()
 
     @property
-    def _component_specs(self):
+    def _component_specs(self) -> list[Any]:
         return [tf.data.IteratorSpec(_whole(self._element_spec))]
 
 
-class DistributedIterator(_takes_global_batches(input_lib.DistributedIterator)):
+class DistributedIterator(
+    _takes_global_batches(input_lib.DistributedIterator)  # type: ignore[misc]
+):
     """Takes the rows of every replica."""
 
-    def __init__(self, dataset, of_hosts):
+    def __init__(self, dataset: Any, of_hosts: Any) -> None:
         iterators.fill(self, dataset, of_hosts)
 
     @property
-    def _type_spec(self):
+    def _type_spec(self) -> Any:
         return iterators.become(DistributedIteratorSpec, super()._type_spec)
 
 
@@ -147,10 +158,10 @@ class _DatasetSpec(input_lib.DistributedDatasetSpec):
     __slots__ = ()
 
     @property
-    def _component_specs(self):
+    def _component_specs(self) -> list[Any]:
         return [tf.data.DatasetSpec(_whole(self._element_spec))]
 
-    def _from_components(self, components):
+    def _from_components(self, components: Any) -> Any:
         made = object.__new__(DistributedDataset)  # the native constructor wants pieces
         names = ("_input_workers", "_element_spec", "_strategy", "_options")
         vars(made).update({name: getattr(self, name) for name in names})
@@ -173,5 +184,7 @@ DistributedDataset = iterators.dataset_class(
 )
 
 
-class SessionIterator(_takes_global_batches(iterators.SessionIterator)):
+class SessionIterator(
+    _takes_global_batches(iterators.SessionIterator)  # type: ignore[misc]
+):
     """Takes the rows of every replica; a Session initialises it."""

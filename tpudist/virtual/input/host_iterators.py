@@ -1,14 +1,20 @@
 """One iterator per host, from which the replicas of the host take in turn."""
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
-def take(get_next, count):
+
+def take(get_next: Callable[..., Any], count: int) -> Any:
     """`count` results of ``get_next()``, taken in turn even in a graph.
 
     Args:
@@ -18,7 +24,8 @@ def take(get_next, count):
     Returns:
       A list.
     """
-    elements, before = [], []
+    elements: list[Any] = []
+    before: list[Any] = []
     for _ in range(count):
         with tf.control_dependencies(before):
             elements.append(get_next())
@@ -27,7 +34,7 @@ def take(get_next, count):
     return elements
 
 
-def untuned(datasets):
+def untuned(datasets: Any) -> Any:
     """`datasets`, one per host, without autotuning if there are several.
 
     All hosts are on this machine. Autotuning would give each dataset a thread
@@ -44,7 +51,7 @@ def untuned(datasets):
     return [dataset.with_options(options) for dataset in datasets]
 
 
-def iterated_in_a_graph():
+def iterated_in_a_graph() -> Any:
     """The error of a loop over the elements of a distributed dataset."""
     return ContextError(
         "a distributed dataset was iterated over in a graph",
@@ -63,43 +70,43 @@ class Shares:
       count: number of replicas.
     """
 
-    def __init__(self, iterator, count):
+    def __init__(self, iterator: Any, count: int) -> None:
         self.iterator = iterator
         self.count = count
 
     @property
-    def element_spec(self):
+    def element_spec(self) -> Any:
         """The spec of one share."""
         return self.iterator.element_spec
 
     @property
-    def initializer(self):
+    def initializer(self) -> Any:
         """Op that (re)starts the iterator, in a TF 1 graph."""
         return self.iterator.initializer
 
-    def get_next(self, device=None):
+    def get_next(self, device: Any = None) -> Any:
         """The next share of each replica, or one share if a device is given."""
         if device is not None:
             return self.iterator.get_next()
         return take(self.iterator.get_next, self.count)
 
-    def get_next_as_optional(self):
+    def get_next_as_optional(self) -> Any:
         """The next share of each replica, as a list of optionals."""
         ask = functools.partial(tf.data.experimental.get_next_as_optional, self.iterator)
         if versions.ITERATORS_GIVE_OPTIONALS:
             ask = self.iterator.get_next_as_optional
         return take(ask, self.count)
 
-    def restart(self):
+    def restart(self) -> None:
         """Starts an iterator that was made in eager mode again, also for functions that have it."""
         tf.raw_ops.MakeIterator(
             dataset=self.iterator._dataset._variant_tensor,
             iterator=self.iterator._iterator_resource,
         )
 
-    def until_the_end(self):
+    def until_the_end(self) -> tuple[Any, ...]:
         """The next share of each replica until the data ends, and the error that tells its end."""
-        shares = []
+        shares: list[Any] = []
         try:
             while len(shares) < self.count:
                 shares.append(self.iterator.get_next())

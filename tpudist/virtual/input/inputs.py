@@ -1,11 +1,21 @@
 """Where input pipelines run: one per host of the slice, all on one machine."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.distribute import values
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import nests, versions
 from tpudist.virtual.input import host_iterators, one_pipeline
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from tpudist.tfcompat.annotations import Extended
+
 
 if versions.HAS_INPUT_LIB:
     from tensorflow.python.data.ops import multi_device_iterator_ops
@@ -25,7 +35,7 @@ _LACKS_SPEC = versions.DEVICE_MAP and versions.HAS_ELEMENT_SPEC
 _FETCHES_AHEAD = "experimental_%s_to_device" % ("fetch" if versions.FETCHES else "prefetch")
 
 
-def set_devices(extended, devices, host):
+def set_devices(extended: Extended, devices: Any, host: Any) -> None:
     """Gives `extended` its replica labels and the hosts that feed them.
 
     Args:
@@ -52,7 +62,7 @@ def set_devices(extended, devices, host):
             extended._input_workers = workers(extended)
 
 
-def workers(extended, options=None):
+def workers(extended: Extended, options: Any = None) -> Any:
     """Input workers, each with the replicas that it feeds.
 
     Args:
@@ -70,7 +80,7 @@ def workers(extended, options=None):
     return input_lib.InputWorkers([(extended._host, feeds)] * count)
 
 
-def distribute(make, extended, dataset, *options):
+def distribute(make: Callable[..., Any], extended: Extended, dataset: Any, *options: Any) -> Any:
     """The distributed dataset to use instead of the one that ``make(dataset, *options)`` makes."""
     check_fetched(dataset, *options)
     if one_pipeline.fits(extended, dataset, *options):
@@ -78,7 +88,7 @@ def distribute(make, extended, dataset, *options):
     return distributed(extended, make(dataset, *options))
 
 
-def distributed(extended, dataset):
+def distributed(extended: Extended, dataset: Any) -> Any:
     """The distributed dataset to use instead of TensorFlow's `dataset`."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.distributed(dataset)
@@ -90,7 +100,7 @@ def distributed(extended, dataset):
     return dataset
 
 
-def check_fetched(dataset, *options):
+def check_fetched(dataset: Any, *options: Any) -> None:
     """Refuses sparse and ragged tensors that a TPU would be asked to fetch ahead.
 
     Args:
@@ -113,11 +123,11 @@ def check_fetched(dataset, *options):
             )
 
 
-def _fetches_ahead(options=None):
+def _fetches_ahead(options: Any = None) -> Any:
     return options is None or getattr(options, _FETCHES_AHEAD)
 
 
-def element_spec(extended, spec):
+def element_spec(extended: Extended, spec: Any) -> Any:
     """The spec of per-replica values; `spec` describes one replica's values."""
     count = extended._num_replicas_in_sync
     if count == 1:
@@ -127,7 +137,7 @@ def element_spec(extended, spec):
     )
 
 
-def make_dataset_iterator(make, extended, dataset):
+def make_dataset_iterator(make: Callable[..., Any], extended: Extended, dataset: Any) -> Any:
     """The iterator to use instead of the one that ``make(dataset)`` makes."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         options = [None] if versions.HAS_INPUT_OPTIONS else []
@@ -137,7 +147,7 @@ def make_dataset_iterator(make, extended, dataset):
     return make(dataset)
 
 
-def make_input_fn_iterator(make, input_fn):
+def make_input_fn_iterator(make: Callable[..., Any], input_fn: Callable[..., Any]) -> Any:
     """The iterator to use instead of the one that ``make(input_fn)`` makes."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.from_input_fn(make, input_fn)
@@ -148,7 +158,7 @@ def make_input_fn_iterator(make, input_fn):
     return made
 
 
-def _read_in_turn(host):
+def _read_in_turn(host: Any) -> None:
     """Lets the replicas of a host take from one iterator of its dataset.
 
     TensorFlow's MultiDeviceIterator waits for ever now and then at the end of the data
@@ -161,7 +171,7 @@ def _read_in_turn(host):
         host._iterator = host_iterators.Shares(made, len(host._devices))
 
 
-def _workers_by_label(extended, devices):
+def _workers_by_label(extended: Extended, devices: Any) -> Any:
     per_host = extended.num_replicas_per_host
     pairs = [(extended._host, devices[i : i + per_host]) for i in range(0, len(devices), per_host)]
     made = input_lib.InputWorkers(extended._device_map, pairs)
@@ -174,10 +184,10 @@ if versions.DEVICE_MAP:
     class _LabelMap(values.ReplicaDeviceMap):
         """Replica labels; whatever lives on the real device is replica 0's."""
 
-        def is_device_in_replica(self, device, replica_id):
+        def is_device_in_replica(self, device: Any, replica_id: int) -> bool:
             return True
 
-        def select_for_device(self, values, device):
+        def select_for_device(self, values: Any, device: Any) -> Any:
             return values[self._device_to_replica.get(device, 0)]
 
 
@@ -186,7 +196,7 @@ if _LACKS_SPEC:
     class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
         """TensorFlow's class, with iterators that have an ``element_spec``."""
 
-        def __iter__(self):
+        def __iter__(self) -> Any:
             iterator = super().__iter__()
             spec = iterator._iterators[0]._dataset.element_spec
             if len(iterator._iterators) > 1:
@@ -195,7 +205,7 @@ if _LACKS_SPEC:
             return iterator
 
 
-def _require_shapes(spec):
+def _require_shapes(spec: Any) -> None:
     """Refuses batches of unknown size, for which TensorFlow asks hosts for rows left.
 
     Until 2.1 it tells the hosts apart by their device, and here they share one.

@@ -19,6 +19,10 @@ sharded among hosts, dummies of no rows for replicas that have none); only the
 iterators are ours.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.data.ops import iterator_ops
 from tensorflow.python.distribute import input_lib, values
@@ -26,13 +30,17 @@ from tensorflow.python.distribute import input_lib, values
 from tpudist.tfcompat import functions, nests, versions
 from tpudist.virtual.input import eager_shares, host_iterators
 
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+
 if versions.INPUT_LIB_V1_HAS_MODULE:
     from tensorflow.python.distribute.v1 import input_lib as input_lib_v1
 else:
     input_lib_v1 = input_lib
 
 
-def become(cls, made):
+def become(cls: Any, made: Any) -> Any:
     """`made`, which TensorFlow has just made, as an object of a subclass.
 
     The arguments of TensorFlow's constructors differ from release to release;
@@ -42,7 +50,7 @@ def become(cls, made):
     return made
 
 
-def fill(made, dataset, iterators):
+def fill(made: Any, dataset: Any, iterators: Any) -> None:
     """Sets in a new iterator of one of our `dataset` what TensorFlow's constructors would.
 
     Args:
@@ -55,13 +63,13 @@ def fill(made, dataset, iterators):
         _look_for_partial_batches(made)
 
 
-def _look_for_partial_batches(iterator):
+def _look_for_partial_batches(iterator: Any) -> None:
     input_lib.DistributedIteratorBase.__init__(
         iterator, iterator._input_workers, iterator._iterators, iterator._strategy
     )
 
 
-def _hosts(workers, iterators):
+def _hosts(workers: Any, iterators: Any) -> Any:
     """TensorFlow's iterators of hosts, with the replicas of each sharing one of `iterators`."""
     found = []
     for i, iterator in enumerate(iterators):
@@ -77,7 +85,7 @@ def _hosts(workers, iterators):
     return found
 
 
-def spec_of(native, value_class):
+def spec_of(native: Any, value_class: Any) -> Any:
     """A subclass of a type spec, for values of another class.
 
     Args:
@@ -91,37 +99,37 @@ def spec_of(native, value_class):
         __slots__ = ()
 
         @property
-        def value_type(self):
+        def value_type(self) -> Any:
             return value_class()
 
-        def _from_components(self, components):
+        def _from_components(self, components: Any) -> Any:
             return become(value_class(), super()._from_components(components))
 
-        def most_specific_compatible_type(self, other):
+        def most_specific_compatible_type(self, other: Any) -> Any:
             return become(type(self), super().most_specific_compatible_type(other))
 
-        def _with_tensor_ranks_only(self):
+        def _with_tensor_ranks_only(self) -> Any:
             return become(type(self), super()._with_tensor_ranks_only())
 
     return Spec
 
 
 class DistributedIteratorSpec(
-    spec_of(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)
+    spec_of(input_lib.DistributedIteratorSpec, lambda: DistributedIterator)  # type: ignore[misc]
 ):
     """Its components are the iterators of the hosts."""
 
     __slots__ = ()
 
     @property
-    def _component_specs(self):
+    def _component_specs(self) -> Any:
         spec = of_one_replica(self._element_spec)
         return [iterator_ops.IteratorSpec(spec)] * self._input_workers.num_workers
 
-    def _to_components(self, value):
+    def _to_components(self, value: Any) -> list[Any]:
         return [host._iterator.iterator for host in value._iterators]
 
-    def _from_components(self, components):
+    def _from_components(self, components: Any) -> Any:
         return super()._from_components(_hosts(self._input_workers, components))
 
 
@@ -133,10 +141,10 @@ class DistributedIterator(input_lib.DistributedIterator):
       iterators: those of its hosts' datasets.
     """
 
-    def __init__(self, dataset, iterators):
+    def __init__(self, dataset: Any, iterators: Any) -> None:
         fill(self, dataset, _hosts(dataset._input_workers, iterators))
 
-    def get_next(self, name=None):
+    def get_next(self, name: str | None = None) -> Any:
         """The next share of each replica.
 
         Context: cross-replica; eager or ``tf.function``.
@@ -149,18 +157,20 @@ class DistributedIterator(input_lib.DistributedIterator):
         return super().get_next(name) if batch is None else batch
 
     @property
-    def _type_spec(self):
+    def _type_spec(self) -> Any:
         return become(DistributedIteratorSpec, super()._type_spec)
 
 
-def of_one_replica(spec):
+def of_one_replica(spec: Any) -> Any:
     """The nest of specs of one replica's values; `spec` is that of per-replica values."""
     return nests.map_structure(
         lambda leaf: leaf._value_specs[0] if isinstance(leaf, values.PerReplicaSpec) else leaf, spec
     )
 
 
-def dataset_class(native, native_spec, of_hosts, ours, in_sessions):
+def dataset_class(
+    native: Any, native_spec: Any, of_hosts: Any, ours: Any, in_sessions: Callable[..., Any]
+) -> Any:
     """A subclass of a class of distributed datasets, with iterators of ours.
 
     Args:
@@ -175,11 +185,11 @@ def dataset_class(native, native_spec, of_hosts, ours, in_sessions):
         """A distributed dataset with iterators of ours."""
 
         @property
-        def of_hosts(self):
+        def of_hosts(self) -> Any:
             """The datasets of the hosts."""
             return host_iterators.untuned(getattr(self, of_hosts))
 
-        def __iter__(self):
+        def __iter__(self) -> Any:
             """Iterates over per-replica values.
 
             Context: eager or ``tf.function``.
@@ -192,20 +202,20 @@ def dataset_class(native, native_spec, of_hosts, ours, in_sessions):
             with tf.device(self._input_workers.worker_devices[0]):
                 return ours(self, list(map(iter, self.of_hosts)))
 
-        def make_initializable_iterator(self, shared_name=None):
+        def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
             """An iterator that a Session initialises; `shared_name` is unused."""
             return in_sessions(self)
 
         _make_initializable_iterator = make_initializable_iterator
 
-        def make_one_shot_iterator(self):
+        def make_one_shot_iterator(self) -> Any:
             """The same as ``iter()``, for code of TensorFlow 1."""
             return iter(self)
 
         _make_one_shot_iterator = make_one_shot_iterator
 
         @property
-        def _type_spec(self):
+        def _type_spec(self) -> Any:
             return become(spec, super()._type_spec)  # as TensorFlow's class, until 2.4 has none
 
     Dataset.__name__ = native.__name__
@@ -213,7 +223,7 @@ def dataset_class(native, native_spec, of_hosts, ours, in_sessions):
     return Dataset
 
 
-def _one_iterator_per_host(native, native_spec, of_hosts):
+def _one_iterator_per_host(native: Any, native_spec: Any, of_hosts: Any) -> Any:
     return dataset_class(
         native, native_spec, of_hosts, DistributedIterator, lambda dataset: SessionIterator(dataset)
     )
@@ -223,7 +233,7 @@ class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
     """TensorFlow's class of 2.2, whose function makes datasets for each iterator."""
 
     @property
-    def _datasets(self):
+    def _datasets(self) -> Any:
         made = []
         for device, context in zip(self._input_workers.worker_devices, self._input_contexts):
             with tf.device(device):
@@ -257,7 +267,7 @@ class SessionIterator(input_lib_v1.DistributedIteratorV1):
       dataset: one of our distributed datasets.
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: Any) -> None:
         workers = dataset._input_workers
         hosts = [
             _SessionHost(each, workers.worker_devices[i], workers.compute_devices_for_worker(i))
@@ -269,12 +279,12 @@ class SessionIterator(input_lib_v1.DistributedIteratorV1):
 class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
     """The iterator of one host, which a Session initialises."""
 
-    def _make_iterator(self):
+    def _make_iterator(self) -> None:
         make = iter if tf.executing_eagerly() else tf.compat.v1.data.make_initializable_iterator
         with tf.device(self._worker):
             self._iterator = host_iterators.Shares(make(self._dataset), len(self._devices))
 
-    def initialize(self):
+    def initialize(self) -> list[Any]:
         """The ops that (re)start it; in eager mode it is restarted at once, in functions too."""
         if not tf.compat.v1.executing_eagerly_outside_functions():
             return [self._iterator.initializer]
@@ -282,13 +292,13 @@ class _SessionHost(input_lib_v1._SingleWorkerDatasetIterator):
         return []
 
 
-def distributed(dataset):
+def distributed(dataset: Any) -> Any:
     """TensorFlow's distributed `dataset` as one of our classes."""
     of_batches = isinstance(dataset, input_lib.DistributedDataset)
     return become(DistributedDataset if of_batches else DistributedDatasetsFromFunction, dataset)
 
 
-def from_input_fn(make, input_fn):
+def from_input_fn(make: Callable[..., Any], input_fn: Callable[..., Any]) -> Any:
     """The iterator that ``make(input_fn)`` makes, with one iterator per host.
 
     Args:
@@ -298,7 +308,7 @@ def from_input_fn(make, input_fn):
     """
     found = []
 
-    def without_datasets(context):
+    def without_datasets(context: Any) -> Any:
         found.append(input_fn(context))
         return tuple if _is_dataset(found[-1]) else found[-1]
 
@@ -314,5 +324,5 @@ def from_input_fn(make, input_fn):
     return made
 
 
-def _is_dataset(value):
+def _is_dataset(value: Any) -> bool:
     return isinstance(value, tf.data.Dataset)

@@ -1,8 +1,18 @@
 """Which datasets one pipeline can make for all hosts, with the same batches for each."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import nests, versions
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Extended
+
 
 #: What the ops and classes of datasets that read files are called. TensorFlow shares the
 #: files out among the hosts if it can (auto_shard.cc, r2.5: kReaderDatasetOps).
@@ -18,7 +28,7 @@ _SOURCES = (
 )
 
 
-def fits(extended, dataset, options=None):
+def fits(extended: Extended, dataset: Any, options: Any = None) -> bool:
     """Whether every host can take its share of the same global batches.
 
     Args:
@@ -38,7 +48,7 @@ def fits(extended, dataset, options=None):
     return _same_on_every_host(dataset)
 
 
-def _is_dense(spec):
+def _is_dense(spec: Any) -> bool:
     return (
         type(spec) is tf.TensorSpec
         and bool(spec.shape.rank)
@@ -46,7 +56,7 @@ def _is_dense(spec):
     )
 
 
-def _is_even(specs, count):
+def _is_even(specs: Any, count: int) -> bool:
     """Whether batches of these specs are divided into parts of one size."""
     if not all(spec.shape.is_fully_defined() for spec in specs):
         return False
@@ -54,14 +64,14 @@ def _is_even(specs, count):
     return len(rows) == 1 and 0 not in rows and rows.pop() % count == 0
 
 
-def _same_on_every_host(dataset):
+def _same_on_every_host(dataset: Any) -> bool:
     """Whether the hosts share batches out, and neither files nor nothing."""
     policy = dataset.options().experimental_distribute.auto_shard_policy
     name = getattr(policy, "name", "AUTO")
     return name == "DATA" or name == "AUTO" and not _may_read_files(dataset)
 
 
-def _may_read_files(dataset):
+def _may_read_files(dataset: Any) -> Any:
     adapted = getattr(dataset, "_dataset", None)
     if isinstance(adapted, tf.data.Dataset):  # a dataset of TensorFlow 1
         return _may_read_files(adapted)
@@ -79,7 +89,7 @@ def _may_read_files(dataset):
     return any(map(_may_read_files, inputs))
 
 
-def _reads_files(function):
+def _reads_files(function: Any) -> bool:
     """Whether an op of the function, or of one that it calls, is a dataset of files."""
     graph = getattr(function, "graph", None)
     if graph is None:  # made by `map_with_legacy_function`

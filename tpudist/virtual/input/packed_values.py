@@ -124,7 +124,7 @@ def _take_whole(graph: Any) -> None:
         graph.inputs = inputs
 
 
-class PackedValue(distributed.PerReplica):  # type: ignore[misc]
+class PackedValue(distributed.PerReplica):
     """TensorFlow's class, which holds one tensor.
 
     Args:

@@ -5,14 +5,23 @@ cross-replica code that started it without returning it. Traced one by one, the 
 meet for that; a trace delivers the value after its segments have been called.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.replicas import merge, program
 from tpudist.virtual.trace import function_graphs
 
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
-def deliver(value, receive):
+    from tpudist.tfcompat.annotations import Strategy
+
+
+def deliver(value: Any, receive: Callable[..., Any]) -> None:
     """Calls ``receive(value)`` in the context that started the replicas.
 
     Context: any under a strategy. In cross-replica context that did not come
@@ -44,11 +53,11 @@ def deliver(value, receive):
         )
 
 
-def _check_place(trace):
+def _check_place(trace: Any) -> None:
     merge.check_place(trace.graph)
 
 
-def spread(strategy, value):
+def spread(strategy: Strategy, value: Any) -> list[Any]:
     """One nest per replica, as a list, of a nest with distributed leaves."""
     return [
         nests.map_structure(

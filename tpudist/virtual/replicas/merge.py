@@ -1,6 +1,9 @@
 """One ``merge_call`` of a trace: replicas meet, cross-replica code runs once."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +15,12 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.replicas import uniformity
 from tpudist.virtual.trace import collectives, function_graphs
 from tpudist.virtual.variables import storage
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Graph, Tensor, Variable
+    from tpudist.virtual.annotations import Program
 
 
 class Merge(function_graphs.Trace):
@@ -33,22 +42,24 @@ class Merge(function_graphs.Trace):
     regroups = False
     is_meeting = True
 
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         super().__init__("merge_function", program.outer)
         self._program = program
         self._strategy = program.extended._container_strategy()
-        self.position = None
-        self.inputs = []
-        self.results = []
-        self.updated = []
-        self.used_as_one = []
+        self.position: int | None = None
+        self.inputs: list[Any] = []
+        self.results: list[Any] = []
+        self.updated: list[Any] = []
+        self.used_as_one: list[Any] = []
         self.assigned = None
         self._start = None
-        self._done = []
+        self._done: list[Any] = []
         self._sums = IdentityMap()
         self._given = IdentityMap()
 
-    def run(self, merge_fn, args, kwargs):
+    def run(
+        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Traces `merge_fn`; returns its result as the replica sees it."""
         if self._program.extended.runs_as_session:
             self._start = tf.no_op()
@@ -61,24 +72,24 @@ class Merge(function_graphs.Trace):
         self.used_as_one = list(filter(storage.is_stored_once, self._variables()))
         return self.hand_back(result)
 
-    def _variables(self):
+    def _variables(self) -> list[Any]:
         handles = [functions.captured(outer) for outer, _ in functions.captures(self.graph)]
         found = map(storage.of_handle, handles)
         return [variable for variable in found if variable is not None]
 
     # Into the merge.
 
-    def _give(self, structure):
+    def _give(self, structure: Any) -> Any:
         return nests.map_structure(self._give_leaf, structure)
 
-    def _give_leaf(self, leaf):
+    def _give_leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         inside = self._inside(reductions.of_tensors(leaf))
         flat = distributed.flatten(inside)
         is_uniform = self._program.uniformity.holds(inside)
 
-        def make(replica_id):
+        def make(replica_id: int) -> Any:
             with self.graph.as_default():
                 made = distributed.pack(inside, [self._input(t, replica_id) for t in flat])
             if not replica_id:  # TensorFlow 2.4 wraps the parts anew
@@ -91,7 +102,7 @@ class Merge(function_graphs.Trace):
         self._given[_key(value)] = inside
         return value
 
-    def _inside(self, leaf):
+    def _inside(self, leaf: Any) -> Any:
         """`leaf` as tensors of the replica trace.
 
         A tensor that the replicas captured also counts as each replica's own
@@ -106,10 +117,10 @@ class Merge(function_graphs.Trace):
                 [tensor if self._is_inside(tensor) else tf.identity(tensor) for tensor in flat],
             )
 
-    def _is_inside(self, tensor):
+    def _is_inside(self, tensor: Tensor) -> bool:
         return getattr(tensor, "graph", None) is self._program.graph
 
-    def _input(self, tensor, replica_id):
+    def _input(self, tensor: Tensor, replica_id: int | str) -> Any:
         with tf.control_dependencies(None), contextlib.ExitStack() as stack:
             if replica_id == "sum":
                 stack.enter_context(collectives.named("AllReduce"))
@@ -118,14 +129,14 @@ class Merge(function_graphs.Trace):
         self.inputs.append((held, tensor, replica_id))
         return held
 
-    def _rows(self, tensor):
+    def _rows(self, tensor: Tensor) -> Any:
         """The shape of the values of all replicas, one after the other."""
         if not tensor.shape.dims:
             return None
         size, *others = tensor.shape.as_list()
         return [size and size * self._program.num_replicas] + others
 
-    def reduced(self, reduce_op, value):
+    def reduced(self, reduce_op: Any, value: Any) -> Any:
         """`value` reduced outside of the merge; None if it is no tensor given to it.
 
         Outside, each replica's value is added as the replica finishes, and the
@@ -145,18 +156,18 @@ class Merge(function_graphs.Trace):
             return distributed.divide(total, self._program.num_replicas)
         return total
 
-    def _all_slices(self, source):
+    def _all_slices(self, source: Any) -> Any:
         held = [self._input(each, "rows") for each in (source.values, source.indices)]
         with collectives.named("AllReduce"):
             held = [tf.identity(each) for each in held]
         shape = source.dense_shape
         return distributed.IndexedSlices(*held, None if shape is None else self._input(shape, 0))
 
-    def given(self, value):
+    def given(self, value: Any) -> Any:
         """What the replica trace passed to the merge as `value`, or None."""
         return self._given.get(_key(value))
 
-    def used(self):
+    def used(self) -> list[Any]:
         """The `inputs` that are used, once the merge is traced."""
         returned = IdentityMap.of(t for _, tensors in self.results for t in tensors)
         return [
@@ -165,23 +176,23 @@ class Merge(function_graphs.Trace):
             if held.consumers() or held in returned
         ]
 
-    def captured(self):
+    def captured(self) -> list[Any]:
         """Tensors of the replica trace that the merge function captured."""
         return [outer for outer, _ in functions.captures(self.graph) if self._is_inside(outer)]
 
     # Back to the replica.
 
     @property
-    def program(self):
+    def program(self) -> Any:
         """The `Program` whose replicas meet here."""
         return self._program
 
-    def hand_back(self, result):
+    def hand_back(self, result: Any) -> Any:
         """`result`, a nest of tensors of this merge, as the replica trace sees it."""
         with self._program.graph.as_default():
             return nests.map_structure(self._hand_back_leaf, result)
 
-    def _hand_back_leaf(self, leaf):
+    def _hand_back_leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, tf.Operation):
             return self._op_done() if leaf.graph is self.graph else leaf
         if distributed.is_variable(leaf) or not (
@@ -192,26 +203,26 @@ class Merge(function_graphs.Trace):
         columns = list(zip(*[distributed.flatten(part) for part in parts]))
         return distributed.pack(parts[0], [self._result(c) for c in columns])
 
-    def _op_done(self):
+    def _op_done(self) -> Any:
         self._done.append(tf.no_op())
         return self._done[-1]
 
-    def handed_back(self):
+    def handed_back(self) -> Any:
         """The ops of the replica trace that stand for results of the merge."""
         return self._done + [held.op for held, _ in self.results]
 
-    def needed(self):
+    def needed(self) -> Any:
         """The ops of the replica trace that the merge waits for or takes values of."""
-        waits = [self._start] if self._start is not None else []
+        waits: list[Any] = [self._start] if self._start is not None else []
         taken = [source for _, source, _ in self.used()] + self.captured()
         return waits + [tensor.op for tensor in taken]
 
-    def _is_own(self, tensor):
+    def _is_own(self, tensor: Tensor) -> bool:
         """Whether `tensor` is a value of this merge, and no reference to one."""
         is_value = tensor.dtype == tensor.dtype.base_dtype
         return is_value and getattr(tensor, "graph", None) is self.graph
 
-    def _result(self, tensors):
+    def _result(self, tensors: Sequence[Tensor]) -> Any:
         if all(getattr(t, "graph", None) is not self.graph for t in tensors):
             if len(IdentityMap.of(tensors)) == 1:
                 return tensors[0]
@@ -225,7 +236,9 @@ class Merge(function_graphs.Trace):
         return held
 
 
-def outside(program, merge_fn, args, kwargs):
+def outside(
+    program: Program, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """Runs `merge_fn` eagerly, where ``tf.init_scope`` has left the trace of `program`.
 
     Returns:
@@ -237,7 +250,7 @@ def outside(program, merge_fn, args, kwargs):
     extended = program.extended
     strategy = extended._container_strategy()
 
-    def give(leaf):
+    def give(leaf: Any) -> Any:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         return distributed.per_replica(extended, [leaf] * program.num_replicas)
@@ -247,8 +260,8 @@ def outside(program, merge_fn, args, kwargs):
         return nests.map_structure(_only_one, merge_fn(strategy, *args, **kwargs))
 
 
-def _only_one(leaf):
-    parts = () if distributed.is_variable(leaf) else distributed.components(leaf)
+def _only_one(leaf: Any) -> Any:
+    parts: Any = () if distributed.is_variable(leaf) else distributed.components(leaf)
     for part in parts[1:]:
         if part is not parts[0] and not np.array_equal(part, parts[0]):
             raise ContextError(
@@ -259,7 +272,7 @@ def _only_one(leaf):
     return parts[0] if parts else leaf
 
 
-def check_place(graph):
+def check_place(graph: Graph) -> None:
     """Refuses a merge where the trace cannot be cut.
 
     Raises:
@@ -270,7 +283,7 @@ def check_place(graph):
         raise refusal(getattr(current, "name", current))
 
 
-def refusal(place):
+def refusal(place: Any) -> Any:
     """The error of a merge in a graph, branch or loop inside of a replica."""
     return ContextError(
         "`merge_call` called while defining a new graph or a tf.function "
@@ -283,7 +296,7 @@ def refusal(place):
     )
 
 
-def note_update(variable):
+def note_update(variable: Variable) -> None:
     """Notes that `variable` is updated as one value for all replicas."""
     trace = function_graphs.current()
     if isinstance(trace, Merge):
@@ -292,7 +305,7 @@ def note_update(variable):
         storage.assume_equal(variable, for_good=True)
 
 
-def differs(value):
+def differs(value: Any) -> bool:
     """Whether the argument `value` of an update may differ per replica."""
     if not distributed.is_distributed(value) or lazy_values.count(value) == 1:
         return False
@@ -305,13 +318,13 @@ def differs(value):
     return not uniformity.are_equal(distributed.components(value))
 
 
-def _key(value):
+def _key(value: Any) -> Any:
     """Identifies a distributed value: by the parts that are not made yet, or its first tensor."""
     parts = lazy_values.unmade(value)
     return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
 
 
-def combine(reduce_op, value):
+def combine(reduce_op: Any, value: Any) -> Any:
     """Reduces a per-replica `value`, outside of the current merge if possible."""
     trace = function_graphs.current()
     reduced = trace.reduced(reduce_op, value) if isinstance(trace, Merge) else None

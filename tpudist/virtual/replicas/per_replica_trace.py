@@ -4,8 +4,11 @@ This is the mirrored strategy's own engine, with a replica's ops placed on the
 one real device instead of on the replica's label.
 """
 
+from __future__ import annotations
+
 import contextlib
 import re
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -24,6 +27,12 @@ from tpudist.virtual.replicas import merge
 from tpudist.virtual.trace import arguments, collectives, pruning
 from tpudist.virtual.variables import raw_writes
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Extended, Operation, Strategy, Tensor
+
+
 #: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 
@@ -31,7 +40,9 @@ _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 _LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_DEVICE
 
 
-def run(extended, fn, args, kwargs):
+def run(
+    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """Traces `fn` once per replica into the current graph.
 
     Context: cross-replica, in a graph or a ``tf.function``.
@@ -41,7 +52,7 @@ def run(extended, fn, args, kwargs):
         fn = functions.convert(fn)
     names = _Names()
 
-    def on_the_device(*replica_args, **replica_kwargs):
+    def on_the_device(*replica_args: Any, **replica_kwargs: Any) -> Any:
         with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
             current = tf.distribute.get_replica_context()
             result = stored_parts.wholes(current, fn(*replica_args, **replica_kwargs))
@@ -68,13 +79,13 @@ class _Names:
     the names of the first. On a TPU, which has one thread, the count goes on.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._counts = not (tf.executing_eagerly() or functions.in_function())
         self._used = functions.variable_names() if self._counts else None
         self._last = None
 
     @contextlib.contextmanager
-    def of_a_replica(self):
+    def of_a_replica(self) -> Iterator[Any]:
         """In a replica's thread, names are counted from where the call began."""
         if self._counts:
             graphs.count_variable_names(self._used)
@@ -83,7 +94,7 @@ class _Names:
             self._last = functions.variable_names()
 
     @contextlib.contextmanager
-    def go_on(self):
+    def go_on(self) -> Iterator[Any]:
         """After the block, which calls the replicas, the count goes on from theirs."""
         yield
         if self._last is not None:
@@ -91,7 +102,7 @@ class _Names:
 
 
 @contextlib.contextmanager
-def _traced(extended):
+def _traced(extended: Extended) -> Iterator[Any]:
     before, extended.replicas = extended.replicas, Replicas()
     try:
         yield
@@ -102,19 +113,19 @@ def _traced(extended):
 class Replicas:
     """The ops of replicas that are being traced one by one."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._graph = tf.compat.v1.get_default_graph()
         self._start = len(self._graph.get_operations())
 
-    def ops(self):
+    def ops(self) -> Any:
         """The ops added to the graph since the replicas were started."""
         return self._graph.get_operations()[self._start :]
 
-    def others(self):
+    def others(self) -> list[Any]:
         """The ops of all replicas but the first."""
         return [op for op in self.ops() if _REPLICA.search(op.name)]
 
-    def tell_apart(self, ops, handles):
+    def tell_apart(self, ops: Sequence[Operation], handles: Any) -> None:
         """Gives the ops of each replica their own handle.
 
         Args:
@@ -127,7 +138,7 @@ class Replicas:
             found = _REPLICA.search(op.name)
             for i, tensor in enumerate(op.inputs) if found else ():
                 if tensor is held[0]:
-                    functions.replace_input(op, i, held[int(found.group(1))])
+                    functions.replace_input(op, i, held[int(found.group(1))])  # type: ignore[union-attr]
 
 
 class Replica(distributed.MirroredReplicaContext):
@@ -135,15 +146,17 @@ class Replica(distributed.MirroredReplicaContext):
 
     stands_for_all = False
 
-    def __init__(self, strategy, replica_id):
+    def __init__(self, strategy: Strategy, replica_id: int) -> None:
         super().__init__(strategy, replica_id)
         self._flow = functions.control_flow_context()
 
-    def experimental_logical_device(self, logical_device_id):
+    def experimental_logical_device(self, logical_device_id: int) -> Any:
         """See `VirtualExtended`."""
         return self.strategy.extended.experimental_logical_device(logical_device_id)
 
-    def _merge_call(self, merge_fn, args, kwargs):
+    def _merge_call(
+        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         if keras_loops.builds_a_model(merge_fn):
             with keras_loops.alone(self):
                 return merge_fn(self.strategy, *args, **kwargs)
@@ -152,7 +165,7 @@ class Replica(distributed.MirroredReplicaContext):
             raise merge.refusal("a branch or loop")
 
         @functions.library
-        def meet(*merge_args, **merge_kwargs):
+        def meet(*merge_args: Any, **merge_kwargs: Any) -> Any:
             merge_args, merge_kwargs = values_by_device.of(
                 self.strategy.extended, (merge_args, merge_kwargs)
             )
@@ -162,7 +175,7 @@ class Replica(distributed.MirroredReplicaContext):
         return super()._merge_call(meet, args, kwargs)
 
     @functions.library
-    def all_reduce(self, reduce_op, value, *options, **named_options):
+    def all_reduce(self, reduce_op: Any, value: Any, *options: Any, **named_options: Any) -> Any:
         """Sums or averages a nest over the replicas; see ``ReplicaContext``.
 
         TensorFlow searches the graph behind a result with a custom gradient for
@@ -174,8 +187,8 @@ class Replica(distributed.MirroredReplicaContext):
         if any(isinstance(leaf, distributed.IndexedSlices) for leaf in flat):
             return native(reduce_op, value, *options, **named_options)
 
-        @tf.custom_gradient
-        def reduced(*tensors):
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def reduced(*tensors: Any) -> tuple[Any, ...]:
             totals = native(reduce_op, [_behind(t) for t in tensors], *options, **named_options)
             return totals, lambda *gradients: self.all_reduce(
                 reduce_op, list(gradients), *options, **named_options
@@ -183,29 +196,29 @@ class Replica(distributed.MirroredReplicaContext):
 
         return nests.pack_sequence_as(value, reduced(*flat))
 
-    def _merge_and_reduce(self, reduce_op, value):
+    def _merge_and_reduce(self, reduce_op: Any, value: Any) -> Any:
         """``all_reduce`` of a nest, for releases that have none."""
 
-        def merge(strategy, *merged):
+        def merge(strategy: Strategy, *merged: Any) -> Any:
             return strategy.extended.batch_reduce_to(reduce_op, [(leaf, leaf) for leaf in merged])
 
         flat = self.merge_call(functions.library(merge), args=tuple(nests.flatten(value)))
         return nests.pack_sequence_as(value, flat)
 
 
-def _behind(tensor):
+def _behind(tensor: Tensor) -> Any:
     """`tensor`, where the search for variables stops; keeps its name for error messages."""
     name = getattr(getattr(tensor, "op", None), "name", "value")
     return tf.stop_gradient(tensor, name=name.split("/")[-1])
 
 
-def _replica(extended):
+def _replica(extended: Extended) -> Any:
     current = tf.distribute.get_replica_context()
     return Replica(extended._container_strategy(), current._replica_id_in_sync_group)
 
 
 @contextlib.contextmanager
-def _label(extended):
+def _label(extended: Extended) -> Iterator[Any]:
     """Keeps the replica's label current where the release looks for it.
 
     Releases with a device map cache nested functions, and find variables, by

@@ -10,6 +10,10 @@ at the merges, and :mod:`batching` batches the replicas of all segments if it ca
 are batched, else once per replica.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, lifting, versions
@@ -18,8 +22,15 @@ from tpudist.virtual.replicas import effect_order, merge, replica_seeds, segment
 from tpudist.virtual.trace import arguments, function_graphs, pruning
 from tpudist.virtual.variables import raw_writes, splits, storage
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
 
-def run(extended, fn, args, kwargs):
+    from tpudist.tfcompat.annotations import Extended
+
+
+def run(
+    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """Traces `fn` once and runs it once per replica.
 
     Context: cross-replica, while a ``tf.function`` is being traced.
@@ -62,23 +73,23 @@ class Program(function_graphs.Trace):
       uniformity: tells which values are the same on every replica.
     """
 
-    def __init__(self, extended, explanation):
+    def __init__(self, extended: Extended, explanation: Any) -> None:
         super().__init__("replica_function")
         self.explanation = explanation
         self.extended = extended
-        self.arguments = []
-        self.merges = []
-        self.deliveries = []
-        self.numbers = {}
+        self.arguments: list[Any] = []
+        self.merges: list[Any] = []
+        self.deliveries: list[Any] = []
+        self.numbers: dict[Any, Any] = {}
         self.uniformity = uniformity.Uniformity(self)
         self._replica_id = None
 
     @property
-    def num_replicas(self):
+    def num_replicas(self) -> Any:
         """Number of replicas the program runs on."""
         return self.extended._num_replicas_in_sync
 
-    def trace(self, fn, args, kwargs):
+    def trace(self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Calls `fn` in replica context; returns what it returned."""
         with self.graph.as_default():
             args, kwargs = arguments.enter(self, (args, kwargs))
@@ -89,7 +100,7 @@ class Program(function_graphs.Trace):
                 pruning.prune(self, results)
         return results
 
-    def is_outdated(self):
+    def is_outdated(self) -> bool:
         """Whether a variable was split after the trace had taken it for one value.
 
         The function is then traced again, with one value per component.
@@ -100,12 +111,12 @@ class Program(function_graphs.Trace):
             for variable in made.updated + made.used_as_one
         )
 
-    def forget_lines(self):
+    def forget_lines(self) -> None:
         """Lets go of which lines made the ops of the trace: their copies have them."""
         for graph in [self.graph] + [made.graph for made in self.merges]:
             graph.made_at.clear()
 
-    def replica_id(self):
+    def replica_id(self) -> Any:
         """The replica's id, an int32 scalar that is known only at run time."""
         if self._replica_id is None:
             with self.graph.as_default(), tf.control_dependencies(None):
@@ -115,7 +126,7 @@ class Program(function_graphs.Trace):
             self.arguments.append((self._replica_id, ids))
         return self._replica_id
 
-    def outside(self, kwargs):
+    def outside(self, kwargs: dict[str, Any]) -> Any:
         """Leaves the trace; see the base class.
 
         Raises:
@@ -132,7 +143,9 @@ class Program(function_graphs.Trace):
                     raise lifting.refusal("%r, which each replica has its own of" % variable.name)
         return super().outside(kwargs)
 
-    def merge(self, merge_fn, args, kwargs):
+    def merge(
+        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Runs `merge_fn` once, in cross-replica context."""
         if tf.executing_eagerly():  # in tf.init_scope
             return merge.outside(self, merge_fn, args, kwargs)
@@ -142,7 +155,7 @@ class Program(function_graphs.Trace):
         return made.run(merge_fn, args, kwargs)
 
 
-def _id_of_any_replica():
+def _id_of_any_replica() -> Any:
     """What stands for the replica's id.
 
     Where TensorFlow has to know it while it traces, it is a constant, whose place each
@@ -163,12 +176,12 @@ class TracedReplica(distributed.ReplicaContext):
     #: Tells variables of other strategies on the slice; see :mod:`other_strategies`.
     stands_for_all = True
 
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         super().__init__(program.extended._container_strategy(), 0)
         self._program = program
 
     @property
-    def replica_id_in_sync_group(self):
+    def replica_id_in_sync_group(self) -> Any:
         """The replica's id, an int32 scalar tensor."""
         if functions.in_function_inside(self._program.graph):
             stored = storage.replica_id(self._program.extended)
@@ -176,9 +189,11 @@ class TracedReplica(distributed.ReplicaContext):
                 return stored
         return self._program.replica_id()
 
-    def experimental_logical_device(self, logical_device_id):
+    def experimental_logical_device(self, logical_device_id: int) -> Any:
         """See `VirtualExtended`."""
         return self.strategy.extended.experimental_logical_device(logical_device_id)
 
-    def _merge_call(self, merge_fn, args, kwargs):
+    def _merge_call(
+        self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         return self._program.merge(merge_fn, args, kwargs)

@@ -9,12 +9,21 @@ Until 2.1 TensorFlow's numbers count all ops of the graph. There the number of a
 is computed from that of the trace.
 """
 
+from __future__ import annotations
+
 import bisect
+from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import random_seeds, versions
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def number(program):
+    from tpudist.tfcompat.annotations import Operation
+    from tpudist.virtual.annotations import Program
+
+
+def number(program: Program) -> Any:
     """Numbers the random ops of a program for each replica; those of merges in place.
 
     Args:
@@ -27,7 +36,7 @@ def number(program):
     if not versions.COUNTS_RANDOM_OPS:
         return {op: _numbers(op, program.num_replicas) for _, op in counted if op is not None}
     positions = [merge.position for merge in program.merges]
-    numbers = {}
+    numbers: dict[Any, Any] = {}
     for segment, merge in enumerate(program.merges + [None]):
         ops = [op for place, op in counted if bisect.bisect_right(positions, place) == segment]
         for op in ops * program.num_replicas:
@@ -39,5 +48,5 @@ def number(program):
     return numbers
 
 
-def _numbers(op, count):
+def _numbers(op: Operation, count: int) -> list[Any]:
     return [random_seeds.number_of_replica(op.get_attr("seed2"), i) for i in range(count)]

@@ -8,7 +8,10 @@ fetches them from the Session. In the graph of ``run_steps_on_dataset`` it is tr
 once on these releases too, unless :mod:`python_state` finds what replicas keep.
 """
 
+from __future__ import annotations
+
 import weakref
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -17,20 +20,32 @@ from tpudist.virtual import explanations, reductions
 from tpudist.virtual.input import packed_values
 from tpudist.virtual.replicas import per_replica_trace, program, python_state
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Extended
+
+
 #: {extended: {function: {owner of a bound method, or function: wrapper}}}
-_wrappers = weakref.WeakKeyDictionary()
+_wrappers: Any = weakref.WeakKeyDictionary()
 
 
 #: Functions that are called with the arguments of :func:`call_for_each_replica`
 #: after the replicas have been traced or executed.
-observers = []
+observers: list[Any] = []
 
 #: Functions that are called in place of an engine with the same arguments, the last one
 #: alone; what it returns are the results.
-substitutes = []
+substitutes: list[Any] = []
 
 
-def call_for_each_replica(extended, fn, args, kwargs, op_by_op=False):
+def call_for_each_replica(
+    extended: Extended,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    op_by_op: bool = False,
+) -> Any:
     """Runs `fn` once per replica; see ``StrategyExtended``.
 
     Context: cross-replica; graph, ``tf.function`` or eager. In eager mode the
@@ -63,7 +78,9 @@ def call_for_each_replica(extended, fn, args, kwargs, op_by_op=False):
     return results
 
 
-def _run_in_a_graph(extended, fn, args, kwargs):
+def _run_in_a_graph(
+    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """Runs `fn` with the engine that fits; notes why, where it is one trace per replica."""
     reason = _apart(extended, fn, args, kwargs)
     if reason is None:
@@ -72,7 +89,9 @@ def _run_in_a_graph(extended, fn, args, kwargs):
         return per_replica_trace.run(extended, fn, args, kwargs)
 
 
-def _apart(extended, fn, args, kwargs):
+def _apart(
+    extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
     if not functions.in_function():
         return "a graph outside of run_steps_on_dataset: Python and Sessions have its tensors"
@@ -85,7 +104,7 @@ def _apart(extended, fn, args, kwargs):
     return python_state.found(fn, (args, kwargs))
 
 
-def _wrapper(extended, fn):
+def _wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
     """A ``tf.function`` with the replicas of `fn` in it.
 
     The same `fn` gets the same wrapper, so it is traced once. The wrapper does
@@ -105,25 +124,24 @@ def _wrapper(extended, fn):
         return _wrap(extended, fn)
 
 
-def _wrap(extended, fn):
+def _wrap(extended: Extended, fn: Callable[..., Any]) -> Any:
     target = weakref.WeakMethod(fn) if hasattr(fn, "__func__") else (weakref.ref(fn))
     target_extended = weakref.ref(extended)
 
-    def for_each_replica(*args, **kwargs):
-        replica_function = target()
+    def for_each_replica(*args: Any, **kwargs: Any) -> Any:
+        replica_function: Any = target()
         if functions.is_function(replica_function):
             replica_function = replica_function.python_function
-        results = target_extended().call_for_each_replica(
-            functions.convert(replica_function), args, kwargs
-        )
-        return nests.map_structure(lambda leaf: _out_of_function(target_extended(), leaf), results)
+        extended: Any = target_extended()
+        results = extended.call_for_each_replica(functions.convert(replica_function), args, kwargs)
+        return nests.map_structure(lambda leaf: _out_of_function(extended, leaf), results)
 
     if functions.is_function(fn):
         return functions.clone(fn, for_each_replica)
     return tf.function(for_each_replica)
 
 
-def _into_function(extended, leaf):
+def _into_function(extended: Extended, leaf: Any) -> Any:
     """An argument as a function can take it: tensors in place of a number per replica."""
     if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
         return leaf
@@ -135,7 +153,7 @@ def _into_function(extended, leaf):
     return distributed.per_replica(extended, [tf.constant(part) for part in parts])
 
 
-def _out_of_function(extended, leaf):
+def _out_of_function(extended: Extended, leaf: Any) -> Any:
     """A result as a function can return it: no op, and no variable.
 
     Ops run with the function. Of a variable each replica gives its value.

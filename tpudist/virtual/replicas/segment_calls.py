@@ -1,6 +1,9 @@
 """Builds the calls of a traced program's segments, and of the merges between them."""
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -11,8 +14,14 @@ from tpudist.virtual.replicas import unstacked_copies
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import stacked_copies, storage
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
 
-def emit(program, results):
+    from tpudist.tfcompat.annotations import Operation, Tensor, Variable
+    from tpudist.virtual.annotations import Merge, Program, Segment
+
+
+def emit(program: Program, results: Any) -> Any:
     """Builds the calls of the program into the graph that called ``run``.
 
     Args:
@@ -28,18 +37,18 @@ def emit(program, results):
 class _Emission:
     """What is known of each tensor of the trace, while segments are called."""
 
-    def __init__(self, program, results):
+    def __init__(self, program: Program, results: Any) -> None:
         self._program = program
         self._count = program.num_replicas
         self._results = results
         self._known = IdentityMap()
         self._sums = IdentityMap()
-        self._last = []
-        self._own_functions = {}
+        self._last: list[Any] = []
+        self._own_functions: dict[Any, Any] = {}
         self._in_rows = IdentityMap()
         self._unstacked = unstacked_copies.UnstackedCopies(program)
 
-    def emit(self):
+    def emit(self) -> Any:
         """Calls all segments and merges; returns the results."""
         program = self._program
         with program.outer.as_default(), program.extended.place():
@@ -57,13 +66,13 @@ class _Emission:
                 receive(nests.map_structure(self._leave, value))
             return nests.map_structure(self._leave, self._results)
 
-    def _learn_inputs(self):
+    def _learn_inputs(self) -> None:
         for held, tensors in self._program.arguments:
             self._known[held] = vectorize.of_parts(tensors, held)
         for external, held in functions.captures(self._program.graph):
             self._known[held] = self._captured(external, held)
 
-    def _captured(self, external, held):
+    def _captured(self, external: Any, held: Any) -> Any:
         variable = storage.own(external, self._program.extended)
         if variable is None:
             storage.assume_equal(storage.of_handle(external))
@@ -78,30 +87,30 @@ class _Emission:
         self._in_rows[held] = rows
         return vectorize.Handles(self._count, [external, rows.others.handle])
 
-    def _unstack_all(self):
+    def _unstack_all(self) -> None:
         """Gives each replica a handle of its own of what is stored in rows."""
         for held, rows in self._in_rows.items():
             self._known[held] = self._unstacked.unstack(held, rows, range(self._count))
         self._in_rows.clear()
 
-    def _with_copies(self, tensors, call):
+    def _with_copies(self, tensors: Sequence[Tensor], call: Any) -> None:
         """Calls what takes `tensors` of the trace; with its unstacked copies around it."""
         self._order(self._unstacked.load, tensors)
         call()
         self._order(self._unstacked.take_back, tensors)
 
-    def _order(self, make, tensors):
+    def _order(self, make: Callable[..., Any], tensors: Sequence[Tensor]) -> None:
         """Makes ops that come after all that was done."""
         with tf.control_dependencies(self._last):
             self._last = make(tensors) or self._last
 
-    def _batched(self, tensor):
+    def _batched(self, tensor: Tensor) -> Any:
         return self._known[segments.origin(tensor)]
 
-    def _is_inside(self, tensor):
+    def _is_inside(self, tensor: Tensor) -> bool:
         return getattr(tensor, "graph", None) is self._program.graph
 
-    def _leaving(self):
+    def _leaving(self) -> list[Any]:
         leaving = [self._results]
         leaving += [value for value, _ in self._program.deliveries]
         return [
@@ -112,7 +121,7 @@ class _Emission:
 
     # Segments.
 
-    def _calls(self, cut):
+    def _calls(self, cut: Any) -> list[Any]:
         """What to call for each segment: once for all replicas if possible."""
         batched = self._batched_segments(cut)
         if batched is not None:
@@ -121,7 +130,7 @@ class _Emission:
         shared = segments.is_large(self._program, cut)
         return [functools.partial(self._call_segment, segment, shared) for segment in cut]
 
-    def _batched_segments(self, cut):
+    def _batched_segments(self, cut: Any) -> Any:
         try:
             return vectorize.batch_segments(self._program, cut, self._known)
         except vectorize.NeedsHandles:
@@ -129,7 +138,7 @@ class _Emission:
             self._unstack_all()
             return vectorize.batch_segments(self._program, cut, self._known)
 
-    def _call_batched(self, segment):
+    def _call_batched(self, segment: Segment) -> None:
         """One call for all replicas."""
         if segment is None:
             return
@@ -148,7 +157,7 @@ class _Emission:
         self._last = self._last + reads
         self._last = self._last + self._do(segment.around.assignments)
 
-    def _do(self, ops):
+    def _do(self, ops: Sequence[Operation]) -> Any:
         """Does reads or assignments of each replica's own variables; returns what to wait for."""
         with tf.control_dependencies(self._last):
             made = vectorize.read_or_assign(
@@ -157,7 +166,7 @@ class _Emission:
         with tf.control_dependencies(made):
             return [tf.no_op()] if made else []
 
-    def _call_segment(self, segment, shared):
+    def _call_segment(self, segment: Segment, shared: Any) -> None:
         """One call per replica, one after the other.
 
         The ops of a call use all cores of the device; in sequence, a
@@ -177,7 +186,7 @@ class _Emission:
         for tensor, parts in zip(segment.outputs, zip(*columns)):
             self._known[tensor] = vectorize.of_parts(parts, tensor)
 
-    def _add(self, segment, found):
+    def _add(self, segment: Segment, found: Any) -> None:
         for tensor, value in zip(segment.outputs, found):
             if tensor in segment.summed:
                 total = self._sums.get(tensor)
@@ -187,7 +196,7 @@ class _Emission:
 
     # Merges.
 
-    def _call_merge(self, merge):
+    def _call_merge(self, merge: Merge) -> None:
         graph, used = merge.graph, merge.used()
         graph.inputs = [held for held, _, _ in used]
         graph.inputs += [held for _, held in functions.captures(graph)]
@@ -208,7 +217,7 @@ class _Emission:
             parts, found = found[: len(tensors)], found[len(tensors) :]
             self._known[held] = vectorize.of_parts(parts * (self._count // len(parts)), held)
 
-    def _source(self, source, replica):
+    def _source(self, source: Any, replica: int | str) -> Any:
         batched = self._batched(source)
         if replica == "rows":
             return batched.rows()
@@ -221,7 +230,7 @@ class _Emission:
 
     # Results.
 
-    def _leave(self, leaf):
+    def _leave(self, leaf: Any) -> Any:
         if isinstance(leaf, tf.Operation):
             with tf.control_dependencies(self._last):
                 return tf.no_op()
@@ -237,7 +246,7 @@ class _Emission:
         ]
         return self._per_replica([distributed.pack(leaf, row) for row in zip(*columns)])
 
-    def _assigned(self, variable):
+    def _assigned(self, variable: Variable) -> Any:
         """What each replica's component of an assigned `variable` holds at the end."""
         extended, handle = self._program.extended, functions.captured(variable.handle)
         own = storage.own(handle, extended)
@@ -248,7 +257,7 @@ class _Emission:
                 parts = self._values(own)
         return self._per_replica(parts)
 
-    def _values(self, own):
+    def _values(self, own: Any) -> list[Any]:
         """The value of each replica's copy of a variable."""
         rows, positions = stacked_copies.of(own), storage.positions(own, self._program.extended)
         if rows is not None:
@@ -257,7 +266,7 @@ class _Emission:
         parts = distributed.components(own)
         return [graphs.read(parts[i].handle, own.dtype) for i in positions]
 
-    def _per_replica(self, parts):
+    def _per_replica(self, parts: Any) -> Any:
         if self._count == 1:
             return parts[0]
         return distributed.per_replica(self._program.extended, parts)

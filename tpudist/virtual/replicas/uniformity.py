@@ -4,12 +4,22 @@ Uniform are constants, reads of a variable that is stored once, single values
 that a merge gave back, and everything computed from these without side effects.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tpudist.tfcompat import distributed, functions, graphs, made_ops, nests
 from tpudist.virtual import reductions
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.variables import storage
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.virtual.annotations import Program
 
 
 class Uniformity:
@@ -19,7 +29,7 @@ class Uniformity:
       program: the `Program`, which may still be traced.
     """
 
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         self._program = program
         self._seen = {"arguments": 0, "captures": 0, "merges": 0, "ops": 0}
         self._given = IdentityMap()
@@ -27,7 +37,7 @@ class Uniformity:
         self._uniform = IdentityMap()
         self._claimed = IdentityMap()
 
-    def holds(self, value):
+    def holds(self, value: Any) -> bool:
         """Whether `value`, of the trace or from outside of it, is the same on every replica."""
         self.learn()
         leaves = distributed.flatten(reductions.of_tensors(value))
@@ -36,17 +46,17 @@ class Uniformity:
             self._claimed.update(IdentityMap.of(leaves))
         return found
 
-    def has_changed(self):
+    def has_changed(self) -> bool:
         """Whether a variable was split after what is computed from it had counted as uniform."""
         if all(map(_is_one, self._read)):
             return False
         now = Uniformity(self._program)
         return not all(map(now.holds, self._claimed))
 
-    def _is_uniform(self, leaf):
+    def _is_uniform(self, leaf: Any) -> bool:
         return getattr(leaf, "graph", None) is not self._program.graph or leaf in self._uniform
 
-    def learn(self):
+    def learn(self) -> None:
         """Takes note of what was added to the trace since the last time."""
         self._note_given()
         for op in self._unseen("ops", self._program.graph.get_operations()):
@@ -55,19 +65,19 @@ class Uniformity:
                 if self._given.get(tensor, follows[i % len(follows)]):
                     self._uniform[tensor] = True
 
-    def _unseen(self, kind, found):
+    def _unseen(self, kind: Any, found: Any) -> Any:
         """What of a list, which only grows, was not there the last time."""
         start, self._seen[kind] = self._seen[kind], len(found)
         return found[start:]
 
-    def _follows(self, op):
+    def _follows(self, op: Operation) -> list[bool]:
         """Whether the outputs of `op` are uniform: one answer for each, or one for all."""
         uniform = [tensor in self._uniform for tensor in op.inputs]
         if op.type == "IdentityN":  # a custom gradient's: each output is one input
             return uniform
         return [op.type != "Placeholder" and all(uniform) and graphs.only_reads(op)]
 
-    def _note_given(self):
+    def _note_given(self) -> None:
         """Notes of each new placeholder of the trace whether all replicas get the same."""
         program = self._program
         for held, tensors in self._unseen("arguments", program.arguments):
@@ -81,7 +91,7 @@ class Uniformity:
         self._seen["merges"] = len(program.merges)
 
 
-def are_equal(values):
+def are_equal(values: Any) -> bool:
     """Whether the values of replicas that were traced one by one are the same.
 
     Args:
@@ -94,11 +104,11 @@ def are_equal(values):
 class _Pairs:
     """Two tensors and, in pairs, the tensors they are computed from."""
 
-    def __init__(self, left, right):
+    def __init__(self, left: Any, right: Any) -> None:
         self._pending = [(left, right)]
-        self._compared = set()
+        self._compared: set[Any] = set()
 
-    def are_equal(self):
+    def are_equal(self) -> bool:
         """Whether all pairs are the same."""
         while self._pending:
             left, right = self._pending.pop()
@@ -109,7 +119,7 @@ class _Pairs:
                     return False
         return True
 
-    def _correspond(self, left, right):
+    def _correspond(self, left: Any, right: Any) -> Any:
         if not all(nests.is_tensor(each) and not graphs.is_eager(each) for each in (left, right)):
             return _are_one(left, right)
         left, right = _source(left), _source(right)
@@ -122,21 +132,21 @@ class _Pairs:
         return all(_is_one(handle) for handle in one.inputs if functions.is_resource(handle))
 
 
-def _are_one(left, right):
+def _are_one(left: Any, right: Any) -> bool:
     """Whether they are one eager tensor, or equal numbers of Python's."""
     if nests.is_tensor(left) or nests.is_tensor(right):
         return made_ops.origin(left) is made_ops.origin(right)
     return bool(np.array_equal(left, right))
 
 
-def _source(tensor):
+def _source(tensor: Tensor) -> Any:
     """`tensor`, seen through every op that only passes it on."""
     while tensor.op.type in ("Identity", "IdentityN", "StopGradient"):
         tensor = tensor.op.inputs[tensor.value_index]
     return tensor
 
 
-def _is_one(handle):
+def _is_one(handle: Tensor) -> bool:
     """Whether `handle` belongs to a variable that is stored once."""
     variable = storage.of_handle(functions.captured(handle))
     return variable is not None and storage.is_stored_once(variable)

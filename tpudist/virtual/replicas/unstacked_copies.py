@@ -4,11 +4,21 @@ While such a segment runs, each copy is a variable of its own: it is given the r
 and the row is given its value after.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.tfcompat import functions
 from tpudist.virtual import vectorize
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import effects
 from tpudist.virtual.variables import raw_writes
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.annotations import Merge, Program
 
 
 class UnstackedCopies:
@@ -18,12 +28,12 @@ class UnstackedCopies:
       program: the traced `Program`.
     """
 
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         self._program = program
         self._rows = IdentityMap()
-        self._written = None
+        self._written: set[int] | None = None
 
-    def unstack(self, held, rows, positions):
+    def unstack(self, held: Any, rows: Any, positions: Any) -> Any:
         """Makes the copies of a variable variables of their own.
 
         Args:
@@ -38,7 +48,7 @@ class UnstackedCopies:
         unstacked = rows.unstack_all()
         return vectorize.of_parts([unstacked[i].handle for i in positions], held)
 
-    def load(self, tensors):
+    def load(self, tensors: Sequence[Tensor]) -> list[Any]:
         """The ops that give unstacked copies the values of the rows.
 
         Args:
@@ -46,7 +56,7 @@ class UnstackedCopies:
         """
         return [op for rows in self._unstacked_for(tensors) for op in rows.load()]
 
-    def take_back(self, tensors):
+    def take_back(self, tensors: Sequence[Tensor]) -> list[Any]:
         """The ops that give the rows the values of unstacked copies that may have been written."""
         return [
             op
@@ -55,19 +65,20 @@ class UnstackedCopies:
             for op in rows.take_back()
         ]
 
-    def given_to(self, merge):
+    def given_to(self, merge: Merge) -> Any:
         """The handles, of the trace, that a `merge.Merge` is given of what may be unstacked."""
         used = merge.used() if self._rows else ()
         sources = [source for _, source, _ in used if functions.is_resource(source)]
         return list(map(effects.root, sources))
 
-    def _unstacked_for(self, tensors):
+    def _unstacked_for(self, tensors: Sequence[Tensor]) -> list[Any]:
         return [self._rows[tensor] for tensor in tensors if tensor in self._rows]
 
-    def _handles_written(self):
+    def _handles_written(self) -> Any:
         if self._written is None:
             ops = self._program.graph.get_operations()
-            self._written = {id(handle) for op in ops for handle in raw_writes.written(op)}
+            written = {id(handle) for op in ops for handle in raw_writes.written(op)}
             given = [held for merge in self._program.merges for held in self.given_to(merge)]
-            self._written.update(id(functions.captured(held)) for held in given)
+            written.update(id(functions.captured(held)) for held in given)
+            self._written = written
         return self._written

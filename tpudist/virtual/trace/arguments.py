@@ -1,13 +1,23 @@
 """Brings the arguments of a replica function into its trace, as placeholders."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import tensorflow as tf
 
 from tpudist.errors import PerReplicaError
 from tpudist.tfcompat import distributed, functions, nests
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def enter(program, structure):
+    from tpudist.tfcompat.annotations import Extended
+    from tpudist.virtual.annotations import Program
+
+
+def enter(program: Program, structure: Any) -> Any:
     """The arguments as the traced function sees them.
 
     Args:
@@ -24,13 +34,13 @@ def enter(program, structure):
     return nests.map_structure(lambda leaf: _enter_leaf(program, leaf), structure)
 
 
-def _enter_leaf(program, leaf):
+def _enter_leaf(program: Program, leaf: Any) -> Any:
     if not distributed.is_distributed(leaf) or distributed.is_variable(leaf):
         return leaf
     return _stack(program, _components(leaf, program.num_replicas))
 
 
-def check_lengths(extended, structure):
+def check_lengths(extended: Extended, structure: Any) -> None:
     """Refuses distributed values that do not have one component per replica.
 
     Raises:
@@ -41,7 +51,7 @@ def check_lengths(extended, structure):
             _components(leaf, extended._num_replicas_in_sync)
 
 
-def _components(leaf, count):
+def _components(leaf: Any, count: int) -> Any:
     parts = distributed.components(leaf)
     if len(parts) == count:
         return parts
@@ -53,7 +63,7 @@ def _components(leaf, count):
     )
 
 
-def _stack(program, parts):
+def _stack(program: Program, parts: Any) -> Any:
     """One placeholder (or composite of them) that stands for all `parts`."""
     if all(part is parts[0] for part in parts) and not nests.is_tensor(parts[0]):
         return parts[0]
@@ -69,7 +79,7 @@ def _stack(program, parts):
     return distributed.pack(parts[0], made)
 
 
-def _convert(part):
+def _convert(part: Any) -> Any:
     if distributed.is_tensor_like(part):
         return part
     if isinstance(part, tf.Variable):
@@ -83,7 +93,7 @@ def _convert(part):
     )
 
 
-def _common_shape(shapes):
+def _common_shape(shapes: Any) -> Any:
     """The most specific shape that fits all `shapes`."""
     first = shapes[0]
     if any(s.rank is None or s.rank != first.rank for s in shapes):

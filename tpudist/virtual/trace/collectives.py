@@ -5,14 +5,23 @@ one device. They are built under the collective's name where replicas meet (see
 :func:`named`), so that the graph alone tells which collectives it has.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import re
 import threading
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.virtual.trace import function_graphs
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping, Sequence
+
+    from tpudist.tfcompat.annotations import Graph
+
 
 #: {op type of a collective: its kind}
 OPS = {
@@ -47,7 +56,7 @@ _meetings = threading.local()
 
 
 @contextlib.contextmanager
-def meeting():
+def meeting() -> Iterator[Any]:
     """Says that replicas meet in the block, in a graph that no `Trace` builds."""
     _meetings.depth = getattr(_meetings, "depth", 0) + 1
     try:
@@ -57,7 +66,7 @@ def meeting():
 
 
 @contextlib.contextmanager
-def named(name):
+def named(name: str) -> Iterator[Any]:
     """Names the ops of the block after a collective, if replicas meet here.
 
     Elsewhere the host combines values, and no core takes part.
@@ -72,7 +81,9 @@ def named(name):
         yield
 
 
-def traced(fn, args=(), kwargs=None):
+def traced(
+    fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+) -> Any:
     """The collectives of a function's program.
 
     Context: cross-replica, eager or in a graph. Eagerly `fn` is traced as a
@@ -92,12 +103,11 @@ def traced(fn, args=(), kwargs=None):
         before = {op.name for op in graph.get_operations()}
         fn(*args, **kwargs)
         return of_graph(graph, before)
-    if not hasattr(fn, "get_concrete_function"):
-        fn = tf.function(fn)
-    return of_graph(fn.get_concrete_function(*args, **kwargs).graph)
+    function: Any = fn if hasattr(fn, "get_concrete_function") else tf.function(fn)
+    return of_graph(function.get_concrete_function(*args, **kwargs).graph)
 
 
-def of_graph(graph, without=()):
+def of_graph(graph: Graph, without: Any = ()) -> Any:
     """The collectives in a graph and the functions that it calls.
 
     Args:
@@ -106,7 +116,7 @@ def of_graph(graph, without=()):
     """
     definition = graph.as_graph_def()
     library = {each.signature.name: each for each in definition.library.function}
-    found = collections.Counter()
+    found: collections.Counter[Any] = collections.Counter()
     pending = [([node for node in definition.node if node.name not in without], ())]
     while pending:
         nodes, arguments = pending.pop()
@@ -119,19 +129,19 @@ def of_graph(graph, without=()):
     return dict(found)
 
 
-def _of_nodes(nodes):
+def _of_nodes(nodes: Any) -> Any:
     matches = [_SCOPE.match(node.name) for node in nodes if node.op not in OPS]
     scopes = {match.group(1): NAMES[match.group(2)] for match in matches if match}
     return list(scopes.values()) + [OPS[node.op] for node in nodes if node.op in OPS]
 
 
-def _of_arguments(arguments):
+def _of_arguments(arguments: Any) -> list[Any]:
     kinds = {name.lower(): kind for name, kind in NAMES.items()}
     matches = [_ARGUMENT.search(argument.name) for argument in arguments]
     return [kinds[match.group(1)] for match in matches if match]
 
 
-def _called(nodes):
+def _called(nodes: Any) -> Iterator[Any]:
     """Names of the functions that the nodes call, one for each call."""
     for node in nodes:
         for attribute in node.attr.values():

@@ -4,8 +4,18 @@ Replicas share what is not the strategy's: a variable made outside of its scope,
 queue, what is printed, what Python sees.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual.trace import segments
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+
 
 #: Ops that take a resource but do not read its value.
 _ASK_NO_VALUE = ("Identity", "VariableShape")
@@ -17,7 +27,7 @@ _PYTHON = ("EagerPyFunc", "PyFunc")
 CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
 
 
-def root(tensor):
+def root(tensor: Tensor) -> Any:
     """The handle that `tensor` is, seen through every Identity."""
     while tensor.op.type == "Identity":
         tensor = segments.origin(tensor.op.inputs[0])
@@ -28,7 +38,7 @@ def root(tensor):
 WORLD = object()
 
 
-def uses(op, is_shared):
+def uses(op: Operation, is_shared: Callable[..., Any]) -> Any:
     """[(resource, whether it is changed)]: what `op` uses and replicas share.
 
     Args:
@@ -48,28 +58,28 @@ def uses(op, is_shared):
     return found
 
 
-def affects(op):
+def affects(op: Operation) -> bool:
     """Whether `op`, or what it calls, changes something besides the state of a random op."""
     return any(True for _ in _effects(op))
 
 
-def asks_python(op):
+def asks_python(op: Operation) -> bool:
     """Whether `op`, or what it calls, is a Python function that gives something back."""
     return any(each.type in _PYTHON and each.outputs for each in _effects(op))
 
 
-def is_more_than_told(op):
+def is_more_than_told(op: Operation) -> bool:
     """Whether an effect of `op` is another one than to write summaries, which no op reads."""
     return any(not each.type.endswith("Summary") for each in _effects(op))
 
 
-def _affects_the_world(op):
+def _affects_the_world(op: Operation) -> bool:
     return any(
         not any(functions.is_resource(tensor) for tensor in each.inputs) for each in _effects(op)
     )
 
 
-def _effects(op):
+def _effects(op: Operation) -> Iterator[Any]:
     """The ops with an effect: `op` itself, or those of the functions it calls."""
     if (
         not functions.is_stateful(op)

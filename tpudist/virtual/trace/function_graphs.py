@@ -4,11 +4,19 @@ A variable outlives the trace in which it is first used, so its creation
 leaves the trace (and every trace around it).
 """
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, lifting, random_seeds, reference_variables, versions
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    from tpudist.tfcompat.annotations import Graph
 
 
 class Trace:
@@ -29,17 +37,17 @@ class Trace:
 
     regroups = True
     handed_out = None
-    uniformity = None
+    uniformity: Any = None
 
-    def __init__(self, name, outer=None):
+    def __init__(self, name: str, outer: Graph | None = None) -> None:
         self.outer = outer or tf.compat.v1.get_default_graph()
         with self.outer.as_default():
             self.graph = random_seeds.CountingGraph(name)
         self.graph._tpudist_trace = self
-        self.must_run = []
+        self.must_run: list[Any] = []
 
     @contextlib.contextmanager
-    def ordered(self):
+    def ordered(self) -> Iterator[Any]:
         """Traces the block; its stateful ops keep their order and run."""
         with self.graph.as_default():
             with functions.AutomaticControlDependencies() as order:
@@ -48,14 +56,14 @@ class Trace:
                 self.must_run = list(order.ops_which_must_run)
                 self.must_run += reference_variables.updates(self.graph)
 
-    def is_here(self):
+    def is_here(self) -> bool:
         """Whether ops are being added to it, and not to a branch or loop inside of it."""
         return (
             tf.compat.v1.get_default_graph() is self.graph
             and functions.control_flow_context() is None
         )
 
-    def finish(self, outputs, inputs=()):
+    def finish(self, outputs: Any, inputs: Any = ()) -> Any:
         """The graph, ready to become a function.
 
         Args:
@@ -70,7 +78,7 @@ class Trace:
         return self.graph
 
     @contextlib.contextmanager
-    def outside(self, kwargs):
+    def outside(self, kwargs: dict[str, Any]) -> Iterator[Any]:
         """Leaves the trace; `kwargs` are the creation arguments of a variable.
 
         It keeps the name scope, as `tf.init_scope` does.
@@ -89,14 +97,15 @@ class LiftingTrace(Trace):
     """A trace whose variables live where no function is being traced."""
 
     @contextlib.contextmanager
-    def outside(self, kwargs):
+    def outside(self, kwargs: dict[str, Any]) -> Iterator[Any]:
         """Leaves all functions; see `tf.init_scope`."""
         with tf.init_scope():
-            yield _lift(kwargs)
+            _lift(kwargs)
+            yield
 
 
 @contextlib.contextmanager
-def outside(kwargs):
+def outside(kwargs: dict[str, Any]) -> Iterator[Any]:
     """Leaves the traces around the current graph to create a variable.
 
     Args:
@@ -116,7 +125,7 @@ def outside(kwargs):
         _share(names, inner, outer)
 
 
-def _share(names, inner, outer):
+def _share(names: Any, inner: Any, outer: Graph) -> None:
     """What a variable was put into outside is found in the traces too: a program asks there."""
     for name in names:
         found = outer.get_collection_ref(name)
@@ -128,7 +137,7 @@ def _share(names, inner, outer):
             graph = graph.outer_graph
 
 
-def current():
+def current() -> Any:
     """The innermost `Trace` around the current graph, or None."""
     graph = tf.compat.v1.get_default_graph()
     while isinstance(graph, functions.FuncGraph):
@@ -138,8 +147,8 @@ def current():
     return None
 
 
-def _lift(kwargs):
-    initial = kwargs.get("initial_value")
+def _lift(kwargs: dict[str, Any]) -> None:
+    initial: Any = kwargs.get("initial_value")
     graph = None if tf.executing_eagerly() else (tf.compat.v1.get_default_graph())
     if functions.is_traced(initial) and initial.graph is not graph:
         kwargs["initial_value"] = lifting.lift(initial)

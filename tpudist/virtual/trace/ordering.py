@@ -1,14 +1,23 @@
 """Sorts ops so that each comes after those that it needs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.virtual.trace import segments
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def needs(op):
+    from tpudist.tfcompat.annotations import Operation
+
+
+def needs(op: Operation) -> Any:
     """The ops that `op` waits for."""
     return [tensor.op for tensor in segments.inputs_of(op)] + segments.controls_of(op)
 
 
-def sorted_ops(body):
+def sorted_ops(body: Sequence[Operation]) -> Any:
     """The ops of `body`, each after those of `body` that it needs.
 
     The gradient of a loop adds ops late in a trace that feed the earlier loop; else the
@@ -17,7 +26,8 @@ def sorted_ops(body):
     Returns:
       A list, or None if an op needs itself: a loop of TensorFlow 1.
     """
-    inside, done, order = set(body), {}, []
+    inside, order = set(body), []
+    done: dict[Operation, bool] = {}
     for first in body:
         pending = [first]
         while pending:

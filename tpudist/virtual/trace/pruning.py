@@ -4,12 +4,21 @@ A function runs every op that has an effect. What an Estimator's specification d
 is not run: an evaluation does not train, though its model function has made the optimizer's ops.
 """
 
+from __future__ import annotations
+
 import bisect
+from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import distributed, nests
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def prune(program, results):
+    from tpudist.tfcompat.annotations import Graph, Operation
+    from tpudist.virtual.annotations import Program
+
+
+def prune(program: Program, results: Any) -> None:
     """Leaves out of a traced `Program` the ops and merges that no result needs.
 
     Args:
@@ -25,13 +34,13 @@ def prune(program, results):
         merge.position -= bisect.bisect_left(left_out, merge.position)
 
 
-def prune_ops(graph, ops, results):
+def prune_ops(graph: Graph, ops: Sequence[Operation], results: Any) -> None:
     """Leaves those of `ops` out of a trace's `graph` that `results` do not need."""
     needed, _ = _reached(graph, results, ())
     graph.leave_out([op for op in ops if op not in needed])
 
 
-def _reached(graph, results, merges):
+def _reached(graph: Graph, results: Any, merges: Any) -> tuple[Any, ...]:
     """The ops of a graph, and the merges, that a nest of results needs."""
     merge_of = {op: merge for merge in merges for op in merge.handed_back()}
     needed, met, pending = set(), set(), _ops_of(graph, results)
@@ -48,7 +57,7 @@ def _reached(graph, results, merges):
     return needed, met
 
 
-def _ops_of(graph, nest):
+def _ops_of(graph: Graph, nest: Any) -> list[Any]:
     """The ops of a graph that make what is in a nest of tensors, ops and distributed values."""
     parts = [part for leaf in nests.flatten(nest) for part in distributed.components(leaf)]
     inside = [part for part in distributed.flatten(parts) if getattr(part, "graph", None) is graph]

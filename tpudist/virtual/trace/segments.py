@@ -1,12 +1,22 @@
 """Cuts the trace of a replica function into segments, at its merges."""
 
+from __future__ import annotations
+
 import bisect
 import collections
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops, random_seeds
 from tpudist.virtual.identity_map import IdentityMap
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+    from tpudist.virtual.annotations import Program
+
 
 #: A program of at most this many ops, over all replicas, is inlined: calling a
 #: function costs more than optimising a few ops once per replica. A larger one
@@ -19,7 +29,7 @@ _INLINED_OPS = 4096
 Segment = collections.namedtuple("Segment", "body inputs outputs must_run summed each")
 
 
-def cut(program, results):
+def cut(program: Program, results: Any) -> list[Any]:
     """The segments of a trace, one before each merge and one after the last.
 
     Args:
@@ -32,7 +42,7 @@ def cut(program, results):
     segment_of = _assign(program)
     summed, each = _wanted(program, results)
     live = _live(program, segment_of, list(summed.values()) + list(each.values()))
-    bodies = [[] for _ in range(len(program.merges) + 1)]
+    bodies: list[list[Operation]] = [[] for _ in range(len(program.merges) + 1)]
     for op, segment in segment_of.items():
         if op in live:
             bodies[segment].append(op)
@@ -42,7 +52,7 @@ def cut(program, results):
     return [_segment(must, ops, given, summed, each) if ops else None for ops in bodies]
 
 
-def without(segment, before, after):
+def without(segment: Segment, before: Any, after: Any) -> Any:
     """A segment without ops that are done before it, and ones that are done after it."""
     gone = set(before).union(after)
     each = IdentityMap(segment.each)
@@ -51,7 +61,7 @@ def without(segment, before, after):
     return _segment(segment.must_run, body, IdentityMap(), segment.summed, each)
 
 
-def origin(tensor):
+def origin(tensor: Tensor) -> Any:
     """The tensor that an IdentityN passes on as `tensor`; else `tensor` itself.
 
     A custom gradient passes all its gradients through one IdentityN. Kept as
@@ -62,12 +72,12 @@ def origin(tensor):
     return tensor
 
 
-def inputs_of(op):
+def inputs_of(op: Operation) -> Any:
     """The tensors that `op` takes, seen through every IdentityN."""
     return [origin(tensor) if tensor.op.type == "IdentityN" else tensor for tensor in op.inputs]
 
 
-def controls_of(op):
+def controls_of(op: Operation) -> Any:
     """The ops that `op` waits for, besides those whose outputs it takes.
 
     In place of an IdentityN, `op` waits for the ops that the IdentityN waits for.
@@ -84,7 +94,7 @@ def controls_of(op):
     return list(dict.fromkeys(found)) if found else found
 
 
-def _wanted(program, results):
+def _wanted(program: Program, results: Any) -> Any:
     """The tensors that are wanted as a sum over the replicas, and those wanted per replica."""
     summed, each = IdentityMap(), IdentityMap.of(results)
     for merge in program.merges:
@@ -95,7 +105,7 @@ def _wanted(program, results):
     return summed, each
 
 
-def _live(program, segment_of, wanted):
+def _live(program: Program, segment_of: Any, wanted: Any) -> Any:
     """The set of ops that have to run."""
     live = set()
     pending = [tensor.op for tensor in wanted] + list(program.must_run)
@@ -109,7 +119,7 @@ def _live(program, segment_of, wanted):
     return live
 
 
-def _assign(program):
+def _assign(program: Program) -> Any:
     """{op: segment}, by program order; inputs of the trace are in no segment."""
     placeholders = _inputs_of_trace(program)
     positions = [merge.position for merge in program.merges]
@@ -126,7 +136,7 @@ def _assign(program):
     return segment_of
 
 
-def _pull_forward(segment_of):
+def _pull_forward(segment_of: Any) -> None:
     """Moves an op to the segment of its earliest consumer.
 
     The gradient of a loop adds ops late in the trace that feed the earlier loop.
@@ -141,14 +151,14 @@ def _pull_forward(segment_of):
                 pending.append(producer)
 
 
-def _inputs_of_trace(program):
+def _inputs_of_trace(program: Program) -> Any:
     held = [placeholder for placeholder, _ in program.arguments]
     held += [inner for _, inner in functions.captures(program.graph)]
     held += [inner for merge in program.merges for inner, _ in merge.results]
     return IdentityMap.of(held)
 
 
-def _used_in_other_segments(segment_of, live):
+def _used_in_other_segments(segment_of: Any, live: Any) -> Any:
     used = IdentityMap()
     for op in live:
         for tensor in inputs_of(op):
@@ -157,7 +167,7 @@ def _used_in_other_segments(segment_of, live):
     return used
 
 
-def _segment(must, body, given, summed, each):
+def _segment(must: Any, body: Sequence[Operation], given: Any, summed: Any, each: Any) -> Any:
     inside = set(body)
     inputs = IdentityMap()
     for op in body:
@@ -169,7 +179,7 @@ def _segment(must, body, given, summed, each):
     return Segment(body, list(inputs), outputs, must_run, summed, each)
 
 
-def replica_functions(program, segment, shared):
+def replica_functions(program: Program, segment: Segment, shared: Any) -> Any:
     """The function of a segment for each replica; one for all if nothing is drawn.
 
     A random op keeps its state between the calls of a function, so each
@@ -186,13 +196,13 @@ def replica_functions(program, segment, shared):
     return made if len(made) == count else made * count
 
 
-def is_large(program, segments):
+def is_large(program: Program, segments: Sequence[Segment]) -> bool:
     """Whether a program has too many ops to be inlined."""
     ops = sum(len(segment.body) for segment in segments if segment)
     return ops * program.num_replicas > _INLINED_OPS
 
 
-def _copy(program, segment, replica_id):
+def _copy(program: Program, segment: Segment, replica_id: int) -> Any:
     """A FuncGraph with copies of the ops of `segment`, for one replica."""
     with program.outer.as_default():
         graph = functions.FuncGraph("replica_segment")
@@ -215,7 +225,7 @@ def _copy(program, segment, replica_id):
     return graph
 
 
-def _graph_def(program, segment, replica_id, graph):
+def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph) -> Any:
     """The nodes of `segment` for one replica, which `graph` will hold."""
     made = tf.compat.v1.GraphDef()
     made.versions.CopyFrom(program.graph.graph_def_versions)
@@ -231,7 +241,7 @@ def _graph_def(program, segment, replica_id, graph):
     return made
 
 
-def _detached(op, names):
+def _detached(op: Operation, names: Any) -> Any:
     """The node of `op` without ties to nodes outside of `names`."""
     node = op.node_def
     del node.input[:]

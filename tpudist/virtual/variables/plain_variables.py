@@ -1,17 +1,25 @@
 """Makes variables in cross-replica context as if there were no strategy."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions
 from tpudist.virtual.trace import function_graphs
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+    from tpudist.tfcompat.annotations import Extended
+
 
 class _Plain(distributed.ResourceVariable):
     """An optimizer's slot: it is asked for its part where the variable has several."""
 
-    def get(self, *unused_device, **unused_named):
+    def get(self, *unused_device: Any, **unused_named: Any) -> Any:
         """The variable (the name until 2.1, and those of 2.2 and 2.4)."""
         return self
 
@@ -19,7 +27,7 @@ class _Plain(distributed.ResourceVariable):
 
 
 @contextlib.contextmanager
-def plain(extended, names):
+def plain(extended: Extended, names: Any) -> Iterator[Any]:
     """Context manager: code in cross-replica context sees no strategy, and makes plain variables.
 
     Args:
@@ -27,8 +35,14 @@ def plain(extended, names):
       names: the variable scope that names are looked up in.
     """
 
-    def create(unused_next_creator, **kwargs):
-        known = ("initial_value", "trainable", "collections", "validate_shape", "caching_device")
+    def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        known: tuple[str, ...] = (
+            "initial_value",
+            "trainable",
+            "collections",
+            "validate_shape",
+            "caching_device",
+        )
         known += ("name", "dtype", "constraint")
         given = {name: kwargs[name] for name in known if kwargs.get(name) is not None}
         with function_graphs.outside(given), extended.place():
@@ -43,7 +57,7 @@ def plain(extended, names):
         yield
 
 
-def _graphs_around():
+def _graphs_around() -> Any:
     """The current graph and those that it is a function of, outermost first."""
     graphs = [tf.compat.v1.get_default_graph()]
     while isinstance(graphs[0], functions.FuncGraph):

@@ -53,7 +53,7 @@ def _places(op: Any) -> set[int]:
         return set()
     if op.type.startswith(_WRITES):
         return set(handles)
-    found = set()
+    found: set[Any] = set()
     for graph in filter(None, graphs.graphs_called_by(op)):
         before = len(op.inputs) - len(graph.inputs)  # the condition of an If
         position = {id(tensor): before + i for i, tensor in enumerate(graph.inputs)}

@@ -22,7 +22,7 @@ else:
     _Resource = object
 
 
-class SavedRows(_Resource):  # type: ignore[misc]
+class SavedRows(_Resource):
     """Makes the other rows anew where a SavedModel is loaded.
 
     Args:

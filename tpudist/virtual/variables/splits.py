@@ -3,7 +3,10 @@
 Its replicas share one value until one of them is given another.
 """
 
+from __future__ import annotations
+
 import weakref
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -13,13 +16,18 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stacked_copies, stored_once
 
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
-def is_relied_on(variable):
+    from tpudist.tfcompat.annotations import Operation, Variable
+
+
+def is_relied_on(variable: Variable) -> bool:
     """Whether a graph built earlier relies on a variable's being stored once."""
     return variable._assumed_equal not in (False, variable._own_strategy.extended.replicas)
 
 
-def split(variable):
+def split(variable: Variable) -> None:
     """Gives every replica its own copy of a variable that was stored once.
 
     Raises:
@@ -45,7 +53,7 @@ def split(variable):
         )
 
 
-def check(variable):
+def check(variable: Variable) -> None:
     """Refuses to split a variable that a graph relies on.
 
     Raises:
@@ -62,7 +70,7 @@ def check(variable):
         )
 
 
-def update(variable, assign):
+def update(variable: Variable, assign: Callable[..., Any]) -> Any:
     """Splits a variable that a replica function assigns, and assigns it.
 
     Its copies become rows of one variable if a trace that stands for all replicas assigns
@@ -92,7 +100,7 @@ def update(variable, assign):
     return result
 
 
-def _may_be_rows(variable):
+def _may_be_rows(variable: Variable) -> bool:
     """Whether the copies of `variable` may become rows: a trace for all replicas assigns it."""
     if not versions.VARIABLES_EXPORT_THEMSELVES:
         return False
@@ -108,12 +116,12 @@ def _may_be_rows(variable):
             return tf.executing_eagerly()
 
 
-def _is_plain(op):
+def _is_plain(op: Operation) -> bool:
     """Whether an op reads or assigns a whole variable, or touches none."""
     return op.type in stacked_copies.PLAIN or not any(map(functions.is_resource, op.inputs))
 
 
-def _into_rows(variable):
+def _into_rows(variable: Variable) -> None:
     extended = variable._own_strategy.extended
     parts = distributed.components(variable)
     with function_graphs.outside({}), extended.place(), tf.init_scope():
@@ -121,7 +129,7 @@ def _into_rows(variable):
     stored_parts.replace(variable, rows)
 
 
-def _copies_of(variable, count):
+def _copies_of(variable: Variable, count: int) -> Any:
     """The other variables of `count` replicas, of the value that `variable` has now."""
     with tf.init_scope():
         if tf.executing_eagerly():
@@ -138,7 +146,7 @@ def _copies_of(variable, count):
     return made
 
 
-def _eager_copies(variable, count, value):
+def _eager_copies(variable: Variable, count: int, value: Any) -> Any:
     """Copies are made under one name: TensorFlow keeps a kernel for each name of a handle."""
     name = variable.name.split(":")[0] + "/"
     made = [_copy(variable, value, name) for _ in range(1, count)]
@@ -147,11 +155,11 @@ def _eager_copies(variable, count, value):
     return made
 
 
-def _copy(variable, value, name):
+def _copy(variable: Variable, value: Any, name: str) -> Any:
     return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
 
 
-def makers_of_siblings():
+def makers_of_siblings() -> Any:
     """{variable: make} of the variables that the current function made.
 
     Such a variable has no value to copy: TensorFlow initialises it when the
@@ -165,7 +173,7 @@ def makers_of_siblings():
     return graph._tpudist_makers
 
 
-def _leave_collections(parts):
+def _leave_collections(parts: Any) -> None:
     """Takes `parts` out of the graph's collections: their container is there."""
     graph = tf.compat.v1.get_default_graph()
     for key in (

@@ -7,9 +7,12 @@ it, a value that replicas may not share: from then on the copies of a real TPU m
 :mod:`splits` does that.
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import weakref
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -25,10 +28,16 @@ from tpudist.virtual.variables import (
     uniform_updates,
 )
 
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping
+
+    from tpudist.tfcompat.annotations import Extended, Tensor, Variable
+
+
 NONE = tf.VariableAggregation.NONE
 
 
-def is_stored_once(variable):
+def is_stored_once(variable: Variable) -> bool:
     """Whether all replicas of `variable` read one stored value."""
     if stacked_copies.of(variable) is not None:
         return False
@@ -36,12 +45,12 @@ def is_stored_once(variable):
     return len(parts) > 1 and parts[0] is parts[1]
 
 
-def of_handle(handle):
+def of_handle(handle: Tensor) -> Any:
     """The distributed variable whose first component has `handle`, or None."""
     return getattr(handle, "_tpudist_variable", lambda: None)()
 
 
-def own(handle, extended):
+def own(handle: Tensor, extended: Extended) -> Any:
     """The variable of which each replica has its own, whose first `handle` is; else None.
 
     Args:
@@ -56,7 +65,7 @@ def own(handle, extended):
     return variable if len(parts) > 1 and handle is parts[0].handle else None
 
 
-def positions(variable, extended):
+def positions(variable: Variable, extended: Extended) -> Any:
     """For each replica of `extended` the position of its part of an own `variable`."""
     own = getattr(variable, "_own_strategy", None)  # The replica ids have none.
     if own is not None and extended is not own.extended:
@@ -64,7 +73,7 @@ def positions(variable, extended):
     return range(extended._num_replicas_in_sync)
 
 
-def link(variable):
+def link(variable: Variable) -> None:
     """Lets :func:`of_handle` find `variable` from its first handle."""
     handle = distributed.components(variable)[0].handle
     handle._tpudist_variable = weakref.ref(variable)
@@ -76,41 +85,41 @@ class StoredOnce(stored_once.OneValue, other_strategies.FoundByCore, distributed
     """A mirrored variable whose components are the same stored variable."""
 
     @property
-    def handle(self):
+    def handle(self) -> Any:
         """The resource of the current replica's component."""
         if self._updates_parts():
             splits.split(self)
         self._note_read()
         return super().handle
 
-    def _get(self):
+    def _get(self) -> Any:
         self._note_read()
         return super()._get()
 
-    def _note_read(self):
+    def _note_read(self) -> None:
         if not versions.TRACE_ONCE and not tf.executing_eagerly():  # no _get_replica there
             assume_equal(self)
 
-    def _get_replica(self, replica_id):
+    def _get_replica(self, replica_id: int) -> Any:
         if self._updates_parts() and not self._assumed_equal:
             splits.split(self)
         elif replica_id and not tf.executing_eagerly():
             assume_equal(self)
         return super()._get_replica(replica_id)
 
-    def _mirrored_update(self, *args, **kwargs):  # what 2.2 calls
+    def _mirrored_update(self, *args: Any, **kwargs: Any) -> Any:  # what 2.2 calls
         if self.aggregation != NONE:
             other_strategies.refuse_aggregated(self)
         return super()._mirrored_update(*args, **kwargs)
 
-    def _update(self, update_fn, value, **kwargs):
+    def _update(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
         if self.aggregation != NONE:
             other_strategies.refuse_aggregated(self)
         if self._updates_parts():
             splits.split(self)
         return super()._update(update_fn, value, **kwargs)
 
-    def _updates_parts(self):
+    def _updates_parts(self) -> bool:
         """Whether it is used, as a slot, to update a variable that was split.
 
         It must then be split too, or it would be updated once per part.
@@ -118,7 +127,7 @@ class StoredOnce(stored_once.OneValue, other_strategies.FoundByCore, distributed
         extended = self._own_strategy.extended
         return extended.updates_parts and is_stored_once(self)
 
-    def _update_replica(self, update_fn, value, **kwargs):
+    def _update_replica(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
         if (
             self.aggregation == NONE
             and is_stored_once(self)
@@ -132,7 +141,7 @@ class StoredOnce(stored_once.OneValue, other_strategies.FoundByCore, distributed
         return super()._update_replica(update_fn, value, **kwargs)
 
 
-def assume_equal(variable, for_good=False):
+def assume_equal(variable: Variable, for_good: bool = False) -> None:
     """Notes that a graph relies on `variable` being stored once, if it is.
 
     Args:
@@ -147,12 +156,12 @@ def assume_equal(variable, for_good=False):
     variable._assumed_equal = replicas if replicas and known in (False, replicas) else True
 
 
-def may_split(value):
+def may_split(value: Any) -> bool:
     """Whether `value` is a mirrored variable that is stored once for several replicas."""
     return isinstance(value, stored_once.OneValue) and is_stored_once(value)
 
 
-def replica_id(extended):
+def replica_id(extended: Extended) -> Any:
     """The replica's id, read from a variable that holds it.
 
     A tf.function in the replica function may outlive the trace it is first
@@ -178,7 +187,12 @@ def replica_id(extended):
     return distributed.components(extended.replica_ids)[0].read_value()
 
 
-def create(extended, next_creator, kwargs, mirrored_class):
+def create(
+    extended: Extended,
+    next_creator: Callable[..., Any],
+    kwargs: dict[str, Any],
+    mirrored_class: Any,
+) -> Any:
     """Creates one distributed variable; see ``tf.distribute``'s scope.
 
     Args:
@@ -202,7 +216,7 @@ def create(extended, next_creator, kwargs, mirrored_class):
         # the distributed variable only if `trainable` was given, so give it.
         kwargs["trainable"] = kwargs.get("synchronization") != (tf.VariableSynchronization.ON_READ)
 
-    def per_replica(**kwargs):
+    def per_replica(**kwargs: Any) -> Any:
         with extended.place(), _eager_place(extended):
             first = next_creator(**kwargs)
             make = functools.partial(_sibling, first, next_creator, kwargs)
@@ -221,7 +235,7 @@ def create(extended, next_creator, kwargs, mirrored_class):
 
 
 @contextlib.contextmanager
-def _eager_place(extended):
+def _eager_place(extended: Extended) -> Iterator[Any]:
     """Keeps a replica's device label off variables that are created outside of a function."""
     if versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and functions.in_function():
         with tf.device(extended.real_device):
@@ -230,7 +244,7 @@ def _eager_place(extended):
         yield
 
 
-def _starts_apart(kwargs, colocate_with, aggregation):
+def _starts_apart(kwargs: Mapping[str, Any], colocate_with: Any, aggregation: Any) -> bool:
     """Whether a new variable is stored once per replica from the start.
 
     The slots of a split variable are. A TF 1 graph cannot be traced again when
@@ -252,8 +266,10 @@ def _starts_apart(kwargs, colocate_with, aggregation):
     )
 
 
-def _sibling(first, next_creator, kwargs, replica_id):
-    def initial_value():
+def _sibling(
+    first: Any, next_creator: Callable[..., Any], kwargs: Mapping[str, Any], replica_id: int
+) -> Any:
+    def initial_value() -> Any:
         if tf.executing_eagerly() or functions.in_function():
             return tf.identity(first.value())
         return tf.identity(first.initial_value)

@@ -69,7 +69,7 @@ class OneValue:
         if first is None:
             raise ContextError(
                 "the variable %r, of which each replica has a copy, in a dictionary of a Saver"
-                % self.name,
+                % self.name,  # type: ignore[attr-defined]
                 "a Saver takes a tensor of it, and would restore the first copy alone",
                 "tf.train.Saver([variable]), which restores every copy",
             )

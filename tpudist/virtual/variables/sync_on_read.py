@@ -5,10 +5,17 @@ them, metrics and moving statistics, was mirrored there, so that Keras sets them
 cross-replica context and outside of the scope.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import distributed, versions
 from tpudist.virtual.variables.other_strategies import FoundByCore
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class SyncOnRead(FoundByCore, distributed.SyncOnReadVariable):
@@ -18,7 +25,7 @@ class SyncOnRead(FoundByCore, distributed.SyncOnReadVariable):
 class SetAnywhere(SyncOnRead):
     """A sync-on-read variable that cross-replica code may add to, and any code may assign."""
 
-    def assign(self, *args, **kwargs):
+    def assign(self, *args: Any, **kwargs: Any) -> Any:
         """Gives the variable a value; all copies of it outside of a replica function."""
         strategy = self._distribute_strategy
         context = tf.distribute.get_replica_context()
@@ -27,7 +34,7 @@ class SetAnywhere(SyncOnRead):
         with distributed.cross_replica(strategy):
             return super().assign(*args, **kwargs)
 
-    def assign_add(self, *args, **kwargs):
+    def assign_add(self, *args: Any, **kwargs: Any) -> Any:
         """Adds to what is read: in cross-replica context to one copy of a sum, else to all."""
         if tf.distribute.get_replica_context() is not None:
             return super().assign_add(*args, **kwargs)

@@ -1,8 +1,17 @@
 """Builds the functions of a branch or loop for all replicas, and the op that calls them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.tfcompat import functions, made_ops, placed_graphs
 from tpudist.virtual import explanations
 from tpudist.virtual.vectorize import batched_values, tensor_lists
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Operation
 
 
 class Part:
@@ -20,7 +29,7 @@ class Part:
       record: the `explanations.Record` of its ops.
     """
 
-    def __init__(self, batched, function, given, summed):
+    def __init__(self, batched: Any, function: Any, given: Any, summed: Any) -> None:
         self.record = explanations.Record()
         self._graph = placed_graphs.PlacedGraph("batched", batched.place)
         functions.add_library(function.graph, self._graph)
@@ -29,17 +38,17 @@ class Part:
             self._graph.inputs = _tensors(self._held)
             self.outputs = self._results(batched, function, summed)
 
-    def _results(self, batched, function, summed):
+    def _results(self, batched: Any, function: Any, summed: Any) -> Any:
         return self._added(batched, function, summed)
 
-    def _added(self, batched, function, summed, counted=None):
+    def _added(self, batched: Any, function: Any, summed: Any, counted: Any = None) -> Any:
         """The batched values of what `function` gives for what is held."""
         inner = batched.inside(summed, self._graph, counted)
         inner.add_function(function, self._held)
         self.record.add(inner.record)
         return inner.held(function.outputs)
 
-    def finish(self, outlines):
+    def finish(self, outlines: Any) -> Any:
         """Holds the outputs as `outlines` are; returns the function for an attribute."""
         with self._graph.building():
             made = map(batched_values.converted, self.outputs, outlines)
@@ -51,7 +60,7 @@ class Part:
         return functions.make(self._graph, noinline=False)
 
 
-def branches(op, given, parts, outlines):
+def branches(op: Operation, given: Any, parts: Any, outlines: Any) -> Any:
     """Adds a branch.
 
     Args:
@@ -73,7 +82,7 @@ def branches(op, given, parts, outlines):
     return _outputs(op, made, outlines)
 
 
-def loop(op, given, held, condition, body):
+def loop(op: Operation, given: Any, held: Any, condition: Any, body: Part) -> Any:
     """Adds a loop.
 
     Args:
@@ -91,11 +100,11 @@ def loop(op, given, held, condition, body):
     return _outputs(op, made, held)
 
 
-def _tensors(values):
+def _tensors(values: Any) -> list[Any]:
     return [tensor for value in values for tensor in value.tensors()]
 
 
-def _outputs(op, made, outlines):
+def _outputs(op: Operation, made: Any, outlines: Any) -> Any:
     found, outputs = [], list(made.outputs)
     for outline, tensor in zip(outlines, op.outputs):
         count = outline.width

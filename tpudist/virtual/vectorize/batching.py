@@ -6,8 +6,11 @@ knows) is done once per replica between the others; :mod:`serialized` tells wher
 not overtake each other.
 """
 
+from __future__ import annotations
+
 import collections
 import os
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -26,6 +29,13 @@ from tpudist.virtual.vectorize import (
     tensor_lists,
 )
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Graph
+    from tpudist.virtual.annotations import Program, Segment
+
+
 #: A function, the tensors of the trace that it takes, its results as
 #: [(tensor of the trace, batched value)], and what is done around it, `own_variables.Around`.
 #: Where it would compute nothing, in place of the function a list: for each tensor of the
@@ -33,7 +43,7 @@ from tpudist.virtual.vectorize import (
 BatchedSegment = collections.namedtuple("BatchedSegment", "function inputs outputs around")
 
 
-def batch_segments(program, cut, known):
+def batch_segments(program: Program, cut: Any, known: Any) -> Any:
     """The segments of a program, each for all replicas at once.
 
     Args:
@@ -70,11 +80,11 @@ def batch_segments(program, cut, known):
     return made
 
 
-def _refused(program, reason):
+def _refused(program: Program, reason: str) -> None:
     program.explanation.reason = reason
 
 
-def _batch(program, segment, outlines):
+def _batch(program: Program, segment: Segment, outlines: Any) -> Any:
     """The `BatchedSegment` of a segment; None if it has a loop of TensorFlow 1."""
     segment, around = own_variables.taken_out(segment, outlines)
     body = ordering.sorted_ops(segment.body)
@@ -107,7 +117,7 @@ def _batch(program, segment, outlines):
     return BatchedSegment(function, segment.inputs, outputs, around)
 
 
-def _passed(graph):
+def _passed(graph: Graph) -> list[Any] | None:
     """For each output of a graph that computes nothing the position of its input, or None."""
     if not all(op.type in ("Placeholder", "NoOp") for op in graph.get_operations()):
         return None

@@ -1,10 +1,19 @@
 """Reads the functions that branches, loops and calls of a trace call, and what they need."""
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import graphs, made_ops
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import ordering, segments
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Graph, Operation
+
 
 LOOPS = ("While", "StatelessWhile")
 BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
@@ -22,25 +31,25 @@ Function = collections.namedtuple("Function", "graph inputs body outputs")
 Loop = collections.namedtuple("Loop", "condition body")
 
 
-def function(op, attribute="f"):
+def function(op: Operation, attribute: str = "f") -> Any:
     """The `Function` that `op` calls; None if it is not known or compiled by XLA."""
     return _called(op, op.node_def.attr[attribute].func)
 
 
-def _called(op, name):
+def _called(op: Operation, name: Any) -> Any:
     if op.node_def.attr["_XlaMustCompile"].b:
         return None
     graph = graphs.called(op.graph, name.name)
     return None if graph is None else _read(graph)
 
 
-def loop(op):
+def loop(op: Operation) -> Any:
     """The `Loop` of a While op; None if a function of it is not known."""
     condition, body = function(op, "cond"), function(op, "body")
     return None if condition is None or body is None else Loop(condition, body)
 
 
-def branches(op):
+def branches(op: Operation) -> Any:
     """The `Function` objects of an If op, two, or of a Case op; None if one is not known."""
     attributes = op.node_def.attr
     names = attributes["branches"].list.func or [
@@ -50,7 +59,7 @@ def branches(op):
     return None if None in found else found
 
 
-def _read(graph):
+def _read(graph: Graph) -> Any:
     inputs = IdentityMap.of(graph.inputs)
     outputs = [segments.origin(tensor) for tensor in graph.outputs]
     live, pending = set(), [tensor.op for tensor in outputs if tensor not in inputs]
@@ -64,7 +73,7 @@ def _read(graph):
     return None if body is None else Function(graph, list(graph.inputs), body, outputs)
 
 
-def kept_apart(op, count, place):
+def kept_apart(op: Operation, count: int, place: Any) -> Any:
     """The attributes of copies of `op` whose functions stay functions; None if it has none.
 
     TensorFlow puts the ops of a branch or loop into the graph that has it, and optimises them

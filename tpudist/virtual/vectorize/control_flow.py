@@ -5,7 +5,10 @@ the loop is held: it begins as what enters the loop, and ends as what holds that
 result of a round.
 """
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.vectorize import (
@@ -20,11 +23,18 @@ from tpudist.virtual.vectorize import (
 )
 from tpudist.virtual.vectorize.batched_functions import Part
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Operation
+    from tpudist.virtual.annotations import Loop
+
+
 #: A variable of a loop is held in at most five ways, one after the other.
 _ROUNDS = 12
 
 
-def batch(batched, op, given, wanted):
+def batch(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
     """The batched values of the outputs of `op`, a branch, loop or call.
 
     Args:
@@ -43,7 +53,7 @@ def batch(batched, op, given, wanted):
     return _branches(batched, op, given, wanted)
 
 
-def _call(batched, op, given, wanted):
+def _call(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
     function = called_functions.function(op)
     if function is None:
         raise batched_values.NotBatchable("the function is compiled by XLA or not known")
@@ -53,7 +63,7 @@ def _call(batched, op, given, wanted):
     return inner.held(function.outputs)
 
 
-def _branches(batched, op, given, wanted):
+def _branches(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
     functions = called_functions.branches(op)
     if functions is None:
         raise batched_values.NotBatchable("the function is compiled by XLA or not known")
@@ -74,7 +84,7 @@ def _branches(batched, op, given, wanted):
     return made
 
 
-def _loop(batched, op, given, wanted):
+def _loop(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
     loop = called_functions.loop(op)
     if loop is None:
         raise batched_values.NotBatchable("the function is compiled by XLA or not known")
@@ -91,7 +101,7 @@ def _loop(batched, op, given, wanted):
     return made
 
 
-def _settled(batched, loop, given, needed):
+def _settled(batched: Any, loop: Loop, given: Any, needed: Any) -> tuple[Any, ...]:
     """The `Part` of one round, and how it holds the variables of the loop."""
     held = list(given)
     for _ in range(_ROUNDS):

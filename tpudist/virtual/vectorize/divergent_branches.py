@@ -4,12 +4,21 @@ All are computed for all replicas, without a call, and each replica's is chosen.
 must be branches that cannot fail (:mod:`divergent_values`).
 """
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.vectorize import batched_values, divergent_values, optionals
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+
 
 _WHAT = "replicas take different branches"
 
@@ -17,7 +26,7 @@ _WHAT = "replicas take different branches"
 _COSTLY = ("BatchMatMulV2", "BatchMatMulV3", "MatMul") + divergent_values.CONVOLUTIONS
 
 
-def batch(batched, op, given, branches):
+def batch(batched: Any, op: Operation, given: Any, branches: Any) -> Any:
     """The batched values of the outputs of `op`, whose replicas' conditions differ.
 
     Args:
@@ -57,7 +66,7 @@ def batch(batched, op, given, branches):
     return made
 
 
-def _are_packed(tensors):
+def _are_packed(tensors: Sequence[Tensor]) -> bool:
     """Whether the branches pack something for their gradients in a place of their outputs."""
     if all(tensor.op.type in (optionals.FULL, optionals.EMPTY) for tensor in tensors):
         return True
@@ -66,27 +75,27 @@ def _are_packed(tensors):
     return False
 
 
-def _of_branch(value, index, condition):
+def _of_branch(value: Any, index: int, condition: Any) -> Any:
     is_packed = isinstance(value, optionals.ByBranch)
     return value.of_branch(index, condition) if is_packed else value
 
 
-def _taken(condition, number):
+def _taken(condition: Any, number: int) -> list[Any]:
     """For each branch but the last, which of the replicas take it."""
     if condition.dtype == tf.bool:
         return [condition]
     return [tf.equal(condition, i) for i in range(number - 1)]
 
 
-def _chosen(taken, values):
+def _chosen(taken: Any, values: Any) -> Any:
     """What each replica gets of the results of all branches."""
     pairs = reversed(list(zip(taken, values)))
     return functools.reduce(
-        lambda rest, pair: divergent_values.chosen(*pair, rest), pairs, values[-1]
+        lambda rest, pair: divergent_values.chosen(pair[0], pair[1], rest), pairs, values[-1]
     )
 
 
-def _alike(values, tensors):
+def _alike(values: Any, tensors: Sequence[Tensor]) -> Any:
     """The results of all branches as `Batch` objects of one shape."""
     values = [_batch(value, tensor) for value, tensor in zip(values, tensors)]
     if any(value.shape != values[0].shape for value in values):
@@ -94,7 +103,7 @@ def _alike(values, tensors):
     return values
 
 
-def _batch(value, tensor):
+def _batch(value: Any, tensor: Tensor) -> Any:
     if isinstance(value, batched_values.Batch):
         return value
     shape = value.static_shape(tensor)

@@ -9,7 +9,10 @@ last elements first. So there replicas begin at different times, and end togethe
 rounds are yet to come keep their values, and add nothing to what is summed over the replicas.
 """
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -22,13 +25,20 @@ from tpudist.virtual.vectorize import (
     unequal_rounds,
 )
 
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.virtual.annotations import Loop
+
+
 _WHAT = "replicas leave the loop at different times"
 
 #: Variables are held in at most three ways, one after the other.
 _ROUNDS = 6
 
 
-def batch(batched, op, given, loop):
+def batch(batched: Any, op: Operation, given: Any, loop: Loop) -> Any:
     """The batched values of the outputs of `op`, a While op whose condition differs.
 
     Args:
@@ -46,7 +56,9 @@ def batch(batched, op, given, loop):
     return unequal_rounds.leave(made, *left)
 
 
-def batch_gradient(batched, op, given, loop, counted, enough):
+def batch_gradient(
+    batched: Any, op: Operation, given: Any, loop: Loop, counted: Any, enough: Any
+) -> Any:
     """The same for the gradient of a loop that replicas have left at different times.
 
     Args:
@@ -63,7 +75,9 @@ def batch_gradient(batched, op, given, loop, counted, enough):
     return _batched(batched, op, late, loop, make)
 
 
-def _batched(batched, op, given, loop, make_round):
+def _batched(
+    batched: Any, op: Operation, given: Any, loop: Loop, make_round: Callable[..., Any]
+) -> Any:
     held = [
         value if unequal_rounds.is_kept(loop, i) else _batch(value, tensor)
         for i, (value, tensor) in enumerate(zip(given, loop.body.inputs))
@@ -79,7 +93,7 @@ def _batched(batched, op, given, loop, make_round):
     raise batched_values.NotBatchable(_WHAT)
 
 
-def _batch(value, tensor):
+def _batch(value: Any, tensor: Tensor) -> Any:
     """How the loop begins to hold a variable that changes."""
     if tensor.dtype == tf.variant:
         return value
@@ -96,7 +110,7 @@ def _batch(value, tensor):
 class _Any(batched_functions.Part):
     """Whether any replica does another round."""
 
-    def _results(self, batched, function, summed):
+    def _results(self, batched: Any, function: Any, summed: Any) -> list[Any]:
         (goes_on,) = self._added(batched, function, summed)
         return [batched_values.Uniform(batched.count, tf.reduce_any(_condition(goes_on)))]
 
@@ -104,11 +118,11 @@ class _Any(batched_functions.Part):
 class _Round(batched_functions.Part):
     """One round, for the replicas that are not done."""
 
-    def __init__(self, condition, batched, loop, held):
+    def __init__(self, condition: Any, batched: Any, loop: Loop, held: Any) -> None:
         self._condition = condition
         super().__init__(batched, loop.body, held, IdentityMap())
 
-    def _results(self, batched, function, summed):
+    def _results(self, batched: Any, function: Any, summed: Any) -> Any:
         (goes_on,) = self._added(batched, self._condition, summed)
         results = self._added(batched, function, summed)
         chosen = functools.partial(_chosen, _condition(goes_on))
@@ -118,11 +132,11 @@ class _Round(batched_functions.Part):
 class _RoundOfGradient(batched_functions.Part):
     """One round of a gradient, for the replicas whose rounds have begun."""
 
-    def __init__(self, counter, needed, batched, loop, held):
+    def __init__(self, counter: Any, needed: Any, batched: Any, loop: Loop, held: Any) -> None:
         self._counter = counter
         super().__init__(batched, loop.body, held, needed)
 
-    def _results(self, batched, function, summed):
+    def _results(self, batched: Any, function: Any, summed: Any) -> Any:
         goes_on = self._held[self._counter].stacked() >= 0
         results = self._added(batched, function, summed, goes_on)
         counter = results[self._counter]
@@ -139,7 +153,7 @@ class _RoundOfGradient(batched_functions.Part):
         return found
 
 
-def _chosen(goes_on, after, before, inner, result):
+def _chosen(goes_on: Any, after: Any, before: Any, inner: Any, result: Any) -> Any:
     """A variable after a round: as it was for replicas for which there is none."""
     if unequal_rounds.root(result) is inner:
         return before
@@ -153,5 +167,5 @@ def _chosen(goes_on, after, before, inner, result):
     return before.like(divergent_values.chosen(goes_on, after, before).tensors())
 
 
-def _condition(value):
+def _condition(value: Any) -> Any:
     return divergent_values.stacked(value, "the condition of the loop cannot be batched")

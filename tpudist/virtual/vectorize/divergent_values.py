@@ -4,10 +4,20 @@ What one of them does is computed for all, and each takes its own. So it must be
 fail, whatever numbers it gets: those of a replica that is done may be out of bounds.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.vectorize import batched_values, rules
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+
 
 #: Ops that never end in an error, whatever numbers they get. What a gradient unpacks is there:
 #: :mod:`divergent_branches` gives each branch what that branch has packed.
@@ -57,7 +67,7 @@ _SETTINGS = {
 _RANK = rules.RANKS["SelectV2"] - 1
 
 
-def check(parts, what, also=()):
+def check(parts: Any, what: str, also: Any = ()) -> None:
     """Refuses functions with an op that may fail.
 
     Args:
@@ -74,7 +84,7 @@ def check(parts, what, also=()):
         raise batched_values.NotBatchable("%s, and %s may fail" % (what, risky[0]))
 
 
-def _is_safe(op):
+def _is_safe(op: Operation) -> bool:
     if op.type in _SAFE:
         return True
     if op.type in _OF_SHAPES:
@@ -91,7 +101,7 @@ def _is_safe(op):
     )
 
 
-def _is_known(tensor):
+def _is_known(tensor: Tensor) -> bool:
     """Whether the value of a setting is known while tracing: it may be made of shapes."""
     if functions.static_value(tensor) is not None:
         return True
@@ -100,7 +110,7 @@ def _is_known(tensor):
     return tensor.op.type in _OF_SHAPES + _DIVISIONS and all(map(_is_known, tensor.op.inputs))
 
 
-def stacked(value, what):
+def stacked(value: Any, what: str) -> Any:
     """The tensor ``[replicas, ...]`` of a batched value.
 
     Raises:
@@ -111,7 +121,7 @@ def stacked(value, what):
     raise batched_values.NotBatchable(what)
 
 
-def chosen(condition, one, other):
+def chosen(condition: Any, one: Any, other: Any) -> Any:
     """For each replica `one` where its `condition` holds, else `other`.
 
     Args:
@@ -131,7 +141,7 @@ def chosen(condition, one, other):
     )
 
 
-def counted(condition, value):
+def counted(condition: Any, value: Any) -> Any:
     """A batched value as it goes into a sum over the replicas whose `condition` holds.
 
     What the others have may be no number at all, so it is left out, not multiplied by 0.

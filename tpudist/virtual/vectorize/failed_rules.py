@@ -4,17 +4,25 @@ A program must run that would run without being batched, so no error of a rule m
 In tpudist's own tests it does (``TPUDIST_STRICT_BATCHING=1``), so that none stays unseen.
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.virtual.vectorize import batched_values
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Operation
 
 
 class WrongShape(Exception):
     """A batching rule gave a value whose shape is not that of all replicas' values."""
 
 
-def reason(error):
+def reason(error: Any) -> str:
     """Why an op is done once per replica whose batching rule raised `error`.
 
     Raises:
@@ -26,7 +34,7 @@ def reason(error):
     return "its batching rule failed with %s: %s" % (type(error).__name__, first_line)
 
 
-def checked(op, made):
+def checked(op: Operation, made: Any) -> Any:
     """`made`, the batched values of the outputs of `op`, if their tensors have fitting shapes.
 
     Raises:

@@ -5,7 +5,10 @@ a function that variables of one shape share and that is not inlined: TensorFlow
 once, and the graph gets one op for each variable, however many replicas there are.
 """
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -15,11 +18,18 @@ from tpudist.virtual.trace import ordering, segments
 from tpudist.virtual.variables import stacked_copies
 from tpudist.virtual.vectorize import batched_values, stacked_variables
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.virtual.annotations import Program, Segment
+
+
 #: Ops of the trace that are done before a segment, and those that are done after it.
 Around = collections.namedtuple("Around", "reads assignments")
 
 
-def taken_out(segment, held):
+def taken_out(segment: Segment, held: Any) -> tuple[Any, ...]:
     """A segment without the ops that can be done around it, and these ops, an `Around`.
 
     They are those of each variable of which it needs but a first value and a last one.
@@ -46,7 +56,7 @@ def taken_out(segment, held):
     return segments.without(segment, *around), around
 
 
-def _is_own(held, tensor):
+def _is_own(held: Any, tensor: Tensor) -> bool:
     """Whether `tensor` is the handle of a variable of a known shape that each replica has."""
     own = batched_values.PerReplicaTensors, stacked_variables.Handles
     if not functions.is_resource(tensor) or not isinstance(held[tensor], own):
@@ -55,11 +65,11 @@ def _is_own(held, tensor):
     return shape is not None and shape.is_fully_defined()
 
 
-def _is_first(op, inside):
+def _is_first(op: Operation, inside: Any) -> Any:
     return op.type == "ReadVariableOp" and inside.isdisjoint(ordering.needs(op))
 
 
-def note(around, program, outlines):
+def note(around: Any, program: Program, outlines: Any) -> None:
     """Notes in the explanation of `program` what is done around, in `outlines` what is read."""
     for op in around.reads + around.assignments:
         handles = outlines[op.inputs[0]]
@@ -71,7 +81,7 @@ def note(around, program, outlines):
             outlines[tensor] = batched_values.Batch(program.num_replicas, shape)
 
 
-def do(ops, place, known, made):
+def do(ops: Sequence[Operation], place: Any, known: Any, made: Any) -> Any:
     """Does reads or assignments for all replicas.
 
     Args:
@@ -94,7 +104,7 @@ def do(ops, place, known, made):
     return done
 
 
-def _key(op, given):
+def _key(op: Operation, given: Any) -> tuple[Any, ...]:
     attributes = [op.get_attr(attribute.name) for attribute in op.op_def.attr]
     stored, _ = graphs.stored_in(op.inputs[0])
     held = [(type(value), *(str(tensor.shape) for tensor in value.tensors())) for value in given]
@@ -113,7 +123,7 @@ class _Function:
       op: the last call of it.
     """
 
-    def __init__(self, op, given, place):
+    def __init__(self, op: Operation, given: Any, place: Any) -> None:
         self.op = None
         graph = placed_graphs.PlacedGraph("own_variables", place)
         with graph.building():
@@ -124,7 +134,7 @@ class _Function:
         self._function = functions.make(graph, noinline=True)
         self._like, self._outputs = list(graph.outputs), parts
 
-    def called(self, given):
+    def called(self, given: Any) -> Any:
         """The batched values of the outputs for inputs that are held as `given` are."""
         inputs, found = _tensors(given), None
         if self.op is not None:
@@ -136,7 +146,7 @@ class _Function:
         return [outline.like(found) for outline in self._outputs]
 
 
-def _done(op, held):
+def _done(op: Operation, held: Any) -> Any:
     """The batched values of the outputs of `op`, and the ops that do it for all replicas."""
     if isinstance(held[0], stacked_variables.Handles):
         return stacked_variables.do(op, held)
@@ -145,5 +155,5 @@ def _done(op, held):
     return [batched_values.of_parts(each, t) for each, t in zip(columns, op.outputs)], made
 
 
-def _tensors(values):
+def _tensors(values: Any) -> list[Any]:
     return [tensor for value in values for tensor in value.tensors()]

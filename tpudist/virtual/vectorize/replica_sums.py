@@ -1,11 +1,21 @@
 """Finds the tensors that are needed only as a sum over the replicas: gradients, above all."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import segments
 from tpudist.virtual.vectorize import called_functions, rules
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def in_segment(segment, body):
+    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.virtual.annotations import Loop, Segment
+
+
+def in_segment(segment: Segment, body: Sequence[Operation]) -> Any:
     """The tensors of a segment of which only the sum over the replicas is needed.
 
     Args:
@@ -15,7 +25,7 @@ def in_segment(segment, body):
     return _needed(body, segment.summed, segment.each)
 
 
-def in_function(function, wanted):
+def in_function(function: Any, wanted: Any) -> Any:
     """The same in a function that an op calls.
 
     Args:
@@ -26,14 +36,14 @@ def in_function(function, wanted):
     each = IdentityMap.of(tensor for tensor, is_sum in pairs if not is_sum)
     needed = _needed(function.body, IdentityMap.of(t for t, is_sum in pairs if is_sum), each)
     consumers = _consumers(function.body)
-    calls = {}
+    calls: dict[Any, Any] = {}
     for tensor in function.inputs:
         if _is_enough(tensor, consumers, needed, each, IdentityMap.of(function.outputs), calls):
             needed[tensor] = tensor
     return needed
 
 
-def of_loop(loop, wanted):
+def of_loop(loop: Loop, wanted: Any) -> Any:
     """For each variable of a loop, whether its sum over the replicas is enough.
 
     Args:
@@ -53,7 +63,7 @@ def of_loop(loop, wanted):
         enough = found
 
 
-def _consumers(body):
+def _consumers(body: Sequence[Operation]) -> Any:
     consumers = IdentityMap()
     for op in body:
         for tensor in segments.inputs_of(op):
@@ -61,10 +71,11 @@ def _consumers(body):
     return consumers
 
 
-def _needed(body, wanted, each):
+def _needed(body: Sequence[Operation], wanted: Any, each: Any) -> Any:
     """{tensor: tensor} whose sum is enough, where that of `wanted` is and `each` are not sums."""
     consumers = _consumers(body)
-    summed, calls = IdentityMap(), {}
+    summed = IdentityMap()
+    calls: dict[Operation, Any] = {}
     for op in reversed(body):
         for tensor in op.outputs:
             if _is_enough(tensor, consumers, summed, each, wanted, calls):
@@ -72,14 +83,16 @@ def _needed(body, wanted, each):
     return summed
 
 
-def _is_enough(tensor, consumers, summed, each, wanted, calls):
+def _is_enough(
+    tensor: Tensor, consumers: Any, summed: Any, each: Any, wanted: Any, calls: Any
+) -> bool:
     used = consumers.get(tensor, ())
     if tensor in each or not (used or tensor in wanted):
         return False
     return all(_passes_on(consumer, tensor, summed, calls) for consumer in used)
 
 
-def _passes_on(op, tensor, summed, calls):
+def _passes_on(op: Operation, tensor: Tensor, summed: Any, calls: Any) -> bool:
     """Whether the sum of `tensor` is enough for `op`, of whose outputs `summed` are sums.
 
     `calls` keeps what was found for ops that call functions.
@@ -94,7 +107,7 @@ def _passes_on(op, tensor, summed, calls):
     )
 
 
-def _of_inputs(op, wanted):
+def _of_inputs(op: Operation, wanted: Any) -> Any:
     """For each input of a loop or call, whether its sum is enough."""
     if op.type in called_functions.LOOPS:
         loop = called_functions.loop(op)
@@ -104,7 +117,7 @@ def _of_inputs(op, wanted):
     return [inner in needed for inner in function.inputs] if function else [False] * len(op.inputs)
 
 
-def _is_linear(op):
+def _is_linear(op: Operation) -> bool:
     """Whether a sum of outputs of `op` is its output for sums of inputs."""
     return (
         op.type in rules.LINEAR

@@ -6,13 +6,21 @@ effect of a segment is done once per replica in turn; between several, so is eve
 on a way from one to another.
 """
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 from tpudist.virtual.trace import effects, ordering
 from tpudist.virtual.vectorize import batched_values
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def ops(body, inputs):
+    from tpudist.tfcompat.annotations import Operation, Tensor
+
+
+def ops(body: Sequence[Operation], inputs: Any) -> Any:
     """The ops of `body` that each replica does before the next one does them.
 
     Args:
@@ -30,11 +38,11 @@ def ops(body, inputs):
     return _after(body, shared) & _before(body, shared)
 
 
-def _is_shared(inputs, handle):
+def _is_shared(inputs: Any, handle: Tensor) -> bool:
     return isinstance(inputs.get(handle), (batched_values.Uniform, type(None)))
 
 
-def _after(body, start):
+def _after(body: Sequence[Operation], start: Any) -> Any:
     """`start`, and the ops of `body` that come after one of them."""
     found = set(start)
     for op in body:
@@ -43,7 +51,7 @@ def _after(body, start):
     return found
 
 
-def _before(body, end):
+def _before(body: Sequence[Operation], end: Any) -> Any:
     """`end`, and the ops of `body` that come before one of them."""
     found = set(end)
     for op in reversed(body):

@@ -1,10 +1,20 @@
 """Reads and assigns stacked copies of variables, for all replicas at once."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.variables.stacked_copies import PLAIN
 from tpudist.virtual.vectorize import batched_values
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+    from tpudist.virtual.annotations import BatchedValue
 
 
 class NeedsHandles(Exception):
@@ -22,27 +32,27 @@ class Handles:
     #: How many tensors hold it.
     width = 2
 
-    def __init__(self, count, tensors):
+    def __init__(self, count: int, tensors: Sequence[Tensor]) -> None:
         self.count = count
         self._tensors = list(tensors)
 
-    def tensors(self):
+    def tensors(self) -> Any:
         """The tensors that hold this batched value."""
         return self._tensors
 
-    def like(self, tensors):
+    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """The same batched value, held by other tensors."""
         return Handles(self.count, tensors)
 
-    def held(self, tensor):
+    def held(self, tensor: Tensor) -> BatchedValue:
         """The same batched value, in placeholders."""
-        return self.like(map(functions.placeholder_like, self._tensors))
+        return self.like(list(map(functions.placeholder_like, self._tensors)))
 
-    def static_shape(self, tensor):
+    def static_shape(self, tensor: Tensor) -> Any:
         """The static shape of a handle."""
         return tensor.shape
 
-    def each(self):
+    def each(self) -> Any:
         """There is no handle for each replica.
 
         Raises:
@@ -51,7 +61,7 @@ class Handles:
         raise NeedsHandles
 
 
-def do(op, given):
+def do(op: Operation, given: Any) -> tuple[Any, ...]:
     """Reads or assigns all replicas' copies.
 
     Args:
@@ -76,7 +86,7 @@ def do(op, given):
     return [batched_values.Batch(given[0].count, shape, stacked=stacked)], made
 
 
-def _parts(value):
+def _parts(value: Any) -> tuple[Any, ...]:
     """The value of the first replica, and those of the others, stacked."""
     held = value.stacked() if hasattr(value, "stacked") else tf.stack(value.each())
     return held[0], held[1:]

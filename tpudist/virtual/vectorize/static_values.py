@@ -4,17 +4,27 @@ Gradients ask for shapes by ops (``BroadcastGradientArgs``); TensorFlow itself c
 these while it optimises a graph, which is too late for a batching rule.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops
 from tpudist.virtual.vectorize import batched_values, ragged_values, symbolic_shapes
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Operation, Tensor
+
+
 #: Larger constants are left to TensorFlow's optimiser.
 _LARGEST = 1024
 
 
-def known(op, given):
+def known(op: Operation, given: Any) -> Any:
     """The values of the outputs of `op` if it is a small constant, or gives small integers.
 
     Args:
@@ -34,7 +44,7 @@ def known(op, given):
     return made_ops.evaluated(op, values)
 
 
-def _of_constant(op):
+def _of_constant(op: Operation) -> list[Any] | None:
     (output,) = op.outputs
     is_number = output.dtype.is_floating or output.dtype.is_integer or output.dtype.is_bool
     if not is_number or op.control_inputs or output.shape.num_elements() > _LARGEST:
@@ -42,13 +52,13 @@ def _of_constant(op):
     return [functions.static_value(output)]
 
 
-def _is_small(tensor):
+def _is_small(tensor: Tensor) -> bool:
     if not (tensor.dtype.is_integer or tensor.dtype == tf.bool):
         return False
     return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() <= _LARGEST
 
 
-def shapes(op, inputs):
+def shapes(op: Operation, inputs: Any) -> Any:
     """The static shapes of the outputs of `op` for one replica.
 
     Args:
@@ -76,7 +86,7 @@ def shapes(op, inputs):
     return [tensor.shape for tensor in made.outputs]
 
 
-def _stand_in(tensor, batched):
+def _stand_in(tensor: Tensor, batched: Any) -> Any:
     if isinstance(batched, symbolic_shapes.Dims):
         return symbolic_shapes.stand_in(batched, tensor.dtype)
     if isinstance(batched, batched_values.Uniform):

@@ -1,10 +1,20 @@
 """Symbolic shapes: what a program asks for of ragged values, numbers and numbers of rows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.vectorize import batched_values, ragged_values
 from tpudist.virtual.vectorize.ragged_values import Sizes
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
+
+    from tpudist.tfcompat.annotations import DType, Operation, Tensor
+    from tpudist.virtual.annotations import BatchedValue
 
 
 class Dims(batched_values.Batch):
@@ -18,18 +28,20 @@ class Dims(batched_values.Batch):
       stacked: the tensor ``[count] + shape``, if it was made.
     """
 
-    def __init__(self, count, entries, dtype, scalar=False, stacked=None):
+    def __init__(
+        self, count: int, entries: Any, dtype: DType, scalar: bool = False, stacked: Any = None
+    ) -> None:
         super().__init__(count, [] if scalar else [len(entries)], stacked=stacked)
         self.entries = list(entries)
         self.scalar = scalar
         self.dtype = dtype
 
     @property
-    def fit(self):
+    def fit(self) -> tuple[Any, ...]:
         """What another value must have in common to be held in the same way."""
         return self.shape, [getattr(each, "key", each) for each in self.entries]
 
-    def stacked(self):
+    def stacked(self) -> Any:
         """The numbers of all replicas along a new first axis."""
         if self._forms["stacked"] is None:
             columns = [self._column(entry) for entry in self.entries]
@@ -37,16 +49,16 @@ class Dims(batched_values.Batch):
             self._forms["stacked"] = tf.cast(made, self.dtype)
         return self._forms["stacked"]
 
-    def _column(self, entry):
+    def _column(self, entry: Any) -> Any:
         return entry.tensor() if isinstance(entry, Sizes) else tf.fill([self.count], entry)
 
-    def rows(self):
+    def rows(self) -> Any:
         """The replicas' numbers one after the other."""
         if self._forms["rows"] is None:
             self._forms["rows"] = tf.reshape(self.stacked(), [-1])
         return self._forms["rows"]
 
-    def each(self):
+    def each(self) -> Sequence[Tensor]:
         """One tensor per replica, of which TensorFlow sees the numbers that are known."""
         if self._parts is None:
             sizes = [
@@ -58,11 +70,11 @@ class Dims(batched_values.Batch):
             self._parts = [row[0] if self.scalar else tf.stack(row) for row in zip(*sizes)]
         return self._parts
 
-    def sources(self):
+    def sources(self) -> Any:
         """The tensors of which every form of it is made."""
         return [entry.tensor() for entry in self.entries if isinstance(entry, Sizes)]
 
-    def like(self, tensors):
+    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """The same batched value, held by other tensors."""
         width = len(self.entries)
         stacked = tensors[0] if self.scalar else tf.reshape(tensors[0], [self.count, width])
@@ -75,7 +87,7 @@ class Dims(batched_values.Batch):
         return Dims(self.count, entries, self.dtype, self.scalar, stacked)
 
 
-def _taken(stacked, column):
+def _taken(stacked: Any, column: Any) -> Any:
     return lambda: tf.cast(stacked if column is None else stacked[:, column], tf.int32)
 
 
@@ -88,12 +100,12 @@ class Axes(batched_values.PerReplicaTensors):
       make: makes the axes of each replica, a list of tensors.
     """
 
-    def __init__(self, count, target, make):
+    def __init__(self, count: int, target: Any, make: Callable[..., Any]) -> None:
         super().__init__(count)
         self.target = target
         self._make = make
 
-    def tensors(self):
+    def tensors(self) -> Any:
         """The tensors that hold this batched value."""
         if not self._tensors:
             self._tensors = self._make()
@@ -101,16 +113,16 @@ class Axes(batched_values.PerReplicaTensors):
 
     each = tensors
 
-    def sources(self):
+    def sources(self) -> Any:
         """Nothing has to be computed for it until it is asked for."""
         return list(self._tensors)
 
-    def like(self, tensors):
+    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """The same batched value, held by other tensors."""
         return batched_values.PerReplicaTensors(self.count, tensors)
 
 
-def entries(batched):
+def entries(batched: Any) -> Any:
     """The ints and `Sizes` of a vector or number; None if they are not known."""
     if isinstance(batched, Dims):
         return batched.entries
@@ -121,7 +133,7 @@ def entries(batched):
     return None
 
 
-def of_value(batched):
+def of_value(batched: Any) -> Any:
     """The entries of the shape of a batched value; None if more of it is unknown."""
     if isinstance(batched, ragged_values.Ragged):
         return [batched.sizes] + batched.shape[1:]
@@ -133,14 +145,14 @@ def of_value(batched):
     return None
 
 
-def is_one(one, other):
+def is_one(one: Any, other: Any) -> bool:
     """Whether two entries are the same number."""
     if isinstance(one, Sizes) and isinstance(other, Sizes):
         return one.key == other.key
     return not isinstance(one, Sizes) and not isinstance(other, Sizes) and one == other
 
 
-def stand_in(batched, dtype):
+def stand_in(batched: Any, dtype: DType) -> Any:
     """A tensor in the current graph of which TensorFlow infers what is known of `batched`."""
     held = [
         tf.compat.v1.placeholder(dtype, []) if isinstance(entry, Sizes) else entry
@@ -157,7 +169,7 @@ StatelessRandomUniformV2 StatelessTruncatedNormal StatelessTruncatedNormalV2
 TruncatedNormal""".split()
 
 
-def of_output(op, given):
+def of_output(op: Operation, given: Any) -> Any:
     """The `Sizes` of the rows of the output of `op`; None if they are not known."""
     found = entries(given[0]) if op.type in _SHAPED else None
     return found[0] if found and isinstance(found[0], Sizes) else None

@@ -1,9 +1,18 @@
 """Tensor lists for all replicas: loops keep in them what they read, write and accumulate."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.identity_map import IdentityMap
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import DType, Graph, Tensor
 
 
 class NotBatchable(Exception):
@@ -14,7 +23,7 @@ class NotBatchable(Exception):
 _MAKERS = ("EmptyTensorList", "TensorListReserve")
 
 
-def emptied(tensor):
+def emptied(tensor: Tensor) -> Any:
     """The list `tensor`, which was just made, with elements of any shape.
 
     For a list that a loop takes it is a placeholder that nobody feeds: while the loop is
@@ -32,7 +41,7 @@ def emptied(tensor):
     return functions.copy_op(tensor.op, [tf.constant(-1, shape.dtype)] + others).outputs[0]
 
 
-def check_fed(graph):
+def check_fed(graph: Graph) -> None:
     """Refuses a finished FuncGraph with a placeholder that nobody feeds.
 
     Raises:
@@ -44,7 +53,7 @@ def check_fed(graph):
             raise NotBatchable("a list of tensors that were the same for every replica")
 
 
-def each(tensor, count, shape, dtype):
+def each(tensor: Tensor, count: int, shape: Any, dtype: DType) -> list[Any]:
     """The lists of `count` replicas whose stacked elements the list `tensor` has."""
     stacked = tf.raw_ops.TensorListStack(
         input_handle=tensor, element_shape=tf.constant([count] + shape), element_dtype=dtype

@@ -4,12 +4,23 @@ Each round adds an element to lists, for all replicas; a replica's own lists hav
 elements as it did rounds. The loop of the gradient takes the last ones first, that many.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.trace import segments
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.tensor_lists import NotBatchable
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.annotations import BatchedValue, CalledFunction, Loop
+
 
 #: The ops that add an element to a list, and take the last one.
 PUSH, POP = "TensorListPushBack", "TensorListPopBack"
@@ -29,11 +40,11 @@ class Rounds(batched_values.Batch):
     #: It is held as any `Batch` of numbers.
     held_like = batched_values.Batch
 
-    def __init__(self, count, key, tensor=None):
+    def __init__(self, count: int, key: Any, tensor: Tensor | None = None) -> None:
         super().__init__(count, [], stacked=tensor)
         self.key = key
 
-    def like(self, tensors):
+    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """The same batched value, held by other tensors."""
         return Rounds(self.count, self.key, *tensors)
 
@@ -49,36 +60,36 @@ class Lists:
     #: How many tensors hold it.
     width = 2
 
-    def __init__(self, rounds, inside):
+    def __init__(self, rounds: Any, inside: Any) -> None:
         self.rounds = rounds
         self.inside = inside
         self.count = rounds.count
 
     @property
-    def fit(self):
+    def fit(self) -> tuple[Any, ...]:
         """What those have in common that are held alike."""
         inside = self.inside
         return id(self.rounds.key), type(inside), getattr(inside, "shape", None)
 
-    def tensors(self):
+    def tensors(self) -> Any:
         """The tensors that hold this batched value."""
         return self.inside.tensors() + self.rounds.tensors()
 
-    def like(self, tensors):
+    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
         """The same batched value, held by other tensors."""
         held, rounds = tensors
         return Lists(self.rounds.like([rounds]), self.inside.like([held]))
 
-    def held(self, tensor):
+    def held(self, tensor: Tensor) -> BatchedValue:
         """The same batched value of `tensor` (of the trace), in placeholders."""
         rounds = tf.compat.v1.placeholder(tf.int32, [self.count])
         return Lists(self.rounds.like([rounds]), self.inside.held(tensor))
 
-    def static_shape(self, tensor):
+    def static_shape(self, tensor: Tensor) -> Any:
         """The static shape of one replica's value of `tensor`, of the trace."""
         return tensor.shape
 
-    def each(self):
+    def each(self) -> list[Any]:
         """One list per replica, without what was added after it was done."""
         return [
             tf.raw_ops.TensorListResize(input_handle=held, size=size)
@@ -86,7 +97,7 @@ class Lists:
         ]
 
 
-def left_by(loop, given):
+def left_by(loop: Loop, given: Any) -> tuple[Any, ...]:
     """What the variables of a loop become for its gradient.
 
     Args:
@@ -114,7 +125,7 @@ def left_by(loop, given):
     return counts, lists
 
 
-def leave(made, counts, lists):
+def leave(made: Any, counts: Any, lists: Any) -> Any:
     """The batched values `made` of a loop's outputs, for its gradient; see :func:`left_by`."""
     if counts is not None:
         made[counts] = Rounds(made[counts].count, object(), made[counts].stacked())
@@ -123,7 +134,7 @@ def leave(made, counts, lists):
     return made
 
 
-def gradient_of(loop, given):
+def gradient_of(loop: Loop, given: Any) -> Any:
     """Which variables of the loop of a gradient count its rounds, and say how many there are.
 
     Returns:
@@ -143,7 +154,7 @@ def gradient_of(loop, given):
     return (counter, rounds) if _counts(loop, given, counter) and len(used) == 1 else None
 
 
-def begun_late(loop, given, counter, rounds):
+def begun_late(loop: Loop, given: Any, counter: Any, rounds: Any) -> Any:
     """What the loop of a gradient is given, if all replicas end it together.
 
     Until a replica begins, its counter is below 0.
@@ -164,19 +175,19 @@ def begun_late(loop, given, counter, rounds):
     return found
 
 
-def root(tensor):
+def root(tensor: Tensor) -> Any:
     """The tensor that ops which pass it on give as `tensor`."""
     while tensor.op.type == "Identity":
         tensor = tensor.op.inputs[0]
     return tensor
 
 
-def is_kept(loop, i):
+def is_kept(loop: Loop, i: int) -> bool:
     """Whether a variable of a loop stays as it is."""
     return root(loop.body.outputs[i]) is loop.body.inputs[i]
 
 
-def is_added_to(body, i):
+def is_added_to(body: CalledFunction, i: int) -> bool:
     """Whether a round does nothing with variable `i` but to add something to it."""
     tensor, result = body.inputs[i], body.outputs[i]
     while tensor is not result:
@@ -187,12 +198,12 @@ def is_added_to(body, i):
     return not _consumers(body, tensor)
 
 
-def _consumers(body, tensor):
+def _consumers(body: CalledFunction, tensor: Tensor) -> list[Any]:
     """The ops of `body` that take `tensor`, one as often as it takes it."""
     return [op for op in body.body for taken in segments.inputs_of(op) if taken is tensor]
 
 
-def _counts(loop, given, i):
+def _counts(loop: Loop, given: Any, i: int) -> bool:
     """Whether variable `i` counts the rounds, from 0."""
     tensor, result = loop.body.inputs[i], root(loop.body.outputs[i])
     if tensor.dtype != tf.int32 or result.op.type not in ("Add", "AddV2"):
@@ -202,7 +213,7 @@ def _counts(loop, given, i):
     return begins == 0 and functions.static_value(step) == 1 and root(held) is tensor
 
 
-def _changes(loop, i, op_type):
+def _changes(loop: Loop, i: int, op_type: str) -> bool:
     """Whether all that a round does to the list of variable `i` is one op."""
     tensor, op = loop.body.inputs[i], root(loop.body.outputs[i]).op
     return op.type == op_type and op.inputs[0] is tensor and len(_consumers(loop.body, tensor)) == 1

@@ -1,16 +1,27 @@
 """Rules for ops along axes and ops that change shapes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import RESHAPES, rule
 
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.vectorize.rules.node import Node
+
+
 _REDUCTIONS = ("All", "Any", "ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "Sum")
 
 
 @rule(*_REDUCTIONS)
-def reduction(node):
+def reduction(node: Node) -> Any:
     """A reduction over axes that are known."""
     axes = node.constant(1)
     if axes is None:
@@ -27,7 +38,7 @@ def reduction(node):
 
 
 @rule("L2Loss")
-def half_the_squares(node):
+def half_the_squares(node: Node) -> Any:
     """Half the sum of squares; that of half floats is left to their kernel."""
     if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
         return None
@@ -36,7 +47,7 @@ def half_the_squares(node):
 
 
 @rule(*RESHAPES)
-def reshape(node):
+def reshape(node: Node) -> list[Any]:
     """The same values under another shape."""
     value = node.inputs[0]
     if isinstance(value, batched_values.ReplicaSum):
@@ -49,7 +60,7 @@ def reshape(node):
 
 
 @rule("Transpose")
-def transpose(node):
+def transpose(node: Node) -> Any:
     """Axes in another order."""
     order = node.constant(1)
     if order is None:
@@ -63,7 +74,7 @@ def transpose(node):
 
 
 @rule("Tile")
-def tile(node):
+def tile(node: Node) -> Any:
     """Repeated along axes."""
     times = node.constant(1)
     if times is None:
@@ -73,7 +84,7 @@ def tile(node):
 
 
 @rule("CumulativeLogsumexp")
-def cumulative(node):
+def cumulative(node: Node) -> Any:
     """Along an axis that is known."""
     axis = node.constant(1)
     if axis is None:
@@ -83,7 +94,7 @@ def cumulative(node):
 
 
 @rule("Roll")
-def roll(node):
+def roll(node: Node) -> Any:
     """Shifted along axes that are known."""
     axes = node.constant(2)
     if axes is None or not node.is_uniform(1):
@@ -93,7 +104,7 @@ def roll(node):
 
 
 @rule("BroadcastTo", "Fill")
-def broadcast_to(node):
+def broadcast_to(node: Node) -> Any:
     """Broadcast to a shape that is known."""
     value = node.inputs[node.op.type == "Fill"]
     if isinstance(value, batched_values.Uniform):
@@ -104,7 +115,7 @@ def broadcast_to(node):
 
 
 @rule("MirrorPad", "MirrorPadGrad", "Pad", "PadV2")
-def pad(node):
+def pad(node: Node) -> Any:
     """Padded by widths that are known, or the gradient of that."""
     widths = node.constant(1)
     if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
@@ -117,7 +128,7 @@ def pad(node):
 
 
 @rule("ConcatV2")
-def concatenate(node):
+def concatenate(node: Node) -> Any:
     """Concatenated along an axis that is known."""
     axis = node.constant(len(node.inputs) - 1)
     if axis is None:
@@ -128,7 +139,7 @@ def concatenate(node):
 
 
 @rule("Pack")
-def pack(node):
+def pack(node: Node) -> Any:
     """Stacked along a new axis; the same value several times is repeated (`constants.repeated`)."""
     axis = node.op.get_attr("axis") % len(node.shape()) + 1
     held = [value.stacked() for value in node.inputs]
@@ -139,7 +150,7 @@ def pack(node):
 
 
 @rule("LookupTableFindV2")
-def look_up(node):
+def look_up(node: Node) -> Any:
     """What a table has for keys, each by itself."""
     if not (node.is_uniform(0, 2) and node.is_batch(1)) or node.input_shape(1) is None:
         return None
@@ -149,7 +160,7 @@ def look_up(node):
 
 
 @rule("OneHot")
-def one_hot(node):
+def one_hot(node: Node) -> Any:
     """One-hot vectors along an axis."""
     if not node.is_batch(0) or not node.is_uniform(1, 2, 3):
         return None
@@ -164,7 +175,7 @@ def one_hot(node):
 
 
 @rule("StridedSlice")
-def strided_slice(node):
+def strided_slice(node: Node) -> Any:
     """A slice that has the same bounds for every replica."""
     bounds = _bounds(node)
     if not bounds:
@@ -173,7 +184,7 @@ def strided_slice(node):
 
 
 @rule("StridedSliceGrad")
-def strided_slice_gradient(node):
+def strided_slice_gradient(node: Node) -> Any:
     """The gradient of a slice that has the same bounds for every replica."""
     bounds = _bounds(node)
     if not bounds:
@@ -183,7 +194,7 @@ def strided_slice_gradient(node):
     return node.found(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
 
 
-def _bounds(node):
+def _bounds(node: Node) -> Any:
     """The arguments of a slice, with the whole axis of replicas put first; None if they differ."""
     made = {name: _after(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)}
     if any(each is None for each in made.values()):
@@ -199,7 +210,7 @@ def _bounds(node):
     return made
 
 
-def _after(first, node, index):
+def _after(first: Any, node: Node, index: int) -> Any:
     """Numbers that are the same for every replica, with `first` before them; or None."""
     known, dtype = node.constant(index), node.op.inputs[index].dtype
     if known is not None:
@@ -210,7 +221,7 @@ def _after(first, node, index):
 
 
 @rule("Slice")
-def slice_(node):
+def slice_(node: Node) -> Any:
     """A slice that begins at the same place for every replica."""
     begin = _after(0, node, 1)
     if begin is None:
@@ -220,7 +231,7 @@ def slice_(node):
 
 
 @rule("Split")
-def split(node):
+def split(node: Node) -> Any:
     """Equal parts along a known axis."""
     axis = node.constant(0)
     if axis is None:
@@ -234,13 +245,13 @@ def split(node):
 
 
 @rule("Unpack")
-def unpack(node):
+def unpack(node: Node) -> Any:
     """Parts along an axis that is dropped."""
     axis = node.op.get_attr("axis") % len(node.input_shape())
     return _parts(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))
 
 
-def _parts(node, tensors):
+def _parts(node: Node, tensors: Sequence[Tensor]) -> list[Any]:
     return [
         batched_values.Batch(node.count, node.shape(i), stacked=tensor)
         for i, tensor in enumerate(tensors)

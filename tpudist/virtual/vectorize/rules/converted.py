@@ -6,11 +6,21 @@ check what a single op checks (``SparseSegment*``: numbers of segments), loop ov
 (random ops), or whose op has a rule here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import vectorized
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import rule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.virtual.vectorize.rules.node import Node
+
 
 CONVERTED = """AdjustContrastv2 AdjustHue AdjustSaturation Angle BatchToSpaceND BesselI0
 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0
@@ -28,7 +38,7 @@ _RANK = 4
 
 
 @rule(*CONVERTED)
-def converted(node):
+def converted(node: Node) -> Any:
     """What TensorFlow's converter makes of the op, if it has the shapes of the replicas'."""
     shapes = [node.input_shape(i) for i in range(len(node.inputs))]
     made = [node.shape(i) for i in range(len(node.op.outputs))]
@@ -42,13 +52,13 @@ def converted(node):
     return None if None in outputs else outputs
 
 
-def _given(value):
+def _given(value: Any) -> Any:
     if isinstance(value, batched_values.Uniform):
         return value.value, False
     return (value.stacked(), True) if isinstance(value, batched_values.Batch) else None
 
 
-def _batch(node, found, shape):
+def _batch(node: Node, found: Any, shape: Any) -> Any:
     tensor, is_stacked = found
     if not is_stacked or not tensor.shape.is_compatible_with([node.count] + shape):
         return None

@@ -4,6 +4,10 @@ They give None where a number is no longer an int or a number of rows; it is com
 per replica then, as any other number.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
@@ -12,13 +16,20 @@ from tpudist.virtual.vectorize import batched_values, symbolic_shapes
 from tpudist.virtual.vectorize.rules.node import PASSES, rules_of
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims, Sizes, entries
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.virtual.annotations import BatchedValue
+    from tpudist.virtual.vectorize.rules.node import Node
+
+
 #: {op type: rule for inputs of which some are `Ragged` or `Dims`}
-RULES = {}
+RULES: dict[Any, Any] = {}
 
 rule = rules_of(RULES)
 
 
-def _dims(node, found, index=0, scalar=False):
+def _dims(node: Node, found: Any, index: int = 0, scalar: bool = False) -> BatchedValue:
     """The batched value of an output with these entries."""
     dtype = node.op.outputs[index].dtype
     if not any(isinstance(entry, Sizes) for entry in found):
@@ -29,21 +40,21 @@ def _dims(node, found, index=0, scalar=False):
 
 
 @rule("Shape", "ShapeN")
-def shapes(node):
+def shapes(node: Node) -> Any:
     """The shapes of values."""
     found = [symbolic_shapes.of_value(value) for value in node.inputs]
     return None if None in found else [_dims(node, each, i) for i, each in enumerate(found)]
 
 
 @rule("Size")
-def size(node):
+def size(node: Node) -> Any:
     """The number of elements of a value."""
     found = symbolic_shapes.of_value(node.inputs[0])
     return found and _product(node, found)
 
 
 @rule("Prod")
-def product(node):
+def product(node: Node) -> Any:
     """The product of the numbers of a vector."""
     found = isinstance(node.inputs[0], Dims) and entries(node.inputs[0])
     keeps = node.op.get_attr("keep_dims")
@@ -51,14 +62,14 @@ def product(node):
 
 
 @rule("Mul")
-def times(node):
+def times(node: Node) -> Any:
     """A number of rows times a number."""
     given = [entries(value) for value in node.inputs]
     scalar = all(not node.input_shape(i) for i in (0, 1))
     return _product(node, given[0] + given[1]) if None not in given and scalar else None
 
 
-def _product(node, found):
+def _product(node: Node, found: Any) -> list[Any] | None:
     sizes = [entry for entry in found if isinstance(entry, Sizes)]
     factor = 1
     for entry in found:
@@ -69,7 +80,7 @@ def _product(node, found):
 
 
 @rule("FloorDiv")
-def quotient(node):
+def quotient(node: Node) -> list[Any] | None:
     """Numbers of rows, and numbers, by numbers."""
     given = [entries(value) for value in node.inputs]
     if None in given or node.input_shape(0) != node.input_shape(1):
@@ -83,7 +94,7 @@ def quotient(node):
 
 
 @rule("Cast", *PASSES)
-def passed(node):
+def passed(node: Node) -> Any:
     """The same numbers."""
     held = node.inputs[0]
     whole = node.op.outputs[0].dtype in (tf.int32, tf.int64)
@@ -91,7 +102,7 @@ def passed(node):
 
 
 @rule("Pack")
-def pack(node):
+def pack(node: Node) -> list[Any] | None:
     """A shape of numbers."""
     given = [entries(value) for value in node.inputs]
     if None in given or any(node.input_shape(i) for i in range(len(given))):
@@ -100,14 +111,14 @@ def pack(node):
 
 
 @rule("ConcatV2")
-def concatenate(node):
+def concatenate(node: Node) -> Any:
     """A shape of shapes."""
     given = [entries(value) for value in node.inputs[:-1]]
     return None if None in given else [_dims(node, sum(given, []))]
 
 
 @rule("StridedSlice")
-def strided_slice(node):
+def strided_slice(node: Node) -> list[Any] | None:
     """Some numbers of a shape."""
     bounds = [node.constant(i) for i in (1, 2, 3)]
     masks = {name: node.op.get_attr(name) for name in ("ellipsis_mask", "new_axis_mask")}
@@ -118,17 +129,20 @@ def strided_slice(node):
     begin, end, stride = [int(bound[0]) for bound in bounds]
     if node.op.get_attr("shrink_axis_mask"):
         return [_dims(node, [node.inputs[0].entries[begin]], scalar=True)]
-    begin = None if node.op.get_attr("begin_mask") else begin
-    end = None if node.op.get_attr("end_mask") else end
-    return [_dims(node, node.inputs[0].entries[begin:end:stride])]
+    taken = slice(
+        None if node.op.get_attr("begin_mask") else begin,
+        None if node.op.get_attr("end_mask") else end,
+        stride,
+    )
+    return [_dims(node, node.inputs[0].entries[taken])]
 
 
-def _is_vector(node, index):
+def _is_vector(node: Node, index: int) -> bool:
     return isinstance(node.inputs[index], Dims) and not node.inputs[index].scalar
 
 
 @rule("Slice")
-def slice_(node):
+def slice_(node: Node) -> list[Any] | None:
     """Some numbers of a shape."""
     begin, size = node.constant(1), node.constant(2)
     if not _is_vector(node, 0) or begin is None or size is None:
@@ -138,7 +152,7 @@ def slice_(node):
 
 
 @rule("GatherV2")
-def gather(node):
+def gather(node: Node) -> list[Any] | None:
     """Some numbers of a shape."""
     places = node.constant(1)
     if not _is_vector(node, 0) or places is None or places.ndim > 1:
@@ -148,7 +162,7 @@ def gather(node):
 
 
 @rule("Reshape", "ExpandDims", "Squeeze")
-def reshape(node):
+def reshape(node: Node) -> list[Any] | None:
     """One number as a shape, a shape as it is."""
     shape = node.shape()
     if shape is None or len(shape) > 1:
@@ -157,21 +171,21 @@ def reshape(node):
 
 
 @rule("DynamicStitch")
-def stitch(node):
+def stitch(node: Node) -> list[Any] | None:
     """A shape in which some numbers are replaced."""
     half = len(node.inputs) // 2
     places = [node.constant(i) for i in range(half)]
     given = [entries(value) for value in node.inputs[half:]]
     if None in given or any(place is None for place in places):
         return None
-    found = {}
+    found: dict[Any, Any] = {}
     for place, values in zip(places, given):
         found.update(zip(place.reshape([-1]).tolist(), values))
     return [_dims(node, [found[i] for i in range(len(found))])]
 
 
 @rule("ConcatOffset")
-def offsets(node):
+def offsets(node: Node) -> Any:
     """Where parts begin along a known axis; all replicas' rows begin with the first."""
     axis, given = node.constant(0), [entries(value) for value in node.inputs[1:]]
     if axis is None or None in given or any(isinstance(each[axis], Sizes) for each in given):
@@ -185,14 +199,14 @@ def offsets(node):
 
 
 @rule("BroadcastGradientArgs")
-def broadcast_axes(node):
+def broadcast_axes(node: Node) -> list[Any] | None:
     """The axes over which gradients are summed; see `symbolic_shapes.Axes`."""
     given = [entries(value) for value in node.inputs]
     if None in given:
         return None
-    made = []
+    made: list[Any] = []
 
-    def make(index):
+    def make(index: int) -> list[Any]:
         if not made:
             pairs = zip(*[value.each() for value in node.inputs])
             made.extend(functions.copy_op(node.op, pair).outputs for pair in pairs)

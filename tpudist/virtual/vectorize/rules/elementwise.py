@@ -1,7 +1,17 @@
 """Rules for ops that work element by element."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import BROADCAST_RANK, LINEAR, PASSES, rule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.virtual.vectorize.rules.node import Node
+
 
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Elu Erf Exp
 Expm1 FakeQuantWithMinMaxArgs Floor Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p
@@ -30,13 +40,13 @@ TOTAL = frozenset(UNARY + BROADCAST + SAME_SHAPE) - {
 
 
 @rule(*PASSES)
-def passed(node):
+def passed(node: Node) -> Any:
     """An op that returns its input."""
     return node.inputs
 
 
 @rule(*UNARY)
-def unary(node):
+def unary(node: Node) -> Any:
     """Element by element, on one input."""
     value = node.inputs[0]
     if isinstance(value, batched_values.ReplicaSum):
@@ -47,7 +57,7 @@ def unary(node):
 
 
 @rule(*BROADCAST)
-def broadcast(node):
+def broadcast(node: Node) -> Any:
     """Element by element, on inputs that are broadcast."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _totals(node)
@@ -73,7 +83,7 @@ def broadcast(node):
     )
 
 
-def _form_at_hand(node):
+def _form_at_hand(node: Node) -> Any:
     """The form that all batches of the inputs have already; else what others of its rank want."""
     forms = {value.form() for value in node.inputs if isinstance(value, batched_values.Batch)}
     if len(forms) == 1:
@@ -82,7 +92,7 @@ def _form_at_hand(node):
 
 
 @rule(*SAME_SHAPE)
-def same_shape(node):
+def same_shape(node: Node) -> Any:
     """Element by element, on inputs of one shape."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _totals(node)
@@ -92,7 +102,7 @@ def same_shape(node):
     )
 
 
-def _totals(node):
+def _totals(node: Node) -> list[Any] | None:
     """A linear op on sums over the replicas."""
     if node.op.type not in LINEAR or any(
         node.input_shape(i) != node.shape() for i in range(len(node.inputs))

@@ -1,6 +1,9 @@
 """Rules for ops on examples: the first axis is the batch."""
 
+from __future__ import annotations
+
 import string
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
@@ -9,6 +12,12 @@ from tpudist.tfcompat import versions
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import rule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.virtual.vectorize.rules.node import Node
+
 
 #: Ops that take examples along their first axis.
 ROWS = """AvgPool AvgPool3D BiasAdd Conv2D Conv3D DepthToSpace DepthwiseConv2dNative
@@ -37,7 +46,7 @@ EXAMPLES = {
 
 
 @rule(*ROWS)
-def row_by_row(node):
+def row_by_row(node: Node) -> Any:
     """Ops that take examples along their first axis, and parameters."""
     first = EXAMPLES.get(node.op.type, len(node.inputs))
     fixed = range(first, len(node.inputs))
@@ -50,7 +59,7 @@ def row_by_row(node):
 
 
 @rule("Softmax", "LogSoftmax")
-def last_axis(node):
+def last_axis(node: Node) -> Any:
     """Ops along the last axis, whatever the rank."""
     if len(node.shape()) > 1:
         return node.rows(node.inputs[0].rows())
@@ -58,7 +67,7 @@ def last_axis(node):
 
 
 @rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
-def convolution_input_gradient(node):
+def convolution_input_gradient(node: Node) -> Any:
     """The gradient of a convolution for its examples."""
     if not (node.is_uniform(1) and node.is_batch(2)):
         return None
@@ -66,19 +75,19 @@ def convolution_input_gradient(node):
 
 
 @rule("AvgPool3DGrad", "AvgPoolGrad")
-def average_gradient(node):
+def average_gradient(node: Node) -> Any:
     """The gradient of an average pool."""
     return node.rows(_sizes(node), node.inputs[1].rows())
 
 
-def _sizes(node):
+def _sizes(node: Node) -> Any:
     """Input 0, the shape of the output, for the rows of all replicas."""
     size, *others = node.shape()
     return constants.constant([size * node.count] + others, node.op.inputs[0].dtype)
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
-def convolution_filter_gradient(node):
+def convolution_filter_gradient(node: Node) -> list[Any] | None:
     """The gradient of a convolution for its filter, a sum over examples."""
     if not (node.summed and node.is_uniform(1)):
         return None
@@ -87,7 +96,7 @@ def convolution_filter_gradient(node):
 
 
 @rule("BiasAddGrad")
-def bias_gradient(node):
+def bias_gradient(node: Node) -> Any:
     """The gradient of a bias, a sum over examples; that of half floats is left to its kernel."""
     if node.summed:
         return [batched_values.ReplicaSum(node.make(node.inputs[0].rows())[0])]
@@ -100,7 +109,7 @@ def bias_gradient(node):
 
 
 @rule("ReverseSequence")
-def reversed_sequences(node):
+def reversed_sequences(node: Node) -> Any:
     """The first elements of each example, as many as it has, in reverse."""
     before = node.op.get_attr("batch_dim")
     if not before:
@@ -117,7 +126,7 @@ def reversed_sequences(node):
 
 
 @rule("MatMul")
-def product(node):
+def product(node: Node) -> Any:
     """A product of matrices: of examples and weights, or of their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
@@ -132,7 +141,7 @@ def product(node):
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def products(node):
+def products(node: Node) -> Any:
     """Products of matrices with batch axes before them, which are broadcast.
 
     Where shapes allow it the replicas' rows are one larger batch, as in a program without
@@ -155,11 +164,11 @@ def products(node):
     )
 
 
-def _rows_or_value(value):
+def _rows_or_value(value: Any) -> Any:
     return value.value if isinstance(value, batched_values.Uniform) else value.rows()
 
 
-def _is_one_matrix(node):
+def _is_one_matrix(node: Node) -> bool:
     """Whether the right side is one matrix, and the left one not transposed."""
     ones = set(node.input_shape(1)[:-2]) <= {1} and len(node.input_shape(1)) <= len(node.shape())
     types = {tensor.dtype for tensor in [*node.op.inputs, *node.op.outputs]}
@@ -167,7 +176,7 @@ def _is_one_matrix(node):
     return ones and is_real and not node.op.get_attr("adj_x")
 
 
-def _by_one_matrix(node, left, matrix):
+def _by_one_matrix(node: Node, left: Any, matrix: Any) -> list[Any]:
     """The rows of all matrices on the left, as one matrix, by that on the right."""
     (depth,), sides = node.input_shape(0)[-1:], node.input_shape(1)[-2:]
     held = left.held_as(left.form()) if left.flat() is None else left.flat()
@@ -178,7 +187,7 @@ def _by_one_matrix(node, left, matrix):
 
 
 @rule("Einsum")
-def einsum(node):
+def einsum(node: Node) -> Any:
     """Sums of products along named axes: the axis of replicas is one more name."""
     terms, out = node.op.get_attr("equation").decode().replace(" ", "").split("->")
     name = next(letter for letter in string.ascii_letters if letter not in terms + out)

@@ -1,7 +1,17 @@
 """Rules for ops on the last axes of an array: matrices and colours."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import rule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.vectorize.rules.node import Node
 
 
 @rule(
@@ -14,13 +24,13 @@ from tpudist.virtual.vectorize.rules.node import rule
     "TridiagonalMatMul",
     "TridiagonalSolve",
 )
-def last_axes(node):
+def last_axes(node: Node) -> list[Any]:
     """Ops that treat what their last axes hold alone, whatever axes come before."""
     made = node.make(*[value.stacked() for value in node.inputs])
     return [_held(node, tensor, node.shape(i)) for i, tensor in enumerate(made)]
 
 
-def _held(node, tensor, shape):
+def _held(node: Node, tensor: Tensor, shape: Any) -> Any:
     if tensor.shape.as_list() == shape:  # an output that was not asked for has no such axes
         return batched_values.Uniform(node.count, tensor)
     return batched_values.Batch(node.count, shape, stacked=tensor)

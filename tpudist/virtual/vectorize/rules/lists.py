@@ -1,5 +1,9 @@
 """Rules for tensor lists: a list for all replicas has their stacked elements."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.virtual import constants
@@ -7,8 +11,14 @@ from tpudist.virtual.vectorize import batched_values, tensor_lists
 from tpudist.virtual.vectorize.rules import elementwise
 from tpudist.virtual.vectorize.rules.node import rule
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def _list(node, index, shape):
+    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.vectorize.rules.node import Node
+
+
+def _list(node: Node, index: int, shape: Any) -> Any:
     """Input `index` as a list of stacked elements of `shape`."""
     held = node.inputs[index]
     if isinstance(held, batched_values.Lists):
@@ -21,12 +31,12 @@ def _list(node, index, shape):
     return made
 
 
-def _lists(node, index, shape, tensor):
+def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> Any:
     """The list `tensor`, with elements like input `index`."""
     return batched_values.Lists(node.count, shape, node.op.inputs[index].dtype, tensor)
 
 
-def _element(node, index):
+def _element(node: Node, index: int) -> tuple[Any, ...]:
     """An element for all replicas, and its shape for one."""
     value = node.inputs[index]
     if not isinstance(value, (batched_values.Batch, batched_values.Uniform)):
@@ -37,19 +47,19 @@ def _element(node, index):
     return value.stacked(), shape
 
 
-def _index(node, index):
+def _index(node: Node, index: int) -> Any:
     if not node.is_uniform(index):
         raise batched_values.NotBatchable("replicas use different places of a list")
     return node.inputs[index].value
 
 
-def _shape_of(node, index, shape):
+def _shape_of(node: Node, index: int, shape: Any) -> Any:
     """Input `index`, the shape of an element, for all replicas."""
     return constants.constant([node.count] + list(shape), node.op.inputs[index].dtype)
 
 
 @rule("TensorListSetItem")
-def set_item(node):
+def set_item(node: Node) -> list[Any]:
     """An element is written."""
     element, shape = _element(node, 2)
     made = node.make(_list(node, 0, shape), _index(node, 1), element)[0]
@@ -57,14 +67,14 @@ def set_item(node):
 
 
 @rule("TensorListPushBack")
-def push(node):
+def push(node: Node) -> list[Any]:
     """An element is added."""
     element, shape = _element(node, 1)
     return [_lists(node, 1, shape, node.make(_list(node, 0, shape), element)[0])]
 
 
 @rule("TensorListPopBack")
-def pop(node):
+def pop(node: Node) -> list[Any]:
     """The last element is taken."""
     held = node.inputs[0]
     rest, element = node.make(held.value, _shape_of(node, 1, held.shape))
@@ -75,26 +85,26 @@ def pop(node):
 
 
 @rule("TensorListGetItem")
-def get_item(node):
+def get_item(node: Node) -> list[Any]:
     """An element is read."""
     held = node.inputs[0]
     (element,) = node.make(held.value, _index(node, 1), _shape_of(node, 2, held.shape))
     return [batched_values.Batch(node.count, held.shape, stacked=_set(node, element, held.shape))]
 
 
-def _set(node, tensor, shape):
+def _set(node: Node, tensor: Tensor, shape: Any) -> Any:
     tensor.set_shape([node.count] + list(shape))
     return tensor
 
 
 @rule("TensorListLength")
-def length(node):
+def length(node: Node) -> list[Any]:
     """All replicas' lists are of one length."""
     return [batched_values.Uniform(node.count, node.make(node.inputs[0].value)[0])]
 
 
 @rule("TensorListElementShape")
-def element_shape(node):
+def element_shape(node: Node) -> list[Any]:
     """The shape of one replica's elements."""
     output = node.op.outputs[0]
     shape = constants.constant(node.inputs[0].shape, output.dtype)
@@ -102,14 +112,14 @@ def element_shape(node):
 
 
 @rule("TensorListResize")
-def resize(node):
+def resize(node: Node) -> list[Any]:
     """A list of another length."""
     held = node.inputs[0]
     return [held.like(node.make(held.value, _index(node, 1)))]
 
 
 @rule("AddN")
-def add(node):
+def add(node: Node) -> Any:
     """Sums of lists, element by element; of other values, as :mod:`elementwise` has it."""
     lists = [v for v in node.inputs if isinstance(v, batched_values.Lists)]
     if not lists:
@@ -119,7 +129,7 @@ def add(node):
 
 
 @rule("TensorListStack", "TensorListGather")
-def stack(node):
+def stack(node: Node) -> Any:
     """The elements along a new first axis."""
     held, (size, *shape) = node.inputs[0], node.shape() or [None]
     if size is None or shape != held.shape:
@@ -130,18 +140,18 @@ def stack(node):
     return node.found(_replicas_swapped(_set_first(made, size, node.count, shape)))
 
 
-def _set_first(tensor, size, count, shape):
+def _set_first(tensor: Tensor, size: Any, count: int, shape: Any) -> Any:
     tensor.set_shape([size, count] + list(shape))
     return tensor
 
 
-def _replicas_swapped(tensor):
+def _replicas_swapped(tensor: Tensor) -> Any:
     """The first two axes, in the other order."""
     return tf.transpose(tensor, [1, 0] + list(range(2, len(tensor.shape))))
 
 
 @rule("TensorListFromTensor")
-def from_tensor(node):
+def from_tensor(node: Node) -> list[Any] | None:
     """A list of what is along the first axis."""
     shape = node.input_shape(0)
     if not shape:

@@ -1,11 +1,20 @@
 """Rules for optionals: what a branch computed, packed for its gradient, and unpacked there."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.virtual.vectorize import batched_values, optionals
 from tpudist.virtual.vectorize.rules.node import rule
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.virtual.vectorize.rules.node import Node
+
 
 @rule(optionals.FULL)
-def packed(node):
+def packed(node: Node) -> list[Any] | None:
     """A value is packed."""
     if len(node.inputs) != 1 or not node.is_batch(0):
         return None
@@ -15,7 +24,7 @@ def packed(node):
 
 
 @rule("OptionalGetValue")
-def unpacked(node):
+def unpacked(node: Node) -> list[Any] | None:
     """A value is unpacked."""
     if len(node.op.outputs) != 1 or node.shape() is None:
         return None

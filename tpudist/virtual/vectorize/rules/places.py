@@ -3,18 +3,29 @@
 A place that is out of bounds stays so: no replica reads or writes what is another's.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import rule
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.tfcompat.annotations import DType
+    from tpudist.virtual.vectorize.rules.node import Node
+
+
 #: The most axes that a place has for the kernels that scatter.
 _DEPTH = 7
 
 
 @rule("GatherV2", "ResourceGather")
-def gather(node):
+def gather(node: Node) -> Any:
     """Slices of a table, as in an embedding, or of what each replica has."""
     axis, several = _axis(node), node.op.get_attr("batch_dims")
     if axis is None:
@@ -30,7 +41,7 @@ def gather(node):
     return node.found(constants.reshape(found, [node.count] + node.shape()))
 
 
-def _axis(node):
+def _axis(node: Node) -> Any:
     """The axis that is gathered from, counted from the front; None if only the run knows."""
     if node.op.type == "ResourceGather":
         return 0
@@ -38,7 +49,7 @@ def _axis(node):
     return None if axis is None else int(axis) % len(node.input_shape(0))
 
 
-def _of_a_table(node, axis):
+def _of_a_table(node: Node, axis: int) -> Any:
     table, places = node.inputs[:2]
     if axis:
         found = _gathered(table.value, places.stacked(), axis, 0)
@@ -49,13 +60,13 @@ def _of_a_table(node, axis):
     return node.formed(form, table.value, places.held_as(form), *rest)
 
 
-def _gathered(table, places, axis, several):
+def _gathered(table: Any, places: Any, axis: int, several: int) -> Any:
     axis = constants.constant(axis)
     return tf.raw_ops.GatherV2(params=table, indices=places, axis=axis, batch_dims=several)
 
 
 @rule("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
-def segments(node):
+def segments(node: Node) -> list[Any] | None:
     """Rows that are put together, as in the gradient of an embedding."""
     if not (node.is_uniform(2) and node.input_shape(1)):
         return None
@@ -77,7 +88,7 @@ def segments(node):
 
 
 @rule("ScatterNd")
-def scatter(node):
+def scatter(node: Node) -> Any:
     """Scatters into zeros: values that are put, or added, at places."""
     if not node.is_uniform(2) or not _has_places(node, 0):
         return None
@@ -93,7 +104,7 @@ def scatter(node):
     "TensorScatterSub",
     "TensorScatterUpdate",
 )
-def scatter_into(node):
+def scatter_into(node: Node) -> Any:
     """Scatters into an array: values that are put at places, or combined with what is there."""
     if not _has_places(node, 1):
         return None
@@ -101,13 +112,13 @@ def scatter_into(node):
     return node.stacked(array.stacked(), _of_replicas(node, places), values.stacked())
 
 
-def _has_places(node, index):
+def _has_places(node: Node, index: int) -> bool:
     """Whether an input has places, and their kernel takes one axis more."""
     shape = node.input_shape(index)
     return bool(shape) and 0 < shape[-1] < _DEPTH
 
 
-def _of_replicas(node, places):
+def _of_replicas(node: Node, places: Any) -> Any:
     """The places of all replicas, each with its replica before it."""
     held = places.stacked()
     shape = held.shape.as_list()
@@ -115,6 +126,6 @@ def _of_replicas(node, places):
     return tf.concat([tf.broadcast_to(replicas, shape[:-1] + [1]), held], -1)
 
 
-def _replicas(node, rank, dtype):
+def _replicas(node: Node, rank: int, dtype: DType) -> Any:
     """The number of each replica, along a first axis before `rank` axes of size 1."""
     return constants.reshape(tf.range(node.count, dtype=dtype), [-1] + [1] * rank)

@@ -5,6 +5,10 @@ mixes the rows of a replica gives None here and is done once per replica; :mod:`
 has sums over rows.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from tpudist.virtual import constants
@@ -14,20 +18,27 @@ from tpudist.virtual.vectorize.rules import elementwise, examples
 from tpudist.virtual.vectorize.rules.node import PASSES, rules_of
 from tpudist.virtual.vectorize.symbolic_shapes import Sizes, entries
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.virtual.annotations import Sizes
+    from tpudist.virtual.vectorize.rules.node import Node
+
+
 #: {op type: rule for inputs of which some are `Ragged`, or for a shape that is `Dims`}
-RULES = {}
+RULES: dict[Any, Any] = {}
 
 rule = rules_of(RULES)
 
 
-def rests(node):
+def rests(node: Node) -> Any:
     """The shape of a row of each output; None if an output is not known to have rows."""
     found = [shape.as_list() if shape.rank else [0] for shape in node.shapes]
     known = all(shape[0] is None and None not in shape[1:] for shape in found)
     return [shape[1:] for shape in found] if known else None
 
 
-def of_rows(node, sizes, *inputs):
+def of_rows(node: Node, sizes: Sizes, *inputs: Any) -> list[Any]:
     """Adds the op on rows; the batched values of its outputs."""
     return [
         Ragged(node.count, rest, sizes, rows=made)
@@ -35,7 +46,7 @@ def of_rows(node, sizes, *inputs):
     ]
 
 
-def by_row(node):
+def by_row(node: Node) -> Any:
     """The op as it is, on all rows; its other inputs are the same for every replica."""
     held = [value for value in node.inputs if isinstance(value, Ragged)]
     if not held or rests(node) is None:
@@ -53,11 +64,11 @@ def by_row(node):
     )
 
 
-def _all_uneven(node, *indices):
+def _all_uneven(node: Node, *indices: Any) -> bool:
     return all(isinstance(node.inputs[i], Ragged) for i in indices)
 
 
-def aligned(node, index, rank, sizes):
+def aligned(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
     """An input as it is broadcast to rows of `rank` axes; None if that is not known."""
     value, shape = node.inputs[index], node.input_shape(index)
     if isinstance(value, Ragged):
@@ -73,13 +84,13 @@ def aligned(node, index, rank, sizes):
 
 
 @rule("Cast", *(PASSES + tuple(elementwise.UNARY)))
-def unary(node):
+def unary(node: Node) -> Any:
     """Element by element, on one input."""
     return by_row(node)
 
 
 @rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
-def broadcast(node):
+def broadcast(node: Node) -> Any:
     """Element by element, on inputs that are broadcast."""
     rest, held = rests(node), [value for value in node.inputs if isinstance(value, Ragged)]
     sizes = ragged_values.met(held) if rest and held else None
@@ -91,13 +102,13 @@ def broadcast(node):
 
 
 @rule("Select", *elementwise.SAME_SHAPE)
-def same_shape(node):
+def same_shape(node: Node) -> Any:
     """Element by element, on inputs of one shape."""
     return by_row(node) if _all_uneven(node, *range(len(node.inputs))) else None
 
 
 @rule(*[t for t in examples.ROWS if t != "SoftmaxCrossEntropyWithLogits"])
-def row_by_row(node):
+def row_by_row(node: Node) -> Any:
     """Ops that take examples along their first axis, and parameters."""
     first = examples.EXAMPLES.get(node.op.type, len(node.inputs))
     if not _all_uneven(node, *range(first)) or not node.is_uniform(*range(first, len(node.inputs))):
@@ -106,7 +117,7 @@ def row_by_row(node):
 
 
 @rule("LookupTableFindV2")
-def look_up(node):
+def look_up(node: Node) -> list[Any] | None:
     """What a table has for keys, each by itself."""
     rest, (table, keys, default) = rests(node), node.inputs
     if not node.is_uniform(0, 2) or not _all_uneven(node, 1) or rest is None:
@@ -117,18 +128,18 @@ def look_up(node):
 
 
 @rule("Softmax", "LogSoftmax", "TopKV2")
-def last_axis(node):
+def last_axis(node: Node) -> Any:
     """Ops along the last axis."""
     return by_row(node) if _all_uneven(node, 0) and len(node.inputs[0].shape) > 1 else None
 
 
 @rule("All", "Any", "ArgMax", "ArgMin", "Max", "Min", "Prod", "Cumsum", "Cumprod", "ReverseV2")
-def along_axes(node):
+def along_axes(node: Node) -> Any:
     """Ops along axes of a row."""
     return by_row(node) if is_inside(node, node.constant(1)) else None
 
 
-def is_inside(node, axes):
+def is_inside(node: Node, axes: Any) -> bool:
     """Whether no axis, of an array or None, is that of the rows."""
     if axes is None or not _all_uneven(node, 0):
         return False
@@ -136,14 +147,14 @@ def is_inside(node, axes):
 
 
 @rule("Transpose")
-def transpose(node):
+def transpose(node: Node) -> Any:
     """Axes of a row in another order."""
     order = node.constant(1)
     return by_row(node) if order is not None and not order[0] % len(order) else None
 
 
 @rule("Tile")
-def tile(node):
+def tile(node: Node) -> Any:
     """Repeated along axes of a row; or one row, along the rows."""
     times, found = node.constant(1), entries(node.inputs[1])
     if times is not None:
@@ -157,21 +168,21 @@ def tile(node):
     return _made(node, tf.tile(rows, tf.stack([first] + found[1:])), found[0])
 
 
-def _made(node, rows, sizes):
+def _made(node: Node, rows: Any, sizes: Sizes) -> list[Any]:
     rest = rests(node)[0]
     rows.set_shape([None] + rest)
     return [Ragged(node.count, rest, sizes, rows=rows)]
 
 
 @rule("Pad", "PadV2", "MirrorPad")
-def pad(node):
+def pad(node: Node) -> Any:
     """Rows that are padded."""
     widths = node.constant(1)
     return by_row(node) if widths is not None and not widths[0].any() else None
 
 
 @rule("ConcatV2")
-def concatenate(node):
+def concatenate(node: Node) -> Any:
     """Rows concatenated with others."""
     axis, last = node.constant(len(node.inputs) - 1), len(node.inputs) - 1
     if axis is None or not _all_uneven(node, *range(last)):
@@ -180,7 +191,7 @@ def concatenate(node):
 
 
 @rule("Pack")
-def pack(node):
+def pack(node: Node) -> Any:
     """Rows stacked along a new axis."""
     if not _all_uneven(node, *range(len(node.inputs))):
         return None
@@ -188,13 +199,13 @@ def pack(node):
 
 
 @rule("Unpack")
-def unpack(node):
+def unpack(node: Node) -> Any:
     """Parts along an axis of a row."""
     return by_row(node) if node.op.get_attr("axis") % len(node.inputs[0].shape) else None
 
 
 @rule("Split", "SplitV")
-def split(node):
+def split(node: Node) -> Any:
     """Parts along an axis of a row."""
     value, axis = (1, 0) if node.op.type == "Split" else (0, 2)
     where = node.constant(axis)
@@ -204,7 +215,7 @@ def split(node):
 
 
 @rule("Reshape")
-def reshape(node):
+def reshape(node: Node) -> list[Any] | None:
     """Rows under another shape, or divided into more rows."""
     value, rest, target = node.inputs[0], rests(node), entries(node.inputs[1])
     if not isinstance(value, Ragged) or not rest or not target:
@@ -220,7 +231,7 @@ def reshape(node):
 
 
 @rule("ExpandDims")
-def expand(node):
+def expand(node: Node) -> Any:
     """One more axis for each row."""
     axis = node.constant(1)
     if axis is None or not _all_uneven(node, 0):
@@ -229,21 +240,21 @@ def expand(node):
 
 
 @rule("Squeeze")
-def squeeze(node):
+def squeeze(node: Node) -> Any:
     """Axes of a row that are dropped."""
     axes, rank = node.op.get_attr("squeeze_dims"), len(node.inputs[0].shape)
     return by_row(node) if axes and all(axis % rank for axis in axes) else None
 
 
 @rule("OneHot")
-def one_hot(node):
+def one_hot(node: Node) -> Any:
     """One-hot vectors."""
     inside = node.op.get_attr("axis") and node.is_uniform(1, 2, 3)
     return by_row(node) if inside and _all_uneven(node, 0) else None
 
 
 @rule("StridedSlice", "StridedSliceGrad")
-def strided_slice(node):
+def strided_slice(node: Node) -> Any:
     """A slice of each row, or its gradient."""
     gradient = node.op.type == "StridedSliceGrad"
     bounds = node.inputs[1:4]
@@ -262,7 +273,7 @@ def strided_slice(node):
     return of_rows(node, value.sizes, whole, *(bounds + [value.rows()]))
 
 
-def _takes_all_rows(node, bounds):
+def _takes_all_rows(node: Node, bounds: Any) -> bool:
     masks = [node.op.get_attr(n) for n in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")]
     if any(mask & 1 for mask in masks[1:]) or node.constant(3) is None:
         return False
@@ -275,7 +286,7 @@ def _takes_all_rows(node, bounds):
 
 
 @rule("Slice")
-def slice_(node):
+def slice_(node: Node) -> Any:
     """A slice of each row."""
     begin, size, value = node.constant(1), entries(node.inputs[2]), node.inputs[0]
     if begin is None or not size or begin[0] or not isinstance(value, Ragged):
@@ -289,7 +300,7 @@ def slice_(node):
 
 
 @rule("Fill", "BroadcastTo")
-def filled(node):
+def filled(node: Node) -> Any:
     """One value, or row, for a shape of unknown size."""
     shape, value = (0, 1) if node.op.type == "Fill" else (1, 0)
     found = entries(node.inputs[shape])
@@ -303,7 +314,7 @@ def filled(node):
 
 
 @rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
-def convolution_input_gradient(node):
+def convolution_input_gradient(node: Node) -> Any:
     """The gradient of a convolution for its examples."""
     if not node.is_uniform(1) or not _all_uneven(node, 2):
         return None
@@ -311,12 +322,12 @@ def convolution_input_gradient(node):
 
 
 @rule("AvgPool3DGrad", "AvgPoolGrad")
-def average_gradient(node):
+def average_gradient(node: Node) -> Any:
     """The gradient of an average pool."""
     return _of_size(node, node.inputs[1]) if _all_uneven(node, 1) else None
 
 
-def _of_size(node, gradient, *parameters):
+def _of_size(node: Node, gradient: Any, *parameters: Any) -> Any:
     """An op whose input 0 is the shape of its output."""
     found = entries(node.inputs[0])
     if not found or not symbolic_shapes.is_one(found[0], gradient.sizes) or not rests(node):
@@ -326,7 +337,7 @@ def _of_size(node, gradient, *parameters):
 
 
 @rule("Range")
-def numbers(node):
+def numbers(node: Node) -> Any:
     """As many numbers from 0 on as a replica has rows."""
     start, step, found = node.constant(0), node.constant(2), entries(node.inputs[1])
     if start is None or start or step is None or step != 1 or not isinstance(found[0], Sizes):

@@ -1,6 +1,9 @@
 """Rules that sum over ragged rows, or take some of them."""
 
+from __future__ import annotations
+
 import string
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
@@ -12,13 +15,18 @@ from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules.ragged import by_row, is_inside, of_rows, rests, rule
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Sizes, entries
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def _total(node, *inputs):
+    from tpudist.virtual.vectorize.rules.node import Node
+
+
+def _total(node: Node, *inputs: Any) -> list[Any]:
     return [batched_values.ReplicaSum(node.make(*inputs)[0])]
 
 
 @rule("Sum", "Mean")
-def reduction(node):
+def reduction(node: Node) -> Any:
     """A sum or mean over axes of a row, or over the rows of each replica."""
     if isinstance(node.inputs[1], Axes):
         return _reduced_to(node, node.inputs[1].target)
@@ -32,7 +40,7 @@ def reduction(node):
     return _per_replica(node, axes)
 
 
-def _per_replica(node, axes):
+def _per_replica(node: Node, axes: Any) -> Any:
     value, dtype = node.inputs[0], node.op.outputs[0].dtype
     if node.shape() is None or dtype not in (tf.float32, tf.float64):
         return None
@@ -46,11 +54,11 @@ def _per_replica(node, axes):
     return node.found(constants.reshape(found, [node.count] + node.shape()))
 
 
-def _by_owner(rows, value):
+def _by_owner(rows: Any, value: Any) -> Any:
     return tf.math.unsorted_segment_sum(rows, value.sizes.owners(), value.count)
 
 
-def _reduced_to(node, target):
+def _reduced_to(node: Node, target: Any) -> Any:
     """The sum that brings a gradient to the shape `target`; see `symbolic_shapes.Axes`."""
     value = node.inputs[0]
     if not isinstance(value, Ragged) or any(isinstance(n, Sizes) for n in target[1:]):
@@ -74,7 +82,7 @@ def _reduced_to(node, target):
     return [batched_values.Batch(node.count, target, stacked=stacked)]
 
 
-def _to_rows(node, value, target, inner):
+def _to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any] | None:
     sizes = target[0]
     if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:
         return None
@@ -85,7 +93,7 @@ def _to_rows(node, value, target, inner):
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
-def convolution_filter_gradient(node):
+def convolution_filter_gradient(node: Node) -> Any:
     """The gradient of a convolution for its filter, a sum over examples."""
     images, size, gradients = node.inputs
     both = isinstance(images, Ragged) and isinstance(gradients, Ragged)
@@ -96,13 +104,13 @@ def convolution_filter_gradient(node):
 
 
 @rule("BiasAddGrad")
-def bias_gradient(node):
+def bias_gradient(node: Node) -> Any:
     """The gradient of a bias, a sum over examples."""
     return _total(node, node.inputs[0].rows()) if node.summed else None
 
 
 @rule("MatMul")
-def product(node):
+def product(node: Node) -> Any:
     """A product of matrices: of examples and weights, or of their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
@@ -115,7 +123,7 @@ def product(node):
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def products(node):
+def products(node: Node) -> Any:
     """Products of matrices: the rows are the first of the batch axes before them."""
     if rests(node) is None:
         return None
@@ -135,7 +143,7 @@ def products(node):
     return by_row(node)
 
 
-def _by_one_matrix(node):
+def _by_one_matrix(node: Node) -> list[Any] | None:
     """One product of matrices; TensorFlow's kernel ends the process on some of these shapes."""
     left, right = node.inputs
     if node.op.get_attr("adj_x") or node.op.inputs[0].dtype != node.op.outputs[0].dtype:
@@ -147,7 +155,7 @@ def _by_one_matrix(node):
 
 
 @rule("Einsum")
-def einsum(node):
+def einsum(node: Node) -> Any:
     """Sums of products along named axes, of which the first is that of the rows."""
     equation = node.op.get_attr("equation").decode().replace(" ", "")
     terms, out = equation.split("->")
@@ -171,7 +179,7 @@ def einsum(node):
 
 
 @rule("Where")
-def places(node):
+def places(node: Node) -> Any:
     """Where a condition holds: the first number of a place is that of the replica's row."""
     value = node.inputs[0]
     if node.op.inputs[0].dtype != tf.bool or not rests(node):
@@ -192,7 +200,7 @@ def places(node):
     return [Ragged(node.count, rests(node)[0], made, rows=own)]
 
 
-def _places_of_batch(node, value):
+def _places_of_batch(node: Node, value: Any) -> list[Any]:
     """The same of one condition is made once, so that replicas' numbers of rows are known equal."""
     held, graph = value.stacked(), tf.compat.v1.get_default_graph()
     if not hasattr(graph, "_tpudist_places"):
@@ -212,7 +220,7 @@ def _places_of_batch(node, value):
 
 
 @rule("GatherV2", "ResourceGather")
-def gather(node):
+def gather(node: Node) -> Any:
     """Rows of a table, of each replica's own rows, or elements of each row."""
     table, taken = node.inputs[:2]
     axis = node.constant(2) if len(node.inputs) > 2 else 0
@@ -232,13 +240,13 @@ def gather(node):
     return of_rows(node, taken.sizes, rows, _shifted(taken, size), *rest)
 
 
-def _own_rows(value):
+def _own_rows(value: Any) -> Any:
     if isinstance(value, Ragged) or isinstance(value, batched_values.Batch) and value.shape:
         return value.rows()
     return None
 
 
-def _shifted(taken, size, negative=False):
+def _shifted(taken: Any, size: Any, negative: bool = False) -> Any:
     """Numbers of each replica's rows as numbers of all rows; the replica must have them.
 
     `size` is how many it has: an int, or a `Sizes`. `negative` numbers may be allowed.
@@ -258,14 +266,14 @@ def _shifted(taken, size, negative=False):
     return rows + tf.cast(_beside(taken, starts), rows.dtype)
 
 
-def _beside(taken, numbers):
+def _beside(taken: Any, numbers: Any) -> Any:
     """One number for each row, with axes as those of `taken`."""
     rank = len(taken.shape)
     return tf.reshape(numbers, [-1] + [1] * (rank - 1)) if rank > 1 else numbers
 
 
 @rule("UnsortedSegmentSum")
-def segment_sum(node):
+def segment_sum(node: Node) -> Any:
     """The gradient of a table or of rows that were taken."""
     values, taken, size = node.inputs
     if not isinstance(values, Ragged) or not isinstance(taken, Ragged) or len(taken.shape) != 1:

@@ -1,9 +1,19 @@
 """Chooses the rule of an op of whose inputs some are ragged."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules import dims, ragged
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tpudist.virtual.vectorize.rules.node import Node
+
 
 #: The batched values that these rules are for.
 UNEVEN = (Axes, Dims, Ragged)
@@ -15,7 +25,7 @@ SELECTING = ("Where",)
 _OF_VALUES = ("Shape", "ShapeN", "Size")
 
 
-def of_unknown_sizes(node):
+def of_unknown_sizes(node: Node) -> Any:
     """The batched values of the outputs of the op of a `Node`, or None.
 
     Some of its inputs are held as `UNEVEN` says, or its type is one of `SELECTING`.
@@ -28,7 +38,7 @@ def of_unknown_sizes(node):
     first, second, others = dims.RULES, ragged.RULES, ragged.OF_SHAPES
     rows = any(isinstance(value, (Axes, Ragged)) for value in node.inputs)
     if rows or node.op.type in SELECTING:
-        first, second, others = ragged.RULES, dims.RULES, _OF_VALUES
+        first, second, others = ragged.RULES, dims.RULES, _OF_VALUES  # type: ignore[assignment]
     found = first[node.op.type](node) if node.op.type in first else None
     if found is None and node.op.type in others:
         found = second[node.op.type](node)
