@@ -59,9 +59,9 @@ def run(options: argparse.Namespace) -> int:
             "no script", "there is nothing to run", "tpudist run train.py, or tpudist run -m MODULE"
         )
     if options.compile:
-        from tpudist.tools.compile import script
+        from tpudist.tools.compile.command import run_command
 
-        return script.run(options)
+        return run_command.run(options)
     from tpudist.legacy import runner
 
     return runner.of_options(options, options.tpu, _explaining() if options.explain else None) or 0
@@ -81,15 +81,15 @@ def compile_(options: argparse.Namespace) -> int:
     """``tpudist compile``: a replica's step through the real TPU compiler.
 
     Args:
-      options: see ``tpudist.tools.compile.command.run``.
+      options: see ``tpudist.tools.compile.command.compile_command.run``.
 
     Returns:
       0 if the step compiles, else 1; 130 after Ctrl-C.
     """
-    from tpudist.tools.compile import command
+    from tpudist.tools.compile.command import compile_command
 
     try:
-        return command.run(options)
+        return compile_command.run(options)
     except KeyboardInterrupt:
         print("tpudist: interrupted", file=sys.stderr)
         return 130

@@ -12,7 +12,7 @@ import sys
 import time
 
 from tests.benchmarks.compiled_models import MODELS
-from tpudist.tools.compile import compiler
+from tpudist.tools.compile.compiler import compilation
 
 
 def cpu_seconds():
@@ -27,7 +27,7 @@ def main(model, replicas, batch, topology, fast, cache):
     start, used = time.perf_counter(), cpu_seconds()
     program = lower()
     lowered, traced = time.perf_counter(), cpu_seconds()
-    found = compiler.compile_program(
+    found = compilation.compile_program(
         program, topology, fast=bool(int(fast)), cache=bool(int(cache))
     )
     assert found.ok, found.failure

@@ -101,7 +101,7 @@ def _unchanged_again(environ):
 
 def _can():
     from tpudist.errors import CompileError
-    from tpudist.tools.compile import libtpu
+    from tpudist.tools.compile.compiler import libtpu
 
     try:
         libtpu.find()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tpudist.errors import TopologyError, TPUNameError
 from tpudist.surfaces import slices
-from tpudist.tools.compile import topologies
+from tpudist.tools.compile.compiler import topologies
 from tpudist.virtual import system
 
 SPELLED = {"v5e": "v5litepod"}

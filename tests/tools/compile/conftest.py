@@ -1,14 +1,14 @@
-"""The TPU compiler for the tests that compile, and answers that they share."""
+"""Fixtures: the TPU compiler, and a cache that the tests of a run share."""
 
 import pytest
 
 from tpudist.errors import CompileError
-from tpudist.tools.compile import libtpu
+from tpudist.tools.compile.compiler import libtpu
 
 
 @pytest.fixture(scope="session")
 def compiler():
-    """The libtpu found; what needs it is skipped, by name, where there is none."""
+    """The installed libtpu; tests that need it are skipped, with a reason, if there is none."""
     try:
         return libtpu.find()
     except CompileError as error:
@@ -17,14 +17,14 @@ def compiler():
 
 @pytest.fixture(scope="session")
 def answers(tmp_path_factory):
-    """A folder of answers of this run alone."""
+    """The folder of a cache for this run alone."""
     return tmp_path_factory.mktemp("answers")
 
 
 @pytest.fixture
 def compiled(compiler, answers, monkeypatch):
-    """``compile_program`` with `compiler`, whose answers the tests of a run share."""
-    from tpudist.tools.compile.compiler import compile_program
+    """``compile_program``, with the cache that the tests of a run share."""
+    from tpudist.tools.compile.compiler.compilation import compile_program
 
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
     return compile_program

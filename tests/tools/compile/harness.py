@@ -1,4 +1,4 @@
-"""Programs of steps, and what tests read of their HLO."""
+"""Lowers steps, and reads their HLO."""
 
 import pathlib
 
@@ -46,7 +46,7 @@ def logical(replicas, devices):
 
 
 def lower(strategy, fn, *args, **kwargs):
-    """The program of a replica function."""
+    """Lowers a replica function to its program."""
     return step.lower_step(strategy, fn, args, kwargs)
 
 
@@ -79,7 +79,7 @@ def opcodes(program):
 
 
 def skeleton(program):
-    """Everything of the HLO but names, ids and metadata.
+    """Returns the HLO without names, ids and metadata.
 
     Operands and called computations are positions: two programs with the same
     skeleton are the same up to names.

@@ -1,8 +1,9 @@
-"""Programs and reports made by hand."""
+"""Programs, answers and reports written by hand."""
 
 from tests.tools.compile.hlo import modules
 from tpudist.surfaces import slices
-from tpudist.tools.compile import libtpu, program, summary
+from tpudist.tools.compile import program
+from tpudist.tools.compile.compiler import libtpu, report_builder
 from tpudist.tools.compile.hlo import messages
 
 
@@ -37,8 +38,8 @@ def a_program(**changes):
     return made._replace(**changes)
 
 
-def kept(**changes):
-    """What ``answers.digest`` makes of an answer."""
+def answer(**changes):
+    """Returns what ``answers.digest`` returns for a program that compiles."""
     return dict(
         {
             "ok": True,
@@ -82,30 +83,30 @@ def kept(**changes):
 
 
 def failed(code="RESOURCE_EXHAUSTED", message="E1000: out of memory"):
-    """What ``answers.digest`` makes of an answer that is no program."""
+    """Returns what ``answers.digest`` returns for a program that does not compile."""
     found = dict.fromkeys(("kind", "hbm", "pjrt", "memory", "seconds", "cpu_seconds", "peak_bytes"))
     return dict(found, ok=False, code=code, message=message)
 
 
 def a_report(**changes):
     """A `report.Report` of :func:`a_program`."""
-    return summarized(kept())._replace(**changes)
+    return summarized(answer())._replace(**changes)
 
 
-def summarized(answer, given=None, topology="v5e:2x4", fast=False):
-    """The `report.Report` of an answer.
+def summarized(digest, lowered=None, topology="v5e:2x4", fast=False):
+    """Builds the `report.Report` of an answer.
 
     Args:
-      answer: what :func:`kept` or :func:`failed` returned.
-      given: a `program.Program`; :func:`a_program` if None.
+      digest: what :func:`answer` or :func:`failed` returned.
+      lowered: a `program.Program`; :func:`a_program` if None.
       topology: a slice's name.
-      fast: as of ``compile_program``.
+      fast: as for ``compile_program``.
     """
-    return summary.make(
-        given or a_program(),
+    return report_builder.build(
+        lowered or a_program(),
         slices.find(topology),
         fast,
         libtpu.Libtpu("/libtpu.so", "0.0.52"),
-        answer,
+        digest,
         False,
     )

@@ -1,4 +1,4 @@
-"""What ``--args`` says."""
+"""Parsing of ``--args``."""
 
 import pytest
 from hypothesis import given
@@ -41,7 +41,7 @@ from tpudist.tools.compile.arguments import Spec
         ("mode='train'", (), {"mode": "train"}),
     ],
 )
-def test_reads(text, args, kwargs):
+def test_parses(text, args, kwargs):
     assert arguments.parse(text) == (args, kwargs)
 
 
@@ -62,7 +62,7 @@ def test_reads(text, args, kwargs):
         ("{n:f32[2],n:f32[3]}", "'n' is given twice"),
     ],
 )
-def test_refuses(text, why):
+def test_refuses_wrong_text(text, why):
     with pytest.raises(ArgumentError) as caught:
         arguments.parse(text)
     assert why in str(caught.value)
@@ -93,7 +93,7 @@ def written(nest):
 
 
 @given(st.lists(NESTS, max_size=3), st.dictionaries(NAMES, NESTS, max_size=2))
-def test_reads_what_is_written(args, kwargs):
+def test_formatted_arguments_are_parsed(args, kwargs):
     text = ",".join(
         [written(each) for each in args]
         + ["%s=%s" % (name, written(each)) for name, each in kwargs.items()]
@@ -102,7 +102,7 @@ def test_reads_what_is_written(args, kwargs):
 
 
 @given(st.text("f32s[](){},:= x1", max_size=20))
-def test_any_text_is_read_or_refused(text):
+def test_any_text_is_parsed_or_refused(text):
     try:
         args, kwargs = arguments.parse(text)
     except ArgumentError:

@@ -22,8 +22,8 @@ def pin(tmp_path, monkeypatch):
 
 
 def with_memory(factor):
-    memory = {key: int(factor * size) for key, size in records.kept()["memory"].items()}
-    return records.summarized(records.kept(memory=memory))
+    memory = {key: int(factor * size) for key, size in records.answer()["memory"].items()}
+    return records.summarized(records.answer(memory=memory))
 
 
 def test_the_same_agrees_and_is_recorded_once(pin):
@@ -47,7 +47,7 @@ def test_a_tenth_more_memory_fails_with_a_diff(pin):
 
 def test_one_collective_more_fails(pin):
     pin().check_compiled(records.a_report())
-    more = records.summarized(records.kept(collectives=[["all-reduce", 2, 4112]]))
+    more = records.summarized(records.answer(collectives=[["all-reduce", 2, 4112]]))
     with pytest.raises(PinError, match=r"'collectives'\]\['all-reduce'\] +1 +2 "):
         pin().check_compiled(more)
     pin(fixture.UPDATE).check_compiled(more)

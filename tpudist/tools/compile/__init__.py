@@ -1,11 +1,17 @@
-"""``tpudist compile``: the real TPU compiler, without a TPU.
+"""Compiles a training step with the real TPU compiler, without a TPU: ``tpudist compile``.
 
-libtpu, which Cloud TPUs run, compiles for any slice on any x86-64 Linux
-machine. A replica's step is lowered to HLO by TensorFlow
-(:mod:`tpudist.tools.compile.lowering`) as a `program.Program`;
-:func:`tpudist.tools.compile.compiler.compile_program` hands it to libtpu in a
-process of its own and returns a `report.Report`.
+libtpu, which Cloud TPUs run, compiles for any slice on any x86-64 Linux machine. TensorFlow
+lowers one replica's step to HLO, libtpu compiles that in a process of its own, and a report
+says how much memory the program takes and where its time goes.
 
-Importing this package imports no TensorFlow. To change: the report
-(:mod:`report`); what is read off the compiled program is in :mod:`tpudist.tools.compile.hlo`.
+* :mod:`step`: ``tpudist.compile_step`` and ``tpudist.compile_graph``.
+* :mod:`command`: ``tpudist compile`` and ``tpudist run --compile``.
+* :mod:`lowering`: traces a step and lowers it to HLO, as a `program.Program`.
+* :mod:`compiler`: compiles that with libtpu, and builds a `report.Report`.
+* :mod:`hlo`: reads and rewrites programs in HLO.
+* :mod:`pages`: formats a report for the terminal and as an HTML page.
+* :mod:`cache`: keeps answers of the compiler, and runs of the command.
+
+Importing this package imports no TensorFlow. To change: a new line of the report is a field in
+:mod:`report`, read off the compiled program in :mod:`hlo`.
 """

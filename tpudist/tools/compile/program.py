@@ -1,4 +1,4 @@
-"""What is handed to the TPU compiler: one replica's step, lowered to HLO.
+"""The record of one replica's step, lowered to HLO, which the TPU compiler gets.
 
 A `Program` holds no TensorFlow object, so that it can be lowered in one
 environment, written as JSON, and compiled in another.
@@ -7,7 +7,6 @@ environment, written as JSON, and compiled in another.
 from __future__ import annotations
 
 import base64
-import collections
 import typing
 
 #: Version of the JSON form.
@@ -26,7 +25,7 @@ class Parameter(typing.NamedTuple):
       kind: "argument", "variable", or "capture" (a tensor of an outer scope).
       dtype: numpy-style name, also "bfloat16".
       shape: per replica, a tuple of ints.
-      location: "file:line" that made a variable, "" if unknown.
+      location: "file:line" that created a variable, "" if unknown.
     """
 
     name: str
@@ -49,7 +48,7 @@ class Collective(typing.NamedTuple):
 
     Args:
       kind: HLO's name of it, such as "all-reduce".
-      dtype, shape: of what one replica puts in.
+      dtype, shape: of the tensor that one replica puts in.
       location: "file:line" of the user's code, "" if unknown.
     """
 
@@ -63,11 +62,11 @@ class Sharding(typing.NamedTuple):
     """One annotation of a tensor for the logical devices of a replica.
 
     Args:
-      parameter: index of the parameter that is annotated, else None.
+      parameter: index of the annotated parameter; None for another tensor.
       name: of that parameter, or of the tensor's operation.
       description: such as "split 2x1", "replicate", "assign to 1".
-      global_shape: of the tensor, all logical devices together.
-      per_device_shape: of one logical device's part.
+      global_shape: of the whole tensor.
+      per_device_shape: of the part on one logical device.
       location: "file:line" of the user's code, "" if unknown.
     """
 
@@ -83,18 +82,18 @@ class Program(typing.NamedTuple):
     """One lowered replica step.
 
     Args:
-      hlo: a serialized HloModuleProto, as TensorFlow gave it.
+      hlo: a serialized HloModuleProto, as TensorFlow lowered it.
       replicas: how many replicas run it.
       partitions: logical devices per replica.
       parameters: a `Parameter` for each of the entry computation's, in order.
       updated: indices of the parameters whose variables the step updates, in
         the order in which they follow `outputs` in the root tuple.
       outputs: an `Output` for each of the step's own outputs.
-      collectives: a `Collective` for each one asked for.
+      collectives: a `Collective` for each collective of the step.
       shardings: a `Sharding` for each annotation for logical devices.
       locations: {HLO metadata op_name: "file:line" of the user's code}.
       warnings: sentences for the report.
-      tensorflow: version that lowered it.
+      tensorflow: the version of TensorFlow that lowered it.
     """
 
     hlo: bytes
@@ -110,15 +109,13 @@ class Program(typing.NamedTuple):
     tensorflow: str
 
     def to_json(self) -> dict[str, typing.Any]:
-        """A dict of JSON types from which :func:`from_json` makes it again."""
-        made: dict[str, typing.Any] = dict(
-            collections.OrderedDict(zip(self._fields, self)),
-            format=FORMAT,
-            hlo=base64.b64encode(self.hlo).decode(),
+        """Returns a dict of JSON types, which :func:`from_json` reads."""
+        values: dict[str, typing.Any] = dict(
+            zip(self._fields, self), format=FORMAT, hlo=base64.b64encode(self.hlo).decode()
         )
         for field in _RECORDS:
-            made[field] = [dict(record._asdict()) for record in made[field]]
-        return made
+            values[field] = [dict(record._asdict()) for record in values[field]]
+        return values
 
 
 _RECORDS = {
@@ -129,35 +126,38 @@ _RECORDS = {
 }
 
 
-def from_json(found: typing.Mapping[str, typing.Any]) -> Program:
-    """The `Program` of a dict that ``to_json`` made, also after JSON.
+def from_json(values: typing.Mapping[str, typing.Any]) -> Program:
+    """Reads a `Program` from the dict that ``to_json`` returned, or its copy through JSON.
 
     Args:
-      found: the dict.
-
-    Returns:
-      The `Program`.
+      values: the dict.
     """
-    made = {field: found[field] for field in Program._fields}
-    made["hlo"] = base64.b64decode(made["hlo"])
-    for field, record in _RECORDS.items():
-        made[field] = tuple(_record(record, entry) for entry in made[field])
+    fields = {field: values[field] for field in Program._fields}
+    fields["hlo"] = base64.b64decode(fields["hlo"])
+    for field, cls in _RECORDS.items():
+        fields[field] = tuple(record(cls, entry) for entry in fields[field])
     for field in ("updated", "warnings"):
-        made[field] = tuple(made[field])
-    return Program(**made)
+        fields[field] = tuple(fields[field])
+    return Program(**fields)
 
 
 def records(
     cls: typing.Any, rows: typing.Iterable[typing.Sequence[typing.Any]]
 ) -> tuple[typing.Any, ...]:
-    """A tuple of records of a class, of rows with lists in place of tuples."""
-    return tuple(_record(cls, dict(zip(cls._fields, row))) for row in rows)
+    """Returns records of a class from rows of their fields, with lists in place of tuples."""
+    return tuple(record(cls, dict(zip(cls._fields, row))) for row in rows)
 
 
-def _record(cls: typing.Any, entry: typing.Mapping[str, typing.Any]) -> typing.Any:
+def record(cls: typing.Any, values: typing.Mapping[str, typing.Any]) -> typing.Any:
+    """Returns a record of a class from its fields, with lists in place of tuples.
+
+    Args:
+      cls: the class.
+      values: {field: value}; other fields are ignored.
+    """
     return cls(
         **{
-            field: tuple(value) if isinstance(value, list) else value
-            for field, value in entry.items()
+            field: tuple(values[field]) if isinstance(values[field], list) else values[field]
+            for field in cls._fields
         }
     )

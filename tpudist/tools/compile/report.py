@@ -1,4 +1,4 @@
-"""What the TPU compiler said of a program: a record, and its JSON form.
+"""The record of what the TPU compiler found out about a program, and its JSON form.
 
 The JSON form is an object with the fields of `Report`, each record an object
 with its own fields, and ``"schema"``. Fields may be added; one that changes or
@@ -10,6 +10,8 @@ from __future__ import annotations
 import collections
 import typing
 
+from tpudist.tools.compile.program import record
+
 #: Version of the JSON form.
 SCHEMA = 3
 
@@ -20,12 +22,12 @@ class Failure(typing.NamedTuple):
     Args:
       kind: "out-of-memory", "refused" (the compiler's own error), "crash" or
         "timeout".
-      message: the compiler's words.
+      message: of the compiler.
       instead: what to do about it.
-      largest: if it is out of memory, `Buffer` records of the largest arrays of
-        the program before optimization.
-      missing: if it is out of memory, how many bytes, as the compiler counts them;
-        None if it does not say.
+      largest: `Buffer` records of the largest arrays of the program before
+        optimization, if it is out of memory.
+      missing: the bytes that are missing, as the compiler counts them, if it is out of
+        memory; None if the compiler does not say.
     """
 
     kind: str
@@ -36,7 +38,7 @@ class Failure(typing.NamedTuple):
 
 
 class Buffer(typing.NamedTuple):
-    """An array that the program computes: size, shape, op, and line of the user's code."""
+    """An array of the program: its size, shape, op, and line of the user's code."""
 
     bytes: int
     shape: str
@@ -45,15 +47,15 @@ class Buffer(typing.NamedTuple):
 
 
 class Target(typing.NamedTuple):
-    """What was compiled for.
+    """The slice that the program was compiled for.
 
     Args:
       topology: such as "v5e:2x4".
-      chip: the compiler's name of it, "" if it was not asked.
+      chip: the compiler's name of it, "" if unknown.
       devices: of the slice.
       replicas: of the program.
       logical_devices: of each replica.
-      hbm: what a device may use.
+      hbm: bytes of memory that a device may use.
       optimized: False after ``--fast``: the compiler optimized little.
     """
 
@@ -67,8 +69,11 @@ class Target(typing.NamedTuple):
 
 
 class Memory(typing.NamedTuple):
-    """HBM of one device, in bytes. `aliased` is what outputs share with arguments; `peak`
-    is the compiler's own figure, 0 if it tells none, which counts faster memories too."""
+    """HBM of one device, in bytes.
+
+    `aliased` is what outputs share with arguments. `peak` is the compiler's own figure,
+    which counts faster memories too; 0 if it reports none.
+    """
 
     arguments: int
     outputs: int
@@ -79,7 +84,7 @@ class Memory(typing.NamedTuple):
 
     @property
     def total(self) -> int:
-        """All that is held at once."""
+        """The bytes that the program takes."""
         return self.arguments + self.outputs - self.aliased + self.temporary + self.code
 
 
@@ -94,7 +99,7 @@ class Argument(typing.NamedTuple):
       device_shape: of one logical device; `shape` unless it was split.
       bytes: on one device, with the padding of the chip's tiles.
       unpadded: the same without padding.
-      location: "file:line" that made a variable, "" if unknown.
+      location: "file:line" that created a variable, "" if unknown.
     """
 
     name: str
@@ -111,8 +116,8 @@ class Cost(typing.NamedTuple):
     """The compiler's cost analysis, of one device and one step.
 
     Args:
-      flops, bytes_accessed: as often as loops run; of a loop that nobody knows the
-        rounds of, one. None if unknown.
+      flops, bytes_accessed: with all trips of loops; a loop whose trips are unknown
+        counts once. None if the compiler does not say.
       loops: `Loop` records.
     """
 
@@ -122,7 +127,7 @@ class Cost(typing.NamedTuple):
 
 
 class Loop(typing.NamedTuple):
-    """A loop: its line and op, the rounds of its body (None if unknown), and how often
+    """A loop: its line and op, the trips of its body (None if unknown), and how often
     the loop itself runs in a step."""
 
     location: str
@@ -132,7 +137,7 @@ class Loop(typing.NamedTuple):
 
 
 class Collectives(typing.NamedTuple):
-    """All collectives of a kind: how many, the bytes a device puts in, and the lines asking."""
+    """All collectives of a kind: how many, the bytes a device puts in, and the user's lines."""
 
     kind: str
     count: int  # type: ignore[assignment]  # Over tuple.count.
@@ -151,15 +156,15 @@ class Split(typing.NamedTuple):
 
 
 class Hot(typing.NamedTuple):
-    """What one op of the user's program costs in one compiled instruction, in one step.
+    """The cost of one op of the user's program in one compiled instruction, in one step.
 
     Args:
       location: "file:line", "" if unknown.
       layer: the name scopes of the op: Keras layers and ``tf.name_scope``.
-      instruction: its name in the compiled program. A fused one is shared out among
-        the ops in it, by what each computes.
+      instruction: its name in the compiled program. The cost of a fused one is divided
+        among its ops by their FLOPs.
       op_name: its name, "" of the compiler's own instructions.
-      cycles: the compiler's estimate, as often as loops run; only for comparing.
+      cycles: the compiler's estimate, with all trips of loops; only for comparing.
       share: of all cycles, 0 to 1.
       times: how often the instruction runs.
       flops, bytes: computed, and moved to and from the device's memory.
@@ -179,7 +184,7 @@ class Hot(typing.NamedTuple):
 
 
 class Versions(typing.NamedTuple):
-    """Who compiled: numbers of different compilers are not comparable."""
+    """The releases that compiled the program; results of different ones are not comparable."""
 
     tpudist: str
     tensorflow: str
@@ -188,7 +193,7 @@ class Versions(typing.NamedTuple):
 
 
 class Effort(typing.NamedTuple):
-    """What compiling took. `cached`: it was done before, and took that then."""
+    """What compiling took; if it is `cached`, what it took in the earlier run."""
 
     seconds: float
     cpu_seconds: float
@@ -197,7 +202,7 @@ class Effort(typing.NamedTuple):
 
 
 class Report(typing.NamedTuple):
-    """What the TPU compiler said of a program.
+    """What the TPU compiler found out about a program.
 
     Args:
       ok: whether it compiles.
@@ -205,14 +210,14 @@ class Report(typing.NamedTuple):
       target: a `Target`.
       memory: a `Memory`, None if it does not compile.
       arguments: `Argument` records, the largest first.
-      held: bytes of HBM at each of the program's instructions, in the order in which they
-        run, evenly thinned out where they are many; simulated.
-      alive: `Buffer` records of the arrays that are held where that is most.
+      held: bytes of HBM that are live at each of the program's instructions, in the order
+        in which they run, evenly thinned out if they are many; simulated.
+      alive: `Buffer` records of the arrays that are live where `held` is largest.
       cost: a `Cost`, None if it does not compile.
       requested, optimized: `Collectives` that the program asked for, and those
         of the compiled program.
       splits: `Split` records.
-      hottest: `Hot` records of all ops, the dearest first.
+      hottest: `Hot` records of all ops, the most expensive first.
       warnings: sentences.
       versions: a `Versions`.
       effort: an `Effort`.
@@ -235,14 +240,14 @@ class Report(typing.NamedTuple):
     effort: Effort
 
     def to_json(self) -> dict[str, typing.Any]:
-        """A dict of JSON types; :func:`from_json` reads it."""
-        made = dict(_plain(self), schema=SCHEMA)
+        """Returns a dict of JSON types, which :func:`from_json` reads."""
+        values = dict(_plain(self), schema=SCHEMA)
         if self.memory:
-            made["memory"]["total"] = self.memory.total
-        return made
+            values["memory"]["total"] = self.memory.total
+        return values
 
     def compared(self) -> dict[str, typing.Any]:
-        """What of a program that compiles is held against another, as JSON types.
+        """Returns what two reports are compared by, as JSON types; the program has to compile.
 
         Sizes and FLOPs are floats, which agree within a tolerance; counts of
         collectives are ints, which agree if they are equal.
@@ -250,8 +255,8 @@ class Report(typing.NamedTuple):
         target = self.target
         cost: typing.Any = self.cost
         memory: typing.Any = self.memory
-        rounds = [each.trips for each in cost.loops]
-        found = {
+        trips = [each.trips for each in cost.loops]
+        values = {
             "compiled for": "%s, %d x %d, %s"
             % (
                 target.topology,
@@ -262,13 +267,13 @@ class Report(typing.NamedTuple):
             "HBM": float(memory.total),
             "FLOPs": _number(cost.flops),
             "bytes accessed": _number(cost.bytes_accessed),
-            "loops": len(rounds),
+            "loops": len(trips),
             "collectives asked for": {each.kind: each.count for each in self.requested},
             "collectives": {each.kind: each.count for each in self.optimized},
             "collective bytes": {each.kind: float(each.bytes) for each in self.optimized},
             "libtpu": self.versions.libtpu,
         }
-        return dict(found, **{"rounds of loops": rounds} if rounds else {})
+        return dict(values, **{"rounds of loops": trips} if trips else {})
 
 
 def _number(value: float | None) -> float | None:
@@ -276,6 +281,7 @@ def _number(value: float | None) -> float | None:
 
 
 def _plain(value: typing.Any) -> typing.Any:
+    """Returns a record as JSON types."""
     if hasattr(value, "_asdict"):
         return collections.OrderedDict(
             (field, _plain(each)) for field, each in zip(value._fields, value)
@@ -301,39 +307,27 @@ _LISTS = {
 }
 
 
-def from_json(found: typing.Mapping[str, typing.Any]) -> Report:
-    """The `Report` of a dict that ``to_json`` made, also after JSON.
+def from_json(values: typing.Mapping[str, typing.Any]) -> Report:
+    """Reads a `Report` from the dict that ``to_json`` returned, or its copy through JSON.
 
     Args:
-      found: the dict; fields that this release does not know are left out.
-
-    Returns:
-      A `Report`.
+      values: the dict; fields that this release does not know are ignored.
 
     Raises:
       ValueError: it is of another schema.
     """
-    if found.get("schema") != SCHEMA:
-        raise ValueError("schema %r is not %d" % (found.get("schema"), SCHEMA))
-    made = {field: found[field] for field in Report._fields}
-    for field, record in _RECORDS.items():
-        made[field] = made[field] and _record(record, made[field])
-    for field, record in _LISTS.items():
-        made[field] = tuple(_record(record, each) for each in made[field])
-    if made["failure"]:
-        made["failure"] = made["failure"]._replace(
-            largest=tuple(_record(Buffer, each) for each in made["failure"].largest)
+    if values.get("schema") != SCHEMA:
+        raise ValueError("schema %r is not %d" % (values.get("schema"), SCHEMA))
+    fields = {field: values[field] for field in Report._fields}
+    for field, cls in _RECORDS.items():
+        fields[field] = fields[field] and record(cls, fields[field])
+    for field, cls in _LISTS.items():
+        fields[field] = tuple(record(cls, each) for each in fields[field])
+    if fields["failure"]:
+        fields["failure"] = fields["failure"]._replace(
+            largest=tuple(record(Buffer, each) for each in fields["failure"].largest)
         )
-    if made["cost"]:
-        loops = tuple(_record(Loop, each) for each in made["cost"].loops)
-        made["cost"] = made["cost"]._replace(loops=loops)
-    return Report(**dict(made, warnings=tuple(made["warnings"]), held=tuple(made["held"])))
-
-
-def _record(cls: typing.Any, found: typing.Mapping[str, typing.Any]) -> typing.Any:
-    return cls(
-        **{
-            field: tuple(found[field]) if isinstance(found[field], list) else found[field]
-            for field in cls._fields
-        }
-    )
+    if fields["cost"]:
+        loops = tuple(record(Loop, each) for each in fields["cost"].loops)
+        fields["cost"] = fields["cost"]._replace(loops=loops)
+    return Report(**dict(fields, warnings=tuple(fields["warnings"]), held=tuple(fields["held"])))

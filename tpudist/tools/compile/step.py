@@ -1,11 +1,12 @@
-"""``tpudist.compile_step``: a replica's step through the real TPU compiler."""
+"""Compiles a replica's step with the real TPU compiler: ``tpudist.compile_step``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tpudist.surfaces import slices
-from tpudist.tools.compile import bridge, compiler, topologies
+from tpudist.tools.compile.compiler import compilation, topologies
+from tpudist.tools.compile.lowering import other_environment
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from tpudist.core.annotations import Strategy
+    from tpudist.tools.compile.lowering.tracing import Step
     from tpudist.tools.compile.program import Program
     from tpudist.tools.compile.report import Report
 
@@ -24,7 +26,7 @@ def compile_step(
     kwargs: Mapping[str, Any] | None = None,
     topology: str = "v5e:2x4",
     fast: bool = False,
-    timeout: float = compiler.TIMEOUT,
+    timeout: float = compilation.TIMEOUT,
     progress: Callable[[float], object] | None = None,
     cache: bool = True,
     lower_with: str | None = None,
@@ -32,8 +34,8 @@ def compile_step(
     """Compiles a step for a TPU, without one.
 
     Context: cross-replica; eager, in a graph, or in a ``tf.function``.
-    `step_fn` is traced once, as by ``strategy.run``, with the replica's id
-    known to the TPU only; nothing is run. Implements no page: it is tpudist's
+    `step_fn` is traced once, as by ``strategy.run``, with a replica id that
+    only the TPU knows; nothing is run. Implements no page: it is tpudist's
     own.
 
     Args:
@@ -46,13 +48,12 @@ def compile_step(
       kwargs: the same by name, or None.
       topology: the slice, such as "v5e:2x4", "v4:2x2x2" or "v5litepod-8".
       fast: compile with few optimizations: an answer in a fraction of the
-        time, whose time and temporary memory are not those of the real
-        program.
+        time, but the program's time and temporary memory are not those of the
+        optimized program.
       timeout: seconds after which the compiler is ended.
       progress: called with the seconds passed, now and then, while the
         compiler works; or None.
-      cache: take the answer of an earlier run of the same compiler on the same
-        program.
+      cache: use an earlier answer of the same compiler for the same program.
       lower_with: the Python of another environment, whose TensorFlow of 2.5 or
         newer lowers what an older one traced here; None for this one.
 
@@ -66,7 +67,7 @@ def compile_step(
         not fit it.
     """
     slice_ = check(strategy, topology)
-    return compiler.compile_program(
+    return compilation.compile_program(
         lower_step(strategy, step_fn, args, kwargs, lower_with),
         slice_,
         fast=fast,
@@ -80,20 +81,21 @@ def compile_graph(
     graph: tf.Graph,
     topology: str = "v5e:2x4",
     fast: bool = False,
-    timeout: float = compiler.TIMEOUT,
+    timeout: float = compilation.TIMEOUT,
     progress: Callable[[float], object] | None = None,
     cache: bool = True,
     lower_with: str | None = None,
 ) -> list[Report]:
-    """Compiles the TPU programs of a graph that TensorFlow's own TPUStrategy
-    built, such as a legacy script builds for a TPU.
+    """Compiles the TPU programs in a graph that TensorFlow's own TPUStrategy built.
+
+    A legacy script builds such a graph for a TPU.
 
     Context: any; nothing is run. Implements no page: it is tpudist's own.
 
     Args:
       graph: a ``tf.Graph`` in which replicas of a native TPUStrategy (or
         ``tpu.replicate``) were built, on a TPU or on a described one.
-      topology, fast, timeout, progress, cache, lower_with: as of
+      topology, fast, timeout, progress, cache, lower_with: as for
         :func:`compile_step`.
 
     Returns:
@@ -102,14 +104,16 @@ def compile_graph(
     Raises:
       CompileError: (a RuntimeError) there is no program in the graph, or one
         cannot be lowered, or there is no compiler.
-      TopologyError: (a ValueError) as of :func:`compile_step`.
+      TopologyError: (a ValueError) as for :func:`compile_step`.
     """
     from tpudist.tools.compile.lowering import native_programs  # It imports TensorFlow.
 
     slice_ = slices.find(topology)
-    programs = [bridge.lower(message, lower_with) for message in native_programs.messages(graph)]
+    programs = [
+        other_environment.lower(message, lower_with) for message in native_programs.messages(graph)
+    ]
     return [
-        compiler.compile_program(
+        compilation.compile_program(
             each, slice_, fast=fast, timeout=timeout, progress=progress, cache=cache
         )
         for each in programs
@@ -117,32 +121,31 @@ def compile_graph(
 
 
 def check(strategy: Strategy, topology: str) -> slices.Slice:
-    """The slice of that name, if the strategy's replicas fit it.
+    """Returns the slice of a name, and refuses one that the strategy's replicas do not fit.
 
     Args:
-      strategy: as of :func:`compile_step`.
-      topology: likewise.
+      strategy, topology: as for :func:`compile_step`.
 
     Returns:
       A `slices.Slice`.
 
     Raises:
-      TopologyError: (a ValueError) as of :func:`compile_step`.
+      TopologyError: (a ValueError) as for :func:`compile_step`.
     """
     from tpudist.core import logical_devices  # It imports TensorFlow.
 
-    found = slices.find(topology)
+    slice_ = slices.find(topology)
     topologies.check(
-        found, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
+        slice_, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
     )
-    return found
+    return slice_
 
 
 def require_lowering(lower_with: str | None = None) -> None:
-    """Refuses a TensorFlow that lowers nothing, if no other one is to do it.
+    """Refuses a TensorFlow that cannot lower a step, unless another environment does it.
 
     Args:
-      lower_with: as of :func:`compile_step`.
+      lower_with: as for :func:`compile_step`.
 
     Raises:
       CompileError: (a RuntimeError) this is TensorFlow 2.4 or older.
@@ -160,28 +163,28 @@ def lower_step(
     kwargs: Mapping[str, Any] | None = None,
     lower_with: str | None = None,
 ) -> Program:
-    """The `program.Program` of a step; see :func:`compile_step`.
+    """Traces a step and lowers it to a `program.Program`; see :func:`compile_step`.
 
     Raises:
-      CompileError: (a RuntimeError) it cannot be lowered.
+      CompileError: (a RuntimeError) the step cannot be lowered.
     """
     from tpudist.tools.compile.lowering import tracing  # It imports TensorFlow.
 
-    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs), lower_with)
+    return lower_traced(tracing.trace(strategy, step_fn, args, kwargs).step, lower_with)
 
 
-def lower_traced(traced: Any, lower_with: str | None = None) -> Program:
-    """The `program.Program` of a traced step.
+def lower_traced(traced: Step, lower_with: str | None = None) -> Program:
+    """Lowers a traced step to a `program.Program`.
 
     Args:
       traced: a `tpudist.tools.compile.lowering.tracing.Step`.
-      lower_with: as of :func:`compile_step`.
+      lower_with: as for :func:`compile_step`.
 
     Raises:
-      CompileError: (a RuntimeError) it cannot be lowered.
+      CompileError: (a RuntimeError) the step cannot be lowered.
     """
-    from tpudist.tools.compile.lowering import exporting, to_hlo
+    from tpudist.tools.compile.lowering import step_message, to_hlo
 
     if lower_with is None:
         return to_hlo.lower(traced)
-    return bridge.lower(exporting.message(traced), lower_with)
+    return other_environment.lower(step_message.message(traced), lower_with)

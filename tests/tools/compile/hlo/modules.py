@@ -1,4 +1,4 @@
-"""HLO modules made by hand, and by hypothesis."""
+"""HLO modules written by hand, and drawn by hypothesis."""
 
 from hypothesis import strategies as st
 
@@ -70,7 +70,7 @@ def modules(draw):
 
 
 def structure(module):
-    """What a module is, whatever its ids and function names are.
+    """Returns the structure of a module, without its ids and function names.
 
     Args:
       module: a `messages.Module`.

@@ -1,4 +1,4 @@
-"""What a compiled program holds, against programs counted by hand."""
+"""The live memory of small programs, compared with counts by hand."""
 
 import pytest
 
@@ -39,10 +39,10 @@ def program(*computations, results=()):
     return module
 
 
-def held(*computations, **options):
-    found = liveness.course(program(*computations, **options))
-    return [each / KIB for each in found.bytes], [
-        (each.op_name, each.parameter) for each in found.alive
+def simulated(*computations, **options):
+    usage = liveness.usage(program(*computations, **options))
+    return [each / KIB for each in usage.bytes], [
+        (each.op_name, each.parameter) for each in usage.peak
     ]
 
 
@@ -50,8 +50,8 @@ def parameter(kib, number=0):
     return ("parameter", [], array(kib), {"parameter_number": number})
 
 
-def test_an_array_lives_until_it_is_taken_last():
-    found, alive = held(
+def test_an_array_is_live_until_its_last_use():
+    levels, peak = simulated(
         [
             parameter(1),
             ("reduce", [0], array(2), {}),
@@ -60,29 +60,31 @@ def test_an_array_lives_until_it_is_taken_last():
             ("reduce", [1, 3], array(1), {}),
         ]
     )
-    assert found == [1, 3, 7, 15, 12]
-    assert alive == [("reduce.3", None), ("reduce.2", None), ("reduce.1", None), ("", 0)]
+    assert levels == [1, 3, 7, 15, 12]
+    assert peak == [("reduce.3", None), ("reduce.2", None), ("reduce.1", None), ("", 0)]
 
 
-def test_an_operand_that_ends_is_written_over():
+def test_a_result_reuses_the_buffer_of_a_last_use():
     chain = [parameter(1)] + [("fusion", [number], array(4), {}) for number in range(3)]
-    # The argument is not: it stays, and is of another size.
-    assert held(chain)[0] == [1, 5, 5, 5]
-    taken = [("reduce", each[1], each[2], {}) if each[0] == "fusion" else each for each in chain]
-    assert held(taken)[0] == [1, 5, 9, 9]
+    # The buffer of the argument is not reused: it stays live, and is of another size.
+    assert simulated(chain)[0] == [1, 5, 5, 5]
+    out_of_place = [
+        ("reduce", each[1], each[2], {}) if each[0] == "fusion" else each for each in chain
+    ]
+    assert simulated(out_of_place)[0] == [1, 5, 9, 9]
 
 
 @pytest.mark.parametrize("results, most", [((), 8), (((0, 0),), 4)])
-def test_a_result_in_place_of_an_argument_takes_nothing(results, most):
-    found, _ = held(
+def test_a_result_that_aliases_an_argument_takes_no_memory(results, most):
+    levels, _ = simulated(
         [parameter(4), ("fusion", [0], array(4), {}), ("tuple", [1], tuple_of(array(4)), {})],
         results=results,
     )
-    assert max(found) == most
+    assert max(levels) == most
 
 
-def test_what_is_beside_the_core_is_not_in_hbm():
-    found, _ = held(
+def test_arrays_in_fast_memory_are_not_counted():
+    levels, _ = simulated(
         [
             parameter(4),
             ("copy-start", [0], tuple_of(array(4, space=1), array(4), array(0)), {}),
@@ -90,10 +92,10 @@ def test_what_is_beside_the_core_is_not_in_hbm():
             ("reduce", [2], array(1), {}),
         ]
     )
-    assert found == [4, 4, 4, 5]
+    assert levels == [4, 4, 4, 5]
 
 
-def test_a_loop_works_in_place_and_adds_what_its_body_holds():
+def test_a_loop_works_in_place_and_adds_the_memory_of_its_body():
     state = tuple_of(array(4))
     body = [
         ("parameter", [], state, {}),
@@ -110,12 +112,12 @@ def test_a_loop_works_in_place_and_adds_what_its_body_holds():
         ("while", [2], state, {"called_computation_ids": [1, 2]}),
         ("get-tuple-element", [3], array(4), {"tuple_index": 0}),
     ]
-    found, alive = held(body, condition, entry)
-    assert found == [1, 5, 5, 21, 5]
-    assert alive[0] == ("reduce.2", None)
+    levels, peak = simulated(body, condition, entry)
+    assert levels == [1, 5, 5, 21, 5]
+    assert peak[0] == ("reduce.2", None)
 
 
-def test_a_program_without_a_schedule_has_no_course():
+def test_a_program_without_a_schedule_has_no_usage():
     module = program([parameter(1)])
     module.ClearField("schedule")
-    assert liveness.course(module) is None
+    assert liveness.usage(module) == liveness.Usage([], [])

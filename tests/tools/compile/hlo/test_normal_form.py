@@ -1,4 +1,4 @@
-"""What a program is changed to before it is compiled."""
+"""The normal form of a program, which the compiler gets."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ def normalized(module, replicas=8, partitions=1):
 
 
 @given(modules.modules(), st.integers(1, 300))
-def test_ids_are_small_and_mean_the_same(module, replicas):
+def test_ids_become_small_and_keep_their_meaning(module, replicas):
     made = normalized(module, replicas)
     ids = [each.id for computation in made.computations for each in computation.instructions]
     assert ids == list(range(1, len(ids) + 1))
@@ -38,13 +38,13 @@ def test_collectives_are_across_all_replicas_and_nothing_else(module, replicas):
 
 
 @given(modules.modules(), st.integers(1, 4))
-def test_what_is_normal_stays(module, partitions):
+def test_a_normalized_module_does_not_change(module, partitions):
     once = normal_form.normalized(module.SerializeToString(), 8, partitions)
     assert normal_form.normalized(once, 8, partitions) == once
 
 
 @given(modules.modules(), st.integers(1, 1000))
-def test_names_that_count_functions_and_orders_do_not_matter(module, more):
+def test_function_counters_and_attribute_order_do_not_matter(module, more):
     other = messages.Module.FromString(module.SerializeToString())
     other.name, other.id = "a_inference_step_%d" % more, more
     other.stack_frame_index = b"\x0a\x01x" * more
@@ -59,7 +59,7 @@ def test_names_that_count_functions_and_orders_do_not_matter(module, more):
     assert normalized(other) == normalized(module)
 
 
-def test_an_id_may_be_the_lower_half():
+def test_an_id_may_be_the_lower_half_of_another():
     module = messages.Module()
     made = modules.computation(module, 7, ("parameter", [], (8,), {}), ("add", [0, 0], (8,), {}))
     whole = normalized(module)
@@ -108,7 +108,7 @@ def split(*tiles):
 
 
 def annotated(*between, updated=()):
-    """A module whose first parameter is split, behind instructions; two results.
+    """Returns a module whose first parameter is split behind instructions, with two results.
 
     Args:
       *between: (opcode, shape) of the instructions between.
@@ -157,18 +157,18 @@ def shardings(module):
         ([("negate", (8, 4))], False),
     ],
 )
-def test_a_parameter_is_split_as_the_annotation_that_it_flows_into(between, reaches):
+def test_a_parameter_has_the_sharding_of_its_annotation(between, reaches):
     expected = split(2, 1).SerializeToString() if reaches else REPLICATED
     found = shardings(normalized(annotated(*between), 4, 2))
     assert found == ([expected, REPLICATED], [REPLICATED, REPLICATED])
 
 
-def test_an_updated_variable_stays_as_it_was():
+def test_an_updated_variable_keeps_its_sharding():
     found = shardings(normalized(annotated(updated=[(1, 0), (0, 1)]), 4, 2))
     assert found[1] == [REPLICATED, split(2, 1).SerializeToString()]
 
 
-def test_what_is_assigned_to_one_device_is_on_all():
+def test_a_parameter_assigned_to_one_device_is_replicated():
     module = annotated(updated=[(0, 0)])
     for each in module.computations[0].instructions:
         if each.opcode == "custom-call":
@@ -177,7 +177,7 @@ def test_what_is_assigned_to_one_device_is_on_all():
     assert shardings(normalized(module, 4, 2)) == ([REPLICATED] * 2, [REPLICATED] * 2)
 
 
-def test_replicated_is_said():
+def test_a_replicated_annotation_is_kept():
     made = normalized(annotated(), 4, 2)
     assert all(
         each.HasField("sharding")
@@ -186,7 +186,7 @@ def test_replicated_is_said():
     )
 
 
-def test_one_logical_device_has_no_shardings_of_its_own():
+def test_one_logical_device_gets_no_shardings():
     made = normalized(annotated())
     assert not any(
         each.HasField("sharding")
@@ -195,7 +195,7 @@ def test_one_logical_device_has_no_shardings_of_its_own():
     )
 
 
-def test_field_numbers_are_tensorflows():
+def test_field_numbers_are_those_of_tensorflow():
     pytest.importorskip("tensorflow", reason="the numbers are in its hlo_pb2")
     hlo_pb2 = pytest.importorskip(
         "tensorflow.compiler.xla.service.hlo_pb2", reason="this TensorFlow has no hlo_pb2"

@@ -38,12 +38,12 @@ def shape(dtype, dimensions, order=None, *tiles, **layout):
         (shape("float32", [0, 128], None, (8, 128)), 0, 0),
     ],
 )
-def test_by_hand(given, size, padded):
+def test_sizes_counted_by_hand(given, size, padded):
     assert shapes.logical_bytes(given) == size
     assert shapes.tiled_bytes(given) == padded
 
 
-def test_a_tuple_is_the_sum():
+def test_a_tuple_has_the_size_of_its_arrays():
     part = shape("float32", [32], None, (128,))
     both = messages.Shape(element_type=13, tuple_shapes=[part, part])
     assert (shapes.logical_bytes(both), shapes.tiled_bytes(both)) == (256, 1024)
@@ -67,7 +67,7 @@ def test_padding_adds_less_than_a_tile_along_each_axis(dimensions, data):
     st.sampled_from([name for name in PRIMITIVE if "4" not in name[-1] or name[-2] in "1236"]),
     st.lists(st.integers(0, 9), max_size=4),
 )
-def test_numpy_agrees(dtype, dimensions):
+def test_sizes_agree_with_numpy(dtype, dimensions):
     numpy = pytest.importorskip("numpy")
     try:
         numpy.dtype(dtype)

@@ -1,4 +1,4 @@
-"""How often loops run, of modules made by hand."""
+"""Trip counts of loops in modules written by hand."""
 
 import pytest
 from hypothesis import given
@@ -78,7 +78,7 @@ HOLDS = {
     st.sampled_from(sorted(HOLDS)),
     st.booleans(),
 )
-def test_as_often_as_the_loop_runs(start, end, step, direction, turned):
+def test_a_loop_runs_as_often_as_its_counter_says(start, end, step, direction, turned):
     maker = Maker()
     (trips,) = entry(maker, start, end, maker.loop(step, direction, turned)).trips.values()
     counter, rounds = start, 0
@@ -89,7 +89,7 @@ def test_as_often_as_the_loop_runs(start, end, step, direction, turned):
     assert trips == (rounds if rounds < 100 else None) or (trips is None and not step)
 
 
-def test_what_is_in_a_loop_in_a_loop_runs_as_often_as_both():
+def test_the_trips_of_nested_loops_multiply():
     maker = Maker()
     body, condition = maker.loop(1, "LT")
     inner = (
@@ -103,7 +103,7 @@ def test_what_is_in_a_loop_in_a_loop_runs_as_often_as_both():
 
 
 @pytest.mark.parametrize("opcode", ["multiply", "parameter"])
-def test_a_bound_that_is_no_constant_is_unknown(opcode):
+def test_the_trips_up_to_a_variable_bound_are_unknown(opcode):
     maker = Maker()
     called = maker.loop(1, "LT")
     maker.computation(

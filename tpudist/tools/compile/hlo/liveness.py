@@ -1,21 +1,30 @@
-"""Which arrays a compiled program holds in the device's memory, instruction by instruction.
+"""Simulates which arrays are live in the device's memory at each instruction of a program.
 
-The compiler tells how much a program takes, not what of: that is simulated here, along
-its schedule. An array lives from the instruction that makes it to the last that takes
-it; loops work in place, and an array may take the place of an operand that ends there.
+The compiler says how much memory a program takes, but not which arrays take it. So the
+schedule is simulated: an array is live from the instruction that defines it to its last
+use. Loops work in place, and a result may reuse the buffer of an operand whose last use
+it is.
 """
 
 from __future__ import annotations
 
-import typing
+from typing import TYPE_CHECKING, Any, Container, Iterator, NamedTuple
 
 from tpudist.tools.compile.hlo import normal_form, shapes
 
-#: Where `layout.memory_space` is the device's memory.
+if TYPE_CHECKING:
+    from tpudist.tools.compile.hlo.messages import (
+        HloComputation,
+        HloInstruction,
+        HloModule,
+        HloShape,
+    )
+
+#: The `layout.memory_space` of the device's memory.
 _HBM = 0
 
-#: Ops whose result is part of an operand: the place in its tuple, None for all of it.
-_PARTS = {
+#: Opcodes whose result is an operand, or the element of its tuple at an index.
+_ALIASES = {
     "bitcast": None,
     "optimization-barrier": None,
     "while": None,
@@ -27,21 +36,22 @@ _PARTS = {
     "collective-permute-done": 1,
 }
 
-#: Ops whose tuple begins with what they make, or with what they take.
-_TAKEN_SECOND = ("copy-start",)
-_TAKEN_FIRST = ("async-start", "all-gather-start", "collective-permute-start")
+#: Opcodes whose result is a tuple with the operand in it: as element 1, or as element 0.
+_OPERAND_SECOND = ("copy-start",)
+_OPERAND_FIRST = ("async-start", "all-gather-start", "collective-permute-start")
 
-#: Ops that may write over an operand that is not needed after them.
+#: Opcodes that may write their result over an operand whose last use they are.
 _IN_PLACE = frozenset(
     "fusion dynamic-update-slice scatter all-reduce add subtract multiply divide maximum "
     "minimum select convert tanh exponential negate".split()
 )
 
-_INNER = ("while", "conditional", "call")
+#: Opcodes that run a computation with memory of its own.
+_CALLS = ("while", "conditional", "call")
 
 
-class Held(typing.NamedTuple):
-    """An array that is held: bytes, its op's name, shape as text, and the number of the
+class LiveArray(NamedTuple):
+    """A live array: bytes, its op's name, shape as text, and the number of the
     program's parameter that it is, or None."""
 
     bytes: int
@@ -50,63 +60,68 @@ class Held(typing.NamedTuple):
     parameter: int | None
 
 
-class Course(typing.NamedTuple):
-    """Memory over a program.
+class Usage(NamedTuple):
+    """The memory that a program uses over its schedule.
 
     Args:
-      bytes: held at each instruction of the schedule, in its order.
-      alive: `Held` records of the arrays at the first instruction that holds most, the
-        largest first.
+      bytes: live at each instruction, in the order of the schedule.
+      peak: `LiveArray` records of the first instruction at which most bytes are live,
+        the largest first.
     """
 
     bytes: list[int]
-    alive: list[Held]
+    peak: list[LiveArray]
 
 
 class _Array:
-    """One array: its size, who made it, and the last instruction that takes it."""
+    """An array: its size, the instruction that defines it, and the place of its last use."""
 
-    def __init__(self, size: int, made_by: typing.Any, shape: typing.Any) -> None:
-        self.size, self.made_by, self.shape, self.last = size, made_by, shape, -1
+    def __init__(self, size: int, defined_by: HloInstruction, shape: HloShape) -> None:
+        self.size, self.defined_by, self.shape, self.last_use = size, defined_by, shape, -1
 
-    def held(self) -> Held:
-        is_parameter = self.made_by.opcode == "parameter"
-        return Held(
+    @property
+    def is_parameter(self) -> bool:
+        return bool(self.defined_by.opcode == "parameter")
+
+    def record(self) -> LiveArray:
+        return LiveArray(
             self.size,
-            "" if is_parameter else self.made_by.metadata.op_name,
+            "" if self.is_parameter else self.defined_by.metadata.op_name,
             shapes.text(self.shape),
-            self.made_by.parameter_number if is_parameter else None,
+            self.defined_by.parameter_number if self.is_parameter else None,
         )
 
 
-def course(module: typing.Any) -> Course | None:
-    """The memory of a program over its schedule.
+def usage(module: HloModule) -> Usage:
+    """Simulates the memory of a program over its schedule.
 
     Args:
       module: a `messages.Module` of a compiled program.
 
     Returns:
-      A `Course`; None if the module has no schedule.
+      A `Usage`, which is empty if the module has no schedule.
     """
     orders = {each.key: list(each.value.instruction_ids) for each in module.schedule.sequences}
     entry = normal_form.entry(module)
     if entry.id not in orders:
-        return None
+        return _NOTHING
     computations = {each.id: each for each in module.computations}
-    written = {
+    aliased = {
         each.output_shape_index[0]
         for each in module.input_output_alias.entries
         if each.output_shape_index
     }
-    return _Computation(entry, orders, computations, True).course(written)
+    return _Computation(entry, orders, computations, True).usage(aliased)
 
 
 class _Computation:
+    """One computation, whose schedule is simulated."""
+
     def __init__(
         self,
-        computation: typing.Any,
+        computation: HloComputation,
         orders: dict[int, list[int]],
-        computations: dict[int, typing.Any],
+        computations: dict[int, HloComputation],
         is_entry: bool,
     ) -> None:
         self._orders, self._computations, self._is_entry = orders, computations, is_entry
@@ -114,125 +129,127 @@ class _Computation:
         order = orders.get(computation.id) or [each.id for each in computation.instructions]
         self._order = [by_id[each] for each in order]
         self._root = computation.root_id
-        self._values: dict[int, typing.Any] = {}
-        self._made: dict[int, list[_Array]] = {}
+        self._values: dict[int, Any] = {}
+        self._defined: dict[int, list[_Array]] = {}
         for place, instruction in enumerate(self._order):
             for operand in instruction.operand_ids:
                 for array in _arrays(self._values[operand]):
-                    array.last = place
-            self._made[place] = []
+                    array.last_use = place
+            self._defined[place] = []
             self._values[instruction.id] = self._value(instruction, place)
         for array in _arrays(self._values[self._root]):
-            array.last = len(self._order)
+            array.last_use = len(self._order)
 
-    def course(self, written: typing.Container[int] | None) -> Course:
-        """The computation's course.
+    def usage(self, aliased: Container[int] | None) -> Usage:
+        """Simulates the schedule of the computation.
 
         Args:
-          written: places of results that are written over arguments; None for all.
+          aliased: indices of results that are written over parameters; None for all.
         """
         root = self._values[self._root]
-        for place, part in enumerate(root if isinstance(root, list) else [root]):
-            if written is None or place in written:
+        for index, part in enumerate(root if isinstance(root, list) else [root]):
+            if aliased is None or index in aliased:
                 for array in _arrays(part):
-                    if array.made_by.opcode != "parameter":
+                    if not array.is_parameter:
                         array.size = 0
-        held = [each for made in self._made.values() for each in made if self._stays(each)]
-        level, best, alive, found = sum(each.size for each in held), -1, [], []
-        living = dict.fromkeys(held)
+        live = {
+            each: None
+            for defined in self._defined.values()
+            for each in defined
+            if each.is_parameter
+        }
+        level, most, peak, levels = sum(each.size for each in live), -1, [], []
         for place, instruction in enumerate(self._order):
-            new = [each for each in self._made[place] if not self._stays(each)]
-            level -= self._take_over(instruction, place, new, living)
-            for each in new:
-                living[each] = None
-                level += each.size
-            inner = self._inner(instruction)
-            total = level + (max(inner.bytes, default=0) if inner else 0)
-            found.append(total)
-            if total > best:
-                best = total
-                alive = [each.held() for each in living if each.size] + (inner or _NOTHING).alive
-            for each in [each for each in living if each.last <= place]:
-                if not self._stays(each):
-                    del living[each]
-                    level -= each.size
-        return Course(found, sorted(alive, key=lambda each: (-each.bytes, each.op_name)))
+            new = [each for each in self._defined[place] if not each.is_parameter]
+            level -= self._reuse_buffers(instruction, place, new, live)
+            live.update(dict.fromkeys(new))
+            level += sum(each.size for each in new)
+            called = self._called_usage(instruction)
+            total = level + max(called.bytes, default=0)
+            levels.append(total)
+            if total > most:
+                most = total
+                peak = [each.record() for each in live if each.size] + called.peak
+            for each in [each for each in live if each.last_use <= place and not each.is_parameter]:
+                del live[each]
+                level -= each.size
+        return Usage(levels, sorted(peak, key=lambda each: (-each.bytes, each.op_name)))
 
-    def _stays(self, array: _Array) -> bool:
-        return array.made_by.opcode == "parameter"
-
-    def _take_over(
-        self, instruction: typing.Any, place: int, new: list[_Array], living: dict[_Array, None]
+    def _reuse_buffers(
+        self, instruction: HloInstruction, place: int, new: list[_Array], live: dict[_Array, None]
     ) -> int:
-        """Ends operands whose place new arrays take; returns their bytes."""
+        """Removes the operands whose buffers new arrays reuse; returns their bytes."""
         if instruction.opcode not in _IN_PLACE:
             return 0
-        ended = 0
-        ending = [
+        reused = 0
+        last_used = [
             array
             for operand in instruction.operand_ids
             for array in _arrays(self._values[operand])
-            if array.last == place and array in living and not self._stays(array)
+            if array.last_use == place and array in live and not array.is_parameter
         ]
         for array in new:
-            for other in ending:
-                if other.size == array.size and other in living:
-                    del living[other]
-                    ended += other.size
+            for other in last_used:
+                if other.size == array.size and other in live:
+                    del live[other]
+                    reused += other.size
                     break
-        return ended
+        return reused
 
-    def _inner(self, instruction: typing.Any) -> Course | None:
-        """The largest of what an instruction's computations hold."""
-        if instruction.opcode not in _INNER:
-            return None
-        courses = [
-            _Computation(self._computations[each], self._orders, self._computations, False).course(
+    def _called_usage(self, instruction: HloInstruction) -> Usage:
+        """Returns the largest usage of the computations that an instruction runs."""
+        if instruction.opcode not in _CALLS:
+            return _NOTHING
+        usages = [
+            _Computation(self._computations[each], self._orders, self._computations, False).usage(
                 None
             )
             for each in instruction.called_computation_ids
         ]
-        return max(courses, key=lambda each: max(each.bytes, default=0), default=None)
+        return max(usages, key=lambda each: max(each.bytes, default=0), default=_NOTHING)
 
-    def _value(self, instruction: typing.Any, place: int) -> typing.Any:
-        """What an instruction gives: an `_Array`, or a list for a tuple."""
-        given = [self._values[each] for each in instruction.operand_ids]
+    def _value(self, instruction: HloInstruction, place: int) -> Any:
+        """Returns an instruction's result: an `_Array`, or a list for a tuple."""
+        operands = [self._values[each] for each in instruction.operand_ids]
         opcode = instruction.opcode
         if opcode == "tuple":
-            return given
+            return operands
         if opcode == "get-tuple-element":
-            return given[0][instruction.tuple_index]
-        if opcode in _PARTS:
-            part = _PARTS[opcode]
-            return given[0] if part is None else given[0][part]
-        made = self._fresh(instruction, instruction.shape, place)
-        if opcode in _TAKEN_SECOND and isinstance(made, list):
-            self._forget(made[1], place)
-            made[1] = given[0]
-        if opcode in _TAKEN_FIRST and isinstance(made, list):
-            self._forget(made[0], place)
-            made[0] = given if len(given) > 1 or isinstance(made[0], list) else given[0]
-        return made
+            return operands[0][instruction.tuple_index]
+        if opcode in _ALIASES:
+            index = _ALIASES[opcode]
+            return operands[0] if index is None else operands[0][index]
+        value = self._define(instruction, instruction.shape, place)
+        if opcode in _OPERAND_SECOND and isinstance(value, list):
+            self._undefine(value[1], place)
+            value[1] = operands[0]
+        if opcode in _OPERAND_FIRST and isinstance(value, list):
+            self._undefine(value[0], place)
+            whole = len(operands) > 1 or isinstance(value[0], list)
+            value[0] = operands if whole else operands[0]
+        return value
 
-    def _fresh(self, instruction: typing.Any, shape: typing.Any, place: int) -> typing.Any:
+    def _define(self, instruction: HloInstruction, shape: HloShape, place: int) -> Any:
+        """Returns new arrays for the result of an instruction."""
         if shape.tuple_shapes:
-            return [self._fresh(instruction, each, place) for each in shape.tuple_shapes]
-        inside = instruction.opcode == "parameter" and not self._is_entry
-        free = inside or instruction.opcode == "constant" or shape.layout.memory_space != _HBM
+            return [self._define(instruction, each, place) for each in shape.tuple_shapes]
+        in_caller = instruction.opcode == "parameter" and not self._is_entry
+        free = in_caller or instruction.opcode == "constant" or shape.layout.memory_space != _HBM
         array = _Array(0 if free else shapes.tiled_bytes(shape), instruction, shape)
-        array.last = place
-        self._made[place].append(array)
+        array.last_use = place
+        self._defined[place].append(array)
         return array
 
-    def _forget(self, value: typing.Any, place: int) -> None:
-        gone = list(_arrays(value))
-        self._made[place] = [each for each in self._made[place] if each not in gone]
+    def _undefine(self, value: Any, place: int) -> None:
+        """Drops new arrays of an instruction whose result is an operand after all."""
+        dropped = list(_arrays(value))
+        self._defined[place] = [each for each in self._defined[place] if each not in dropped]
 
 
-_NOTHING = Course([], [])
+_NOTHING = Usage([], [])
 
 
-def _arrays(value: typing.Any) -> typing.Iterator[_Array]:
+def _arrays(value: Any) -> Iterator[_Array]:
     if isinstance(value, list):
         for each in value:
             yield from _arrays(each)

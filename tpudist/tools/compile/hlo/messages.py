@@ -1,12 +1,22 @@
-"""The fields of HloModuleProto that tpudist reads or writes; all others are kept.
+"""Defines protobuf classes for the fields of HloModuleProto that tpudist reads or writes.
 
-TensorFlow's own ``hlo_pb2`` moves between releases and is not there where a
-report is read without TensorFlow; protobuf, which TensorFlow brings, makes
-the classes from this table. Numbers: ``xla/service/hlo.proto`` and
-``xla/xla_data.proto`` in OpenXLA, where they never change.
+All other fields are kept as they are. TensorFlow's own ``hlo_pb2`` moves between
+releases, and is missing where a report is read without TensorFlow; so protobuf, which
+TensorFlow brings, makes the classes from the table below. The field numbers are those
+of ``xla/service/hlo.proto`` and ``xla/xla_data.proto`` in OpenXLA, where they never
+change.
 """
 
+from typing import Any, Dict
+
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+#: Types of messages in annotations; the classes are made at run time.
+HloModule = Any
+HloComputation = Any
+HloInstruction = Any
+HloShape = Any
+HloSharding = Any
 
 _PACKAGE = "tpudist.tools.compile.hlo"
 
@@ -120,30 +130,30 @@ _MESSAGE_TYPE, _OPTIONAL, _REPEATED = 11, 1, 3
 REPLICATED, MAXIMAL, TUPLE, OTHER = range(4)
 
 
-def _file():
-    """The table as a FileDescriptorProto."""
+def _file_descriptor() -> Any:
+    """Returns the table as a FileDescriptorProto."""
     file = descriptor_pb2.FileDescriptorProto(
         name="tpudist/tools/compile/hlo.proto", package=_PACKAGE, syntax="proto3"
     )
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
         for field, (number, kind) in fields.items():
-            bare = kind.rstrip("*")
-            made = message.field.add(
+            element = kind.rstrip("*")
+            added = message.field.add(
                 name=field,
                 number=number,
-                type=_SCALARS.get(bare, _MESSAGE_TYPE),
+                type=_SCALARS.get(element, _MESSAGE_TYPE),
                 label=_REPEATED if kind.endswith("*") else _OPTIONAL,
             )
-            if bare in _MESSAGES:
-                made.type_name = ".%s.%s" % (_PACKAGE, bare)
+            if element in _MESSAGES:
+                added.type_name = ".%s.%s" % (_PACKAGE, element)
     return file
 
 
-def _classes():
-    """{message: class}. Releases of protobuf differ in how a class is asked for."""
+def _classes() -> Dict[str, Any]:
+    """Returns {message: class}; releases of protobuf have different functions for it."""
     pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(_file().SerializeToString())
+    pool.AddSerializedFile(_file_descriptor().SerializeToString())
     make = getattr(message_factory, "GetMessageClass", None) or (
         message_factory.MessageFactory(pool).GetPrototype
     )
@@ -152,5 +162,7 @@ def _classes():
     }
 
 
-_MADE = _classes()
-Module, ModuleWithConfig, Shape = _MADE["Module"], _MADE["ModuleWithConfig"], _MADE["Shape"]
+_CLASSES = _classes()
+Module, ModuleWithConfig, Shape = (
+    _CLASSES[name] for name in ("Module", "ModuleWithConfig", "Shape")
+)

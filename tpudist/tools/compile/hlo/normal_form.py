@@ -1,23 +1,35 @@
-"""What a TensorFlow's HLO needs before libtpu compiles it for N replicas.
+"""Brings TensorFlow's HLO into the form that libtpu compiles for N replicas.
 
 1. TensorFlow's collectives have a channel id, which means "across replicas and
    logical devices": over too many devices, or refused. A strategy's collectives
    are across replicas.
 2. Instruction ids have 64 bits since TensorFlow 2.20; libtpu up to 0.0.17
    crashes on more than 31.
-3. Instructions follow their operands; TensorFlow 2.5 does not hold to that
-   if there are several collectives, and libtpu refuses them then.
+3. libtpu refuses an instruction that precedes its operands. TensorFlow 2.5 writes
+   such modules if there are several collectives, so instructions are sorted.
 4. With several logical devices, entry parameters and results need shardings of
    their own, or an updated variable goes in whole and comes out split.
 
-Names and ids that count functions of the process (``inference_step_203``), and
-source lines, which newer releases get wrong, are taken out, and attributes are
-sorted: one program, one text.
+The same program also gets the same bytes, so that its answer is found in the cache:
+names and ids that count functions of the process (``inference_step_203``), and source
+lines, which newer releases get wrong, are removed, and attributes are sorted.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterable
 
 from tpudist.tools.compile.hlo import messages
 
-#: Collectives of HLO, as they are asked for.
+if TYPE_CHECKING:
+    from tpudist.tools.compile.hlo.messages import (
+        HloComputation,
+        HloInstruction,
+        HloModule,
+        HloSharding,
+    )
+
+#: Opcodes of collectives.
 COLLECTIVES = (
     "all-reduce",
     "reduce-scatter",
@@ -28,15 +40,15 @@ COLLECTIVES = (
     "ragged-all-to-all",
 )
 
-#: Those whose replicas are in groups.
+#: Those that have replica groups.
 _GROUPED = COLLECTIVES[:4] + COLLECTIVES[5:]
 
-#: How many reshapes and copies may lie between an argument and its annotation.
-_REACH = 4
+#: How many reshapes and copies may stand between an argument and its annotation.
+_MAX_DISTANCE = 4
 
 
-def normalized(hlo, replicas, partitions):
-    """The module that is handed to libtpu.
+def normalized(hlo: bytes, replicas: int, partitions: int) -> bytes:
+    """Returns the module that is handed to libtpu.
 
     Args:
       hlo: bytes, a HloModuleProto as TensorFlow gave it.
@@ -44,22 +56,24 @@ def normalized(hlo, replicas, partitions):
       partitions: logical devices of each.
 
     Returns:
-      bytes, the same for the same program whatever its ids and function names were.
+      A serialized HloModuleProto: the same bytes for the same program, whatever its
+      ids and function names were.
     """
     module = messages.Module.FromString(hlo)
     _renumber(module)
     for computation in module.computations:
-        _order(computation)
+        _sort(computation)
         for instruction in computation.instructions:
             if instruction.opcode in COLLECTIVES:
-                _across_replicas(instruction, replicas)
+                _span_replicas(instruction, replicas)
     if partitions > 1:
         _add_shardings(module)
     _rename(module)
     return module.SerializeToString(deterministic=True)
 
 
-def _across_replicas(instruction, replicas):
+def _span_replicas(instruction: HloInstruction, replicas: int) -> None:
+    """Makes a collective one across all replicas."""
     for field in (
         "channel_id",
         "use_global_device_ids",
@@ -73,29 +87,30 @@ def _across_replicas(instruction, replicas):
         instruction.replica_groups.add().replica_ids.extend(range(replicas))
 
 
-def _order(computation):
-    """Puts what an instruction needs before it; what is in order stays."""
+def _sort(computation: HloComputation) -> None:
+    """Puts each instruction behind its operands; a sorted computation stays as it is."""
     instructions = {each.id: each for each in computation.instructions}
-    placed = {}
+    visited: dict[int, HloInstruction] = {}
     for first in computation.instructions:
-        waiting = [first]
-        while waiting:
-            instruction = waiting[-1]
+        stack = [first]
+        while stack:
+            instruction = stack[-1]
             needed = list(instruction.operand_ids) + list(instruction.control_predecessor_ids)
-            missing = [instructions[each] for each in needed if each not in placed]
+            missing = [instructions[each] for each in needed if each not in visited]
             if not missing:
-                placed.setdefault(instruction.id, instruction)
-                waiting.pop()
-            waiting += missing
-    if list(placed) != list(instructions):
-        ordered = [type(each).FromString(each.SerializeToString()) for each in placed.values()]
+                visited.setdefault(instruction.id, instruction)
+                stack.pop()
+            stack += missing
+    if list(visited) != list(instructions):
+        copies = [type(each).FromString(each.SerializeToString()) for each in visited.values()]
         del computation.instructions[:]
-        computation.instructions.extend(ordered)
+        computation.instructions.extend(copies)
 
 
-def _renumber(module):
-    """Counts computations and instructions from 1."""
-    computations, instructions = {}, {}
+def _renumber(module: HloModule) -> None:
+    """Numbers computations and instructions from 1."""
+    computations: dict[int, int] = {}
+    instructions: dict[tuple[int, int], int] = {}
     for computation in module.computations:
         computations[computation.id] = len(computations) + 1
         for instruction in computation.instructions:
@@ -105,16 +120,17 @@ def _renumber(module):
         for instruction in computation.instructions:
             instruction.id = instructions[old, instruction.id]
             for field in (instruction.operand_ids, instruction.control_predecessor_ids):
-                field[:] = [_new(instructions, old, each) for each in field]
+                field[:] = [_new_id(instructions, old, each) for each in field]
             instruction.called_computation_ids[:] = [
                 computations[each] for each in instruction.called_computation_ids
             ]
-        computation.root_id = _new(instructions, old, computation.root_id)
+        computation.root_id = _new_id(instructions, old, computation.root_id)
         computation.id = computations[old]
     module.entry_computation_id = computations[module.entry_computation_id]
 
 
-def _rename(module):
+def _rename(module: HloModule) -> None:
+    """Replaces names that differ between processes, and removes source lines."""
     module.name = "step"
     module.ClearField("id")
     module.ClearField("stack_frame_index")
@@ -127,14 +143,14 @@ def _rename(module):
     module.entry_computation_name = entry(module).name
 
 
-def _new(instructions, computation, old):
-    """The new id. XLA may name an instruction by the lower half of its id alone."""
+def _new_id(instructions: dict[tuple[int, int], int], computation: int, old: int) -> int:
+    """Returns an instruction's new id. XLA may refer to it by the lower half of its id alone."""
     whole = (computation << 32) | old
     return instructions[computation, old if (computation, old) in instructions else whole]
 
 
-def entry(module):
-    """The entry computation.
+def entry(module: HloModule) -> HloComputation:
+    """Returns the entry computation of a module.
 
     Args:
       module: a `messages.Module`.
@@ -142,30 +158,31 @@ def entry(module):
     return next(each for each in module.computations if each.id == module.entry_computation_id)
 
 
-def _add_shardings(module):
-    """Shards entry parameters as the annotation that they flow into; results likewise.
+def _add_shardings(module: HloModule) -> None:
+    """Shards each entry parameter as its first annotation says, and the results likewise.
 
-    As TensorFlow's own TPU rewrite does: what is not annotated is replicated,
-    an updated variable stays as it was. What is assigned to one device is
-    replicated too: each device of a SPMD program has all entry parameters.
+    TensorFlow's own TPU rewrite does the same: what is not annotated is replicated,
+    an updated variable stays as it was. What is assigned to one device is replicated
+    too, because each device of a SPMD program has all entry parameters.
     """
     computation = entry(module)
-    users = {}
+    users: dict[int, list[HloInstruction]] = {}
     for instruction in computation.instructions:
         for operand in instruction.operand_ids:
             users.setdefault(operand, []).append(instruction)
     parameters = {}
     for instruction in computation.instructions:
         if instruction.opcode == "parameter":
-            found = _annotation(instruction, users, _REACH)
-            _set(instruction.sharding, found)
+            _copy_sharding(_annotation(instruction, users, _MAX_DISTANCE), instruction.sharding)
             parameters[instruction.parameter_number] = instruction.sharding
     root = next(each for each in computation.instructions if each.id == computation.root_id)
     if root.opcode == "tuple":
         _shard_results(root, parameters, module.input_output_alias.entries)
 
 
-def _shard_results(root, parameters, aliases):
+def _shard_results(
+    root: HloInstruction, parameters: dict[int, HloSharding], aliases: Iterable[Any]
+) -> None:
     updated = {
         alias.output_shape_index[0]: alias.parameter_number
         for alias in aliases
@@ -174,21 +191,24 @@ def _shard_results(root, parameters, aliases):
     root.sharding.Clear()
     root.sharding.type = messages.TUPLE
     for index in range(len(root.operand_ids)):
-        _set(root.sharding.tuple_shardings.add(), parameters.get(updated.get(index)))
+        sharding = parameters.get(updated[index]) if index in updated else None
+        _copy_sharding(sharding, root.sharding.tuple_shardings.add())
 
 
-def _set(sharding, found):
+def _copy_sharding(source: HloSharding | None, target: HloSharding) -> None:
     """Copies a sharding; REPLICATED if there is none, or it is of one device."""
-    if found is None or found.type == messages.MAXIMAL:
-        sharding.Clear()
-        sharding.SetInParent()
+    if source is None or source.type == messages.MAXIMAL:
+        target.Clear()
+        target.SetInParent()
     else:
-        sharding.CopyFrom(found)
+        target.CopyFrom(source)
 
 
-def _annotation(instruction, users, reach):
-    """The sharding of the annotation nearest to an instruction, else None."""
-    if not reach:
+def _annotation(
+    instruction: HloInstruction, users: dict[int, list[HloInstruction]], distance: int
+) -> HloSharding | None:
+    """Returns the sharding of the nearest annotation of a value, at most so many users away."""
+    if not distance:
         return None
     for user in users.get(instruction.id, ()):
         if user.opcode == "custom-call" and user.custom_call_target == "Sharding":
@@ -196,7 +216,7 @@ def _annotation(instruction, users, reach):
         if user.opcode in ("reshape", "copy") and (
             user.shape.dimensions == instruction.shape.dimensions
         ):
-            found = _annotation(user, users, reach - 1)
-            if found is not None:
-                return found
+            sharding = _annotation(user, users, distance - 1)
+            if sharding is not None:
+                return sharding
     return None

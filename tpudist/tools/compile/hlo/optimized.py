@@ -1,32 +1,38 @@
-"""What is read off the program that the TPU compiler made."""
+"""Reads parameters, collectives, loops and costs off the program that the compiler made."""
+
+from __future__ import annotations
 
 import collections
 import json
-import typing
+from typing import TYPE_CHECKING, Mapping, NamedTuple, Sequence
 
 from tpudist.tools.compile.hlo import messages, normal_form, shapes, work
 
+if TYPE_CHECKING:
+    from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
+    from tpudist.tools.compile.hlo.trip_counts import Program
 
-class Placed(typing.NamedTuple):
+
+class DeviceParameter(NamedTuple):
     """A parameter on one device: dtype name, shape, bytes with and without padding."""
 
     dtype: str
-    shape: tuple
+    shape: tuple[int, ...]
     bytes: int
     unpadded: int
 
 
-class Cost(typing.NamedTuple):
-    """What one TensorFlow op of one instruction costs in one step, loops multiplied.
+class Cost(NamedTuple):
+    """What one TensorFlow op of one instruction costs in one step, all trips of loops included.
 
     Args:
-      op_name: of the TensorFlow op, "" if unknown. A fused instruction is shared
-        out among the ops in it by what each computes.
+      op_name: of the TensorFlow op, "" if unknown. The cost of a fused instruction is
+        divided among its ops by their FLOPs.
       instruction: its name in the compiled program.
       times: how often it runs.
       cycles: the compiler's estimate; for comparing ops of one program.
-      flops, bytes: what they compute, and move to and from the device's memory.
-      sent: bytes that a device puts into their collectives.
+      flops, bytes: computed, and moved to and from the device's memory.
+      sent: bytes that a device puts into the op's collectives.
     """
 
     op_name: str
@@ -38,17 +44,17 @@ class Cost(typing.NamedTuple):
     sent: float
 
 
-class Loop(typing.NamedTuple):
+class Loop(NamedTuple):
     """A loop: the op it comes from, how often its body runs (None if unknown), and how
     often the loop itself runs in one step."""
 
     op_name: str
-    trips: typing.Optional[int]
+    trips: int | None
     times: int
 
 
-def module(program):
-    """The module of an optimized program.
+def module(program: bytes) -> HloModule:
+    """Parses the module of an optimized program.
 
     Args:
       program: bytes of a HloModuleProtoWithConfig.
@@ -59,71 +65,79 @@ def module(program):
     return messages.ModuleWithConfig.FromString(program).module
 
 
-def parameters(found):
-    """{number: Placed} of the entry computation's parameters.
+def parameters(module: HloModule) -> dict[int, DeviceParameter]:
+    """Returns {number: `DeviceParameter`} of the entry computation's parameters.
 
     Args:
-      found: a `messages.Module`.
+      module: a `messages.Module`.
     """
     return {
-        each.parameter_number: Placed(
+        each.parameter_number: DeviceParameter(
             shapes.element(each.shape).name,
             tuple(each.shape.dimensions),
             shapes.tiled_bytes(each.shape),
             shapes.logical_bytes(each.shape),
         )
-        for each in normal_form.entry(found).instructions
+        for each in normal_form.entry(module).instructions
         if each.opcode == "parameter"
     }
 
 
-def collectives(program):
-    """{kind: (count, bytes that one device puts in)} of one step, loops multiplied.
+def collectives(program: Program) -> dict[str, tuple[int, int]]:
+    """Returns {kind: (count, bytes that one device puts in)} of one step, all trips included.
 
     Args:
       program: a `trip_counts.Program`, optimized or not.
     """
-    totals = collections.OrderedDict()
+    totals: dict[str, tuple[int, int]] = collections.OrderedDict()
     for computation in program.module.computations:
         by_id = {each.id: each for each in computation.instructions}
         times = program.times.get(computation.id, 0)
         for instruction in computation.instructions:
-            kind = _collective(instruction.opcode, computation.name)
+            kind = _collective_kind(instruction.opcode, computation.name)
             if kind and times:
-                size = _put_in(kind, instruction, by_id)
+                size = _sent_bytes(kind, instruction, by_id)
                 count, total = totals.get(kind, (0, 0))
                 totals[kind] = count + times, total + size * times
     return totals
 
 
-def _put_in(kind, instruction, by_id):
-    """Bytes that a device puts in: of an all-gather that is a sum of parts, its own part."""
-    given = [by_id[each] for each in instruction.operand_ids]
+def _sent_bytes(kind: str, instruction: HloInstruction, by_id: Mapping[int, HloInstruction]) -> int:
+    """Returns the bytes that a device puts into a collective.
+
+    Where libtpu writes an all-gather as a sum, the device puts in its own slice of the
+    operand.
+    """
+    operands = [by_id[each] for each in instruction.operand_ids]
     if kind == "all-gather":
-        given = [
+        operands = [
             by_id[each.operand_ids[1]] if each.opcode == "dynamic-update-slice" else each
-            for each in given
+            for each in operands
         ]
-    return sum(shapes.logical_bytes(each.shape) for each in given)
+    return sum(shapes.logical_bytes(each.shape) for each in operands)
 
 
-def _collective(opcode, inside):
-    """The kind of an opcode that begins a collective; None of others.
+def _collective_kind(opcode: str, computation: str) -> str | None:
+    """Returns the kind of collective that an opcode begins; None of other opcodes.
 
-    Over many devices libtpu makes an all-reduce of three: it scatters along
-    one axis, reduces along the other, and gathers. Its HLO has an all-reduce
-    for each, in a computation that is named after what it does.
+    Over many devices libtpu replaces an all-reduce by three: a scatter along one
+    axis, a reduction along the other, and a gather. Its HLO has an all-reduce for
+    each, in a computation that is named after what it does.
+
+    Args:
+      opcode: of the instruction.
+      computation: name of the computation that has it.
     """
     kind = opcode[: -len("-start")] if opcode.endswith("-start") else opcode
-    if kind == "all-reduce" and inside.startswith("all-reduce-scatter"):
+    if kind == "all-reduce" and computation.startswith("all-reduce-scatter"):
         kind = "reduce-scatter"
-    elif kind == "all-reduce" and inside.startswith("all-gather"):
+    elif kind == "all-reduce" and computation.startswith("all-gather"):
         kind = "all-gather"
     return kind if kind in normal_form.COLLECTIVES else None
 
 
-def loops(program):
-    """[Loop, ...] of a program.
+def loops(program: Program) -> list[Loop]:
+    """Returns a `Loop` for each loop of a program.
 
     Args:
       program: a `trip_counts.Program`.
@@ -137,44 +151,52 @@ def loops(program):
 
 
 class Costs:
-    """What the instructions of a compiled program cost.
+    """The costs of a compiled program's instructions.
 
     Args:
       program: a `trip_counts.Program`.
 
     Attributes:
-      rows: `Cost` records, the dearest first.
-      once: (FLOPs, bytes) of every instruction once, as the compiler counts them.
-      whole: (FLOPs, bytes) of one step, loops multiplied.
+      rows: `Cost` records, those with the most cycles first.
+      once: (FLOPs, bytes) if each instruction ran once, as the compiler counts them.
+      whole: (FLOPs, bytes) of one step, all trips of loops included.
     """
 
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         module = program.module
         self._by_id = {each.id: each for each in module.computations}
-        self._counter, self.rows = work.Counter(module), []
+        self._counter = work.Counter(module)
+        self.rows: list[Cost] = []
         self.once, self.whole = (0, 0), (0, 0)
-        inner = _fused(module)
+        fused = _fused(module)
         for computation in module.computations:
-            if computation.id not in inner and computation.id in program.times:
-                self._count(computation, program.times[computation.id])
+            if computation.id not in fused and computation.id in program.times:
+                self._add(computation, program.times[computation.id])
         self.rows.sort(key=lambda cost: (-cost.cycles, -cost.bytes))
 
-    def _count(self, computation, times):
+    def _add(self, computation: HloComputation, times: int) -> None:
+        """Adds the costs of a computation that runs so often."""
         by_id = {each.id: each for each in computation.instructions}
         for each in computation.instructions:
             operands = [by_id[operand] for operand in each.operand_ids]
-            amounts = self._counter.flops(each, operands), self._counter.bytes(each, operands)
+            flops = self._counter.flops(each, operands)
+            moved = self._counter.bytes(each, operands)
             sent = self._sent(each, by_id, computation.name)
-            self.once = tuple(map(sum, zip(self.once, amounts)))
-            self.whole = tuple(total + times * amount for total, amount in zip(self.whole, amounts))
+            self.once = self.once[0] + flops, self.once[1] + moved
+            self.whole = self.whole[0] + times * flops, self.whole[1] + times * moved
             cycles = _cycles(each.backend_config)
-            if cycles or sent or any(amounts):
-                self._share_out(each, times, (cycles,) + amounts + (sent,))
+            if cycles or sent or flops or moved:
+                self._divide(each, times, (cycles, flops, moved, sent))
 
-    def _sent(self, instruction, by_id, inside):
-        """Bytes that a device puts into an instruction's collectives."""
-        kind = _collective(instruction.opcode, inside)
-        total = _put_in(kind, instruction, by_id) if kind else 0
+    def _sent(
+        self,
+        instruction: HloInstruction,
+        by_id: Mapping[int, HloInstruction],
+        computation_name: str,
+    ) -> int:
+        """Returns the bytes that a device puts into the collectives of an instruction."""
+        kind = _collective_kind(instruction.opcode, computation_name)
+        total = _sent_bytes(kind, instruction, by_id) if kind else 0
         for called in instruction.called_computation_ids if instruction.opcode == "fusion" else ():
             computation = self._by_id[called]
             inner = {each.id: each for each in computation.instructions}
@@ -183,32 +205,33 @@ class Costs:
             )
         return total
 
-    def _share_out(self, instruction, times, amounts):
+    def _divide(self, instruction: HloInstruction, times: int, amounts: Sequence[int]) -> None:
+        """Divides the cost of an instruction among its ops."""
         shares = self._shares(instruction)
         whole = sum(shares.values())
         for name, share in shares.items():
             parts = [times * amount * share / whole for amount in amounts]
             self.rows.append(Cost(name, instruction.name, times, *parts))
 
-    def _shares(self, instruction):
-        """{op_name: its part of what an instruction computes}."""
+    def _shares(self, instruction: HloInstruction) -> dict[str, int]:
+        """Returns {op_name: its FLOPs} of the ops in an instruction."""
         if instruction.opcode != "fusion":
             return {instruction.metadata.op_name: 1}
-        found = collections.OrderedDict()
+        shares: dict[str, int] = collections.OrderedDict()
         for called in instruction.called_computation_ids:
             computation = self._by_id[called]
             by_id = {each.id: each for each in computation.instructions}
             for each in computation.instructions:
                 operands = [by_id[operand] for operand in each.operand_ids]
-                amount = self._counter.flops(each, operands)
-                if amount and each.metadata.op_name:
+                flops = self._counter.flops(each, operands)
+                if flops and each.metadata.op_name:
                     name = each.metadata.op_name
-                    found[name] = found.get(name, 0) + amount
-        return found or {_op_name(instruction, self._by_id): 1}
+                    shares[name] = shares.get(name, 0) + flops
+        return shares or {_op_name(instruction, self._by_id): 1}
 
 
-def _fused(module):
-    """Ids of the computations that are part of an instruction."""
+def _fused(module: HloModule) -> set[int]:
+    """Returns the ids of the computations that are part of an instruction."""
     return {
         called
         for computation in module.computations
@@ -218,8 +241,8 @@ def _fused(module):
     }
 
 
-def _op_name(instruction, by_id):
-    """The instruction's own, else that of the last fused into it that has one."""
+def _op_name(instruction: HloInstruction, by_id: Mapping[int, HloComputation]) -> str:
+    """Returns the instruction's own op name, else the last one that is fused into it."""
     if instruction.metadata.op_name:
         return instruction.metadata.op_name
     names = [
@@ -230,34 +253,35 @@ def _op_name(instruction, by_id):
     return next(filter(None, reversed(names)), "")
 
 
-def _cycles(config):
-    """``window_config.estimated_cycles`` of a backend_config, else 0."""
+def _cycles(config: bytes) -> int:
+    """Returns ``window_config.estimated_cycles`` of a backend_config, else 0."""
     if b"estimated_cycles" not in config:
         return 0
     try:
         return int(json.loads(config.decode())["window_config"]["estimated_cycles"])
-    except (ValueError, KeyError, TypeError):  # another libtpu's form
+    except (ValueError, KeyError, TypeError):  # the form of another release of libtpu
         return 0
 
 
-def largest(found, count):
-    """[(bytes, op_name, shape as text), ...] of the largest arrays computed.
+def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:
+    """Returns (bytes, op_name, shape as text) of each of the largest arrays computed.
 
     Args:
-      found: a `messages.Module`; before optimization, of what the user wrote.
-      count: how many.
+      module: a `messages.Module` before optimization, whose ops are the user's.
+      count: how many arrays.
     """
     arrays = {}
-    for computation in found.computations:
+    for computation in module.computations:
         for instruction in computation.instructions:
-            if instruction.opcode not in _NO_ARRAY and not instruction.sharding.ByteSize():
+            if instruction.opcode not in _NOT_COMPUTED and not instruction.sharding.ByteSize():
                 key = instruction.metadata.op_name, shapes.text(instruction.shape)
                 arrays[key] = shapes.logical_bytes(instruction.shape)
     ranked = sorted(arrays.items(), key=lambda item: (-item[1], item[0]))
     return [(size, name, shape) for (name, shape), size in ranked[:count]]
 
 
-_NO_ARRAY = (
+#: Opcodes that compute no array of their own.
+_NOT_COMPUTED = (
     "parameter",
     "tuple",
     "get-tuple-element",

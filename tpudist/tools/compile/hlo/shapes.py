@@ -1,12 +1,23 @@
-"""Sizes of HLO shapes: in numbers, and in the tiles of a TPU's memory."""
+"""Computes the sizes of HLO shapes, with and without the padding of a TPU's tiles."""
 
-import collections
+from __future__ import annotations
+
 import functools
 import operator
+from typing import TYPE_CHECKING, Iterable, NamedTuple
 
-Element = collections.namedtuple("Element", "name bits")
+if TYPE_CHECKING:
+    from tpudist.tools.compile.hlo.messages import HloShape
 
-#: xla.PrimitiveType: numpy-style name, and bits of an element.
+
+class Element(NamedTuple):
+    """The type of an array's elements: numpy's name of it, and its bits."""
+
+    name: str
+    bits: int
+
+
+#: The `Element` of each number of xla.PrimitiveType.
 ELEMENTS = {
     1: Element("bool", 8),
     2: Element("int8", 8),
@@ -33,8 +44,8 @@ ELEMENTS = {
 _BYTES = {each.name: each.bits // 8 for each in ELEMENTS.values()}
 
 
-def array_bytes(dtype, shape):
-    """Bytes of an array without padding.
+def array_bytes(dtype: str, shape: Iterable[int]) -> int:
+    """Returns the bytes of an array without padding.
 
     Args:
       dtype: numpy-style name, also "bfloat16".
@@ -43,8 +54,8 @@ def array_bytes(dtype, shape):
     return functools.reduce(operator.mul, shape, _BYTES[dtype])
 
 
-def text(shape):
-    """A HLO shape as people write it: ``float32[8,128]``.
+def text(shape: HloShape) -> str:
+    """Formats a HLO shape as people write it, such as ``float32[8,128]``.
 
     Args:
       shape: a `messages.Shape`.
@@ -54,8 +65,8 @@ def text(shape):
     return "%s[%s]" % (element(shape).name, ",".join(map(str, shape.dimensions)))
 
 
-def element(shape):
-    """The `Element` of an array's shape.
+def element(shape: HloShape) -> Element:
+    """Returns the `Element` of an array's shape.
 
     Args:
       shape: a `messages.Shape`.
@@ -63,8 +74,8 @@ def element(shape):
     return ELEMENTS.get(shape.element_type, Element("element %d" % shape.element_type, 8))
 
 
-def logical_bytes(shape):
-    """Bytes of the numbers of a HLO shape, a tuple's together.
+def logical_bytes(shape: HloShape) -> int:
+    """Returns the bytes of an array without padding; of a tuple, those of all its arrays.
 
     Args:
       shape: a `messages.Shape`.
@@ -74,8 +85,8 @@ def logical_bytes(shape):
     return functools.reduce(operator.mul, shape.dimensions, element(shape).bits) // 8
 
 
-def tiled_bytes(shape):
-    """Bytes that an array takes in a device's memory, with the tiles' padding.
+def tiled_bytes(shape: HloShape) -> int:
+    """Returns the bytes that an array takes in a device's memory, with the tiles' padding.
 
     A tile covers the innermost axes, which are rounded up to whole tiles; a
     further tile covers the axes of the one before. 64-bit numbers are two of

@@ -1,22 +1,27 @@
-"""How often the loops of a program run: read off their conditions, bodies and first values."""
+"""Finds how often the loops of a program run, from their conditions, bodies and initial values."""
 
-import typing
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 from tpudist.tools.compile.hlo import normal_form
 
-#: Ops that hand a number on, and how a sum of two is made.
-_SAME = ("copy", "convert", "bitcast", "reshape", "copy-done", "copy-start")
+if TYPE_CHECKING:
+    from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
+
+#: Opcodes whose result is the number that the operand is.
+_SAME_NUMBER = ("copy", "convert", "bitcast", "reshape", "copy-done", "copy-start")
 
 
-class Linear(typing.NamedTuple):
-    """An integer: a constant, or an element of the computation's tuple and a constant."""
+class Linear(NamedTuple):
+    """An integer: a constant, or an element of the computation's tuple plus a constant."""
 
-    element: typing.Optional[int]
+    element: int | None
     constant: int
 
 
 class Program:
-    """A module, and what is known of its loops.
+    """A module with the trip counts of its loops.
 
     Args:
       module: a `messages.Module`.
@@ -27,53 +32,58 @@ class Program:
         count is unknown runs once, a branch as often as its conditional.
     """
 
-    def __init__(self, module):
+    def __init__(self, module: HloModule) -> None:
         self.module = module
         self.computations = {each.id: each for each in module.computations}
         self._instructions = {
             computation.id: {each.id: each for each in computation.instructions}
             for computation in module.computations
         }
-        self.trips, self.times = {}, {}
-        self._walk(normal_form.entry(module), {}, 1)
+        self.trips: dict[int, int | None] = {}
+        self.times: dict[int, int] = {}
+        self._visit(normal_form.entry(module), {}, 1)
 
-    def _walk(self, computation, first, times):
-        """Counts a computation that runs `times` more often.
+    def _visit(self, computation: HloComputation, initial: Mapping[int, int], times: int) -> None:
+        """Adds runs of a computation, and of those that it calls.
 
         Args:
           computation: the computation.
-          first: {element of its tuple: its constant value}.
-          times: how often.
+          initial: {element of its parameter's tuple: constant value}.
+          times: how often it runs.
         """
         self.times[computation.id] = self.times.get(computation.id, 0) + times
         for instruction in computation.instructions:
             inner, known = times, {}
             if instruction.opcode == "while":
-                trips = self._trips(computation, instruction, first)
+                trips = self._trips(computation, instruction, initial)
                 self.trips[instruction.id] = trips
                 inner *= 1 if trips is None else trips
-                known = self._invariants(computation, instruction, first)
+                known = self._invariants(computation, instruction, initial)
             for called in instruction.called_computation_ids:
-                self._walk(self.computations[called], known, inner)
+                self._visit(self.computations[called], known, inner)
 
-    def _trips(self, computation, loop, first):
-        body, condition = self._parts(loop)
+    def _trips(
+        self, computation: HloComputation, loop: HloInstruction, initial: Mapping[int, int]
+    ) -> int | None:
+        """Returns how often the body of a loop runs, None if unknown."""
+        _, condition = self._body_and_condition(loop)
         counts = [
-            self._of_comparison(computation, loop, body, condition, compared, first)
-            for compared in self._conjuncts(condition, condition.root_id)
+            self._trips_of_comparison(computation, loop, comparison, initial)
+            for comparison in self._conjuncts(condition, condition.root_id)
         ]
-        return None if None in counts else min(counts)
+        known = [each for each in counts if each is not None]
+        return min(known) if len(known) == len(counts) else None
 
-    def _parts(self, loop):
-        """(body, condition), in whatever order they are called."""
+    def _body_and_condition(self, loop: HloInstruction) -> tuple[HloComputation, HloComputation]:
+        """Returns (body, condition), in whatever order the loop lists them."""
         one, other = [self.computations[each] for each in loop.called_computation_ids]
         return (one, other) if self._root(one).opcode == "tuple" else (other, one)
 
-    def _root(self, computation):
+    def _root(self, computation: HloComputation) -> HloInstruction:
         return self._instructions[computation.id][computation.root_id]
 
-    def _conjuncts(self, computation, number):
-        """The comparisons that a condition is all of."""
+    def _conjuncts(self, computation: HloComputation, number: int) -> list[HloInstruction]:
+        """Returns the comparisons that are all true if a condition is."""
         instruction = self._instructions[computation.id][number]
         if instruction.opcode == "and":
             return [
@@ -83,99 +93,122 @@ class Program:
             ]
         return [instruction]
 
-    def _of_comparison(self, outer, loop, body, condition, compared, first):
-        """How often the body runs until a comparison is false; None if unknown."""
-        if compared.opcode != "compare":
+    def _trips_of_comparison(
+        self,
+        outer: HloComputation,
+        loop: HloInstruction,
+        comparison: HloInstruction,
+        initial: Mapping[int, int],
+    ) -> int | None:
+        """Returns how often the body runs until a comparison is false; None if unknown."""
+        if comparison.opcode != "compare":
             return None
-        left, right = [self._linear(condition, each) for each in compared.operand_ids]
-        direction = compared.comparison_direction
+        body, condition = self._body_and_condition(loop)
+        left, right = [self._linear(condition, each) for each in comparison.operand_ids]
+        direction = comparison.comparison_direction
         if left is None or right is None:
             return None
-        if left.element is None or self._step(body, left.element) == 0:
-            left, right, direction = right, left, _TURNED[direction]
-        step = left.element is not None and self._step(body, left.element)
-        start = self._start(outer, loop, left, first)
-        end = self._start(outer, loop, right, first)
+        if left.element is None or self._increment(body, left.element) == 0:
+            left, right, direction = right, left, _MIRRORED[direction]
+        step = None if left.element is None else self._increment(body, left.element)
+        start = self._initial_value(outer, loop, left, initial)
+        end = self._initial_value(outer, loop, right, initial)
         if not step or start is None or end is None:
             return None
-        if right.element is not None and self._step(body, right.element) != 0:
+        if right.element is not None and self._increment(body, right.element) != 0:
             return None
         return _count(start, end, step, direction)
 
-    def _start(self, outer, loop, value, first):
-        """The value before the first round, None if it is no constant."""
+    def _initial_value(
+        self, outer: HloComputation, loop: HloInstruction, value: Linear, initial: Mapping[int, int]
+    ) -> int | None:
+        """Returns a value before the first trip, None if it is no constant."""
         if value.element is None:
             return value.constant
-        found = self._element(outer, loop.operand_ids[0], value.element, first)
-        return None if found is None else found + value.constant
+        start = self._element(outer, loop.operand_ids[0], value.element, initial)
+        return None if start is None else start + value.constant
 
-    def _step(self, body, element):
-        """What a round adds to an element of the loop's tuple; None if it is no constant."""
+    def _increment(self, body: HloComputation, element: int) -> int | None:
+        """Returns what a trip adds to an element of the loop's tuple; None if no constant."""
         root = self._root(body)
         if root.opcode != "tuple":
             return None
-        found = self._linear(body, root.operand_ids[element])
-        return found.constant if found is not None and found.element == element else None
+        after = self._linear(body, root.operand_ids[element])
+        return after.constant if after is not None and after.element == element else None
 
-    def _invariants(self, computation, loop, first):
-        """{element: value} of what the loop is given and does not change."""
-        body, _ = self._parts(loop)
-        found = {}
+    def _invariants(
+        self, computation: HloComputation, loop: HloInstruction, initial: Mapping[int, int]
+    ) -> dict[int, int]:
+        """Returns {element: value} of the constants that the loop does not change."""
+        body, _ = self._body_and_condition(loop)
+        invariants = {}
         for element in range(len(loop.shape.tuple_shapes)):
-            if self._step(body, element) == 0:
-                value = self._element(computation, loop.operand_ids[0], element, first)
+            if self._increment(body, element) == 0:
+                value = self._element(computation, loop.operand_ids[0], element, initial)
                 if value is not None:
-                    found[element] = value
-        return found
+                    invariants[element] = value
+        return invariants
 
-    def _element(self, computation, number, element, first):
-        """The constant that an element of a tuple is, else None."""
+    def _element(
+        self, computation: HloComputation, number: int, element: int, initial: Mapping[int, int]
+    ) -> int | None:
+        """Returns the constant that an element of a tuple is, else None."""
         instruction = self._instructions[computation.id][number]
         if instruction.opcode == "tuple":
-            return self._constant(computation, instruction.operand_ids[element], first)
+            value = self._linear(computation, instruction.operand_ids[element], initial)
+            return value.constant if value is not None and value.element is None else None
         if instruction.opcode == "parameter":
-            return first.get(element)
+            return initial.get(element)
         if instruction.opcode == "while":
-            start = self._element(computation, instruction.operand_ids[0], element, first)
-            step = self._step(self._parts(instruction)[0], element)
+            start = self._element(computation, instruction.operand_ids[0], element, initial)
+            step = self._increment(self._body_and_condition(instruction)[0], element)
             trips = self.trips.get(instruction.id)
-            known = start is not None and step is not None and trips is not None
-            return start + step * trips if known else None
+            if start is not None and step is not None and trips is not None:
+                return start + step * trips
         return None
 
-    def _constant(self, computation, number, first):
-        found = self._linear(computation, number, first)
-        return found.constant if found is not None and found.element is None else None
+    def _linear(
+        self, computation: HloComputation, number: int, initial: Mapping[int, int] | None = None
+    ) -> Linear | None:
+        """Returns an instruction's integer as a `Linear`, None if it is something else.
 
-    def _linear(self, computation, number, first=None):
-        """An instruction's integer as a `Linear`, None if it is something else."""
+        Args:
+          computation: that has the instruction.
+          number: its id.
+          initial: values of the parameter's elements; None leaves an element a variable.
+        """
         instruction = self._instructions[computation.id][number]
         if instruction.opcode == "constant":
             value = _integer(instruction.literal)
             return None if value is None else Linear(None, value)
-        if instruction.opcode in _SAME:
-            return self._linear(computation, instruction.operand_ids[0], first)
+        if instruction.opcode in _SAME_NUMBER:
+            return self._linear(computation, instruction.operand_ids[0], initial)
         if instruction.opcode == "get-tuple-element":
-            return self._taken(computation, instruction, first)
+            return self._tuple_element(computation, instruction, initial)
         if instruction.opcode in ("add", "subtract"):
-            left, right = [self._linear(computation, x, first) for x in instruction.operand_ids]
+            left, right = [self._linear(computation, x, initial) for x in instruction.operand_ids]
             return _sum(left, right, 1 if instruction.opcode == "add" else -1)
         return None
 
-    def _taken(self, computation, instruction, first):
+    def _tuple_element(
+        self,
+        computation: HloComputation,
+        instruction: HloInstruction,
+        initial: Mapping[int, int] | None,
+    ) -> Linear | None:
         source = self._instructions[computation.id][instruction.operand_ids[0]]
-        if source.opcode == "parameter" and first is None:
+        if source.opcode == "parameter" and initial is None:
             return Linear(instruction.tuple_index, 0)
-        value = self._element(computation, source.id, instruction.tuple_index, first or {})
+        value = self._element(computation, source.id, instruction.tuple_index, initial or {})
         return None if value is None else Linear(None, value)
 
 
-#: Comparisons with their sides turned.
-_TURNED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+#: Directions of comparisons whose sides are swapped.
+_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
 
 
-def _count(start, end, step, direction):
-    """How often a counter is compared true, None if for ever or by chance."""
+def _count(start: int, end: int, step: int, direction: str) -> int | None:
+    """Returns how often a counter is compared true; None if for ever, or unknown."""
     if direction in ("GT", "GE"):
         start, end, step = -start, -end, -step
         direction = {"GT": "LT", "GE": "LE"}[direction]
@@ -190,7 +223,7 @@ def _count(start, end, step, direction):
     return None
 
 
-def _sum(left, right, sign):
+def _sum(left: Linear | None, right: Linear | None, sign: int) -> Linear | None:
     if left is None or right is None:
         return None
     if right.element is None:
@@ -200,9 +233,9 @@ def _sum(left, right, sign):
     return None
 
 
-def _integer(literal):
-    """The number of an integer's literal, None of others."""
+def _integer(literal: Any) -> int | None:
+    """Returns the number of an integer's literal, None of others."""
     for field in (literal.s32s, literal.s64s, literal.u32s, literal.u64s):
         if len(field) == 1:
-            return field[0]
+            return int(field[0])
     return None

@@ -1,6 +1,15 @@
-"""One replica's step, traced with a symbolic replica id and lowered to HLO.
+"""Traces one replica's step with a symbolic replica id, and lowers it to HLO.
 
-While a step is lowered, one trace stands for all replicas of a virtual TPU, as on the
-chip, and its collectives are ops. To change: what is traced and how it is lowered; the
-compiler and its report are in the package above.
+One trace stands for all replicas of a virtual TPU, as on the chip, and its collectives
+are ops.
+
+* :mod:`tracing`: traces a step; :mod:`symbolic_replicas` is the strategy meanwhile.
+* :mod:`recording`: traces the functions that a script runs.
+* :mod:`to_hlo`: lowers a traced step; :mod:`stand_ins` are the variables in its place,
+  :mod:`collectives_and_shardings` its collectives and shardings, :mod:`refusals` its errors.
+* :mod:`step_message`, :mod:`other_environment`: lower it with another TensorFlow.
+* :mod:`native_programs`: the programs in a graph of TensorFlow's own TPUStrategy.
+* :mod:`graph_ops`: the ops of a graph, and the user's lines.
+
+Importing this package imports no TensorFlow; most of its modules do.
 """

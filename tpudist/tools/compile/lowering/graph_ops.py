@@ -1,4 +1,6 @@
-"""The ops of a function graph and of the functions it calls, and who wrote them."""
+"""Lists the ops of a graph and of the functions it calls, and finds the user's lines of them."""
+
+from __future__ import annotations
 
 import functools
 import os
@@ -6,6 +8,7 @@ import re
 import sysconfig
 import tempfile
 import traceback
+from typing import Any, Iterable, Iterator, Mapping
 
 import tensorflow as tf
 
@@ -14,20 +17,20 @@ from tpudist.tfcompat import graphs
 from tpudist.virtual.variables import creation_lines
 
 #: {type of op: names of its attributes that are functions}, filled when first used.
-_calls = {}
+_function_attributes: dict[str, list[str]] = {}
 
-#: Attribute of a graph whose ops were made elsewhere.
-_PLACES = "_tpudist_places"
+#: Attribute of an imported graph, with {path of an op: "file:line"}.
+_LOCATIONS = "_tpudist_locations"
 
-#: Files of AutoGraph, whose lines TensorFlow 1.14, and a traceback, take for the user's.
+#: Files of AutoGraph, whose lines TensorFlow 1.14 and tracebacks show in place of the user's.
 _GENERATED = re.compile(
     re.escape(os.path.join(tempfile.gettempdir(), ""))
     + r"(tmp|__autograph_generated_file)\w{8}\.py$"
 )
 
-#: A line of AutoGraph's messages: ``File "f", line 1, in step  *``; until 2.5
+#: A line of the user's in AutoGraph's messages: ``File "f", line 1, in step  *``; until 2.5
 #: ``f:1 step  *``.
-_TOLD = re.compile(r'^ *(?:File ")?(.+?)(?:", line |:)(\d+),? .*  \*$', re.M)
+_AUTOGRAPH_LINE = re.compile(r'^ *(?:File ")?(.+?)(?:", line |:)(\d+),? .*  \*$', re.M)
 
 _LIBRARIES = tuple(
     os.path.join(path, "")
@@ -41,18 +44,20 @@ _LIBRARIES = tuple(
 )
 
 
-def ops(graph, among=None):
-    """(path, op) of each op of a graph and of every function it calls.
+def ops(
+    graph: tf.Graph, among: Iterable[tf.Operation] | None = None
+) -> Iterator[tuple[str, tf.Operation]]:
+    """Yields (path, op) of each op of a graph and of every function it calls.
 
     Args:
       graph: a ``tf.Graph``.
-      among: the ops of `graph` to yield, with what they call; None for all.
+      among: the ops of `graph` to yield, with the functions that they call; None for all.
 
     Yields:
-      The op's name behind those of the ops that call it, and the op. A
-      function that is called twice comes twice, under both paths.
+      The names of the calling ops and of the op itself, joined by "/", and the op. The
+      ops of a function that is called twice are yielded twice, with both paths.
     """
-    pending = [("", graph, ())]
+    pending: list[tuple[str, tf.Graph, tuple[str, ...]]] = [("", graph, ())]
     while pending:
         prefix, current, callers = pending.pop()
         listed = current.get_operations() if prefix or among is None else among
@@ -65,82 +70,78 @@ def ops(graph, among=None):
             ]
 
 
-def _called(op, graph):
-    """[(name, FuncGraph)] of the functions that an op calls."""
-    found = []
-    for attribute in _call_attributes(op):
+def _called(op: tf.Operation, graph: tf.Graph) -> list[tuple[str, tf.Graph]]:
+    """Returns (name, FuncGraph) of each function that an op calls."""
+    pairs = []
+    for attribute in _attributes_with_functions(op):
         value = op.get_attr(attribute)
         for function in value if isinstance(value, list) else [value]:
             name = getattr(function, "name", "")
             called = name and graphs.called(graph, name)
             if called is not None:
-                found.append((name, called))
-    return found
+                pairs.append((name, called))
+    return pairs
 
 
-def _call_attributes(op):
-    if op.type not in _calls:
-        _calls[op.type] = [
+def _attributes_with_functions(op: tf.Operation) -> list[str]:
+    if op.type not in _function_attributes:
+        _function_attributes[op.type] = [
             attribute.name
             for attribute in op.op_def.attr
             if attribute.type in ("func", "list(func)")
         ]
-    return _calls[op.type]
+    return _function_attributes[op.type]
 
 
-def location(graph, path, op):
-    """ "file:line" of the user's code that made an op, "" if none did.
+def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
+    """Returns "file:line" of the user's code that created an op, "" if no such code did.
 
-    The innermost frame outside of Python, its installed packages and tpudist.
+    It is the innermost frame outside of Python, its installed packages and tpudist.
 
     Args:
       graph: the FuncGraph of the step.
       path, op: as :func:`ops` yields them.
     """
-    known = getattr(graph, _PLACES, None)
+    known: Mapping[str, str] | None = getattr(graph, _LOCATIONS, None)
     if known is not None:
         return known.get(path, "")
-    return _users(reversed(graphs.frames(op)))
+    return _users_line(reversed(graphs.frames(op)))
 
 
-def creation(handle):
-    """ "file:line" of the user's code that created a variable, "" if nobody knows.
+def creation_line(handle: tf.Tensor) -> str:
+    """Returns "file:line" of the user's code that created a variable, "" if unknown.
 
     Args:
       handle: the resource tensor, eager or of a graph.
     """
-    noted = creation_lines.of_handle(handle)
-    if noted or graphs.is_eager(handle):
-        return _users(noted)
-    return _users(reversed(graphs.frames(handle.op)))
+    frames = creation_lines.of_handle(handle)
+    if frames or graphs.is_eager(handle):
+        return _users_line(frames)
+    return _users_line(reversed(graphs.frames(handle.op)))
 
 
-def _users(frames):
-    for file, line in frames:
-        if _is_users(file):
-            return "%s:%d" % (os.path.abspath(file), line)
-    return ""
-
-
-def place_of(error):
-    """ "file:line" of the user's code that raised, "" if none did.
+def error_line(error: BaseException) -> str:
+    """Returns "file:line" of the user's code that raised an exception, "" if none did.
 
     Args:
-      error: an exception. In its message AutoGraph names the lines of the code
-        that it converted, each marked with a star.
+      error: the exception. If AutoGraph converted the code, its lines are in the
+        message, each marked with a star.
     """
-    told = _TOLD.findall(str(error))
-    places = told or [
+    frames: list[Any] = _AUTOGRAPH_LINE.findall(str(error)) or [
         (frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)
     ]
-    for file, line in reversed(places):
-        if _is_users(file):
-            return "%s:%s" % (os.path.abspath(file), line)
-    return ""
+    return _users_line(reversed(frames))
+
+
+def _users_line(frames: Iterable[tuple[str, Any]]) -> str:
+    """Returns "file:line" of the first of the frames that is the user's, "" if none is."""
+    return next(
+        ("%s:%s" % (os.path.abspath(file), line) for file, line in frames if _is_users(file)), ""
+    )
 
 
 @functools.lru_cache(maxsize=None)
-def _is_users(file):
+def _is_users(file: str) -> bool:
     path = os.path.abspath(file)
     return not (
         file.startswith("<")
@@ -150,11 +151,11 @@ def _is_users(file):
     )
 
 
-def locate(graph, places):
-    """Notes where the ops of an imported graph come from.
+def set_locations(graph: tf.Graph, locations: Mapping[str, str]) -> None:
+    """Sets the lines of the ops of an imported graph.
 
     Args:
       graph: a FuncGraph.
-      places: {path: location}.
+      locations: {path of an op: "file:line"}.
     """
-    setattr(graph, _PLACES, places)
+    setattr(graph, _LOCATIONS, locations)

@@ -1,28 +1,49 @@
-"""Records the replica functions that a program runs, to compile them."""
+"""Records the replica functions that a script runs, so that they can be compiled."""
+
+from __future__ import annotations
 
 import collections
 import functools
+from typing import TYPE_CHECKING, Any, Callable, Hashable, NamedTuple
+
+import tensorflow as tf
 
 from tpudist.errors import CompileError
-from tpudist.tfcompat import functions, graphs
-from tpudist.tools.compile.lowering import graph_ops, stand_in_results, tracing
+from tpudist.tfcompat import distributed, functions, graphs, nests
+from tpudist.tools.compile.lowering import graph_ops, tracing
 from tpudist.virtual.replicas import replicate
 from tpudist.virtual.variables import storage
 
-#: A replica function: its name and place, and its `program.Program` or the
-#: `TpudistError` that says why there is none.
-Recorded = collections.namedtuple("Recorded", "name location program error")
+if TYPE_CHECKING:
+    from tpudist.tools.compile.program import Program
 
-#: AutoGraph's name in the code that it writes, and the functions that it puts
-#: around a converted one.
+#: AutoGraph's name in the code that it writes, and the functions around a converted one.
 _AUTOGRAPH = "ag__"
 _FACTORY = "outer_factory.inner_factory."
 
-_Noted = collections.namedtuple("_Noted", "name location step error variables")
+
+class Recorded(NamedTuple):
+    """A replica function: its name and line, and its `program.Program`, or the
+    `CompileError` if it could not be lowered."""
+
+    name: str
+    location: str
+    program: Program | None
+    error: CompileError | None
+
+
+class _TracedFunction(NamedTuple):
+    """A replica function and its trace, or the error; the variables are kept alive."""
+
+    name: str
+    location: str
+    step: tracing.Step | None
+    error: CompileError | None
+    variables: list[Any]
 
 
 class Recorder:
-    """Context manager: notes every replica function that runs inside.
+    """Context manager: records every replica function that runs inside.
 
     After its replicas have been traced (once for each shape of its arguments),
     the function is traced again for the compiler. :meth:`programs` lowers it;
@@ -30,71 +51,86 @@ class Recorder:
 
     Args:
       check: called with the strategy of each function; what it raises ends the script.
-      noted: None; or called with ([(file, line)] of the stack, what tells functions
-        apart) for each function, and none runs: they return zeros.
+      traced: called with (file, line) of each frame of the stack, and a key that differs
+        between functions, for each function. The functions are then traced only, and
+        return zeros. None runs the functions.
     """
 
-    def __init__(self, check=lambda strategy: None, noted=None):
-        self._noted = collections.OrderedDict()
-        self._check, self._tell = check, noted
+    def __init__(
+        self,
+        check: Callable[[Any], object] = lambda strategy: None,
+        traced: Callable[[list[tuple[str, int]], Hashable], object] | None = None,
+    ) -> None:
+        self._functions: dict[Hashable, _TracedFunction] = collections.OrderedDict()
+        self._check, self._on_traced = check, traced
 
-    def __enter__(self):
-        if self._tell is None:
+    def __enter__(self) -> Recorder:
+        if self._on_traced is None:
             replicate.observers.append(self._observe)
         else:
             replicate.substitutes.append(self._substitute)
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         for each in (replicate.observers, replicate.substitutes):
             each[:] = [entry for entry in each if getattr(entry, "__self__", None) is not self]
 
-    def programs(self, lower):
-        """A list of `Recorded`, one per function and shapes of its arguments.
+    def programs(self, lower: Callable[[tracing.Step], Program]) -> list[Recorded]:
+        """Lowers each function, once for each shape of its arguments.
 
         Args:
-          lower: gives the `program.Program` of a `tracing.Step`.
+          lower: returns the `program.Program` of a `tracing.Step`.
         """
-        return [_lowered(noted, lower) for noted in self._noted.values()]
+        return [_lowered(each, lower) for each in self._functions.values()]
 
-    def _observe(self, extended, fn, args, kwargs):
+    def _observe(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
         with graphs.collections_kept():
-            self._note(extended, fn, args, kwargs)
+            self._trace(extended, fn, args, kwargs)
 
-    def _substitute(self, extended, fn, args, kwargs):
-        """Notes a function and gives zeros for what it returns and hands out."""
-        key, traced = self._note(extended, fn, args, kwargs)
-        self._tell(graphs.stack(), key)
+    def _substitute(self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Traces a function, and returns and hands out zeros in place of its results."""
+        key, traced = self._trace(extended, fn, args, kwargs)
+        if self._on_traced is not None:
+            self._on_traced(graphs.stack(), key)
         if traced is None:
-            raise self._noted[key].error
+            error = self._functions[key].error
+            assert error
+            raise error
         for value, receive in traced.handed_out:
-            receive(stand_in_results.of_replicas(extended, value))
-        return stand_in_results.of_replicas(extended, traced.results)
+            receive(zeros_of_replicas(extended, value))
+        return zeros_of_replicas(extended, traced.results)
 
-    def _note(self, extended, fn, args, kwargs):
-        """Traces a function; returns (what it is noted under, its `tracing.Traced` or None)."""
+    def _trace(
+        self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any
+    ) -> tuple[Hashable, tracing.Traced | None]:
+        """Traces and records a function; returns (its key, its trace or None if that failed)."""
         strategy = extended._container_strategy()
         self._check(strategy)
-        name, location = _of(fn)
+        name, location = _name_and_location(fn)
+        key: Hashable
         try:
-            traced = tracing.trace_with_results(strategy, fn, args, kwargs)
-        except Exception as error:  # the user's code ends in any way it likes
+            traced = tracing.trace(strategy, fn, args, kwargs)
+        except Exception as error:  # the user's code may raise anything
             key = (name, location, str(error))
-            self._noted[key] = _Noted(name, location, None, _as_ours(error), ())
+            self._functions[key] = _TracedFunction(
+                name, location, None, _as_compile_error(error), []
+            )
             return key, None
         step = traced.step
         shapes = tuple(
-            (entry[1].dtype, str(entry[1].shape)) for entry in step.inputs if entry[2] is None
+            (each.placeholder.dtype, str(each.placeholder.shape))
+            for each in step.inputs
+            if each.outer is None
         )
-        used = [storage.of_handle(entry[2]) for entry in step.inputs]
+        used = [storage.of_handle(each.outer) for each in step.inputs]
         key = (name, location, id(strategy), shapes)
-        self._noted[key] = _Noted(
+        self._functions[key] = _TracedFunction(
             name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)
         )
         return key, traced
 
 
-def _as_ours(error):
+def _as_compile_error(error: Exception) -> CompileError:
     if isinstance(error, CompileError):
         return error
     return CompileError(
@@ -104,21 +140,21 @@ def _as_ours(error):
     )
 
 
-def _lowered(noted, lower):
-    if noted.error is not None:
-        return Recorded(noted.name, noted.location, None, noted.error)
+def _lowered(function: _TracedFunction, lower: Callable[[tracing.Step], Program]) -> Recorded:
+    name, location, step, error, _ = function
+    if step is None:
+        return Recorded(name, location, None, error)
     try:
-        found = lower(noted.step)
+        return Recorded(name, location, lower(step), None)
     except CompileError as error:
-        return Recorded(noted.name, noted.location, None, error)
-    return Recorded(noted.name, noted.location, found, None)
+        return Recorded(name, location, None, error)
 
 
-def _of(fn):
-    """(name, "file:line") of a function, seen through its wrappers.
+def _name_and_location(fn: Any) -> tuple[str, str]:
+    """Returns (name, "file:line") of the function inside of wrappers.
 
-    The place is "" for a function inside one that AutoGraph converted: its code
-    is in a file of AutoGraph's.
+    The line is "" if the function is inside one that AutoGraph converted, because its
+    code is in a file of AutoGraph's.
     """
     while True:
         if functions.is_function(fn):
@@ -137,7 +173,46 @@ def _of(fn):
     return name, "%s:%d" % (code.co_filename, code.co_firstlineno)
 
 
-def _first_line(graph):
-    """The user's line that the first op of a graph comes from."""
+def _first_line(graph: tf.Graph) -> str:
+    """Returns the first line of the user's that created an op of a graph."""
     lines = (graph_ops.location(graph, op.name, op) for op in graph.get_operations())
     return next(filter(None, lines), "")
+
+
+def zeros_of_replicas(extended: Any, results: Any) -> Any:
+    """Returns zeros in place of the results of a function that was traced and not run.
+
+    Context: cross-replica, eager or in a graph.
+
+    Args:
+      extended: the `VirtualExtended`.
+      results: what the function returned when it was traced; a nest whose tensors
+        are of another graph.
+
+    Returns:
+      The nest with distributed zeros of the same dtypes and shapes in place of
+      tensors, an unknown dimension being 1, and with no-ops in place of ops. Variables,
+      and values that are no tensors, stay.
+    """
+    with extended.place():
+        return distributed.regroup(
+            extended,
+            [nests.map_structure(_zeros, results) for _ in range(extended._num_replicas_in_sync)],
+        )
+
+
+def _zeros(leaf: Any) -> Any:
+    if isinstance(leaf, tf.Operation):
+        return None if tf.executing_eagerly() else tf.no_op()
+    if isinstance(leaf, tf.Variable) or not (
+        distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
+    ):
+        return leaf
+    leaf = distributed.components(leaf)[0]
+    return distributed.pack(leaf, [_zero(part) for part in distributed.flatten(leaf)])
+
+
+def _zero(tensor: tf.Tensor) -> tf.Tensor:
+    if tensor.shape.rank is None:
+        return tf.zeros([], tensor.dtype)
+    return tf.zeros([1 if size is None else size for size in tensor.shape.as_list()], tensor.dtype)

@@ -1,30 +1,154 @@
-"""One replica, traced with a symbolic id, in place of all replicas of a step to lower.
+"""Makes one trace with a symbolic replica id stand for all replicas of a strategy.
 
 While a step is traced for the TPU compiler, the extended object of its strategy
 has the class `SymbolicExtended`: all replicas are one trace, as on a real TPU, and
 collectives are ops. It stays the same object, because open scopes refer to it.
 Variables do not change; the trace sees the component of replica 0.
+
+Without a TPU, XLA lowers exactly one collective op to HLO: the sum over all replicas. So
+all other collectives are built on it, as in TensorFlow's TPU strategy: a mean is a sum of
+scaled values, and a gather a sum of values that each replica puts at its own place.
 """
 
+from __future__ import annotations
+
 import contextlib
+import itertools
+from typing import Any, Callable, Iterator
 
 import tensorflow as tf
 
-from tpudist.errors import ArgumentError
-from tpudist.tfcompat import distributed, nests, versions
-from tpudist.tools.compile.lowering import symbolic_collectives
+from tpudist.errors import ArgumentError, CollectiveError
+from tpudist.tfcompat import distributed, nests, tpu, versions
 from tpudist.virtual.extended import VirtualExtended
+
+if versions.TRACE_ONCE:
+    from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+#: Name of the constant in place of the replica's id on releases whose variables need a
+#: static id; the release that lowers the graph replaces it by the op.
+REPLICA_ID = "tpudist_replica_id"
+
+_SUM_NAME = "AllReduce"
+
+
+def replica_id() -> tf.Tensor:
+    """Returns the replica's id, an int32 scalar that only the TPU knows."""
+    if versions.TRACE_ONCE:
+        return gen_xla_ops.xla_replica_id()
+    return tf.constant(0, tf.int32, [], REPLICA_ID)
+
+
+class Sums:
+    """The collectives of a trace, which are built on sums over replicas.
+
+    Args:
+      count: number of replicas.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._keys = itertools.count(1)
+
+    def reduce(self, reduce_op: Any, value: Any) -> tf.Tensor:
+        """Sums or averages a value of this replica over all replicas.
+
+        Context: cross-replica, while one replica is traced.
+
+        Args:
+          reduce_op: ``tf.distribute.ReduceOp.SUM`` or ``MEAN``.
+          value: a tensor, variable or ``IndexedSlices``; the latter becomes
+            dense first, as in TensorFlow's TPU strategy.
+
+        Returns:
+          A tensor.
+
+        Raises:
+          CollectiveError: (a ValueError) no TPU adds values of its dtype.
+        """
+        value = tf.convert_to_tensor(value)
+        if reduce_op != tf.distribute.ReduceOp.MEAN:
+            return self._sum(value)
+        if not (value.dtype.is_floating or value.dtype.is_complex):
+            return distributed.divide(self._sum(value), self._count)
+        return self._sum(value * tf.cast(1.0 / self._count, value.dtype))
+
+    def reduce_along(self, reduce_op: Any, value: tf.Tensor, axis: Any) -> tf.Tensor:
+        """Sums or averages a value over all replicas and along an axis.
+
+        Args:
+          reduce_op: SUM or MEAN, which divides by the number of examples.
+          value: a tensor.
+          axis: the batch dimension, an integer or several.
+        """
+        total = self._sum(tf.reduce_sum(value, axis=axis))
+        if reduce_op != tf.distribute.ReduceOp.MEAN:
+            return total
+        axes = tf.reshape(axis, [-1])
+        count = tf.reduce_prod(tf.gather(tf.shape(value), axes))
+        return total / tf.cast(self._sum(count), total.dtype)
+
+    def gather(self, value: tf.Tensor, axis: int) -> tf.Tensor:
+        """Concatenates the replicas' values along an axis.
+
+        Args:
+          value: a tensor of known shape.
+          axis: an integer.
+        """
+        if self._count == 1:
+            return value
+        axis = axis % value.shape.rank
+        is_own = tf.reshape(
+            tf.equal(tf.range(self._count), replica_id()), [self._count] + [1] * value.shape.rank
+        )
+        stacked_shape = [self._count] + value.shape.as_list()
+        stacked = self._sum(
+            tf.where(
+                tf.broadcast_to(is_own, stacked_shape),
+                tf.broadcast_to(value, stacked_shape),
+                tf.zeros(stacked_shape, value.dtype),
+            )
+        )
+        return tf.concat(tf.unstack(stacked), axis)
+
+    def _sum(self, value: tf.Tensor) -> tf.Tensor:
+        if not (value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex):
+            raise CollectiveError(
+                "the collective on %r got the dtype %s" % (value.op.name, value.dtype.name),
+                "an all-reduce adds numbers",
+                "tf.cast(value, tf.int32)",
+            )
+        if self._count == 1:
+            return value
+        with tf.name_scope(_SUM_NAME):
+            return self._sum_op(value)
+
+    def _sum_op(self, value: tf.Tensor) -> tf.Tensor:
+        if not versions.LOWERS_TO_HLO:
+            return tpu.cross_replica_sum(value, [list(range(self._count))])
+        return tf.raw_ops.CollectiveReduceV2(
+            input=value,
+            group_size=self._count,
+            group_key=1,
+            instance_key=next(self._keys),
+            ordering_token=[],
+            merge_op="Add",
+            final_op="Id",
+        )
 
 
 @contextlib.contextmanager
-def symbolic(strategy):
-    """Inside the block, one symbolic replica stands for all replicas of `strategy`.
+def symbolic(strategy: Any) -> Iterator[SymbolicExtended]:
+    """Makes one symbolic replica stand for all replicas of a strategy, inside the block.
 
     Args:
       strategy: a strategy on the virtual TPU.
 
+    Yields:
+      The strategy's extended object.
+
     Raises:
-      ArgumentError: (a ValueError) it is on a real TPU.
+      ArgumentError: (a ValueError) the strategy is on a real TPU.
     """
     extended = strategy.extended
     kind = type(extended)
@@ -35,7 +159,7 @@ def symbolic(strategy):
             "a strategy on TPUClusterResolver(tpu='virtual:8'), or "
             "TPUDIST_TPU=virtual:8 in the environment",
         )
-    extended.sums = symbolic_collectives.Sums(extended._num_replicas_in_sync)
+    extended.sums = Sums(extended._num_replicas_in_sync)
     extended.__class__ = SymbolicExtended
     try:
         yield extended
@@ -45,20 +169,22 @@ def symbolic(strategy):
 
 
 class SymbolicExtended(VirtualExtended):
-    """``StrategyExtended`` of one trace that stands for every replica.
+    """The ``StrategyExtended`` of one trace that stands for all replicas.
 
     Attributes:
-      sums: the `symbolic_collectives.Sums` of the trace.
+      sums: the `Sums` of the trace.
     """
 
     splits_variables = False
     annotates_with_ops = True
 
-    def _call_for_each_replica(self, fn, args, kwargs):
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         with SymbolicReplica(self):
             return fn(*args, **(kwargs or {}))
 
-    def _reduce_to(self, reduce_op, value, destinations, *unused_options, **unused_hints):
+    def _reduce_to(
+        self, reduce_op: Any, value: Any, destinations: Any, *unused: Any, **unused_hints: Any
+    ) -> Any:
         if distributed.is_mirrored(value) and (reduce_op == tf.distribute.ReduceOp.MEAN):
             return distributed.components(value)[0]
         if distributed.is_distributed(value):
@@ -67,61 +193,68 @@ class SymbolicExtended(VirtualExtended):
             return distributed.reduce_plain(self, reduce_op, value, destinations)
         return self.sums.reduce(reduce_op, value)
 
-    def reduce_along(self, reduce_op, value, axis):
-        """`value` reduced over replicas and along `axis`; see `Strategy`."""
+    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> tf.Tensor:
+        """Reduces a value over replicas and along an axis; see `Strategy`."""
         return self.sums.reduce_along(
             reduce_op, tf.convert_to_tensor(distributed.components(value)[0]), axis
         )
 
-    def _broadcast_to(self, tensor, destinations):
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         return tensor
 
-    def _gather_to_implementation(self, value, destinations, axis, *unused):
+    def _gather_to_implementation(
+        self, value: Any, destinations: Any, axis: int, *unused: Any
+    ) -> tf.Tensor:
         return self.sums.gather(tf.convert_to_tensor(distributed.components(value)[0]), axis)
 
-    def _update(self, var, fn, args, kwargs, group):
-        part = distributed.components(var)[0]
-        return self._update_once((part,), fn, args, kwargs, group)
+    def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
+        component = distributed.components(var)[0]
+        return self._update_once((component,), fn, args, kwargs, group)
 
-    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+    def _update_non_slot(
+        self, colocate_with: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+    ) -> Any:
         return self._update_once((), fn, args, kwargs, group)
 
-    def _update_once(self, part, fn, args, kwargs, group):
+    def _update_once(
+        self, first: tuple[Any, ...], fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+    ) -> Any:
+        """Calls an update function with the first arguments and the components of the others."""
         with distributed.update_context(self, 0), tf.name_scope("update_0"):
             result = fn(
-                *(part + tuple(distributed.select_mirrored(self, 0, args))),
+                *(first + tuple(distributed.select_mirrored(self, 0, args))),
                 **distributed.select_mirrored(self, 0, kwargs),
             )
         return result if group else (result,)
 
 
 class SymbolicReplica(distributed.ReplicaContext):
-    """The replica context of such a trace: variables see replica 0."""
+    """The replica context of such a trace, in which variables are those of replica 0."""
 
     #: The id has no value here. The id that TensorFlow uses to pick a variable's
     #: component is 0, and is not this replica's.
     is_symbolic = True
 
-    def __init__(self, extended):
+    def __init__(self, extended: SymbolicExtended) -> None:
         super().__init__(extended._container_strategy(), 0)
 
     @property
-    def replica_id_in_sync_group(self):
+    def replica_id_in_sync_group(self) -> tf.Tensor:
         """The replica's id, an int32 scalar that only the TPU knows."""
-        return symbolic_collectives.replica_id()
+        return replica_id()
 
     @property
-    def devices(self):
-        """The device of replica 0: old variables find a component by it."""
+    def devices(self) -> Any:
+        """The device of replica 0, by which old variables find a component."""
         return self.strategy.extended.worker_devices[:1]
 
-    def all_reduce(self, reduce_op, value, *options, **named_options):
+    def all_reduce(self, reduce_op: Any, value: Any, *options: Any, **named_options: Any) -> Any:
         """Sums or averages a nest over the replicas; see ``ReplicaContext``."""
         if versions.HAS_ALL_REDUCE:
             return super().all_reduce(reduce_op, value, *options, **named_options)
         sums = self.strategy.extended.sums
         return nests.map_structure(lambda leaf: sums.reduce(reduce_op, leaf), value)
 
-    def _merge_call(self, merge_fn, args, kwargs):
+    def _merge_call(self, merge_fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         with distributed.cross_replica(self.strategy):
             return merge_fn(self.strategy, *args, **kwargs)

@@ -1,23 +1,24 @@
 """Lowers a traced step to HLO."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
 import tensorflow as tf
 
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs, versions
 from tpudist.tools.compile import program
 from tpudist.tools.compile.hlo import messages, normal_form, shapes
-from tpudist.tools.compile.lowering import (
-    annotations,
-    folded,
-    graph_ops,
-    handles,
-    needed_values,
-    unsupported,
-)
+from tpudist.tools.compile.lowering import collectives_and_shardings, graph_ops, refusals, stand_ins
 from tpudist.virtual.identity_map import IdentityMap
 
+if TYPE_CHECKING:
+    from tpudist.tools.compile.hlo.messages import HloModule
+    from tpudist.tools.compile.lowering.tracing import Input, Step
 
-def require():
+
+def require() -> None:
     """Refuses a release that cannot lower to HLO.
 
     Raises:
@@ -32,8 +33,8 @@ def require():
         )
 
 
-def lower(step):
-    """The `program.Program` of a traced step.
+def lower(step: Step) -> program.Program:
+    """Lowers a traced step to a `program.Program`.
 
     Context: eager or graph; the step is not traced again.
 
@@ -45,90 +46,95 @@ def lower(step):
         release of TensorFlow cannot lower to HLO.
     """
     require()
-    unsupported.refuse(step.graph)
+    refusals.refuse_unsupported(step.graph)
     with graphs.eager():
-        parameters, text = _lowered(step)
-    module = messages.Module.FromString(text)
+        parameters, hlo = _lowered(step)
+    module = messages.Module.FromString(hlo)
     check_entry(module, parameters, step)
     return program.Program(
-        hlo=text,
+        hlo=hlo,
         replicas=step.replicas,
         partitions=step.partitions,
         parameters=tuple(parameters),
         updated=_updated(module),
         outputs=tuple(
-            program.Output(name, tensor.dtype.name, annotations.shape(tensor))
+            program.Output(name, tensor.dtype.name, collectives_and_shardings.shape(tensor))
             for name, tensor in step.outputs
         ),
-        collectives=annotations.collectives(step.graph),
-        shardings=annotations.shardings(step),
+        collectives=collectives_and_shardings.collectives(step.graph),
+        shardings=collectives_and_shardings.shardings(step),
         warnings=(),
         locations=_locations(step.graph, module),
         tensorflow=str(versions.TF),
     )
 
 
-def _lowered(step):
-    """([`program.Parameter`], the HLO module as bytes)."""
+def _lowered(step: Step) -> tuple[list[program.Parameter], bytes]:
+    """Returns (the parameters, the serialized HLO module)."""
     function = functions.make(step.graph, noinline=False)
-    arguments = [entry for entry in step.inputs if entry[1].dtype != tf.resource]
-    variables = [entry for entry in step.inputs if entry[1].dtype == tf.resource]
-    stored = IdentityMap((held, handles.of(name, held, outer)) for name, held, outer in variables)
+    arguments = [each for each in step.inputs if each.placeholder.dtype != tf.resource]
+    handles = IdentityMap(
+        (each.placeholder, stand_ins.variable_handle(each))
+        for each in step.inputs
+        if each.placeholder.dtype == tf.resource
+    )
     parameters = _parameters(arguments)
-    if not versions.LOWERS_SPECS:  # it folds arguments; of a variable it takes the shape
-        for (_, held, _), parameter in zip(arguments, parameters):
-            stored[held] = handles.of_argument(held, parameter)
+    if not versions.LOWERS_SPECS:  # it folds values of arguments, but only shapes of variables
+        for each, parameter in zip(arguments, parameters):
+            handles[each.placeholder] = stand_ins.argument_handle(each.placeholder, parameter)
         arguments, parameters = [], []
 
-    @tf.function(jit_compile=True, autograph=False)
-    def call(*tensors):
-        given = IdentityMap(zip((held for _, held, _ in arguments), tensors))
-        given.update(
-            (held, handles.taken(stored[held], held))
-            for _, held, _ in step.inputs
-            if held in stored
+    @tf.function(jit_compile=True, autograph=False)  # type: ignore[untyped-decorator]
+    def call(*tensors: tf.Tensor) -> list[Any]:
+        inputs = IdentityMap(zip((each.placeholder for each in arguments), tensors))
+        inputs.update(
+            (each.placeholder, stand_ins.input_tensor(handles[each.placeholder], each.placeholder))
+            for each in step.inputs
+            if each.placeholder in handles
         )
-        results = functions.call_flat(function, [given[held] for held in step.graph.inputs])
+        results = functions.call_flat(function, [inputs[each] for each in step.graph.inputs])
         return list(results or ())
 
-    specs = [tf.TensorSpec(held.shape, held.dtype) for _, held, _ in arguments]
+    specs = [tf.TensorSpec(each.placeholder.shape, each.placeholder.dtype) for each in arguments]
     try:
         if versions.LOWERS_SPECS and not specs:  # raises where lowering without specs would fold
             call.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
-        text = folded.checked(
+        hlo = stand_ins.lowered_independently(
             step,
             lambda: call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized"),
-            stored.values(),
+            handles.values(),
         )
     except (tf.errors.OpError, ValueError, TypeError) as error:
-        raise unsupported.explained(step, error) from error
+        raise refusals.lowering_error(step, error) from error
     order = functions.captures(call.get_concrete_function(*specs).graph)
-    found = IdentityMap((handle.tensor, handle) for handle in stored.values())
-    return parameters + [found[outer].parameter for outer, _ in order], text
+    by_tensor = IdentityMap((handle.tensor, handle) for handle in handles.values())
+    return parameters + [by_tensor[outer].parameter for outer, _ in order], hlo
 
 
-def _parameters(arguments):
+def _parameters(arguments: Sequence[Input]) -> list[program.Parameter]:
     return [
         program.Parameter(
             name or "captured_%d" % i,
             program.ARGUMENT if outer is None else program.CAPTURE,
-            held.dtype.name,
-            tuple(held.shape.as_list()),
+            placeholder.dtype.name,
+            tuple(placeholder.shape.as_list()),
         )
-        for i, (name, held, outer) in enumerate(arguments)
+        for i, (name, placeholder, outer) in enumerate(arguments)
     ]
 
 
-def check_entry(module, parameters, step=None):
-    """Refuses a program whose entry does not take what the step is given.
+def check_entry(
+    module: HloModule, parameters: Sequence[program.Parameter], step: Step | None = None
+) -> None:
+    """Refuses a program whose entry computation lacks parameters of the step.
 
-    A TensorFlow that lowers with stand-in values folds those that XLA wants as
+    A TensorFlow that lowers with stand-in values compiles those in that XLA needs as
     constants, and their parameters are gone.
 
     Args:
       module: a `messages.Module`.
       parameters: `program.Parameter` records, in order.
-      step: the `tracing.Step`, for the line that is told; or None.
+      step: the `tracing.Step`, for the line in the error; or None.
 
     Raises:
       CompileError: (a RuntimeError) parameters are missing.
@@ -153,11 +159,11 @@ def check_entry(module, parameters, step=None):
         for each in parameters
         if (each.dtype, each.shape) in like
     ]
-    raise needed_values.refusal(names, step and needed_values.place(step, names) or "")
+    raise refusals.needed_value_error(names, refusals.line_of_need(step, names) if step else "")
 
 
-def _updated(module):
-    """Indices of updated parameters, in the order of the root tuple."""
+def _updated(module: HloModule) -> tuple[int, ...]:
+    """Returns the indices of updated parameters, in the order of the root tuple."""
     pairs = [
         (list(entry.output_shape_index), entry.parameter_number)
         for entry in module.input_output_alias.entries
@@ -165,27 +171,28 @@ def _updated(module):
     return tuple(parameter for _, parameter in sorted(pairs))
 
 
-def _locations(graph, module):
-    """{op_name of the module: "file:line"}."""
-    ops, own = {}, {}
+def _locations(graph: tf.Graph, module: HloModule) -> dict[str, str]:
+    """Returns {op_name of the module: "file:line"}."""
+    ops: dict[str, tf.Operation] = {}
+    path_of_name: dict[str, str] = {}
     for path, op in graph_ops.ops(graph):
         ops.setdefault(path, op)
-        own.setdefault(op.name, path)
+        path_of_name.setdefault(op.name, path)
     names = {
         instruction.metadata.op_name
         for computation in module.computations
         for instruction in computation.instructions
     }
-    found = ((name, _path(name, ops, own)) for name in sorted(names))
-    places = ((name, path and graph_ops.location(graph, path, ops[path])) for name, path in found)
-    return {name: place for name, place in places if place}
+    paths = ((name, _path(name, ops, path_of_name)) for name in sorted(names))
+    lines = ((name, path and graph_ops.location(graph, path, ops[path])) for name, path in paths)
+    return {name: line for name, line in lines if line}
 
 
-def _path(name, ops, own):
-    """The path of an op in an HLO name, which starts with other names.
+def _path(name: str, ops: Mapping[str, tf.Operation], path_of_name: Mapping[str, str]) -> str:
+    """Returns the path of the op that an HLO op name ends with, "" if there is none.
 
-    In the body of a loop it is the op's own name, without the loop's.
+    In the body of a loop the name ends with the op's own name, without the loop's.
     """
-    while name and name not in ops and name not in own:
+    while name and name not in ops and name not in path_of_name:
         name = name.partition("/")[2]
-    return name if name in ops else own.get(name, "")
+    return name if name in ops else path_of_name.get(name, "")

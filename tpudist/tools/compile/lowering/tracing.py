@@ -1,6 +1,9 @@
 """Traces one replica's step into a function graph."""
 
-import collections
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -8,35 +11,71 @@ import tensorflow as tf
 from tpudist.errors import CompileError, TpudistError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.tools.compile.arguments import Spec
-from tpudist.tools.compile.lowering import (
-    given_arguments,
-    graph_ops,
-    symbolic_replicas,
-    unsupported,
-)
+from tpudist.tools.compile.lowering import graph_ops, refusals, symbolic_replicas
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import storage
 
-#: A finished graph and what its inputs and outputs are: `inputs` has
-#: (name, placeholder, outer tensor or None) and `outputs` (name, tensor).
-Step = collections.namedtuple("Step", "graph inputs outputs replicas partitions")
+#: Types of values that error messages show.
+_PLAIN = (bool, int, float, str)
 
-#: A `Step`, what its function returned, and [(value, receive)] of what it handed out (see
-#: :mod:`tpudist.virtual.replicas.delivery`).
-Traced = collections.namedtuple("Traced", "step results handed_out")
+
+class Input(NamedTuple):
+    """An input of a traced step.
+
+    Args:
+      name: of the argument or variable, "" if unknown.
+      placeholder: the tensor in the step's graph.
+      outer: the tensor that the trace captured; None for an argument.
+    """
+
+    name: str
+    placeholder: tf.Tensor
+    outer: tf.Tensor | None
+
+
+class Step(NamedTuple):
+    """A traced step.
+
+    Args:
+      graph: a finished FuncGraph.
+      inputs: `Input` records.
+      outputs: (name, tensor) of each output.
+      replicas: how many run it.
+      partitions: logical devices of each.
+    """
+
+    graph: tf.Graph
+    inputs: list[Input]
+    outputs: list[tuple[str, tf.Tensor]]
+    replicas: int
+    partitions: int
+
+
+class Traced(NamedTuple):
+    """A `Step`, what its function returned, and (value, receive) of each value that it handed
+    out (see :mod:`tpudist.virtual.replicas.delivery`)."""
+
+    step: Step
+    results: Any
+    handed_out: list[tuple[Any, Callable[[Any], object]]]
 
 
 class _StepTrace(function_graphs.LiftingTrace):
-    """A step; the values that it hands out are outputs of the program."""
+    """The trace of a step, which makes the values that it hands out outputs of the program."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("replica_step")
-        self.handed_out = []
+        self.handed_out: Any = []
 
 
-def trace(strategy, fn, args=(), kwargs=None):
-    """Traces `fn` once, as a real TPU does, for all replicas of `strategy`.
+def trace(
+    strategy: Any,
+    fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Traced:
+    """Traces a step once for all replicas of a strategy, as a real TPU does.
 
     Context: cross-replica, eager or in a graph. `fn` creates variables where a
     run would create them.
@@ -48,34 +87,28 @@ def trace(strategy, fn, args=(), kwargs=None):
         become parameters of the program, per-replica values by their first
         component; everything else is passed to `fn` as it is.
 
-    Returns:
-      A `Step`.
-
     Raises:
-      CompileError: (a RuntimeError) an argument of unknown shape, or what
-        `fn` raised.
+      CompileError: (a RuntimeError) an argument has an unknown shape, or `fn` raised.
     """
-    return trace_with_results(strategy, fn, args, kwargs).step
-
-
-def trace_with_results(strategy, fn, args=(), kwargs=None):
-    """A `Traced`, which has the tensors of the trace; see :func:`trace`."""
-    call = graphs.converted(fn)
-    trace_, given = _StepTrace(), []
+    converted = graphs.converted(fn)
+    trace_ = _StepTrace()
+    inputs: list[Input] = []
     with symbolic_replicas.symbolic(
         strategy
     ) as extended, strategy.scope(), graphs.variables_reused():
         with trace_.ordered() as order, graphs.for_xla():
-            args, kwargs = _placeholders(fn, args, kwargs or {}, given)
-            asked = given_arguments.Call(fn, args, kwargs)
-            results = _called(extended, call, asked, trace_.graph)
+            call = Call(fn, *_with_placeholders(fn, args, kwargs or {}, inputs))
+            results = _call(extended, converted, call, trace_.graph)
             outputs = _outputs(results, trace_.handed_out, order)
-    graph = trace_.finish([tensor for _, tensor in outputs], [held for _, held, _ in given])
-    named = _variables(graph)
-    captured = [(_name_of(outer, named), held, outer) for outer, held in functions.captures(graph)]
+    graph = trace_.finish([tensor for _, tensor in outputs], [each.placeholder for each in inputs])
+    by_handle = _variables_by_handle(graph)
+    captured = [
+        Input(_captured_name(outer, by_handle), placeholder, outer)
+        for outer, placeholder in functions.captures(graph)
+    ]
     step = Step(
         graph,
-        given + captured,
+        inputs + captured,
         outputs,
         strategy.num_replicas_in_sync,
         extended.placement.logical_devices,
@@ -83,39 +116,42 @@ def trace_with_results(strategy, fn, args=(), kwargs=None):
     return Traced(step, results, trace_.handed_out)
 
 
-def _called(extended, fn, asked, graph):
+def _call(extended: Any, fn: Callable[..., Any], call: Call, graph: tf.Graph) -> Any:
     try:
-        return extended.call_for_each_replica(fn, args=asked.args, kwargs=asked.kwargs)
+        return extended.call_for_each_replica(fn, args=call.args, kwargs=call.kwargs)
     except TpudistError:
         raise
     except Exception as error:
-        raise unsupported.stopped(graph, error, asked) from error
+        raise refusals.tracing_error(graph, error, call) from error
 
 
-def _placeholders(fn, args, kwargs, given):
-    """The arguments with a placeholder in place of each tensor."""
+def _with_placeholders(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: list[Input]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Returns the arguments with a placeholder in place of each tensor; adds those to inputs."""
 
-    def enter(path, leaf):
+    def replaced(path: str, leaf: Any) -> Any:
         if distributed.is_distributed(leaf) and not distributed.is_variable(leaf):
             leaf = distributed.components(leaf)[0]
         if not _is_data(leaf):
             return leaf
         return distributed.pack(
-            leaf, [_placeholder(path, part, given) for part in distributed.flatten(leaf)]
+            leaf, [_placeholder(path, part, inputs) for part in distributed.flatten(leaf)]
         )
 
-    def enter_all(name, value):
-        flat = [enter(_joined(name, path), leaf) for path, leaf in _with_paths(value)]
-        return nests.pack_sequence_as(value, flat)
+    def all_replaced(name: str, value: Any) -> Any:
+        leaves = [
+            replaced(_joined(name, path), leaf) for path, leaf in nests.flatten_with_paths(value)
+        ]
+        return nests.pack_sequence_as(value, leaves)
 
-    names = given_arguments.names(fn, args)
     return (
-        tuple(enter_all(*pair) for pair in zip(names, args)),
-        {name: enter_all(name, kwargs[name]) for name in sorted(kwargs)},
+        tuple(all_replaced(*pair) for pair in zip(argument_names(fn, args), args)),
+        {name: all_replaced(name, kwargs[name]) for name in sorted(kwargs)},
     )
 
 
-def _is_data(leaf):
+def _is_data(leaf: Any) -> bool:
     if isinstance(leaf, tf.Variable) or distributed.is_variable(leaf):
         return False
     return isinstance(leaf, (np.ndarray, np.generic, functions.TensorSpec, Spec)) or (
@@ -123,7 +159,7 @@ def _is_data(leaf):
     )
 
 
-def _placeholder(name, value, given):
+def _placeholder(name: str, value: Any, inputs: list[Input]) -> tf.Tensor:
     if not isinstance(value, (functions.TensorSpec, Spec)) and not nests.is_tensor(value):
         value = np.asarray(value)
     shape = tf.TensorShape(value.shape)
@@ -134,17 +170,18 @@ def _placeholder(name, value, given):
             "all dimensions of one replica's batch, such as f32[128,28,28,1]; "
             "drop_remainder=True on the dataset's batch",
         )
-    held = tf.compat.v1.placeholder(tf.as_dtype(value.dtype), shape)
-    given.append((name, held, None))
-    return held
+    placeholder = tf.compat.v1.placeholder(tf.as_dtype(value.dtype), shape)
+    inputs.append(Input(name, placeholder, None))
+    return placeholder
 
 
-def _outputs(results, handed_out, order):
-    """[(name, tensor)] of what the step returned and handed out."""
-    named = [(_joined("output", path), leaf) for path, leaf in _with_paths(results)]
-    named += [
-        (_joined("set", path), leaf) for value, _ in handed_out for path, leaf in _with_paths(value)
-    ]
+def _outputs(
+    results: Any, handed_out: Sequence[tuple[Any, object]], order: Any
+) -> list[tuple[str, tf.Tensor]]:
+    """Returns (name, tensor) of each value that the step returned or handed out."""
+    named = list(_named_leaves("output", results))
+    for value, _ in handed_out:
+        named += _named_leaves("set", value)
     return [
         (name, order.mark_as_return(tf.identity(part)))
         for name, leaf in named
@@ -153,42 +190,128 @@ def _outputs(results, handed_out, order):
     ]
 
 
-def _is_result(leaf):
+def _is_result(leaf: Any) -> bool:
     return (
         distributed.is_distributed(leaf)
         or isinstance(leaf, tf.Variable)
-        or (distributed.is_tensor_like(leaf))
+        or distributed.is_tensor_like(leaf)
     )
 
 
-def _value(leaf):
+def _value(leaf: Any) -> Any:
     leaf = distributed.components(leaf)[0]
     return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 
 
-def _with_paths(structure):
-    return nests.flatten_with_paths(structure)
+def _named_leaves(name: str, structure: Any) -> Iterator[tuple[str, Any]]:
+    for path, leaf in nests.flatten_with_paths(structure):
+        yield _joined(name, path), leaf
 
 
-def _joined(name, path):
+def _joined(name: str, path: str) -> str:
     return name + "/" + path if path else name
 
 
-def _variables(graph):
-    """{handle: variable} for the variables of a graph and its functions."""
-    graphs_in = IdentityMap.of([graph] + [op.graph for _, op in graph_ops.ops(graph)])
+def _variables_by_handle(graph: tf.Graph) -> Any:
+    """Returns {handle: variable} for the variables of a graph and its functions."""
+    all_graphs = IdentityMap.of([graph] + [op.graph for _, op in graph_ops.ops(graph)])
     return IdentityMap(
         (variable.handle, variable)
-        for each in graphs_in
+        for each in all_graphs
         for variable in list(getattr(each, "variables", ())) + graphs.watched(each)
         if hasattr(variable, "handle")
     )
 
 
-def _name_of(outer, named):
-    """The name of what a trace captured: a variable's, if it is one."""
+def _captured_name(outer: tf.Tensor, by_handle: Any) -> str:
+    """Returns the name of a captured tensor; of a handle, that of its variable."""
     variable = storage.of_handle(outer)
-    variable = named.get(outer) if variable is None else variable
+    variable = by_handle.get(outer) if variable is None else variable
     if variable is not None:
-        return variable.name.split(":")[0]
-    return "" if graphs.is_eager(outer) else outer.op.name
+        return str(variable.name.split(":")[0])
+    return "" if graphs.is_eager(outer) else str(outer.op.name)
+
+
+class Call:
+    """A call of a step, as error messages show it.
+
+    Args:
+      fn: the step, or a ``tf.function`` of it.
+      args, kwargs: with placeholders in place of tensors.
+    """
+
+    def __init__(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.args, self.kwargs = args, kwargs
+        self._fn = fn
+
+    def text(self) -> str:
+        """Formats the tensors and the plain values, such as ``"x float32[8, 4], n=3"``."""
+        named = list(zip(argument_names(self._fn, self.args), self.args))
+        texts = [
+            _leaf_text(path, leaf)
+            for name, value in named + sorted(self.kwargs.items())
+            for path, leaf in _named_leaves(name, value)
+        ]
+        return ", ".join(each for each in texts if each)
+
+    def mismatch(self) -> str:
+        """Returns why the step cannot be called so, "" if it can or that is unknown."""
+        try:
+            signature = inspect.signature(_python_function(self._fn))
+        except (TypeError, ValueError):  # a builtin
+            return ""
+        try:
+            signature.bind(*self.args, **self.kwargs)
+        except TypeError as error:
+            return str(error)
+        return ""
+
+    def error(self) -> CompileError:
+        """Returns the error for a step that cannot be called so."""
+        function = _python_function(self._fn)
+        signature = inspect.signature(function)
+        wanted = ", ".join(
+            each.name
+            for each in signature.parameters.values()
+            if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        )
+        name = getattr(function, "__name__", type(function).__name__)
+        return CompileError(
+            "the step is %s%s: %s" % (name, signature, self.mismatch()),
+            "it is called with what one replica gets, which was %s" % (self.text() or "nothing"),
+            "a shape or a value for each of %s, in order or by name: --args 'f32[128,4],n=100', "
+            "or args and kwargs of compile_step" % (wanted or "its arguments, which are none"),
+        )
+
+
+def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
+    """Returns the names of a step's positional arguments.
+
+    Args:
+      fn: the step, or a ``tf.function`` of it.
+      args: a sequence.
+    """
+    names = ["argument_%d" % i for i in range(len(args))]
+    try:
+        parameters = list(inspect.signature(_python_function(fn)).parameters.values())
+    except (TypeError, ValueError):  # a builtin
+        return names
+    for i, parameter in enumerate(parameters[: len(args)]):
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            return names[:i] + ["%s_%d" % (parameter.name, j) for j in range(len(args) - i)]
+        names[i] = parameter.name
+    return names
+
+
+def _python_function(fn: Any) -> Callable[..., Any]:
+    function: Callable[..., Any] = fn.python_function if functions.is_function(fn) else fn
+    return function
+
+
+def _leaf_text(name: str, leaf: Any) -> str:
+    if nests.is_tensor(leaf):
+        shape = tf.TensorShape(leaf.shape)
+        return "%s %s%s" % (name, tf.as_dtype(leaf.dtype).name, shape.as_list())
+    return "%s=%r" % (name, leaf) if isinstance(leaf, _PLAIN) else ""

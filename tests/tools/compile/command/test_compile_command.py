@@ -1,0 +1,272 @@
+"""``tpudist compile`` and ``tpudist.compile_step`` from the command line to the report."""
+
+import json
+import os
+import re
+import sys
+import textwrap
+
+import pytest
+import tensorflow as tf
+
+import tpudist
+from tests.tools.compile import harness
+from tpudist import cli
+from tpudist.errors import CompileError, TopologyError
+from tpudist.tfcompat import versions
+from tpudist.tools.compile.command import user_file
+from tpudist.tools.compile.compiler import compilation
+from tpudist.tools.compile.hlo import messages
+
+pytestmark = pytest.mark.skipif(
+    not versions.LOWERS_TO_HLO,
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
+
+SCRIPT = """
+    import tensorflow as tf
+
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.experimental.TPUStrategy(resolver)
+    with strategy.scope():
+        weight = tf.Variable(tf.ones([4, 3]), name="weight")
+
+    class Trainer:
+        def step(self, images, labels):
+            loss = tf.reduce_mean((tf.matmul(images, weight) - labels) ** 2)
+            context = tf.distribute.get_replica_context()
+            return context.all_reduce(tf.distribute.ReduceOp.SUM, loss)
+
+    trainer = Trainer()
+    step_fn = trainer.step
+
+    @tf.function
+    def train_step(x):
+        return strategy.run(trainer.step, args=(x, x))
+
+    def bad_step(x):
+        tf.print(x)
+        return x
+
+    if __name__ == "__main__":
+        raise SystemExit("compiling must not run the script")
+"""
+ARGS = "f32[16,4],labels=f32[16,3]"
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """Writes a script; returns its path."""
+    monkeypatch.delenv("TPUDIST_TPU", raising=False)
+
+    def write(source=SCRIPT):
+        path = tmp_path / "train.py"
+        path.write_text(textwrap.dedent(source))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def with_compiler(compiler, answers, monkeypatch):
+    monkeypatch.setenv("TPUDIST_CACHE", str(answers))
+
+
+def test_the_program_is_written(script, with_compiler, tmp_path, capsys):
+    folder = tmp_path / "hlo"
+    line = ["compile", "--fast", script() + ":step_fn", "--args", ARGS, "--hlo", str(folder)]
+    for _ in range(2):  # An answer that was kept has no program.
+        assert cli.main(line) == 0
+        for name in ("before.hlo.pb", "after.hlo.pb"):
+            module = messages.Module.FromString((folder / name).read_bytes())
+            assert module.computations
+            (folder / name).unlink()
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "pod, shape, replicas",
+    [("v3-32", "v3:4x4", 32), ("v4-32", "v4:2x2x4", 16), ("v5e:4x8", "v5e:4x8", 32)],
+)
+def test_a_slice_of_several_hosts(script, with_compiler, capsys, pod, shape, replicas):
+    line = ["compile", "--fast", "--tpu", pod, script() + ":step_fn", "--args", ARGS]
+    assert cli.main(line) == 0
+    printed = capsys.readouterr().out
+    assert re.search("compiles: %s .*%d replicas" % (re.escape(shape), replicas), printed)
+    assert "1 all-reduce" in printed
+
+
+def test_a_step_is_reported(script, with_compiler, tmp_path, capsys):
+    path = script()
+    outputs = str(tmp_path / "report.json"), str(tmp_path / "report.html")
+    assert (
+        cli.main(
+            [
+                "compile",
+                "--fast",
+                "--topology",
+                "v5e:2x4",
+                path + ":step_fn",
+                "--args",
+                ARGS,
+                "--json",
+                outputs[0],
+                "--html",
+                outputs[1],
+            ]
+        )
+        == 0
+    )
+    printed = capsys.readouterr().out
+    assert "compiles: v5e:2x4" in printed and "8 replicas" in printed
+    assert "weight" in printed and "1 all-reduce" in printed
+    with open(outputs[0]) as file:
+        assert json.load(file)["ok"] is True
+    with open(outputs[1]) as file:
+        assert "<html" in file.read()
+    assert "train" not in sys.modules and "TPUDIST_TPU" not in os.environ
+
+
+@pytest.mark.parametrize(
+    "options, replicas",
+    [(["--tpu", "v3-8"], 8), (["--topology", "v4:2x2x1", "--replicas", "2"], 2)],
+)
+def test_replicas_follow_the_slice(script, with_compiler, capsys, options, replicas):
+    assert (
+        cli.main(["compile", "--fast", script() + ":trainer.step", "--args", ARGS] + options) == 0
+    )
+    assert "%d replicas" % replicas in capsys.readouterr().out
+
+
+def test_a_file_of_no_era_is_taken_for_the_newest(script, capsys):
+    path = script("import tensorflow as tf\ndef step_fn(x): return tf.as_string(x)\n")
+    assert cli.main(["compile", path + ":step_fn", "--args", "f32[4]"]) == 1
+    err = capsys.readouterr().err
+    assert "era: v2_2, the newest: no name tells one (--era contrib|2.0|2.2)" in err
+    assert "AsString: no XLA kernel" in err  # it was traced
+
+
+def test_a_step_that_cannot_be_lowered_is_exit_code_1(script, capsys):
+    path = script()
+    assert cli.main(["compile", path + ":bad_step", "--args", "f32[4]"]) == 1
+    line = SCRIPT[: SCRIPT.index("tf.print")].count("\n") + 1
+    assert "train.py:%d: StringFormat, PrintV2: no XLA kernel" % line in (capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["x.py:step_fn"], "no file x.py"),
+        (["train.py"], "path/to/train.py:step_fn"),
+        (["{}:missing", "--args", ARGS], "one of bad_step"),
+        (["{}:train_step", "--args", "f32[4]"], "tpudist run --compile"),
+        (["{}:step_fn", "--args", "f33[2]"], "no dtype 'f33'"),
+        (["{}:step_fn", "--topology", "v9:2x2"], "v9:2x2"),
+        (["{}:step_fn", "--replicas", "16"], "16 replicas"),
+        (["{}:step_fn", "--logical", "2"], "has 8 replica(s) of 1 logical device(s)"),
+        (["{}:step_fn", "--strategy", "other"], "one of strategy"),
+    ],
+)
+def test_wrong_command_lines_are_refused(script, capsys, arguments, message):
+    path = script()
+    assert cli.main(["compile"] + [each.format(path) for each in arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_that_fails_is_exit_code_2_with_its_line(script, capsys):
+    path = script("import tensorflow as tf\n\ntf.zeros(3).no_such_thing()\ndef step(): pass\n")
+    assert cli.main(["compile", path + ":step"]) == 2
+    told = capsys.readouterr().err
+    assert "train.py:3: AttributeError: " in told and "Traceback" not in told
+
+
+def test_two_strategies_need_a_name(script, capsys):
+    path = script(SCRIPT + "    other = tf.distribute.experimental.TPUStrategy(resolver)\n")
+    assert cli.main(["compile", path + ":step_fn", "--args", ARGS]) == 2
+    assert "--strategy other" in capsys.readouterr().err
+
+
+def test_a_file_without_a_strategy_gets_one(script):
+    path = script("""
+        import tensorflow as tf
+
+        def step(x):
+            context = tf.distribute.get_replica_context()
+            return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
+        """)
+    with user_file.executed(path + ":step", "2.2", "virtual:8") as (module, fn):
+        strategy = user_file.strategy_of(module, None, 4, 2)
+        program = harness.lower(strategy, fn, tf.ones([4]))
+    assert (program.replicas, program.partitions) == (4, 2)
+    assert len(program.collectives) == 1
+
+
+def test_graphs_of_the_contrib_era(script):
+    path = script("""
+        import tensorflow as tf
+        resolver = tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu")
+        distribution = tf.contrib.distribute.TPUStrategy(resolver)
+
+        def tower(x):
+            weight = tf.get_variable("weight", [4, 3])
+            return tf.matmul(x, weight)
+        """)
+    with user_file.executed(path + ":tower", None, "virtual:8") as (module, fn):
+        strategy = user_file.strategy_of(module, None, 8, 1)
+        program = harness.lower(strategy, fn, tf.TensorSpec([2, 4], tf.float32))
+    assert [each.name for each in program.parameters] == ["x", "weight"]
+    assert program.outputs[0].shape == (2, 3)
+
+
+def test_compile_step_from_python(with_compiler):
+    report = tpudist.compile_step(
+        harness.strategy(),
+        lambda x: tf.matmul(x, x),
+        (tf.TensorSpec([8, 8], tf.float32),),
+        topology="v6e-8",
+        fast=True,
+    )
+    assert report.ok and report.target.replicas == 8
+    assert "compile_step" in dir(tpudist)
+
+
+def test_replicas_that_do_not_fit_are_refused_before_any_trace():
+    def step():
+        raise AssertionError("traced")
+
+    with pytest.raises(TopologyError, match="8 replicas"):
+        tpudist.compile_step(harness.strategy(), step, topology="v5e:2x2")
+
+
+def test_an_unsupported_op_is_refused_before_any_compiler(monkeypatch):
+    monkeypatch.setenv("TPUDIST_LIBTPU", os.path.join(os.sep, "nowhere"))
+    with pytest.raises(CompileError, match="PrintV2"):
+        tpudist.compile_step(harness.strategy(), lambda x: tf.print(x), (tf.ones([2]),))
+
+
+def test_ctrl_c_while_the_compiler_works(script, monkeypatch, capsys):
+    def interrupted(*unused, **also_unused):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compilation, "compile_program", interrupted)
+    assert cli.main(["compile", script() + ":step_fn", "--args", ARGS]) == 130
+    assert capsys.readouterr().err.endswith("tpudist: interrupted\n")
+
+
+@pytest.mark.slow
+def test_the_largest_batch_that_fits_is_found(script, with_compiler, capsys):
+    """A row takes 4 MiB, and its result as much: about 2,000 fit in 15.7 GiB."""
+    source = SCRIPT + "\n    def double(x):\n        return x * 2.0\n"
+    path = script(source) + ":double"
+    arguments = ["compile", path, "--args", "f32[2048,1024,1024]", "--fast", "--fit"]
+    assert cli.main(arguments) == 0
+    told = capsys.readouterr().out
+    batch, above = map(
+        int, re.search(r"fits: batch (\d+) of a replica; (\d+) does not", told).groups()
+    )
+    assert 1800 < batch < above < 2048 and above - batch <= 16
+    assert "float32[%d,1024,1024]" % batch in told
+    assert "bfloat16: no batch above %d fits with it either" % batch in told
+    assert "recompute: " in told

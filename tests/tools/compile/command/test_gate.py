@@ -1,0 +1,156 @@
+"""Reports compared with limits and earlier reports, without pytest."""
+
+import argparse
+import json
+import os
+
+import pytest
+
+from tests.tools.compile import records
+from tpudist import cli, files
+from tpudist.errors import ArgumentError, CompileError
+from tpudist.surfaces import slices
+from tpudist.tools.compile.command import gate
+from tpudist.tools.compile.compiler import compilation, libtpu, process
+
+
+def options(**given):
+    names = ("json", "html", "max_hbm", "baseline", "rtol", "github")
+    return argparse.Namespace(**dict(dict.fromkeys(names), **given))
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a report; returns its path."""
+
+    def write(name, *made):
+        path = str(tmp_path / name)
+        gate.finish([("step", each) for each in made], options(json=path))
+        return path
+
+    return write
+
+
+SAME = records.a_report()
+LARGER = records.summarized(records.answer(flops=2e6))
+
+
+@pytest.mark.parametrize(
+    "text, count",
+    [("14GiB", 14 << 30), ("512", 512), ("1.5 MiB", 3 << 19), ("2gb", 2 * 10**9), ("7B", 7)],
+)
+def test_size(text, count):
+    assert gate.size(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "x", "14 GiBs", "-1GiB"])
+def test_a_wrong_size_is_refused(text):
+    with pytest.raises(ArgumentError, match="14GiB"):
+        gate.size(text)
+
+
+@pytest.mark.parametrize("limit, code", [("12KiB", 0), ("12287", 1), ("1GiB", 0)])
+def test_the_limit_of_hbm(limit, code, capsys):
+    assert gate.finish([("step", SAME)], options(max_hbm=limit)) == code
+    assert ("more than --max-hbm 12287" in capsys.readouterr().err) == bool(code)
+
+
+def test_the_baseline(written, capsys):
+    path = written("old.json", SAME)
+    assert gate.finish([("step", SAME)], options(baseline=path)) == 0
+    assert gate.finish([("step", LARGER)], options(baseline=path)) == 1
+    assert "FLOPs" in capsys.readouterr().err
+    assert gate.finish([("step", LARGER)], options(baseline=path, rtol=2.0)) == 0
+    assert gate.finish([("step", SAME)] * 2, options(baseline=path)) == 1
+    failed = records.summarized(records.failed())
+    assert gate.finish([("step", failed)], options(baseline=path)) == 1
+    assert "it compiled before" in capsys.readouterr().err
+
+
+def test_two_reports_are_compared(written, capsys):
+    old, new = written("old.json", SAME), written("new.json", LARGER)
+    assert cli.main(["compile", "--compare", old, old]) == 0
+    assert "no difference" in capsys.readouterr().out
+    assert cli.main(["compile", "--compare", old, new]) == 1
+    told = capsys.readouterr().out
+    assert "FLOPs" in told and "expected" in told and "obtained" in told
+    assert cli.main(["compile", "--compare", old, new, "--rtol", "2"]) == 0
+
+
+@pytest.mark.parametrize("content", [None, "{}", "[", '{"schema": 1}'])
+def test_a_report_that_cannot_be_read_is_an_error(tmp_path, content, capsys):
+    path = tmp_path / "old.json"
+    if content is not None:
+        path.write_text(content)
+    assert cli.main(["compile", "--compare", str(path), str(path)]) == 2
+    assert "old.json" in capsys.readouterr().err
+
+
+def test_several_reports_are_one_file(tmp_path, written):
+    path = written("both.json", SAME, LARGER)
+    with open(path) as file:
+        assert [each["name"] for each in json.load(file)["reports"]] == ["step", "step"]
+    assert gate.load(path) == [SAME, LARGER]
+    page = str(tmp_path / "both.html")
+    gate.finish([("a", SAME), ("b", LARGER)], options(html=page))
+    with open(page) as file:
+        assert file.read().count("<h1>") == 2
+
+
+def test_annotations(capsys):
+    failed = records.summarized(records.failed("RESOURCE_EXHAUSTED", "one: 50 %, two\nmore"))
+    assert gate.finish([("step", failed)], options(github=True)) == 1
+    told = capsys.readouterr().out
+    assert told.startswith("::error file=train.py,line=5::does not fit: v5e:2x4")
+    assert "one: 50 %25, two" in told and told.count("\n") == 1
+    assert gate.annotation("a,b.py:3", "x\ny") == "::error file=a%2Cb.py,line=3::x%0Ay"
+    error = CompileError("%s:7: no kernel" % os.path.abspath("train.py"), "why", "instead")
+    assert gate.refused(error, options(github=True)) == 1
+    assert "::error file=train.py,line=7::" in capsys.readouterr().out
+
+
+def test_errors_of_the_environment_precede_the_script(tmp_path, monkeypatch, capsys):
+    script = tmp_path / "train.py"
+    script.write_text("print('trained')\n")
+    lines = (
+        ["run", "--compile", "v5e:2x4", "--era", "2.2", str(script)],
+        ["compile", "--era", "2.2", str(script) + ":step"],
+    )
+
+    def refused(words):
+        for line in lines:
+            assert cli.main(line) == 2
+            told = capsys.readouterr()
+            assert words in told.err and "trained" not in told.out
+
+    broken = tmp_path / "libtpu.so"
+    monkeypatch.setenv("TPUDIST_LIBTPU", str(broken))
+    refused("there is no such file")
+    broken.write_text("not a library")
+    monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path / "cache"))
+    refused("it does not start for v5e:2x4")
+    monkeypatch.setattr(process, "ask", lambda *_: {"ok": True, "devices": 8})
+    monkeypatch.setenv("TPUDIST_CACHE", str(script / "cache"))
+    refused("cannot be written")
+
+
+def test_a_read_only_cache_is_an_error(tmp_path, monkeypatch):
+    """It is an error even if it has the answer."""
+    monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
+    monkeypatch.setattr(libtpu, "find", lambda: libtpu.Libtpu(__file__, "1"))
+    monkeypatch.setattr(process, "ask", lambda *_: {"ok": True, "devices": 8})
+    compilation.require(slices.find("v5e:2x4"))
+
+    def refuses(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(files, "write", refuses)
+    with pytest.raises(CompileError, match="cannot be written"):
+        compilation.require(slices.find("v5e:2x4"))
+
+
+def test_the_environment_is_checked_once(compiler, tmp_path, monkeypatch):
+    monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
+    compilation.require(slices.find("v5e:2x4"))
+    monkeypatch.setattr(process, "ask", None)
+    compilation.require(slices.find("v5e:2x4"))

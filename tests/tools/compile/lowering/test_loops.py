@@ -1,0 +1,106 @@
+"""The costs of loops, compared with arithmetic by hand."""
+
+import pytest
+import tensorflow as tf
+
+from tests.tools.compile import harness
+from tpudist.tfcompat import versions
+
+pytestmark = pytest.mark.skipif(
+    not versions.LOWERS_TO_HLO,
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
+
+BATCH, INPUTS, UNITS = 32, 128, 256
+
+
+@pytest.fixture(scope="module")
+def strategy():
+    return harness.strategy(1)
+
+
+def recurrent(strategy, layer, steps):
+    """The program of a training step of a recurrent layer."""
+    with strategy.scope():
+        made = layer(UNITS)
+        made.build((BATCH, steps, INPUTS))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(made(x, training=True) ** 2)
+        for weight, each in zip(made.weights, tape.gradient(loss, made.weights)):
+            weight.assign_sub(0.1 * each)
+        return loss
+
+    return harness.lower(strategy, step, tf.TensorSpec([BATCH, steps, INPUTS]))
+
+
+@pytest.mark.parametrize("layer, gates", [("LSTM", 4), ("GRU", 3)])
+@pytest.mark.parametrize("steps", [100, 1000])
+def test_recurrent_layers(compiled, strategy, layer, gates, steps):
+    program = recurrent(strategy, getattr(tf.keras.layers, layer), steps)
+    found = compiled(program, "v5e:1x1", fast=True)
+    # Forwards; for the weights; and, the inputs having no gradient, for the state alone.
+    products = 2 * BATCH * gates * UNITS * ((INPUTS + UNITS) + (INPUTS + UNITS) + UNITS)
+    assert found.cost.flops == pytest.approx(steps * products, rel=0.05)
+    assert {each.trips for each in found.cost.loops} == {steps}
+
+
+def test_a_while_loop(compiled, strategy):
+    def step(x):
+        return tf.while_loop(lambda i, _: i < 10, lambda i, y: (i + 1, tf.tanh(y @ y)), [0, x])[1]
+
+    found = compiled(harness.lower(strategy, step, tf.TensorSpec([256, 256])), "v5e:1x1")
+    assert found.cost.flops == pytest.approx(10 * 2 * 256**3, rel=0.05)
+    (loop,) = found.cost.loops
+    assert (loop.trips, loop.times) == (10, 1) and "test_loops.py:" in loop.location
+
+
+def test_loops_in_loops(compiled, strategy):
+    @tf.function
+    def step(x):
+        for _ in tf.range(7):
+            for _ in tf.range(5):
+                x = tf.tanh(x @ x)
+        return x
+
+    found = compiled(harness.lower(strategy, step, tf.TensorSpec([256, 256])), "v5e:1x1")
+    assert found.cost.flops == pytest.approx(35 * 2 * 256**3, rel=0.05)
+    assert sorted((each.trips, each.times) for each in found.cost.loops) == [(5, 7), (7, 1)]
+
+
+def test_training_steps_in_a_loop_cost_all_trips(compiled):
+    strategy = harness.strategy(8)
+    with strategy.scope():
+        weight = tf.Variable(tf.ones([1024, 1024]))
+
+    @tf.function
+    def step(x):
+        for _ in tf.range(10):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.matmul(x, weight) ** 2)
+            gradient = tape.gradient(loss, weight)
+            gradient = tf.distribute.get_replica_context().all_reduce("sum", gradient)
+            weight.assign_sub(0.1 * gradient)
+        return weight.read_value()[0, 0]
+
+    found = compiled(harness.lower(strategy, step, tf.TensorSpec([256, 1024])), "v5e:2x4")
+    assert found.cost.flops == pytest.approx(10 * 2 * 2 * 256 * 1024**2, rel=0.05)
+    counts = {each.kind: each.count for each in found.optimized}
+    assert counts in ({"all-reduce": 10}, {"reduce-scatter": 10, "all-gather": 10})
+    # What a device puts into an all-gather is its own part.
+    parts = {each.kind: each.bytes for each in found.optimized}
+    assert parts.get("all-gather", 10 * 4 * 1024**2 // 8) == 10 * 4 * 1024**2 // 8
+
+
+def test_a_loop_of_unknown_trips_counts_once(compiled, strategy):
+    def step(x, n):
+        return tf.while_loop(lambda i, _: i < n, lambda i, y: (i + 1, y @ y), [0, x])[1]
+
+    specs = [tf.TensorSpec([256, 256]), tf.TensorSpec([], tf.int32)]
+    if not versions.LOWERS_SPECS:
+        pytest.skip("it folds the bound")
+    found = compiled(harness.lower(strategy, step, *specs), "v5e:1x1")
+    assert found.cost.flops == pytest.approx(2 * 256**3, rel=0.05)
+    assert [each.trips for each in found.cost.loops] == [None]
+    assert any("how often this loop runs" in each for each in found.warnings)

@@ -1,0 +1,166 @@
+"""Stores answers of the compiler and reports of runs as JSON files, up to a total size.
+
+They are in the folder that ``tpudist matrix`` keeps its environments in too
+(``TPUDIST_CACHE``). A file's modification time is the time of its last use. Whenever a
+file is written, files that were not used for a month are removed, and then, while there is
+more than ``TPUDIST_CACHE_SIZE``, those whose last use is longest ago.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import tpudist
+from tpudist import files
+from tpudist.errors import ArgumentError
+from tpudist.tools.compile.pages import units
+from tpudist.tools.matrix import cache as matrix_cache
+
+if TYPE_CHECKING:
+    from typing import Iterable, Iterator, Mapping
+
+#: Version of the stored answers.
+_FORMAT = 3
+
+#: The variable that limits the size of what is stored, such as ``500MiB``, and its default.
+SETTING = "TPUDIST_CACHE_SIZE"
+_DEFAULT_LIMIT = 1 << 30
+
+#: The folders, and the suffixes of their files: complete ones, and ones being written.
+KINDS = ("compile", "runs")
+_COMPLETE, _INCOMPLETE = ".json", ".tmp"
+
+#: Seconds after its last use in which a file is removed; in which an incomplete one is; and
+#: in which no file is removed, because a run that goes on may read it again.
+_UNUSED, _ABANDONED, _IN_USE = 30 * 86400, 86400, 3600
+
+
+class _Entry(NamedTuple):
+    path: str
+    used: float
+    size: int
+
+
+def answer_path(hlo: bytes, request: Mapping[str, Any], compiler: str) -> str:
+    """Returns the path of the answer for a program, its slice, its options and the compiler.
+
+    Args:
+      hlo: the normalized program.
+      request: what else the compiler gets, of JSON types.
+      compiler: text that changes when the compiler does.
+    """
+    key = json.dumps([_FORMAT, tpudist.__version__, compiler, request], sort_keys=True)
+    digest = hashlib.sha256(key.encode() + b"\0" + hlo).hexdigest()
+    return entry_path("compile", digest)
+
+
+def entry_path(kind: str, digest: str) -> str:
+    """Returns the path of an entry.
+
+    Args:
+      kind: one of KINDS.
+      digest: of what the entry depends on.
+    """
+    return os.path.join(matrix_cache.folder(), kind, digest + ".json")
+
+
+def read(path: str) -> Any:
+    """Returns the content of an entry, and notes that it was used.
+
+    Args:
+      path: what :func:`entry_path` returned.
+
+    Returns:
+      JSON types; None if there is no such entry, or it cannot be read.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            with contextlib.suppress(OSError):
+                os.utime(file.fileno())
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def write(path: str, content: Any) -> bool:
+    """Writes an entry, and removes others to keep the limit; False if it cannot be written.
+
+    Args:
+      path: what :func:`entry_path` returned.
+      content: of JSON types.
+    """
+    try:
+        files.write(path, json.dumps(content))
+        prune(os.path.dirname(os.path.dirname(path)))
+    except OSError:
+        return False
+    return True
+
+
+def limit() -> int:
+    """Returns how many bytes may be stored.
+
+    Raises:
+      ArgumentError: (a ValueError) the setting is no size.
+    """
+    setting = os.environ.get(SETTING)
+    if not setting:
+        return _DEFAULT_LIMIT
+    try:
+        return units.parsed(setting)
+    except ValueError as error:
+        raise ArgumentError(
+            "%s=%s" % (SETTING, setting), "it is no size", "a size such as %s=500MiB" % SETTING
+        ) from error
+
+
+def prune(root: str, now: float | None = None) -> None:
+    """Removes files that are too old, and then the oldest ones above the limit.
+
+    A file that was used within the last hour stays, also one that another process uses
+    meanwhile.
+
+    Args:
+      root: the folder that has those of KINDS.
+      now: the time in seconds; None for the clock's.
+    """
+    now = time.time() if now is None else now
+    entries = [each for kind in KINDS for each in _entries(os.path.join(root, kind))]
+    complete = [each for each in entries if each.path.endswith(_COMPLETE)]
+    excess = sum(each.size for each in complete) - limit()
+    for each in _oldest_first(complete):
+        if excess > 0 or now - each.used > _UNUSED:
+            excess -= each.size * _remove(each, now - _IN_USE)
+    for each in entries:
+        if each.path.endswith(_INCOMPLETE):
+            _remove(each, now - _ABANDONED)
+
+
+def _entries(folder: str) -> Iterator[_Entry]:
+    with contextlib.suppress(OSError), os.scandir(folder) as listing:
+        for each in listing:
+            with contextlib.suppress(OSError):  # another process may remove it
+                status = each.stat(follow_symlinks=False)
+                yield _Entry(each.path, status.st_mtime, status.st_size)
+
+
+def _oldest_first(entries: Iterable[_Entry]) -> list[_Entry]:
+    return sorted(entries, key=lambda each: each.used)
+
+
+def _remove(entry: _Entry, before: float) -> bool:
+    """Removes a file that was last used before a time; False if it is in use again."""
+    try:
+        if os.stat(entry.path).st_mtime > before:
+            return False
+        os.unlink(entry.path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

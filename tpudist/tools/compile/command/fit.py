@@ -1,0 +1,254 @@
+"""Searches for the largest batch of a replica that fits a device: ``tpudist compile --fit``.
+
+If the batch that was asked for does not fit, variants of the program are compiled too.
+Each variant executes the user's file again with one more line before it, and is what the
+user gets by typing that line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tpudist.errors import ArgumentError, CompileError
+from tpudist.tools.compile.arguments import Spec
+from tpudist.tools.compile.pages import units
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, ContextManager
+
+    from tpudist.tools.compile.report import Report
+
+#: The rows of a tile of a TPU's memory; from one tile on, whole tiles are tried.
+_TILE = 8
+
+#: The largest batch that is tried is this many times the first one; the result is exact to
+#: one part in this many, but at most to a tile.
+_MAX_GROWTH = 1024
+
+
+class Fit(NamedTuple):
+    """The largest batch that fits.
+
+    Args:
+      batch: the largest that fits.
+      report: of that batch.
+      above: the smallest that was tried and does not fit; None if all fit.
+      missing: the bytes that `above` lacks; None if the compiler does not say.
+    """
+
+    batch: int
+    report: Report
+    above: int | None
+    missing: int | None
+
+
+def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Returns the batch of a replica: the first dimension of the first tensor.
+
+    Args:
+      args, kwargs: what ``arguments.parse`` returned.
+
+    Raises:
+      ArgumentError: (a ValueError) no tensor has a dimension.
+    """
+    for spec in _specs((args, kwargs)):
+        if spec.shape:
+            return int(spec.shape[0])
+    raise ArgumentError(
+        "--fit", "no argument has a batch", "--args with one, such as 'f32[128,28,28,1],s32[128]'"
+    )
+
+
+def with_batch(value: Any, old: int, new: int) -> Any:
+    """Returns a nest of arguments with another batch, where a first dimension is the old one.
+
+    Args:
+      value: nest of `arguments.Spec` and values.
+      old, new: the batches.
+    """
+    if isinstance(value, Spec):
+        batched = value.shape[:1] == (old,)
+        return Spec(value.dtype, (new,) + value.shape[1:]) if batched else value
+    if isinstance(value, tuple):
+        return tuple(with_batch(each, old, new) for each in value)
+    if isinstance(value, dict):
+        return {key: with_batch(each, old, new) for key, each in value.items()}
+    return value
+
+
+def _specs(value: Any) -> list[Spec]:
+    if isinstance(value, Spec):
+        return [value]
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    return [spec for each in value for spec in _specs(each)] if isinstance(value, tuple) else []
+
+
+def largest(first: int, compile_batch: Callable[[int], Report]) -> Fit:
+    """Finds the largest batch that fits, by compiling.
+
+    Args:
+      first: the batch to begin with.
+      compile_batch: returns the `report.Report` of a batch.
+
+    Returns:
+      A `Fit`. From 8 on multiples of 8 are tried, and of more for large batches.
+
+    Raises:
+      CompileError: (a RuntimeError) a batch does not compile for another reason than
+        memory, or none fits.
+    """
+    fits: dict[int, Report] = {}
+    fails: dict[int, Report] = {}
+    batch = first
+    while batch not in fits and batch not in fails:
+        report = _checked(batch, compile_batch(batch))
+        (fits if report.ok else fails)[batch] = report
+        if not fits and batch == 1:
+            raise CompileError(
+                "batch 1",
+                "it does not fit either: %s" % (report.failure and report.failure.message),
+                "bfloat16, tf.recompute_grad, or logical devices (--logical)",
+            )
+        batch = _next(first, fits, fails)
+    return _fit(fits, fails)
+
+
+def _next(first: int, fits: dict[int, Report], fails: dict[int, Report]) -> int:
+    """Returns the batch to try next; one that was tried ends the search."""
+    if not fits:
+        return max(1, min(fails) // 2)
+    best = max(fits)
+    if not fails:
+        return best if best >= _MAX_GROWTH * first else 2 * best
+    return _middle(best, min(fails))
+
+
+def _middle(best: int, above: int) -> int:
+    """Returns a batch between one that fits and one that does not; the former if none is left."""
+    unit = 1 if above <= _TILE else _TILE * max(1, best // _MAX_GROWTH)
+    middle = (best + above) // 2 // unit * unit
+    if middle <= best:
+        middle = (best // unit + 1) * unit
+    return middle if middle < above else best
+
+
+def largest_between(low: int, high: int, compile_batch: Callable[[int], Report]) -> Fit | None:
+    """Finds the largest batch that fits, above one batch and up to another.
+
+    Args:
+      low: not tried.
+      high: tried first.
+      compile_batch: returns the `report.Report` of a batch.
+
+    Returns:
+      A `Fit`; None if no batch fits that was tried. The batches are multiples as for
+      :func:`largest`.
+
+    Raises:
+      CompileError: (a RuntimeError) as for :func:`largest`.
+    """
+    fits: dict[int, Report] = {}
+    fails: dict[int, Report] = {}
+    batch = high
+    while batch > low and batch not in fits and batch not in fails:
+        report = _checked(batch, compile_batch(batch))
+        if report.ok and batch == high:
+            return Fit(batch, report, None, None)
+        (fits if report.ok else fails)[batch] = report
+        batch = _middle(max(fits, default=low), min(fails))
+    return _fit(fits, fails) if fits else None
+
+
+def _checked(batch: int, report: Report) -> Report:
+    """Returns a report, or raises if the program failed for another reason than memory."""
+    if not report.ok and (report.failure is None or report.failure.kind != "out-of-memory"):
+        raise CompileError(
+            "batch %d" % batch,
+            "it does not compile, for another reason than memory: %s"
+            % (report.failure and report.failure.message),
+            "tpudist compile without --fit, which reports more",
+        )
+    return report
+
+
+def _fit(fits: dict[int, Report], fails: dict[int, Report]) -> Fit:
+    best, above = max(fits), min(fails, default=None)
+    failure = None if above is None else fails[above].failure
+    return Fit(best, fits[best], above, failure and failure.missing)
+
+
+def text(fit: Fit) -> str:
+    """Formats what :func:`largest` returned."""
+    if fit.above is None:
+        return "fits: batch %d of a replica, and larger ones" % fit.batch
+    missing = ", by %s" % units.size(fit.missing) if fit.missing else ""
+    return "fits: batch %d of a replica; %d does not%s" % (fit.batch, fit.above, missing)
+
+
+class Variant(NamedTuple):
+    """A variant of a program: its name, the line to type, and a context manager to run it in."""
+
+    name: str
+    line: str
+    context: Callable[[], ContextManager[Any]]
+
+
+def _bfloat16() -> ContextManager[Any]:
+    from tpudist.tfcompat import keras_packages  # It imports TensorFlow.
+
+    return keras_packages.bfloat16()
+
+
+def _recomputing() -> ContextManager[Any]:
+    from tpudist.tfcompat import keras_packages
+
+    context: ContextManager[Any] | None = keras_packages.recomputing()
+    if context is None:
+        raise CompileError(
+            "tf.keras is Keras 2 here",
+            "it has no setting that recomputes layers, as RematScope of Keras 3",
+            "tf.recompute_grad around layers in the program, and --fit again",
+        )
+    return context
+
+
+VARIANTS = (
+    Variant(
+        "bfloat16",
+        "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16') before the model is made",
+        _bfloat16,
+    ),
+    Variant(
+        "recompute",
+        "with keras.RematScope(mode='full'): around the making of the model",
+        _recomputing,
+    ),
+)
+
+
+def variant_text(variant: Variant, fit: Fit | None, smallest: int) -> str:
+    """Formats the largest batch that fits with a variant.
+
+    Args:
+      variant: a `Variant`.
+      fit: what :func:`largest_between` returned.
+      smallest: the largest batch that fits without the variant.
+    """
+    if fit is None:
+        return "%s: no batch above %d fits with it either" % (variant.name, smallest)
+    size = units.size(fit.report.memory.total) if fit.report.memory else ""
+    line = "%s: fits batch %d (%s) with %s" % (variant.name, fit.batch, size, variant.line)
+    if fit.above is not None and fit.missing:
+        line += "; %d does not, by %s" % (fit.above, units.size(fit.missing))
+    return line
+
+
+def failed_variant_text(variant: Variant, error: Exception) -> str:
+    """Formats the failure of a variant that does not run.
+
+    Args:
+      variant: a `Variant`.
+      error: what executing or compiling the program with it raised.
+    """
+    return "%s: not known: %s" % (variant.name, str(error).strip().replace("\n", " "))

@@ -1,0 +1,216 @@
+"""Writes reports to files, and compares them with limits and with earlier reports.
+
+The functions return exit codes: 0, or 1 with the reason printed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from tpudist import files
+from tpudist.errors import ArgumentError, CompileError
+from tpudist.tools.compile import report
+from tpudist.tools.compile.pages import html_report, terminal, units
+from tpudist.tools.pins import compare, message
+from tpudist.tools.pins.fixture import COMPILED_RTOL as RTOL
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, Iterator, TextIO
+
+    from tpudist.tools.compile.report import Report
+
+_LOCATION = re.compile(r"\S+\.py:[0-9]+")
+
+
+def size(text: str) -> int:
+    """Returns the bytes that ``--max-hbm`` names.
+
+    Args:
+      text: a number, of bytes or with a unit, such as ``14GiB``.
+
+    Raises:
+      ArgumentError: (a ValueError) the text is no size.
+    """
+    try:
+        return units.parsed(text)
+    except ValueError as error:
+        raise ArgumentError(
+            "--max-hbm %s" % text, "it is no size", "a size such as 14GiB"
+        ) from error
+
+
+def load(path: str) -> list[Report]:
+    """Reads the reports of a file that ``--json`` wrote.
+
+    Args:
+      path: of the file.
+
+    Raises:
+      CompileError: (a RuntimeError) there is no such file, or it is of another schema.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+        return [report.from_json(each) for each in content.get("reports", [content])]
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise CompileError(
+            "the report %s" % path,
+            "it cannot be read: %s" % error,
+            "a file that tpudist compile --json of this release wrote",
+        ) from error
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuses wrong options before anything is run.
+
+    Args:
+      options: see :func:`finish`.
+
+    Raises:
+      TpudistError: a size or a report cannot be read.
+    """
+    if options.max_hbm:
+        size(options.max_hbm)
+    if options.baseline:
+        load(options.baseline)
+
+
+def finish(named: list[tuple[str, Report]], options: argparse.Namespace) -> int:
+    """Writes reports where the options say, and checks them.
+
+    Args:
+      named: (name of the function, its report), in the order of the program.
+      options: parsed ``json``, ``html``, ``max_hbm``, ``baseline``, ``rtol`` and
+        ``github``; None or False where one was left out.
+
+    Returns:
+      0, or 1 if a program does not compile, is larger than ``max_hbm``, or differs from
+      the baseline.
+    """
+    reports = [each for _, each in named]
+    if options.json:
+        files.write(options.json, json.dumps(_json(named), indent=1) + "\n")
+    if options.html:
+        files.write(options.html, html_report.page(*reports))
+    problems = list(_problems(reports, options))
+    for location, text in problems:
+        print("tpudist: %s" % text, file=sys.stderr)
+        if options.github:
+            print(annotation(location, text))
+    return 1 if problems or not all(each.ok for each in reports) else 0
+
+
+def refused(error: CompileError, options: argparse.Namespace, stream: TextIO | None = None) -> int:
+    """Prints why a step cannot be lowered; returns exit code 1.
+
+    Args:
+      error: what lowering it raised.
+      options: parsed ``github``.
+      stream: standard error if None.
+    """
+    print("does not compile: %s" % error, file=stream or sys.stderr)
+    if options.github:
+        location = _LOCATION.search(error.seen)
+        print(annotation(location.group() if location else "", str(error)))
+    return 1
+
+
+def _json(named: list[tuple[str, Report]]) -> dict[str, Any]:
+    objects = [dict(each.to_json(), name=name) for name, each in named]
+    return objects[0] if len(objects) == 1 else {"schema": report.SCHEMA, "reports": objects}
+
+
+def _problems(reports: list[Report], options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Yields (the user's line or "", text) of each reason for exit code 1."""
+    for each in reports:
+        if not each.ok:
+            yield _location(each), "%s: %s" % (terminal.verdict(each), _failure(each))
+        elif options.max_hbm and each.memory and each.memory.total > size(options.max_hbm):
+            yield (
+                _location(each),
+                "%s of HBM a device, which is more than --max-hbm %s"
+                % (units.size(each.memory.total), options.max_hbm),
+            )
+    if options.baseline:
+        yield from _differences(load(options.baseline), reports, options.rtol)
+
+
+def _failure(failed: Report) -> str:
+    return failed.failure.message.splitlines()[0] if failed.failure else ""
+
+
+def _location(problematic: Report) -> str:
+    """Returns the line to show a problem at: that of the largest array, or the hottest one."""
+    rows: Any = problematic.failure.largest if problematic.failure else problematic.hottest
+    return next((each.location for each in rows if each.location), "")
+
+
+def _differences(
+    expected: list[Report], obtained: list[Report], rtol: float | None
+) -> Iterator[tuple[str, str]]:
+    """Yields (line, text) of each difference from earlier reports."""
+    if len(expected) != len(obtained):
+        yield "", "%d programs, and the earlier report has %d" % (len(obtained), len(expected))
+    for before, after in zip(expected, obtained):
+        if not before.ok and after.ok:
+            continue
+        if not after.ok:
+            if before.ok:
+                yield _location(after), "it compiled before"
+            continue
+        text = difference(before, after, RTOL if rtol is None else rtol)
+        if text:
+            yield _location(after), "it does not compile to what it did before\n%s" % text
+
+
+def compare_files(old: str, new: str, rtol: float | None = None) -> int:
+    """Compares two reports: ``tpudist compile --compare OLD NEW``.
+
+    Args:
+      old, new: paths of files that ``--json`` wrote.
+      rtol: relative tolerance of sizes and FLOPs.
+
+    Returns:
+      0 if they agree; 1 if they differ, with the differences printed.
+    """
+    texts = [text for _, text in _differences(load(old), load(new), rtol)]
+    for text in texts or ["no difference: %s and %s" % (old, new)]:
+        print(text)
+    return 1 if texts else 0
+
+
+def annotation(location: str, text: str) -> str:
+    """Formats an error so that GitHub Actions shows it at a line of the user's code.
+
+    Args:
+      location: "file:line", or "".
+      text: of any number of lines.
+
+    Reference: docs.github.com, "Workflow commands for GitHub Actions".
+    """
+    file, _, line = location.rpartition(":")
+    properties = " file=%s,line=%s" % (_escaped(os.path.relpath(file)), line) if file else ""
+    return "::error%s::%s" % (properties, _escaped(text, ""))
+
+
+def _escaped(text: str, more: str = ":,") -> str:
+    for letter in "%\r\n" + more:
+        text = text.replace(letter, "%%%02X" % ord(letter))
+    return text
+
+
+def difference(expected: Report, obtained: Report, rtol: float = RTOL) -> str:
+    """Formats the differences between two reports as indented lines; "" if there are none.
+
+    Args:
+      expected, obtained: `report.Report` records of programs that compile.
+      rtol: the tolerance of HBM, FLOPs and bytes.
+    """
+    before, after = expected.compared(), obtained.compared()
+    differences = compare.of_kind("compiled")(before, after, rtol)
+    return message.explain(before, after, differences) if differences else ""

@@ -1,0 +1,189 @@
+"""Compiles a lowered step with libtpu, or reuses an earlier answer, and reports on it."""
+
+from __future__ import annotations
+
+import base64
+import os
+from typing import TYPE_CHECKING
+
+from tpudist.errors import CompileError
+from tpudist.surfaces import slices
+from tpudist.tools.compile.cache import store
+from tpudist.tools.compile.compiler import (
+    answers,
+    libtpu,
+    out_of_memory,
+    process,
+    report_builder,
+    topologies,
+)
+from tpudist.tools.compile.hlo import normal_form, optimized
+
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from tpudist.tools.compile.program import Program
+    from tpudist.tools.compile.report import Report
+
+
+#: The default time limit of the compiler, in seconds.
+TIMEOUT = 1800
+
+#: xla.ExecutionOptions.EffortLevel: the compiler's own choice, and O0.
+_OPTIMIZED, _FAST = 0, 9
+
+
+def compile_program(
+    program: Program,
+    topology: str | slices.Slice,
+    fast: bool = False,
+    timeout: float | None = TIMEOUT,
+    progress: Callable[[float], object] | None = None,
+    cache: bool = True,
+    hlo: str | None = None,
+    explain: bool = True,
+) -> Report:
+    """Compiles a program for a slice, without a TPU.
+
+    Context: any; TensorFlow is neither imported nor needed.
+
+    Args:
+      program: a `program.Program`.
+      topology: a name (``"v5e:2x4"``, ``"v5litepod-8"``) or a `slices.Slice`.
+      fast: optimize little, for an answer in seconds; memory and cost are then
+        those of a slower program.
+      timeout: in seconds.
+      progress: called with the seconds that the compiler has taken, a few
+        times a second; None for no calls.
+      cache: whether an earlier answer may be used.
+      hlo: a folder; the program is compiled anew, and written there as it is before
+        and after optimization, as serialized HloModuleProtos.
+      explain: if the program does not fit and the compiler does not list its live
+        arrays, compile it quickly for a chip with more memory, to list them.
+
+    Returns:
+      A `report.Report`, also if the program does not compile.
+
+    Raises:
+      TopologyError: the slice does not exist or is too small.
+      CompileError: libtpu is missing, too old, or cannot be loaded.
+      ArgumentError: TPUDIST_CACHE_SIZE is no size.
+    """
+    store.limit()
+    if isinstance(topology, str):
+        topology = slices.find(topology)
+    topologies.check(topology, program.replicas, program.partitions)
+    compiler = libtpu.find()
+    text = normal_form.normalized(program.hlo, program.replicas, program.partitions)
+    request = _request(program, topology, _FAST if fast else _OPTIMIZED)
+    path = store.answer_path(text, request, compiler.identity())
+    answer: Any = store.read(path) if cache and not hlo else None
+    cached = answer is not None
+    library = {"libtpu": compiler.path, "hlo": base64.b64encode(text).decode()}
+    if not cached:
+        full = _checked(process.ask(dict(request, **library), timeout, progress), compiler)
+        if hlo:
+            _write_modules(hlo, text, full)
+        answer = answers.digest(full)
+    if explain and out_of_memory.lacks_arrays(answer) and "room" not in answer:
+        answer.update(_live_arrays(program, topology, library, timeout, progress))
+        cached = False
+    if not cached and answers.is_reproducible(answer):
+        store.write(path, answer)
+    return report_builder.build(program, topology, fast, compiler, answer, cached)
+
+
+def _request(program: Program, topology: slices.Slice, level: int) -> dict[str, Any]:
+    """Returns what the worker gets beside the program and the path of the library."""
+    return {
+        "topology": topology.name,
+        "options": topologies.options(topology),
+        "replicas": program.replicas,
+        "partitions": program.partitions,
+        "level": level,
+    }
+
+
+def _live_arrays(
+    program: Program,
+    topology: slices.Slice,
+    library: dict[str, str],
+    timeout: float | None,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]:
+    """Compiles a program that does not fit for a slice with more memory.
+
+    Returns:
+      "room", the slice's name, "" if there is none, and "held" and "alive" as
+      ``answers.digest`` has them.
+    """
+    larger = topologies.with_more_memory(topology, program.replicas * program.partitions)
+    if larger is None:
+        return {"room": ""}
+    request = dict(_request(program, larger, _FAST), **library)
+    answer = answers.digest(process.ask(request, timeout, progress))
+    if not answer["ok"]:
+        return {"room": ""}
+    return {"room": larger.name, "held": answer["held"], "alive": answer["alive"]}
+
+
+def require(slice_: slices.Slice) -> None:
+    """Checks that programs can be compiled for a slice, before anything is traced or run.
+
+    Args:
+      slice_: to compile for.
+
+    Raises:
+      CompileError: (a RuntimeError) libtpu is missing or broken or does not know the
+        slice, or answers cannot be stored.
+      ArgumentError: (a ValueError) TPUDIST_CACHE_SIZE is no size.
+    """
+    store.limit()
+    compiler = libtpu.find()
+    request = {"topology": slice_.name, "options": topologies.options(slice_)}
+    path = store.answer_path(b"", request, compiler.identity())
+    known = store.read(path)
+    if known is None:
+        answer = process.ask(dict(request, libtpu=compiler.path), TIMEOUT)
+        if not answer["ok"]:
+            raise CompileError(
+                "libtpu %s at %s" % (compiler.version, compiler.path),
+                "it does not start for %s: %s" % (slice_.name, answer["message"]),
+                "pip install --force-reinstall --upgrade libtpu; or " + libtpu.DOWNLOAD,
+            )
+        known = {"devices": answer["devices"]}
+    if not store.write(path, known):  # also if it was read: the folder may be read-only
+        raise CompileError(
+            "the cache %s" % path,
+            "it cannot be written, so that every run would compile anew",
+            "TPUDIST_CACHE=DIR, a folder that can be written",
+        )
+
+
+def _write_modules(folder: str, before: bytes, answer: dict[str, Any]) -> None:
+    """Writes a program into a folder, as it is before and after optimization."""
+    os.makedirs(folder, exist_ok=True)
+    parts = [("before.hlo.pb", before)]
+    if answer["ok"]:
+        module = optimized.module(base64.b64decode(answer["optimized"]))
+        parts.append(("after.hlo.pb", module.SerializeToString()))
+    for name, content in parts:
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+
+
+def _checked(answer: dict[str, Any], compiler: libtpu.Libtpu) -> dict[str, Any]:
+    """Returns an answer, or raises if it shows that this libtpu cannot be used."""
+    if answer["ok"] and answer["memory"] is None:
+        raise CompileError(
+            "libtpu %s (PJRT %s)" % (compiler.version, answer["pjrt"]),
+            "it is too old to say how much memory a program takes",
+            "pip install --upgrade libtpu (0.0.17 or newer)",
+        )
+    if not answer["ok"] and answer["code"] == "NOT_FOUND" and "pjrt" not in answer:
+        raise CompileError(
+            "libtpu at %s" % compiler.path,
+            "it cannot be loaded: %s" % answer["message"],
+            "pip install --force-reinstall libtpu; or " + libtpu.DOWNLOAD,
+        )
+    return answer

@@ -1,0 +1,386 @@
+"""Calls the part of the PJRT C API that compiling needs, by ctypes.
+
+libtpu.so exports ``GetPjrtApi``, which returns a table of functions. The table grows at
+its end only. Each function takes one struct: its size, an extension pointer, and fields
+of eight bytes, inputs first. See ``xla/pjrt/c/pjrt_c_api.h`` in OpenXLA.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+
+WORD = 8
+
+#: Size of the table's header: its size, an extension pointer, and the version's struct.
+_HEADER = 5 * WORD
+
+
+class Function(NamedTuple):
+    """A function of the table.
+
+    Args:
+      place: in the table.
+      inputs, outputs: how many fields of its struct it reads and writes.
+      size: of its struct, if that ends within a word; else None.
+    """
+
+    place: int
+    inputs: int
+    outputs: int
+    size: int | None
+
+
+FUNCTIONS = {
+    "Error_Destroy": Function(0, 1, 0, None),
+    "Error_Message": Function(1, 1, 2, None),
+    "Error_GetCode": Function(2, 1, 1, 3 * WORD + 4),
+    "Plugin_Initialize": Function(3, 0, 0, None),
+    "DeviceDescription_Id": Function(23, 1, 1, 3 * WORD + 4),
+    "DeviceDescription_Kind": Function(26, 1, 2, None),
+    "Executable_GetCostAnalysis": Function(46, 1, 2, None),
+    "Executable_OptimizedProgram": Function(48, 2, 0, None),
+    "Executable_SizeOfGeneratedCodeInBytes": Function(45, 1, 1, None),
+    "TopologyDescription_Create": Function(82, 4, 1, None),
+    "TopologyDescription_GetDeviceDescriptions": Function(86, 1, 2, None),
+    "TopologyDescription_Attributes": Function(88, 1, 2, None),
+    "Compile": Function(89, 5, 1, None),
+    "Executable_GetCompiledMemoryStats": Function(96, 1, 12, None),
+}
+
+#: The results of GetCompiledMemoryStats, in bytes; older libraries leave the last ones at 0.
+MEMORY = (
+    "code",
+    "arguments",
+    "outputs",
+    "aliased",
+    "temporary",
+    "host_code",
+    "host_arguments",
+    "host_outputs",
+    "host_aliased",
+    "host_temporary",
+    "peak",
+    "total",
+)
+
+CODES = (
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
+
+
+class PjrtError(Exception):
+    """An error that the library returned: the name of its code, and its message."""
+
+    def __init__(self, code: str, message: str) -> None:
+        Exception.__init__(self, "%s: %s" % (code, message))
+        self.code, self.message = code, message
+
+
+class _Value(ctypes.Union):
+    _fields_ = [
+        ("text", ctypes.c_void_p),
+        ("integer", ctypes.c_int64),
+        ("integers", ctypes.POINTER(ctypes.c_int64)),
+        ("real", ctypes.c_float),
+        ("truth", ctypes.c_bool),
+    ]
+
+
+class _NamedValue(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("name", ctypes.c_void_p),
+        ("name_size", ctypes.c_size_t),
+        ("kind", ctypes.c_int),
+        ("value", _Value),
+        ("value_size", ctypes.c_size_t),
+    ]
+
+
+_TEXT, _INTEGER, _INTEGERS, _REAL, _TRUTH = range(5)
+
+
+class Api:
+    """The functions of libtpu; there is one per process.
+
+    Args:
+      path: of ``libtpu.so``.
+
+    Raises:
+      OSError: the library cannot be loaded.
+      PjrtError: the library cannot be started, or has no PJRT API.
+    """
+
+    def __init__(self, path: str) -> None:
+        library = ctypes.CDLL(path)
+        if not hasattr(library, "GetPjrtApi"):
+            raise PjrtError("UNIMPLEMENTED", "no GetPjrtApi in %s" % path)
+        library.GetPjrtApi.restype = ctypes.c_void_p
+        self._table = library.GetPjrtApi()
+        self._size = ctypes.c_size_t.from_address(self._table).value
+        self.version = tuple((ctypes.c_int * 2).from_address(self._table + 4 * WORD))
+        self.call("Plugin_Initialize")
+
+    def has(self, name: str) -> bool:
+        """Whether this library is new enough to have a function."""
+        return self._size >= _HEADER + WORD * (FUNCTIONS[name].place + 1)
+
+    def call(self, name: str, *inputs: int) -> list[int]:
+        """Calls a function of the table.
+
+        Args:
+          name: a key of FUNCTIONS.
+          *inputs: integers and addresses.
+
+        Returns:
+          The values of the struct's output fields, as unsigned integers.
+
+        Raises:
+          PjrtError: the function returned an error, or the library does not have it.
+        """
+        if not self.has(name):
+            raise PjrtError("UNIMPLEMENTED", "PJRT %d.%d has no %s" % (self.version + (name,)))
+        error, outputs = self._call(name, ctypes.c_void_p, inputs)
+        if error:
+            raise self._error(error)
+        return outputs
+
+    def _call(self, name: str, returns: Any, inputs: Iterable[int]) -> tuple[Any, list[int]]:
+        """Returns (the result of a function, the output fields of its struct)."""
+        signature = FUNCTIONS[name]
+        words = 2 + signature.inputs + signature.outputs
+        struct = (ctypes.c_uint64 * words)(signature.size or WORD * words, 0, *inputs)
+        address = ctypes.c_void_p.from_address(self._table + _HEADER + WORD * signature.place)
+        function: Any = ctypes.CFUNCTYPE(returns, ctypes.c_void_p)(address.value or 0)
+        return function(ctypes.addressof(struct)), list(struct)[2 + signature.inputs :]
+
+    def _error(self, error: int) -> PjrtError:
+        """Returns the PjrtError of an error that a function returned, and frees that."""
+        message = _text(*self._call("Error_Message", None, [error])[1])
+        (code,) = self.call("Error_GetCode", error)
+        self._call("Error_Destroy", None, [error])  # the message's memory goes with it
+        return PjrtError(CODES[code] if code < len(CODES) else str(code), message)
+
+
+class Topology:
+    """A slice that is described to the compiler; no TPU is needed.
+
+    Args:
+      api: an `Api`.
+      name: such as ``"v5e:2x4"``.
+      options: {name: int, text, or list of int}.
+
+    Raises:
+      PjrtError: there is no such slice.
+    """
+
+    def __init__(self, api: Api, name: str, options: Mapping[str, Any]) -> None:
+        self._api = api
+        encoded = ctypes.create_string_buffer(name.encode())
+        values, buffers = _named_values(options)
+        (self._handle,) = api.call(
+            "TopologyDescription_Create",
+            ctypes.addressof(encoded),
+            len(name),
+            ctypes.addressof(values),
+            len(options),
+        )
+        del buffers  # the values point to them until here
+        pointer, count = api.call("TopologyDescription_GetDeviceDescriptions", self._handle)
+        self._devices: list[Any] = (
+            list((ctypes.c_void_p * count).from_address(pointer)) if count else []
+        )
+
+    def device_ids(self) -> list[int]:
+        """Returns the ids of all devices, in the library's order."""
+        return [self._api.call("DeviceDescription_Id", device)[0] for device in self._devices]
+
+    def kind(self) -> str:
+        """Returns the chip's name, such as ``"TPU v5 lite"``."""
+        return _text(*self._api.call("DeviceDescription_Kind", self._devices[0]))
+
+    def attributes(self) -> dict[str, Any]:
+        """Returns the library's description of the slice."""
+        return _dictionary(*self._api.call("TopologyDescription_Attributes", self._handle))
+
+    def compile(self, hlo: bytes, options: bytes) -> Executable:
+        """Compiles a serialized HloModuleProto.
+
+        Args:
+          hlo: bytes.
+          options: bytes, a CompileOptionsProto.
+
+        Returns:
+          An `Executable`.
+
+        Raises:
+          PjrtError: the compiler's own error.
+        """
+        code = ctypes.create_string_buffer(hlo, len(hlo))
+        code_format = ctypes.create_string_buffer(b"hlo")
+        encoded = ctypes.create_string_buffer(options, len(options))
+        program = _program(ctypes.addressof(code), len(hlo), ctypes.addressof(code_format), 3)
+        return Executable(
+            self._api,
+            self._api.call(
+                "Compile",
+                self._handle,
+                ctypes.addressof(program),
+                ctypes.addressof(encoded),
+                len(options),
+                0,
+            )[0],
+        )
+
+
+class Executable:
+    """A compiled program."""
+
+    def __init__(self, api: Api, handle: int) -> None:
+        self._api, self._handle = api, handle
+
+    def memory(self) -> dict[str, int] | None:
+        """Returns {name of MEMORY: bytes}; None if the library is too old to say."""
+        name = "Executable_GetCompiledMemoryStats"
+        if not self._api.has(name):
+            return None
+        return dict(zip(MEMORY, map(_signed, self._api.call(name, self._handle))))
+
+    def cost(self) -> dict[str, Any]:
+        """Returns the compiler's cost analysis, {name: number}."""
+        count, pointer = self._api.call("Executable_GetCostAnalysis", self._handle)
+        return _dictionary(pointer, count)
+
+    def optimized(self) -> bytes:
+        """Returns the optimized program, a serialized HloModuleProtoWithConfig."""
+        program = _program(0, 0, 0, 0)
+        for _ in range(2):  # the first call returns the size
+            if program[3]:
+                code = ctypes.create_string_buffer(program[3])
+                program[2] = ctypes.addressof(code)
+            self._api.call("Executable_OptimizedProgram", self._handle, ctypes.addressof(program))
+        return code.raw
+
+
+def _program(code: int, size: int, code_format: int, format_size: int) -> Any:
+    """Returns a PJRT_Program struct."""
+    return (ctypes.c_uint64 * 6)(6 * WORD, 0, code, size, code_format, format_size)
+
+
+def _text(pointer: int, size: int) -> str:
+    return ctypes.string_at(pointer, size).decode("utf-8", "replace")
+
+
+def _signed(word: int) -> int:
+    return ctypes.c_int64(word).value
+
+
+def _named_values(options: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """Returns (an array of named values, the buffers that it points to)."""
+    values: Any = (_NamedValue * max(1, len(options)))()
+    buffers: list[Any] = []
+    for value, (name, option) in zip(values, sorted(options.items())):
+        buffers.append(ctypes.create_string_buffer(name.encode()))
+        value.struct_size, value.value_size = ctypes.sizeof(_NamedValue), 1
+        value.name, value.name_size = ctypes.addressof(buffers[-1]), len(name)
+        if isinstance(option, list):
+            buffers.append((ctypes.c_int64 * len(option))(*option))
+            value.kind, value.value_size = _INTEGERS, len(option)
+            value.value.integers = ctypes.cast(buffers[-1], ctypes.POINTER(ctypes.c_int64))
+        elif isinstance(option, str):
+            buffers.append(ctypes.create_string_buffer(option.encode()))
+            value.kind, value.value_size = _TEXT, len(option)
+            value.value.text = ctypes.addressof(buffers[-1])
+        else:
+            value.kind, value.value.integer = _INTEGER, option
+    return values, buffers
+
+
+def _dictionary(pointer: int, count: int) -> dict[str, Any]:
+    """Returns an array of named values as a dict."""
+    values: dict[str, Any] = {}
+    for value in (_NamedValue * count).from_address(pointer) if count else ():
+        name = _text(value.name, value.name_size)
+        if value.kind == _TEXT:
+            values[name] = _text(value.value.text, value.value_size)
+        elif value.kind == _INTEGERS:
+            values[name] = value.value.integers[: value.value_size]
+        elif value.kind == _REAL:
+            values[name] = value.value.real
+        else:
+            values[name] = value.value.integer if value.kind == _INTEGER else value.value.truth
+    return values
+
+
+#: Fields of CompileOptionsProto, ExecutableBuildOptionsProto,
+#: DeviceAssignmentProto and its ComputationDevice, which are encoded by hand because the
+#: worker has no protobuf. Their numbers are from ``xla/pjrt/proto/compile_options.proto``
+#: and ``xla/xla_data.proto`` in OpenXLA.
+_BUILD_OPTIONS = 3
+_DEVICE_ORDINAL, _REPLICAS, _PARTITIONS, _SPMD, _ASSIGNMENT, _LEVEL = 1, 4, 5, 6, 9, 24
+_REPLICA_COUNT, _COMPUTATION_COUNT, _COMPUTATION_DEVICES = 1, 2, 3
+_REPLICA_DEVICES = 1
+
+
+def compile_options(
+    replicas: int, partitions: int, devices: Sequence[int], level: int = 0
+) -> bytes:
+    """Returns the options of one compilation, a serialized CompileOptionsProto.
+
+    Args:
+      replicas: how many run the program.
+      partitions: logical devices of each; SPMD if there are several.
+      devices: ids, all logical devices of the first replica first.
+      level: of optimization; 0 is the compiler's own choice.
+    """
+    assignment = _integer(_REPLICA_COUNT, replicas) + _integer(_COMPUTATION_COUNT, partitions)
+    for partition in range(partitions):
+        ids = devices[partition : replicas * partitions : partitions]
+        assignment += _message(
+            _COMPUTATION_DEVICES, _message(_REPLICA_DEVICES, b"".join(map(_varint, ids)))
+        )
+    build = (
+        _integer(_DEVICE_ORDINAL, -1)
+        + _integer(_REPLICAS, replicas)
+        + _integer(_PARTITIONS, partitions)
+        + _integer(_SPMD, partitions > 1)
+        + _message(_ASSIGNMENT, assignment)
+        + _integer(_LEVEL, level)
+    )
+    return _message(_BUILD_OPTIONS, build)
+
+
+def _varint(number: int) -> bytes:
+    number &= (1 << 64) - 1
+    encoded = bytearray()
+    while number > 0x7F:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
+def _integer(field: int, number: int) -> bytes:
+    return _varint(field << 3) + _varint(int(number))
+
+
+def _message(field: int, content: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(content)) + content

@@ -1,0 +1,291 @@
+"""Writes a traced step as a message, and reads it with another release of TensorFlow.
+
+The release that reads it lowers the step with XLA for the CPU. So the TPU's own ops for the
+sum over replicas and the replica's id become ops that every build has kernels for.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Iterable, Iterator, Sequence
+
+import tensorflow as tf
+
+from tpudist.errors import CompileError
+from tpudist.tfcompat import functions, graphs, versions
+from tpudist.tools.compile.lowering import (
+    collectives_and_shardings,
+    graph_ops,
+    stand_ins,
+    symbolic_replicas,
+    tracing,
+)
+
+#: Version of the message.
+FORMAT = 1
+
+#: Attributes that place ops on a TPU, or that only their own release understands.
+_REMOVED_ATTRIBUTES = (
+    "_tpu_replicate",
+    "_xla_compile_id",
+    "_class",
+    "_output_shapes",
+    "_xla_outside_compilation",
+    "_tpu_input_identity",
+    "_tpu_output_identity",
+)
+
+#: Inputs of a collective behind its value.
+_COLLECTIVE_INPUTS = ("group_size", "group_key", "instance_key")
+
+#: The name of a sum's output in a function: of the TPU's op, and of the collective.
+_OLD_OUTPUT, _NEW_OUTPUT = ":output:", ":data:"
+
+
+def message(step: tracing.Step) -> dict[str, Any]:
+    """Writes a traced step as a dict of JSON types, which :func:`step` reads.
+
+    Args:
+      step: a `tracing.Step`.
+
+    Raises:
+      CompileError: (a RuntimeError) it uses a resource that is no variable.
+    """
+    graph = step.graph
+    return message_of_ops(
+        step,
+        graph.as_graph_def(),
+        [_input(each) for each in step.inputs],
+        [op.name for op in getattr(graph, "control_outputs", ())],
+    )
+
+
+def message_of_ops(
+    step: tracing.Step,
+    definition: Any,
+    inputs: list[dict[str, Any]],
+    control: list[str],
+    among: Iterable[tf.Operation] | None = None,
+) -> dict[str, Any]:
+    """Writes a step that is a part of its graph, as :func:`message`.
+
+    Args:
+      step: a `tracing.Step`; its graph may have other ops too.
+      definition: the ``GraphDef`` of the step alone.
+      inputs: its inputs, as :func:`input_entry` returns them.
+      control: names of the ops that run even if no output needs them.
+      among: the ops of the step; None for all.
+    """
+    return {
+        "format": FORMAT,
+        "tensorflow": str(versions.TF),
+        "graph": base64.b64encode(definition.SerializeToString()).decode(),
+        "inputs": inputs,
+        "control": control,
+        "outputs": [[name, tensor.name] for name, tensor in step.outputs],
+        "replicas": step.replicas,
+        "partitions": step.partitions,
+        "places": _locations(step.graph, among),
+        "collectives": list(map(list, collectives_and_shardings.collectives(step.graph, among))),
+        "shardings": list(map(list, collectives_and_shardings.shardings(step, among))),
+    }
+
+
+def _locations(graph: tf.Graph, among: Iterable[tf.Operation] | None) -> dict[str, str]:
+    """Returns {path of an op: "file:line" of the user's code}."""
+    locations: dict[str, str] = {}
+    for path, op in graph_ops.ops(graph, among):
+        locations.setdefault(path, graph_ops.location(graph, path, op))
+    return {path: line for path, line in locations.items() if line}
+
+
+def input_entry(
+    name: str,
+    tensor: tf.Tensor,
+    argument: bool,
+    shape: tf.TensorShape,
+    dtype: tf.DType,
+    location: str = "",
+) -> dict[str, Any]:
+    """Returns one input of a message.
+
+    Args:
+      name: of the argument or variable, "" if unknown.
+      tensor: the tensor in the graph that stands for it.
+      argument: whether it is an argument of the step.
+      shape, dtype: of the tensor, or of the variable's value.
+      location: "file:line" that created a variable.
+
+    Raises:
+      CompileError: (a RuntimeError) the shape is unknown.
+    """
+    name = name or tensor.op.name
+    if shape is None or not shape.is_fully_defined():
+        raise CompileError(
+            "the step uses %s of shape %s" % (name, shape),
+            "a TPU program can use variables and tensors of a known shape only",
+            "pass what it gives as an argument, or create the variable with a shape",
+        )
+    return {
+        "name": name,
+        "tensor": tensor.name,
+        "argument": argument,
+        "variable": tensor.dtype == tf.resource,
+        "dtype": dtype.base_dtype.name,
+        "shape": shape.as_list(),
+        "location": location,
+    }
+
+
+def _input(entry: tracing.Input) -> dict[str, Any]:
+    name, placeholder, outer = entry
+    shape, dtype, location = placeholder.shape, placeholder.dtype, ""
+    if dtype == tf.resource:
+        shape, dtype = graphs.stored_in(placeholder)
+        location = graph_ops.creation_line(outer)
+    return input_entry(name, placeholder, outer is None, shape, dtype, location)
+
+
+def step(message: dict[str, Any]) -> tracing.Step:
+    """Reads the step of a message, as if it had been traced here.
+
+    Context: eager.
+
+    Args:
+      message: what :func:`message` returned, possibly a copy through JSON.
+    """
+    definition = tf.compat.v1.GraphDef.FromString(base64.b64decode(message["graph"]))
+    _rewrite(
+        definition,
+        message["replicas"],
+        [entry["tensor"].split(":")[0] for entry in message["inputs"]],
+    )
+    graph = functions.FuncGraph("replica_step")
+    with graph.as_default():
+        with tf.name_scope("inputs_of_step"):
+            placeholders = [_placeholder(entry) for entry in message["inputs"]]
+        by_name = dict(zip((entry["tensor"] for entry in message["inputs"]), placeholders))
+        used = {name.split(":")[0] for node in definition.node for name in node.input}
+        mapped = {name: each for name, each in by_name.items() if name.split(":")[0] in used}
+        tf.import_graph_def(definition, name="", input_map=mapped)
+        outputs = [
+            (
+                name,
+                tf.identity(
+                    by_name[tensor] if tensor in by_name else graph.get_tensor_by_name(tensor)
+                ),
+            )
+            for name, tensor in message["outputs"]
+        ]
+    graph.inputs = list(placeholders)
+    graph.outputs = [tensor for _, tensor in outputs]
+    graph.control_outputs = [graph.get_operation_by_name(name) for name in message["control"]]
+    graph_ops.set_locations(graph, message["places"])
+    inputs = [
+        tracing.Input(entry["name"], tensor, None if entry["argument"] else tensor)
+        for entry, tensor in zip(message["inputs"], placeholders)
+    ]
+    return tracing.Step(graph, inputs, outputs, message["replicas"], message["partitions"])
+
+
+def _placeholder(entry: dict[str, Any]) -> tf.Tensor:
+    dtype = tf.as_dtype(entry["dtype"])
+    if not entry["variable"]:
+        return tf.compat.v1.placeholder(dtype, entry["shape"])
+    with tf.init_scope():
+        variable = stand_ins.stand_in_variable(entry["shape"], dtype)
+    return functions.placeholder_like(variable.handle)
+
+
+def _rewrite(definition: Any, replicas: int, removed: Iterable[str]) -> None:
+    """Rewrites a ``GraphDef`` in place, so that XLA for the CPU can lower it.
+
+    Args:
+      definition: the graph and the functions that it calls.
+      replicas: number of replicas.
+      removed: names of the nodes that stand for the step's inputs.
+    """
+    keys = iter(range(1, 1 << 30))
+    removed = set(removed)
+    nodes = [node for node in definition.node if node.name not in removed]
+    for node in nodes:
+        _set_inputs(
+            node,
+            [name for name in node.input if not (name.startswith("^") and name[1:] in removed)],
+        )
+    rewritten = _rewritten(nodes, replicas, keys, "")
+    del definition.node[:]
+    definition.node.extend(rewritten)
+    for function in definition.library.function:
+        _rewrite_function(function, replicas, keys)
+
+
+def _rewrite_function(function: Any, replicas: int, keys: Iterator[int]) -> None:
+    sums = {node.name for node in function.node_def if node.op == "CrossReplicaSum"}
+    nodes = _rewritten(list(function.node_def), replicas, keys, _OLD_OUTPUT + "0")
+
+    def renamed(name: str) -> str:
+        return name.replace(_OLD_OUTPUT, _NEW_OUTPUT) if name.split(":")[0] in sums else name
+
+    for node in nodes:
+        _set_inputs(node, [renamed(name) for name in node.input])
+    for name in list(function.ret):
+        function.ret[name] = renamed(function.ret[name])
+    del function.node_def[:]
+    function.node_def.extend(nodes)
+
+
+def _set_inputs(node: Any, inputs: Sequence[str]) -> None:
+    del node.input[:]
+    node.input.extend(inputs)
+
+
+def _rewritten(nodes: Iterable[Any], replicas: int, keys: Iterator[int], suffix: str) -> list[Any]:
+    """Rewrites nodes in place; returns them with the constants that they need.
+
+    Args:
+      nodes: ``NodeDef`` messages.
+      replicas: number of replicas.
+      keys: a key for each collective.
+      suffix: of the name of a constant's output.
+    """
+    rewritten = []
+    for node in nodes:
+        node.device = ""
+        for name in _REMOVED_ATTRIBUTES:
+            if name in node.attr:
+                del node.attr[name]
+        if node.op == "CrossReplicaSum":
+            rewritten += _constants(node, replicas, next(keys))
+            _make_collective(node, suffix)
+        elif node.op == "Const" and (
+            node.name.split("/")[-1].startswith(symbolic_replicas.REPLICA_ID)
+        ):
+            node.op = "XlaReplicaId"
+            node.ClearField("attr")
+        rewritten.append(node)
+    return rewritten
+
+
+def _constants(node: Any, replicas: int, key: int) -> list[Any]:
+    """Returns nodes for the inputs of a collective behind its value."""
+    constants = []
+    for name, value in zip(_COLLECTIVE_INPUTS, (replicas, 1, key)):
+        constant = tf.compat.v1.NodeDef(name="%s/%s" % (node.name, name), op="Const")
+        constant.attr["dtype"].type = tf.int32.as_datatype_enum
+        constant.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value, tf.int32))
+        constants.append(constant)
+    return constants
+
+
+def _make_collective(node: Any, suffix: str) -> None:
+    """Turns a CrossReplicaSum into a CollectiveReduceV2, in place."""
+    kind = node.attr["T"].type
+    controls = [name for name in node.input if name.startswith("^")]
+    constants = ["%s/%s%s" % (node.name, name, suffix) for name in _COLLECTIVE_INPUTS]
+    _set_inputs(node, [node.input[0]] + constants + controls)
+    node.op = "CollectiveReduceV2"
+    node.ClearField("attr")
+    node.attr["T"].type = kind
+    node.attr["merge_op"].s = b"Add"
+    node.attr["final_op"].s = b"Id"

@@ -1,0 +1,269 @@
+"""Formats a report as text, and shows progress while the compiler works."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence, TextIO
+
+from tpudist.tools.compile.pages import by_line, units
+
+if TYPE_CHECKING:
+    from tpudist.tools.compile.report import Collectives, Report
+
+#: How many arguments and lines, and layers of a line, are shown.
+_SHOWN, _LAYERS = 5, 3
+
+#: Widths in characters: of the memory bar, and of the headings at the left.
+_BAR, _HEADING = 30, 10
+
+
+def text(report: Report) -> str:
+    """Formats a report to be read at a glance.
+
+    Args:
+      report: a `report.Report`.
+
+    Returns:
+      Lines, with a newline at the end.
+    """
+    lines = [verdict(report)]
+    for heading, rows in _sections(report):
+        lines += [
+            (heading if number == 0 else "").ljust(_HEADING) + row
+            for number, row in enumerate(rows)
+        ]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+_FAILURES = {
+    "out-of-memory": "does not fit",
+    "refused": "does not compile",
+    "crash": "crashed the compiler",
+    "timeout": "took the compiler too long",
+}
+
+
+def verdict(report: Report) -> str:
+    """Formats the first line: whether the program compiles, and for what.
+
+    Args:
+      report: a `report.Report`.
+    """
+    target = report.target
+    line = "%s: %s%s, %d replica%s" % (
+        _FAILURES[report.failure.kind] if report.failure else "compiles",
+        target.topology,
+        " (%s)" % target.chip if target.chip else "",
+        target.replicas,
+        "s" if target.replicas > 1 else "",
+    )
+    if target.logical_devices > 1:
+        line += " of %d logical devices" % target.logical_devices
+    return line + ("" if target.optimized else "  [--fast: little optimized]")
+
+
+def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yields (heading, rows) of each section; one without rows is not shown."""
+    if report.failure:
+        yield "compiler", report.failure.message.splitlines()
+        if report.failure.missing:
+            yield "missing", ["%s of HBM a device" % units.size(report.failure.missing)]
+        yield "instead", [report.failure.instead]
+    if report.memory:
+        yield "HBM", _memory(report)
+    yield "arguments", _arguments(report)
+    if report.failure:
+        yield (
+            "largest",
+            [
+                "%-10s %s"
+                % (
+                    units.size(each.bytes),
+                    "  ".join(filter(None, (each.shape, each.location, each.op_name))),
+                )
+                for each in report.failure.largest[:_SHOWN]
+            ],
+        )
+    if report.cost:
+        yield "work", work(report)
+    yield "asked for", list(map(_collectives, report.requested)) or ["no collectives"]
+    if report.ok:
+        yield "compiled", list(map(_collectives, report.optimized)) or ["no collectives"]
+    yield (
+        "split",
+        [
+            "%s: %s, %s -> %s on a device  %s"
+            % (
+                each.name,
+                each.description,
+                list(each.global_shape),
+                list(each.per_device_shape),
+                each.location,
+            )
+            for each in report.splits
+        ],
+    )
+    yield ("at peak", _peak_memory(report))
+    yield ("hottest", _hottest(report))
+    yield "notes", report.warnings
+    yield "with", [versions(report)]
+
+
+def _memory(report: Report) -> list[str]:
+    memory, limit = report.memory, report.target.hbm
+    assert memory
+    share = memory.total / limit
+    filled = min(_BAR, max(1, int(round(_BAR * share))))
+    return [
+        "%s of %s a device (%.1f %%)  [%s%s]"
+        % (
+            units.size(memory.total),
+            units.size(limit),
+            100 * share,
+            "#" * filled,
+            "." * (_BAR - filled),
+        ),
+        "arguments %s, temporary %s, code %s, outputs %s beside %s in place of arguments"
+        % (
+            units.size(memory.arguments),
+            units.size(memory.temporary),
+            units.size(memory.code),
+            units.size(memory.outputs - memory.aliased),
+            units.size(memory.aliased),
+        ),
+    ]
+
+
+def _arguments(report: Report) -> list[str]:
+    shown = report.arguments[:_SHOWN]
+    rows = [
+        "%-10s %s"
+        % (
+            units.size(each.bytes),
+            "  ".join(
+                filter(
+                    None,
+                    (
+                        units.array(each.dtype, each.device_shape),
+                        "%s %s" % (each.kind, each.name),
+                        each.location,
+                    ),
+                )
+            ),
+        )
+        for each in shown
+    ]
+    rest = report.arguments[len(shown) :]
+    if rest:
+        rows.append("%-10s %d more" % (units.size(sum(each.bytes for each in rest)), len(rest)))
+    return rows
+
+
+def _peak_memory(report: Report) -> list[str]:
+    """Formats the lines whose arrays take most memory at the peak, with the largest of each."""
+    rows = []
+    for line, size, arrays in by_line.peak_memory(report)[:_LAYERS]:
+        rest = " and %d more" % (len(arrays) - 1) if len(arrays) > 1 else ""
+        rows.append(
+            "%-10s %s  %s %s%s" % (units.size(size), line, arrays[0].shape, arrays[0].op_name, rest)
+        )
+    return rows
+
+
+def _hottest(report: Report) -> list[str]:
+    """Formats the most expensive lines, each with its most expensive layers if it has several."""
+    rows = []
+    for line in by_line.costs(report)[:_SHOWN]:
+        rows.append("%3.0f %%  %s  %s" % (100 * line.share, line.label, _ops(line)))
+        if len(line.below) > 1:
+            layers = line.below[:_LAYERS]
+            rows += [
+                "%9.0f %%  %s  %s" % (100 * each.share, each.label, _ops(each)) for each in layers
+            ]
+    return rows
+
+
+def _ops(node: by_line.Node) -> str:
+    """Returns the name of a node's only op, or how many ops it has."""
+    while node.ops == 1 and node.below:
+        node = node.below[0]
+    return "%d ops" % node.ops if node.below else node.label
+
+
+def work(report: Report) -> list[str]:
+    """Formats what a step costs, as lines of text; "unknown" where the compiler does not say.
+
+    Args:
+      report: a `report.Report` of a program that compiles.
+    """
+    cost = report.cost
+    assert cost
+    flops = "unknown " if cost.flops is None else units.amount(cost.flops)
+    accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
+    rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]
+    if cost.loops:
+        rounds = ["?" if each.trips is None else str(each.trips) for each in cost.loops]
+        rows.append("as often as loops run: %s rounds" % ", ".join(rounds[:_SHOWN]))
+    return rows
+
+
+def _collectives(group: Collectives) -> str:
+    where = ", ".join(group.locations[:_SHOWN])
+    if len(group.locations) > _SHOWN:
+        where += " and %d more lines" % (len(group.locations) - _SHOWN)
+    return "%d %s, %s a device  %s" % (group.count, group.kind, units.size(group.bytes), where)
+
+
+def versions(report: Report) -> str:
+    """Formats which releases compiled the program, and how long that took.
+
+    Args:
+      report: a `report.Report`.
+    """
+    used, effort = report.versions, report.effort
+    library = "libtpu %s" % used.libtpu + (" (PJRT %s)" % used.pjrt if used.pjrt else "")
+    took = (
+        ["kept from before"]
+        if effort.cached
+        else [
+            "%.1f s" % effort.seconds if effort.seconds else "",
+            units.size(effort.peak_bytes) if effort.peak_bytes else "",
+        ]
+    )
+    return "; ".join(
+        filter(
+            None,
+            [
+                "%s, TensorFlow %s, tpudist %s" % (library, used.tensorflow, used.tpudist),
+                ", ".join(filter(None, took)),
+            ],
+        )
+    )
+
+
+@contextlib.contextmanager
+def progress(what: str, stream: TextIO | None = None) -> Iterator[Callable[[float], object] | None]:
+    """Shows a line with the seconds so far while the block runs, on a terminal only.
+
+    Args:
+      what: the line's text.
+      stream: standard error if None.
+
+    Yields:
+      A function of the seconds, which updates the line; None where none is shown.
+    """
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield None
+        return
+
+    def show(seconds: float) -> None:
+        stream.write("\r%s  %d s " % (what, seconds))
+        stream.flush()
+
+    try:
+        yield show
+    finally:
+        stream.write("\r%s\r" % (" " * (len(what) + 12)))
+        stream.flush()
