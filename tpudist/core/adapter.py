@@ -17,30 +17,36 @@ from tpudist.core import (
     per_replica_datasets,
     step_loops,
 )
-from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBase, is_facade
-from tpudist.core.contexts import Words
-from tpudist.core.cross_replica import (
-    colocate,
-    group,
-    map_over,
-    read,
-    update,
-    update_non_slot,
-    value_container,
-)
-from tpudist.core.distributed_datasets import make_numpy_dataset
+from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
+from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
+from tpudist.core.base_classes import is_facade as is_facade
+from tpudist.core.contexts import Words as Words
+from tpudist.core.cross_replica import colocate as colocate
+from tpudist.core.cross_replica import group as group
+from tpudist.core.cross_replica import map_over as map_over
+from tpudist.core.cross_replica import read as read
+from tpudist.core.cross_replica import update as update
+from tpudist.core.cross_replica import update_non_slot as update_non_slot
+from tpudist.core.cross_replica import value_container as value_container
+from tpudist.core.distributed_datasets import make_numpy_dataset as make_numpy_dataset
+from tpudist.core.logical_devices import assign_to_logical_device as assign_to_logical_device
 from tpudist.core.logical_devices import (
-    assign_to_logical_device,
-    replicate_to_logical_devices,
-    split_to_logical_devices,
+    replicate_to_logical_devices as replicate_to_logical_devices,
 )
+from tpudist.core.logical_devices import split_to_logical_devices as split_to_logical_devices
 from tpudist.core.properties import *  # noqa: F403
-from tpudist.core.reductions import batch_reduce, broadcast, reduce_to
-from tpudist.core.replica_values import distribute_values, replica_ids, unwrap
-from tpudist.core.signatures import shown_as
-from tpudist.core.strategies import backend_of, initialize
+from tpudist.core.reductions import batch_reduce as batch_reduce
+from tpudist.core.reductions import broadcast as broadcast
+from tpudist.core.reductions import reduce_to as reduce_to
+from tpudist.core.replica_values import distribute_values as distribute_values
+from tpudist.core.replica_values import replica_ids as replica_ids
+from tpudist.core.replica_values import unwrap as unwrap
+from tpudist.core.signatures import shown_as as shown_as
+from tpudist.core.strategies import backend_of
+from tpudist.core.strategies import initialize as initialize
 from tpudist.tfcompat import distributed
-from tpudist.tfcompat.functions import library, part_of
+from tpudist.tfcompat.functions import library as library
+from tpudist.tfcompat.functions import part_of as part_of
 from tpudist.virtual import device_loop
 
 if TYPE_CHECKING:
