@@ -69,12 +69,12 @@ def run(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _explaining() -> Iterator[None]:
-    """Prints, after the block, what became of each step function that was traced in it."""
+    """Prints, after the block, an explanation of each step function that was traced in it."""
     from tpudist.virtual import explanations
 
-    with explanations.recording() as made:
+    with explanations.recording() as recorded:
         yield
-    print(explanations.told(made))
+    print(explanations.report(recorded))
 
 
 def compile_(options: argparse.Namespace) -> int:

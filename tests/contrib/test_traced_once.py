@@ -212,7 +212,7 @@ def trained(tower_fn, steps=3, optimizer=None):
 def trained_apart(monkeypatch, *args, **kwargs):
     """The same where each tower is traced on its own."""
     with monkeypatch.context() as patch:
-        patch.setattr(python_state, "found", lambda *unused: "the test says so")
+        patch.setattr(python_state, "reason", lambda *unused: "the test says so")
         return trained(*args, **kwargs)
 
 

@@ -51,8 +51,8 @@ NEWLY_CONVERTED = {"ClipByValue", "EnsureShape", "TopKV2"}
 def test_each_replica_gets_its_own_values(strategy, batched, case):
     check(strategy, CASES[case], shares(4, 6))
     assert [was for was, _ in batched] == [True], "not batched"
-    apart = {found.op_type for found in strategy.extended.explanations[-1].record.apart}
-    assert not apart & set(rules.RULES) - NEWLY_CONVERTED
+    per_replica = strategy.extended.explanations[-1].record.per_replica
+    assert not {ops.op_type for ops in per_replica} & set(rules.RULES) - NEWLY_CONVERTED
 
 
 @pytest.mark.parametrize("case", sorted(SUMS))
@@ -220,8 +220,8 @@ PUT = {
 def test_a_place_that_is_out_of_bounds_is_not_another_replicas(strategy, batched, name):
     places = np.arange(CORES, dtype=np.int32)
     check(strategy, PUT[name], places)
-    apart = strategy.extended.explanations[-1].record.apart
-    assert not apart, apart
+    per_replica = strategy.extended.explanations[-1].record.per_replica
+    assert not per_replica, per_replica
     for place in (4, -1):
         places[1] = place
         if name == "segments" and place < 0:  # they are left out

@@ -50,12 +50,12 @@ def test_a_rule_that_fails_leaves_its_op_to_each_replica(strategy, monkeypatch, 
 
     use(monkeypatch, rule)
     check(strategy, fn, shares(4, 6))
-    (found,) = [
-        apart.reason
-        for apart in strategy.extended.explanations[-1].record.apart
-        if apart.op_type == "Sin"
+    (reason,) = [
+        ops.reason
+        for ops in strategy.extended.explanations[-1].record.per_replica
+        if ops.op_type == "Sin"
     ]
-    assert found.startswith(told) and "\n" not in found
+    assert reason.startswith(told) and "\n" not in reason
 
 
 def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(strategy, monkeypatch):

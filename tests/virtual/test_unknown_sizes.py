@@ -83,7 +83,7 @@ def test_each_replica_gets_its_own_rows(strategy, case):
     kinds = [kind for kind in SIZES if kind != "empty" or case not in NOT_EMPTY]
     check(strategy, CASES[case], kinds)
     record = strategy.extended.explanations[-1].record
-    assert {found.op_type for found in record.apart} == set(APART.get(case, "").split())
+    assert {ops.op_type for ops in record.per_replica} == set(APART.get(case, "").split())
 
 
 @pytest.mark.parametrize("case", sorted(SUMS))
@@ -99,7 +99,7 @@ def test_a_sum_over_replicas_is_that_of_their_rows(strategy, case):
         expected = sum(tf.convert_to_tensor(fn(tf.constant(value))).numpy() for value in values)
         for (found,) in together(values):
             np.testing.assert_allclose(found, expected, 1e-4)
-    assert not strategy.extended.explanations[-1].record.apart
+    assert not strategy.extended.explanations[-1].record.per_replica
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_sum_over_replicas_is_that_of_their_rows(strategy, case):
 )
 def test_each_op_that_works_element_by_element(strategy, types):
     check(strategy, lambda x: [each_op(op_type, x) for op_type in types], ["last"], [6])
-    assert not strategy.extended.explanations[-1].record.apart
+    assert not strategy.extended.explanations[-1].record.per_replica
 
 
 def test_one_row_for_all_is_broadcast_to_the_rows_of_another(strategy):

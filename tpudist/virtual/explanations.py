@@ -24,55 +24,55 @@ _LIBRARIES = tuple(
     for folder in [machine.PACKAGE, os.path.dirname(os.path.abspath(tf.__file__))]
 ) + tuple(os.sep + name + os.sep for name in ("tensorflow", "keras", "tf_keras", "tensorflow_core"))
 
-#: What is told where no step function was traced.
-NOTHING = (
+#: The report where no step function was traced.
+NOTHING_TRACED = (
     "no step function was batched: none was traced; what runs eagerly, op by op, is done once "
     "per replica"
 )
 
-#: The files that AutoGraph writes.
-_AUTOGRAPHS = re.compile(r"(^|[/\\\\])(tmp|__autograph_generated_file)\w{8}\.py$")
+#: Matches the path of a file that AutoGraph writes.
+_AUTOGRAPH_FILE = re.compile(r"(^|[/\\\\])(tmp|__autograph_generated_file)\w{8}\.py$")
 
-#: Ops that compute nothing.
-_NOTHING = ("Const", "NoOp", "Placeholder")
+#: Ops that compute nothing, which are not counted.
+_NOT_COUNTED = ("Const", "NoOp", "Placeholder")
 
-#: Lists that collect every explanation; see :func:`recording`.
+#: The lists that every new explanation is added to; see :func:`recording`.
 _recordings: list[Any] = []
 
-#: A group of ops that are done once per replica: their type, where the user's code makes
-#: them, and why.
-Apart = collections.namedtuple("Apart", "op_type place reason")
+#: A group of ops that are done once per replica: their type, the line of the user's code
+#: that makes them, and why they are not batched.
+PerReplicaOps = collections.namedtuple("PerReplicaOps", "op_type place reason")
 
 
 class Record:
-    """How the ops of a function were done.
+    """Counts the ops of a function by how they are done: batched, or once per replica.
 
     Attributes:
       batched: number of ops that are done for all replicas at once.
-      apart: {`Apart`: number of ops that are done once per replica}.
+      per_replica: {`PerReplicaOps`: number of such ops}.
     """
 
     def __init__(self) -> None:
         self.batched = 0
-        self.apart: collections.Counter[Apart] = collections.Counter()
+        self.per_replica: collections.Counter[PerReplicaOps] = collections.Counter()
 
     def note(self, op: Operation, reason: str) -> None:
-        """Notes an op of the trace; `reason` says why it is not batched, None if it is."""
-        if op.type in _NOTHING:
+        """Counts an op of the trace; `reason` says why it is not batched, None if it is."""
+        if op.type in _NOT_COUNTED:
             return
         if reason is None:
             self.batched += 1
         else:
-            self.apart[Apart(op.type, place(op), reason)] += 1
+            self.per_replica[PerReplicaOps(op.type, place(op), reason)] += 1
 
     def add(self, other: Any) -> None:
-        """Adds what `other` has noted."""
+        """Adds the counts of another record."""
         self.batched += other.batched
-        self.apart.update(other.apart)
+        self.per_replica.update(other.per_replica)
 
 
 class Explanation:
-    """What became of one step function.
+    """Explains how one step function is computed for all replicas.
 
     Args:
       function: the replica function.
@@ -80,11 +80,11 @@ class Explanation:
 
     Attributes:
       name: the function's name and place.
-      record: the `Record`; of nothing if no op is batched.
+      record: the `Record`; empty if no op is batched.
       reason: why no op is batched, or None.
       traced: number of ops of the trace.
-      built: number of ops that stand for them for all replicas, if they are batched.
-      seconds: what tracing and batching took.
+      built: number of ops that were built for all replicas in their place.
+      seconds: how long tracing and batching took.
     """
 
     def __init__(self, function: Any, count: int) -> None:
@@ -97,41 +97,42 @@ class Explanation:
         self._started = time.perf_counter()
 
     def restart(self) -> None:
-        """Forgets how ops were done: they are done anew."""
+        """Drops the counts: the ops are batched again from the start."""
         self.record, self.built = Record(), 0
 
     def finish(self, graph: Graph) -> None:
-        """Hands out the explanation, once the trace `graph` is batched or refused."""
+        """Publishes the explanation, once the trace `graph` is batched, or cannot be."""
         self.traced = len(graph.get_operations())
-        self._hand_out(graph.get_operations())
+        self._publish(graph.get_operations())
 
-    def _hand_out(self, ops: Sequence[Operation]) -> None:
+    def _publish(self, ops: Sequence[Operation]) -> None:
         self.name, self._function = _name(self._function, ops), None
         self.seconds = time.perf_counter() - self._started
-        for recorded in _recordings:
-            recorded.append(self)
+        for recording_ in _recordings:
+            recording_.append(self)
 
-    def finish_apart(self, reason: str, ops: Sequence[Operation]) -> None:
-        """Hands out the explanation of replicas that were traced one by one.
+    def finish_per_replica_trace(self, reason: str, ops: Sequence[Operation]) -> None:
+        """Publishes the explanation of replicas that were traced one by one.
 
         Args:
-          reason: why they were.
-          ops: the ops of all of them.
+          reason: why they were traced one by one.
+          ops: the ops of all replicas.
         """
         self.reason = reason
         self.traced, self.built = len(ops) // self.count, len(ops)
-        self._hand_out(ops)
+        self._publish(ops)
 
-    def told_apart(self) -> tuple[Any, ...]:
+    def content_key(self) -> tuple[Any, ...]:
         """A key that is equal for explanations that say the same."""
-        return self.name, self.count, self.traced, self.reason, tuple(sorted(self.record.apart))
+        groups = tuple(sorted(self.record.per_replica))
+        return self.name, self.count, self.traced, self.reason, groups
 
     @property
     def share(self) -> Any:
         """The share of the ops that is done for all replicas at once, from 0 to 1."""
         if self.reason is not None:
             return 0.0
-        everything = self.record.batched + sum(self.record.apart.values())
+        everything = self.record.batched + sum(self.record.per_replica.values())
         return self.record.batched / everything if everything else 1.0
 
     def __str__(self) -> Any:
@@ -150,24 +151,24 @@ class Explanation:
         return "\n".join([head, cost] + self._lines())
 
     def _lines(self) -> list[Any]:
-        ordered = sorted(self.record.apart.items(), key=lambda item: (-item[1], item[0]))
+        ordered = sorted(self.record.per_replica.items(), key=lambda item: (-item[1], item[0]))
         return [
             "  %s: %s%s once per replica: %s"
-            % (found.place, found.op_type, " x %d" % times if times > 1 else "", found.reason)
-            for found, times in ordered
+            % (ops.place, ops.op_type, " x %d" % times if times > 1 else "", ops.reason)
+            for ops, times in ordered
         ]
 
 
 def place(op: Operation) -> str:
     """``file:line`` of the user's code that made `op`; ``?`` if there is none."""
     for frame in reversed(op.traceback or ()):
-        file, line = _pair(frame)[:2]
+        file, line = _file_and_line(frame)[:2]
         if not any(part in file for part in _LIBRARIES):
             return "%s:%d" % (file, line)
     return "?"
 
 
-def _pair(frame: Any) -> Any:
+def _file_and_line(frame: Any) -> Any:
     return (frame.filename, frame.lineno) if hasattr(frame, "filename") else frame
 
 
@@ -177,33 +178,33 @@ def _name(function: Any, ops: Sequence[Operation]) -> str:
     inner = getattr(function, "__wrapped__", function)
     code = getattr(inner, "__code__", None)
     name = getattr(inner, "__name__", repr(inner))
-    if code and not _AUTOGRAPHS.search(code.co_filename):
+    if code and not _AUTOGRAPH_FILE.search(code.co_filename):
         return "%s (%s:%d)" % (name, code.co_filename, code.co_firstlineno)
-    places = (place(op) for op in ops if op.type not in _NOTHING)
-    return "%s (%s)" % (name, next((found for found in places if found != "?"), "?"))
+    places = (place(op) for op in ops if op.type not in _NOT_COUNTED)
+    return "%s (%s)" % (name, next((line for line in places if line != "?"), "?"))
 
 
-def told(made: Any) -> Any:
+def report(explanations: Any) -> Any:
     """Explanations as a str, each once: a tf.function is traced twice if it makes variables."""
-    found = collections.OrderedDict((each.told_apart(), each) for each in made)
-    return "\n".join(map(str, found.values())) or NOTHING
+    distinct = collections.OrderedDict((one.content_key(), one) for one in explanations)
+    return "\n".join(map(str, distinct.values())) or NOTHING_TRACED
 
 
 @contextlib.contextmanager
-def of_replicas_apart(extended: Extended, fn: Callable[..., Any], reason: str) -> Iterator[Any]:
+def per_replica_trace(extended: Extended, fn: Callable[..., Any], reason: str) -> Iterator[Any]:
     """Explains the replicas of `fn` that are traced one by one in the block.
 
     Args:
       extended: the `VirtualExtended`.
       fn: the replica function.
-      reason: why they are.
+      reason: why they are traced one by one.
     """
     explanation = Explanation(fn, extended._num_replicas_in_sync)
     graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
     start = graph and len(graph.get_operations())
     yield
     if graph is not None:
-        explanation.finish_apart(reason, graph.get_operations()[start:])
+        explanation.finish_per_replica_trace(reason, graph.get_operations()[start:])
         extended.explanations.append(explanation)
 
 
@@ -214,9 +215,9 @@ def recording() -> Iterator[Any]:
     Yields:
       The list that they are added to.
     """
-    made: list[Any] = []
-    _recordings.append(made)
+    explanations: list[Any] = []
+    _recordings.append(explanations)
     try:
-        yield made
+        yield explanations
     finally:
-        _recordings.remove(made)
+        _recordings.remove(explanations)

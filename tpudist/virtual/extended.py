@@ -107,7 +107,7 @@ class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
           A str: for each function which share of its ops is done once for all replicas,
           what is done once per replica with file, line and reason, and what it cost.
         """
-        return explanations.told(self.explanations)
+        return explanations.report(self.explanations)
 
     # Set-up and input: the native class calls these.
 

@@ -1,4 +1,4 @@
-"""Python state check: may one trace of a replica function stand for a trace per replica?
+"""Python state check: decides whether one trace of a replica function can stand for all.
 
 It can unless the function keeps in Python what differs per replica: the number of its
 replica, a list that each replica appends to, a random number of Python's. The function, and
@@ -30,12 +30,12 @@ from tpudist.virtual.replicas import python_effects
 if TYPE_CHECKING:
     from typing import Any, Iterator, Mapping
 
-#: More objects than these are not looked through.
-_MOST = 5000
+#: The search gives up after this many objects.
+_MAX_OBJECTS = 5000
 
 _SITE = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))
 
-#: Files that are no part of a program. Packages beside TensorFlow may be.
+#: Files that are not part of a program. Packages installed beside TensorFlow may be.
 _LIBRARIES = (
     os.path.join(machine.PACKAGE, ""),
     os.path.join(os.path.dirname(os.path.abspath(np.__file__)), ""),
@@ -49,12 +49,12 @@ _LIBRARIES = (
 _STANDARD = os.path.join(sysconfig.get_paths()["stdlib"], "")
 _PLAIN = (str, bytes, int, float, complex, type(None), type(...), np.ndarray, np.generic, io.IOBase)
 
-#: Modules whose functions give something else each time.
-_CHANCE = ("random", "secrets", "uuid", "time", "numpy.random")
+#: Modules whose functions return something else at each call.
+_NONDETERMINISTIC = ("random", "secrets", "uuid", "time", "numpy.random")
 
 
-def found(fn: Any, arguments: Any) -> str | None:
-    """What `fn` keeps in Python per replica, with its place; None if nothing.
+def reason(fn: Any, arguments: Any) -> str | None:
+    """Why one trace of `fn` cannot stand for one per replica, with the line; None if it can.
 
     Args:
       fn: a replica function.
@@ -65,26 +65,26 @@ def found(fn: Any, arguments: Any) -> str | None:
     leaves = [leaf for leaf in nests.flatten(arguments) if not distributed.is_tensor_like(leaf)]
     try:
         return _Search([fn, *leaves]).reason()
-    except Exception as error:  # what objects of a program do when they are looked at is theirs
+    except Exception as error:  # an object of the program may raise anything when it is looked at
         return "what it can reach cannot be looked through: %r" % error
 
 
 class _Search:
-    """Looks through what a function can reach."""
+    """Searches the objects that a function can reach."""
 
     def __init__(self, things: list[Any]) -> None:
         self._seen: dict[int, Any] = {}
         self._pending = list(reversed(things))
 
     def reason(self) -> str | None:
-        """The first thing that is kept per replica, in words; None if there is none."""
+        """The first object that is kept per replica, in words; None if there is none."""
         while self._pending:
             thing = self._pending.pop()
             if id(thing) in self._seen or isinstance(thing, _PLAIN):
                 continue
             self._seen[id(thing)] = thing
-            if len(self._seen) > _MOST:
-                return "it can reach more than %d objects" % _MOST
+            if len(self._seen) > _MAX_OBJECTS:
+                return "it can reach more than %d objects" % _MAX_OBJECTS
             reason = self._look_at(thing)
             if reason:
                 return reason
@@ -116,23 +116,23 @@ class _Search:
         names = _names(fn)
         if _is_library(code.co_filename):
             self._pending += [getattr(fn, "__wrapped__", None)]
-            self._pending += [each for each in _cells(fn).values() if callable(each)]
+            self._pending += [value for value in _cells(fn).values() if callable(value)]
             return None
         self._pending += [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
         nodes = _nodes(fn)
         if not nodes:
             return "the source of %s (%s) cannot be read" % (fn.__name__, code.co_filename)
         for node in nodes:
-            made = python_effects.Source(
+            source = python_effects.Source(
                 node,
                 _sets_itself(fn, cls),
                 lambda name: isinstance(names.get(name), types.ModuleType),
             )
-            for effect in sorted(made.effects()):
+            for effect in sorted(source.effects()):
                 return "%s:%d: %s %s" % (code.co_filename, effect.line, fn.__name__, effect.what)
-            for path in made.names():
+            for path in source.names():
                 reached = _reach(names, path)
-                if _gives_chance(reached):
+                if _is_nondeterministic(reached):
                     return "%s:%d: %s uses %s, which gives something else each time" % (
                         code.co_filename,
                         node.lineno,
@@ -165,7 +165,7 @@ class _Search:
     def _object(self, thing: Any) -> str | None:
         file = _file_of(type(thing))
         is_iterator = isinstance(thing, collections.abc.Iterator)
-        if (is_iterator and not file.startswith(_LIBRARIES)) or _gives_chance(thing):
+        if (is_iterator and not file.startswith(_LIBRARIES)) or _is_nondeterministic(thing):
             return "it can reach %r, which gives something else each time" % (thing,)
         parts = getattr(thing, "__dict__", None) or {}
         if _is_library(file):
@@ -177,47 +177,47 @@ class _Search:
 
 
 def _names(fn: Any) -> Mapping[str, Any]:
-    """{name that a function does not set: what it stands for}."""
+    """{name that a function does not set: its value}."""
     return collections.ChainMap(_cells(fn), fn.__globals__)
 
 
 def _cells(fn: Any) -> dict[str, Any]:
-    made = {}
+    values = {}
     for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
         try:
-            made[name] = cell.cell_contents
+            values[name] = cell.cell_contents
         except ValueError:  # not set yet
-            made[name] = None
-    return made
+            values[name] = None
+    return values
 
 
 def _reach(names: Mapping[str, Any], path: list[str]) -> Any:
-    """What ``a.b.c`` stands for, as far as no object has to be asked."""
-    known = names.get(path[0])
+    """The value of ``a.b.c``, as far as it can be read without running code of an object."""
+    value = names.get(path[0])
     for name in path[1:]:
-        if not isinstance(known, (types.ModuleType, type)) or _gives_chance(known):
+        if not isinstance(value, (types.ModuleType, type)) or _is_nondeterministic(value):
             break
-        known = inspect.getattr_static(known, name, None)
-    return known
+        value = inspect.getattr_static(value, name, None)
+    return value
 
 
 def _sets_itself(fn: Any, cls: type | None) -> bool:
-    """Whether `fn` makes a new object, or is what a layer is built by, once."""
+    """Whether `fn` runs once per object: a constructor, or the `build` of a layer."""
     if cls is None:
         return False
-    once = ["__init__"]
+    names = ["__init__"]
     if issubclass(cls, (tf.Module, tf.keras.layers.Layer)):
-        once.append("build")
-    return fn.__name__ in once
+        names.append("build")
+    return fn.__name__ in names
 
 
-def _gives_chance(thing: Any) -> bool:
+def _is_nondeterministic(thing: Any) -> bool:
     if isinstance(thing, types.ModuleType):
-        return thing.__name__ in _CHANCE
+        return thing.__name__ in _NONDETERMINISTIC
     if isinstance(thing, types.BuiltinFunctionType):
         owner = thing.__self__
         is_module = isinstance(owner, types.ModuleType)
-        return _gives_chance(owner) if is_module else _is_generator(type(owner))
+        return _is_nondeterministic(owner) if is_module else _is_generator(type(owner))
     return _is_generator(type(thing))
 
 
@@ -254,10 +254,10 @@ def _parsed(text: str) -> Any:
 
 
 def _definitions(tree: Any) -> Iterator[Any]:
-    return (each for each in ast.walk(tree) if isinstance(each, (ast.FunctionDef, ast.Lambda)))
+    return (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
 
 
 def _begins_at(node: Any, code: Any) -> bool:
     name = getattr(node, "name", "<lambda>")
-    lines = [node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))]
+    lines = [node.lineno, *(line.lineno for line in getattr(node, "decorator_list", ()))]
     return name == code.co_name and code.co_firstlineno in lines

@@ -1,11 +1,11 @@
-"""``call_for_each_replica`` of the virtual TPU.
+"""Runs a replica function: ``call_for_each_replica`` of the virtual TPU.
 
 In a ``tf.function`` the replica function is traced once, as on a real TPU
 (:mod:`program`). In a TF 1 graph, and on releases whose replica contexts need
 a static id, it is traced once per replica (:mod:`per_replica_trace`):
 legacy graph code keeps tensors and ops of the replica function in Python and
 fetches them from the Session. In the graph of ``run_steps_on_dataset`` it is traced
-once on these releases too, unless :mod:`python_state` finds what replicas keep.
+once on these releases too, unless :mod:`python_state` finds something that replicas keep in Python.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _wrappers: Any = weakref.WeakKeyDictionary()
 #: after the replicas have been traced or executed.
 observers: list[Any] = []
 
-#: Functions that are called in place of an engine with the same arguments, the last one
-#: alone; what it returns are the results.
+#: Functions that replace the engine: the last one is called with the same arguments, and
+#: returns the results.
 substitutes: list[Any] = []
 
 
@@ -81,15 +81,15 @@ def call_for_each_replica(
 def _run_in_a_graph(
     extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Runs `fn` with the engine that fits; notes why, where it is one trace per replica."""
-    reason = _apart(extended, fn, args, kwargs)
+    """Runs `fn` with the engine that fits; explains why, where it is one trace per replica."""
+    reason = _reason_for_per_replica_trace(extended, fn, args, kwargs)
     if reason is None:
         return program.run(extended, fn, args, kwargs)
-    with explanations.of_replicas_apart(extended, fn, reason):
+    with explanations.per_replica_trace(extended, fn, reason):
         return per_replica_trace.run(extended, fn, args, kwargs)
 
 
-def _apart(
+def _reason_for_per_replica_trace(
     extended: Extended, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """Why the replicas of `fn` are traced one by one; None if one trace is enough."""
@@ -101,11 +101,11 @@ def _apart(
         return "TensorFlow before 1.14 traces once per replica"
     if not extended.builds_steps:
         return "TensorFlow before 2.4 traces once per replica outside of run_steps_on_dataset"
-    return python_state.found(fn, (args, kwargs))
+    return python_state.reason(fn, (args, kwargs))
 
 
 def _wrapper(extended: Extended, fn: Callable[..., Any]) -> Any:
-    """A ``tf.function`` with the replicas of `fn` in it.
+    """Wraps the replicas of `fn` in a ``tf.function``.
 
     The same `fn` gets the same wrapper, so it is traced once. The wrapper does
     not keep `fn` alive.
