@@ -92,7 +92,7 @@ OBJECTS = {
     ): "a trace captures a handle, and must find the variable behind it",
     (
         "virtual/variables/storage.py",
-        "_tpudist_made_at",
+        "_tpudist_creation_frames",
     ): "a report names the line that made a variable, and knows its handle",
     ("tfcompat/made_ops.py", "_tpudist_alias_of"): "our copy of an eager tensor is that tensor",
     ("virtual/vectorize/rules/row_sums.py", "_tpudist_places"): "where conditions hold, in a graph "

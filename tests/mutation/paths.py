@@ -9,7 +9,7 @@ import tensorflow as tf
 from tpudist.virtual import extended, reductions
 from tpudist.virtual.replicas import merge, program, segment_calls, uniformity, unstacked_copies
 from tpudist.virtual.trace import segments
-from tpudist.virtual.variables import splits, stacked_copies, uniform_updates
+from tpudist.virtual.variables import splits, stacked_copies
 from tpudist.virtual.vectorize import (
     batched_values,
     divergent_branches,
@@ -143,7 +143,7 @@ MUTANTS = [
         [ONCE],
     ),
     Mutant("no trace is outdated", program.Program, "is_outdated", _constant(False), [ONCE, APART]),
-    Mutant("an update for all is lost", uniform_updates, "update", _forgets, [ONCE]),
+    Mutant("an update for all is lost", splits, "update_once", _forgets, [ONCE]),
     Mutant("variables are not split", splits, "split", _constant(None), [ONCE, VARIABLES]),
     Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
     Mutant(

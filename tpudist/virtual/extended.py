@@ -32,7 +32,7 @@ _LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
 _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-class VirtualExtended(components.GivenApart, distributed.MirroredExtended):
+class VirtualExtended(components.ComponentResults, distributed.MirroredExtended):
     """Replicas of one virtual slice.
 
     Args:

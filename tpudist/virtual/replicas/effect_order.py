@@ -1,7 +1,7 @@
 """Effect order: synchronisation points of ours that would reorder effects that replicas share.
 
 An assignment of one value to a variable without aggregation is done once, where the
-replicas meet (:mod:`uniform_updates`). TensorFlow's replicas do not meet there: the first
+replicas meet (:func:`tpudist.virtual.variables.splits.update_once`). TensorFlow's replicas do not meet there: the first
 does all that it does, then the second. If they use something that they share before and
 after it (:mod:`effects`), numbers show the difference. Such a variable gets a value
 per replica, and the function is traced again. What is printed, written to a summary or seen

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: TensorFlow's name scope of every replica but the first.
 _REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?:_\d+)?/")
 
-#: Whether ``tf.init_scope`` takes the replica's label, and no device function, along.
+#: Whether ``tf.init_scope`` keeps the replica's label, but no device function.
 _LABELS_LEAVE = versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and not versions.BY_DEVICE
 
 
@@ -59,7 +59,7 @@ def run(
         replica_threads.end_before_joining()
         return result
 
-    with _traced(extended), names.go_on():
+    with _traced(extended), names.continued():
         results = distributed.MirroredExtended._call_for_each_replica(
             extended, functions.do_not_convert(on_the_device), args, kwargs
         )
@@ -76,7 +76,7 @@ class _Names:
     """How often names of layers and variable scopes were used in a TF 1 graph.
 
     TensorFlow counts them per thread, and so would give the layers of a second call
-    the names of the first. On a TPU, which has one thread, the count goes on.
+    the names of the first. On a TPU, which has one thread, the count continues.
     """
 
     def __init__(self) -> None:
@@ -94,8 +94,8 @@ class _Names:
             self._last = functions.variable_names()
 
     @contextlib.contextmanager
-    def go_on(self) -> Iterator[Any]:
-        """After the block, which calls the replicas, the count goes on from theirs."""
+    def continued(self) -> Iterator[Any]:
+        """After the block, which calls the replicas, the count continues from theirs."""
         yield
         if self._last is not None:
             graphs.count_variable_names(self._last)
@@ -125,20 +125,20 @@ class Replicas:
         """The ops of all replicas but the first."""
         return [op for op in self.ops() if _REPLICA.search(op.name)]
 
-    def tell_apart(self, ops: Sequence[Operation], handles: Any) -> None:
-        """Gives the ops of each replica their own handle.
+    def use_own_handles(self, ops: Sequence[Operation], handles: Any) -> None:
+        """Replaces the first replica's handle by their own in the ops of the other replicas.
 
         Args:
           ops: some of :meth:`ops`.
-          handles: one handle per replica; all have used the first one so far.
+          handles: one handle per replica; the ops of all replicas use the first one so far.
         """
         with self._graph.as_default():
-            held = [functions.capture(self._graph, handle) for handle in handles]
+            captured = [functions.capture(self._graph, handle) for handle in handles]
         for op in ops:
-            found = _REPLICA.search(op.name)
-            for i, tensor in enumerate(op.inputs) if found else ():
-                if tensor is held[0]:
-                    functions.replace_input(op, i, held[int(found.group(1))])  # type: ignore[union-attr]
+            match = _REPLICA.search(op.name)
+            for i, tensor in enumerate(op.inputs) if match else ():
+                if tensor is captured[0]:
+                    functions.replace_input(op, i, captured[int(match.group(1))])  # type: ignore[union-attr]
 
 
 class Replica(distributed.MirroredReplicaContext):

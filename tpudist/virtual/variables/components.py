@@ -1,8 +1,9 @@
 """Gives cross-replica code the components of a variable that is stored once.
 
-Each stands for one replica's copy. It reads the one stored variable; assigned, it splits
-the variable and is then its replica's own. One is made when it is asked for. Where a graph
-relies on the one value, programs that set every component in a loop go on, and are told.
+Each component stands for one replica's copy. It reads the one stored variable; assigning it
+splits the variable, and it is then its replica's own copy. Components are created on demand.
+Where a graph relies on the one value, a program that sets every component in a loop gets a
+warning and continues.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def of(value: Any) -> tuple[Any, ...]:
     return tuple(_component(value, i) for i in range(len(parts)))
 
 
-class _Given:
-    """A mirrored variable whose components are given out by :func:`of`."""
+class _WithComponents:
+    """A mirrored variable whose `values` are the components of :func:`of`."""
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -45,7 +46,7 @@ class _Given:
 
 if versions.BY_DEVICE:
 
-    class Mirrored(_Given, stored_once.FoundByDevice):
+    class Mirrored(_WithComponents, stored_once.OneValueByDevice):
         """The class of mirrored variables."""
 
         def get(self, device: str | None = None) -> Any:
@@ -55,7 +56,7 @@ if versions.BY_DEVICE:
             if stored_parts.is_updating():
                 if extended.updates_parts and storage.may_split(self):
                     splits.split(self)
-                # An optimizer asks for the slot on a component's device, which all are on.
+                # An optimizer requests the slot on a component's device, the same for all.
                 return inherited.get(device if device in extended.worker_devices else None)
             # 1.13 joins what towers return again if it is one variable, or on their devices.
             is_argument = not versions.DEVICE_MAP and extended.replicas is not None
@@ -68,11 +69,11 @@ if versions.BY_DEVICE:
 
 else:
 
-    class Mirrored(_Given, storage.StoredOnce):  # type: ignore[no-redef]
+    class Mirrored(_WithComponents, storage.StoredOnce):  # type: ignore[no-redef]
         """The class of mirrored variables."""
 
         def _get_closest(self) -> Any:
-            """The component on the current device; all are, so that being updated."""
+            """The component that is being updated: all are on the current device."""
             inherited: Any = super()
             if not stored_parts.is_updating():
                 return inherited._get_closest()
@@ -81,8 +82,8 @@ else:
             return distributed.components(self)[stored_parts.updated_replica()]
 
 
-class GivenApart:
-    """A ``StrategyExtended`` that gives components to code that may assign one."""
+class ComponentResults:
+    """A ``StrategyExtended`` whose local results of a variable are its components."""
 
     def _local_results(self, value: Any) -> Any:
         inherited: Any = super()
@@ -110,26 +111,26 @@ def of_nest(structure: Any, components: Any) -> Any:
 
 
 def _component(variable: Any, index: int) -> Any:
-    found = variable._components.get(index)
-    if found is None:
+    component = variable._components.get(index)
+    if component is None:
         stored = distributed.components(variable)[0]
-        found = stand_ins.make(_Component, stored, "_component", (variable, index))
-        variable._components[index] = found
-    return found
+        component = stand_ins.make(_Component, stored, "_component", (variable, index))
+        variable._components[index] = component
+    return component
 
 
 class _Component:
-    """What a component does otherwise than the variable that is stored."""
+    """Members in which a component differs from the stored variable."""
 
     __slots__ = ()
     _component: tuple[Any, int]
 
     @staticmethod
     def members(base: Any) -> dict[str, Any]:
-        """Its methods that assign, and what the handle is asked no value for."""
+        """Its methods that assign, and the attributes that read no value of the handle."""
         names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
-        unnoted = {name: _unnoted(name) for name in ("device", "graph", "op")}
-        return dict(unnoted, **{name: _assigning(base, name) for name in names})
+        attributes = {name: _without_read(name) for name in ("device", "graph", "op")}
+        return dict(attributes, **{name: _assigning(base, name) for name in names})
 
     @property
     def _handle(self) -> Any:
@@ -159,8 +160,8 @@ def _assigning(base: Any, name: str) -> Callable[..., Any]:
         every = "to give all replicas one value, assign the variable itself: v.assign(value)"
         if name not in _SET:
             raise _refusal(self, why[0], every + "; else " + why[1])
-        told = "%s, and with it every component: %s. Instead: %s; else %s"
-        warnings.warn(told % (_seen(self), why[0], every, why[1]), stacklevel=2)
+        warning = "%s, and with it every component: %s. Instead: %s; else %s"
+        warnings.warn(warning % (_seen(self), why[0], every, why[1]), stacklevel=2)
         return getattr(distributed.components(self._component[0])[0], name)(*args, **kwargs)
 
     assign.__name__ = name
@@ -168,13 +169,13 @@ def _assigning(base: Any, name: str) -> Callable[..., Any]:
     return assign
 
 
-def _unnoted(name: str) -> property:
-    """A property that asks the handle for no value."""
+def _without_read(name: str) -> property:
+    """A property that does not count as a read of the handle."""
     return property(lambda self: getattr(distributed.components(self._component[0])[0], name))
 
 
 def _split_for(component: Any) -> tuple[str, str] | None:
-    """Makes the assigned component its replica's own; else why not, and what to do instead."""
+    """Splits the variable of an assigned component; returns why not, and what to do instead."""
     variable, _ = component._component
     if not storage.is_stored_once(variable):
         return None
@@ -184,7 +185,7 @@ def _split_for(component: Any) -> tuple[str, str] | None:
             "assign the component before the first function that uses the variable",
         )
     in_session = not tf.executing_eagerly() and not functions.in_function()
-    if in_session and variable._initializer_made:
+    if in_session and variable._initializer_requested:
         return (
             "the op that initializes it was made earlier, and knows of one value",
             "make the assignment before tf.global_variables_initializer()",

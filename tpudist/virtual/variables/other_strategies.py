@@ -1,4 +1,4 @@
-"""Finds the part of a variable in replica functions of another strategy on the same slice.
+"""Lets replica functions of other strategies on the slice use a variable.
 
 A program may train on some cores and infer on all of them. On a TPU a replica finds its copy
 of a variable by the core that it runs on, so that it does not matter whose strategy made it.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
 
-class FoundByCore:
+class SharedOnSlice:
     """A variable that every strategy on its slice may use in replica functions.
 
     TensorFlow's variables refuse a strategy that is not `_distribute_strategy`, and ask it
@@ -60,9 +60,9 @@ class FoundByCore:
             """The part of a device, or the one that is current (a method until 2.1)."""
             if device is None:
                 return self._get()
-            found: Any = self
+            parts: Any = self
             position = values_by_device.position(self._own_strategy.extended, device)
-            return found.values[position]
+            return parts.values[position]
 
         def _get(self) -> Any:
             inherited: Any = super()
@@ -84,7 +84,7 @@ def strategy_here(variable: Any) -> Any:
     """The strategy whose replica function is current, if it is another on the variable's slice.
 
     Args:
-      variable: a `FoundByCore`.
+      variable: a `SharedOnSlice`.
 
     Returns:
       A strategy, or None.
@@ -101,7 +101,7 @@ def cores_of(variable: Any, extended: Any) -> Sequence[int]:
     """For each replica of a strategy the position of the variable's part on its core.
 
     Args:
-      variable: a `FoundByCore`.
+      variable: a `SharedOnSlice`.
       extended: a `VirtualExtended` on the same slice.
 
     Raises:
@@ -109,7 +109,7 @@ def cores_of(variable: Any, extended: Any) -> Sequence[int]:
     """
     placed = variable._own_strategy.extended.placement.cores
     places = {cores[0]: i for i, cores in enumerate(placed)}
-    found = []
+    positions = []
     for replica, cores in enumerate(extended.placement.cores):
         here = [places[core] for core in cores if core in places]
         if not here:
@@ -120,8 +120,8 @@ def cores_of(variable: Any, extended: Any) -> Sequence[int]:
                 % sorted(places),
                 "make the variable in the scope of a strategy that uses these cores too",
             )
-        found.append(here[0])
-    return found
+        positions.append(here[0])
+    return positions
 
 
 def are_all_parts(variable: Any) -> bool:

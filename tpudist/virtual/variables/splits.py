@@ -1,6 +1,8 @@
 """Splits variables: each replica gets a copy of its own of one that was stored once.
 
-Its replicas share one value until one of them is given another.
+A variable without aggregation that a replica function assigns is a copy per replica on a TPU.
+Here it stays stored once while all replicas assign the same value (:func:`update_once`), and is
+split as soon as their values may differ (:func:`update`).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, nests, stored_parts, versions
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stacked_copies, stored_once
@@ -48,7 +50,7 @@ def split(variable: Variable) -> None:
         part._distributed_container = container
         part.handle._distributed_container = container
     if traced:
-        extended.replicas.tell_apart(
+        extended.replicas.use_own_handles(
             traced, [part.handle for part in distributed.components(variable)]
         )
 
@@ -68,6 +70,45 @@ def check(variable: Variable) -> None:
             "value is meant, give the variable aggregation=tf.VariableAggregation."
             "ONLY_FIRST_REPLICA (or SUM, MEAN), or the update a value from all_reduce",
         )
+
+
+def update_once(
+    variable: Any, update_fn: Callable[..., Any], value: Any, kwargs: dict[str, Any]
+) -> tuple[bool, Any]:
+    """Updates `variable` once for all replicas, if `value` is the same on every replica.
+
+    Context: replica.
+
+    Args:
+      variable: a mirrored variable that is stored once.
+      update_fn: ``update_fn(component, value, **kwargs)``.
+      value: what it is assigned.
+      kwargs: further arguments of `update_fn`.
+
+    Returns:
+      (True, the result of the assignment), or (False, None) where the replicas' values may
+      differ, or a merge is not possible.
+    """
+    trace = function_graphs.current()
+    if trace is None or trace.uniformity is None or not trace.is_here():
+        return False, None
+    value = nests.map_structure(_as_tensor, value)
+    if not all(map(trace.uniformity.holds, nests.flatten(value))):
+        return False, None
+
+    def merge_fn(unused_strategy: Any, value: Any) -> None:
+        variable._update_cross_replica(update_fn, value, **kwargs)
+
+    trace.merge(merge_fn, (value,), {})
+    trace.merges[-1].assigned = variable
+    op = tf.no_op()
+    if not kwargs.get("read_value", True):
+        return True, op
+    return True, variable._primary._lazy_read(op)
+
+
+def _as_tensor(leaf: Any) -> Any:
+    return tf.convert_to_tensor(leaf) if isinstance(leaf, tf.Variable) else leaf
 
 
 def update(variable: Variable, assign: Callable[..., Any]) -> Any:
@@ -134,7 +175,7 @@ def _copies_of(variable: Variable, count: int) -> Any:
     with tf.init_scope():
         if tf.executing_eagerly():
             return _eager_copies(variable, count, variable.read_value())
-        made = [
+        copies = [
             _copy(
                 variable,
                 tf.identity(variable.initial_value),
@@ -142,17 +183,17 @@ def _copies_of(variable: Variable, count: int) -> Any:
             )
             for i in range(1, count)
         ]
-        _leave_collections(made)
-    return made
+        _leave_collections(copies)
+    return copies
 
 
 def _eager_copies(variable: Variable, count: int, value: Any) -> Any:
-    """Copies are made under one name: TensorFlow keeps a kernel for each name of a handle."""
+    """Makes copies under one name: TensorFlow keeps a kernel for each name of a handle."""
     name = variable.name.split(":")[0] + "/"
-    made = [_copy(variable, value, name) for _ in range(1, count)]
-    for i, copy in enumerate(made, 1):
+    copies = [_copy(variable, value, name) for _ in range(1, count)]
+    for i, copy in enumerate(copies, 1):
         distributed.rename(copy, stored_parts.replica_name(variable, i)[:-1] + ":0")
-    return made
+    return copies
 
 
 def _copy(variable: Variable, value: Any, name: str) -> Any:
@@ -160,7 +201,7 @@ def _copy(variable: Variable, value: Any, name: str) -> Any:
 
 
 def makers_of_siblings() -> Any:
-    """{variable: make} of the variables that the current function made.
+    """{variable: makes its copies} of the variables that the current function created.
 
     Such a variable has no value to copy: TensorFlow initialises it when the
     function has been traced. Outside of a function the map is not kept.
@@ -174,11 +215,11 @@ def makers_of_siblings() -> Any:
 
 
 def _leave_collections(parts: Any) -> None:
-    """Takes `parts` out of the graph's collections: their container is there."""
+    """Removes `parts` from the graph's collections, which have their container."""
     graph = tf.compat.v1.get_default_graph()
     for key in (
         tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
         tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES,
     ):
         collection = graph.get_collection_ref(key)
-        collection[:] = [found for found in collection if not any(found is part for part in parts)]
+        collection[:] = [one for one in collection if not any(one is part for part in parts)]

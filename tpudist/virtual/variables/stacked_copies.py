@@ -49,14 +49,16 @@ class StackedCopies(lazy_values.Parts):
         super().__init__(count, self._copy)
         self.first, self._place = first, place
         name = first.name.split(":")[0] + "/others"
-        self.others = distributed.ResourceVariable(self.alike(), trainable=False, name=name)
+        self.others = distributed.ResourceVariable(
+            self.repeated_first(), trainable=False, name=name
+        )
         self._unstacked: dict[int, Any] = {}
 
     def _copy(self, index: int) -> Any:
         return stand_ins.make(_Copy, self.first, "_copy", (self, index)) if index else self.first
 
-    def alike(self) -> Any:
-        """The rows of the others where all copies have the first one's value."""
+    def repeated_first(self) -> Any:
+        """The first copy's value, as a row for each of the other replicas."""
         return constants.repeated(self.first.read_value(), len(self) - 1)
 
     def values(self) -> list[Any]:
@@ -84,8 +86,8 @@ class StackedCopies(lazy_values.Parts):
             with function_graphs.outside({}), self._place(), tf.init_scope():
                 zeros = tf.zeros(self.first.shape, self.first.dtype)
                 name = stored_parts.replica_name(self.first, index)
-                made = distributed.ResourceVariable(zeros, trainable=False, name=name)
-            self._unstacked[index] = made
+                variable = distributed.ResourceVariable(zeros, trainable=False, name=name)
+            self._unstacked[index] = variable
         return self._unstacked[index]
 
     def unstack_all(self) -> list[Any]:
@@ -104,16 +106,47 @@ class StackedCopies(lazy_values.Parts):
         return [self.others.assign(tf.stack(values), read_value=False)]
 
 
+if versions.VARIABLES_EXPORT_THEMSELVES:
+    _Resource: Any = tf.saved_model.experimental.TrackableResource
+else:
+    _Resource = object
+
+
+class SavedRows(_Resource):
+    """Saves the rows of the other replicas in a SavedModel, for the functions that use them.
+
+    TensorFlow saves the value of the first copy; where the SavedModel is loaded, all copies
+    start with that value.
+
+    Args:
+      rows: the `StackedCopies`.
+    """
+
+    def __init__(self, rows: StackedCopies) -> None:
+        super().__init__()
+        self._rows = rows
+        self._resource_handle = rows.others.handle
+
+    def _create_resource(self) -> Any:
+        others = self._rows.others
+        name = stored_parts.anonymous_name()
+        return tf.raw_ops.VarHandleOp(dtype=others.dtype, shape=others.shape, shared_name=name)
+
+    def _initialize(self) -> None:
+        value = self._rows.repeated_first()
+        tf.raw_ops.AssignVariableOp(resource=self.resource_handle, value=value)
+
+
 def of(variable: Any) -> StackedCopies | None:
     """The `StackedCopies` that the copies of a distributed variable are, or None."""
-    if not versions.VARIABLES_EXPORT_THEMSELVES:  # nor does 1.13 have what is asked for here
+    if not versions.VARIABLES_EXPORT_THEMSELVES:  # and 1.13 has no `_values`
         return None
-    found = getattr(variable, "_values", None)
-    return found if isinstance(found, StackedCopies) else None
+    copies = getattr(variable, "_values", None)
+    return copies if isinstance(copies, StackedCopies) else None
 
 
 class _Copy:
-    """What a copy that is a row does otherwise than a variable of its own."""
+    """Members in which a copy that is a row differs from a variable of its own."""
 
     __slots__ = ()
     _copy: tuple[StackedCopies, int]
@@ -122,10 +155,10 @@ class _Copy:
     def members(base: Any) -> dict[str, Any]:
         """Its methods that need a handle, and what is the same of every copy."""
         names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
-        found: dict[str, Any] = {name: _assigning(name) for name in names if name != "assign"}
-        found.update((name, _reading(name)) for name in _READS)
-        found.update((name, _of_first(name)) for name in _SHARED)
-        return found
+        members: dict[str, Any] = {name: _assigning(name) for name in names if name != "assign"}
+        members.update((name, _reading(name)) for name in _READS)
+        members.update((name, _of_first(name)) for name in _SHARED)
+        return members
 
     @property
     def name(self) -> str:
@@ -156,7 +189,7 @@ class _Copy:
 
     @property
     def _handle(self) -> Any:
-        """What TensorFlow reads the value from where it takes the variable for a tensor."""
+        """The handle that TensorFlow reads where it converts the variable to a tensor."""
         return self._loaded().handle
 
     def _loaded(self) -> Any:
@@ -184,10 +217,10 @@ class _Copy:
 
     def _stored(self, value: Any, read_value: bool) -> Any:
         rows, index = self._copy
-        done = rows.store(index, value)
+        op = rows.store(index, value)
         if tf.executing_eagerly():
             return self if read_value else None
-        with tf.control_dependencies([done]):
+        with tf.control_dependencies([op]):
             return rows.read(index) if read_value else tf.no_op()
 
 
@@ -202,10 +235,10 @@ def _reading(name: str) -> Callable[..., Any]:
 def _assigning(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         unstacked = self._loaded()
-        found = getattr(unstacked, name)(*args, **kwargs)
-        is_read = isinstance(found, tf.Variable)
-        done = self._stored(unstacked.read_value(), is_read)
-        return found if tf.is_tensor(found) and not is_read else done
+        result = getattr(unstacked, name)(*args, **kwargs)
+        is_read = isinstance(result, tf.Variable)
+        stored = self._stored(unstacked.read_value(), is_read)
+        return result if tf.is_tensor(result) and not is_read else stored
 
     method.__name__ = name
     return method

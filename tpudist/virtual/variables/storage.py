@@ -1,4 +1,4 @@
-"""How the virtual TPU stores variables.
+"""Makes the virtual TPU's variables, and defines their classes.
 
 A mirrored variable is one variable that every replica reads. A sync-on-read
 variable is one variable per replica. A mirrored variable is split into one per
@@ -18,15 +18,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import (
-    creation_lines,
-    other_strategies,
-    splits,
-    stacked_copies,
-    stored_once,
-    sync_on_read,
-    uniform_updates,
-)
+from tpudist.virtual.variables import other_strategies, splits, stacked_copies, stored_once
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator, Mapping
@@ -51,7 +43,7 @@ def of_handle(handle: Tensor) -> Any:
 
 
 def own(handle: Tensor, extended: Extended) -> Any:
-    """The variable of which each replica has its own, whose first `handle` is; else None.
+    """The variable with a copy per replica whose first copy has `handle`; None if there is none.
 
     Args:
       handle: a resource that a trace captured.
@@ -66,9 +58,9 @@ def own(handle: Tensor, extended: Extended) -> Any:
 
 
 def positions(variable: Variable, extended: Extended) -> Any:
-    """For each replica of `extended` the position of its part of an own `variable`."""
-    own = getattr(variable, "_own_strategy", None)  # The replica ids have none.
-    if own is not None and extended is not own.extended:
+    """For each replica of `extended` the position of its copy of a `variable` with several."""
+    creator = getattr(variable, "_own_strategy", None)  # The replica ids have none.
+    if creator is not None and extended is not creator.extended:
         return other_strategies.cores_of(variable, extended)
     return range(extended._num_replicas_in_sync)
 
@@ -78,10 +70,24 @@ def link(variable: Variable) -> None:
     handle = distributed.components(variable)[0].handle
     handle._tpudist_variable = weakref.ref(variable)
     if graphs.is_eager(handle):
-        handle._tpudist_made_at = creation_lines.here()
+        handle._tpudist_creation_frames = tuple(reversed(graphs.stack()))
 
 
-class StoredOnce(stored_once.OneValue, other_strategies.FoundByCore, distributed.MirroredVariable):
+def creation_frames(handle: Tensor) -> Any:
+    """((file, line), ...) of the calls that created an eager variable, the innermost first.
+
+    Args:
+      handle: its resource tensor.
+
+    Returns:
+      An empty tuple if they were not recorded.
+    """
+    return getattr(handle, "_tpudist_creation_frames", ())
+
+
+class StoredOnce(
+    stored_once.OneValue, other_strategies.SharedOnSlice, distributed.MirroredVariable
+):
     """A mirrored variable whose components are the same stored variable."""
 
     @property
@@ -89,15 +95,15 @@ class StoredOnce(stored_once.OneValue, other_strategies.FoundByCore, distributed
         """The resource of the current replica's component."""
         if self._updates_parts():
             splits.split(self)
-        self._note_read()
+        self._record_read()
         return super().handle
 
     def _get(self) -> Any:
-        self._note_read()
+        self._record_read()
         return super()._get()
 
-    def _note_read(self) -> None:
-        if not versions.TRACE_ONCE and not tf.executing_eagerly():  # no _get_replica there
+    def _record_read(self) -> None:
+        if not versions.TRACE_ONCE and not tf.executing_eagerly():  # they call no _get_replica
             assume_equal(self)
 
     def _get_replica(self, replica_id: int) -> Any:
@@ -135,25 +141,60 @@ class StoredOnce(stored_once.OneValue, other_strategies.FoundByCore, distributed
         ):
             assign = functools.partial(super()._update_replica, update_fn, value, **kwargs)
             if other_strategies.are_all_parts(self):
-                done, result = uniform_updates.update(self, update_fn, value, kwargs)
-                return result if done else splits.update(self, assign)
+                is_updated, result = splits.update_once(self, update_fn, value, kwargs)
+                return result if is_updated else splits.update(self, assign)
             splits.split(self)
         return super()._update_replica(update_fn, value, **kwargs)
 
 
+class SyncOnRead(other_strategies.SharedOnSlice, distributed.SyncOnReadVariable):
+    """A sync-on-read variable as the installed TensorFlow has it: one value per core."""
+
+
+class SetAnywhere(SyncOnRead):
+    """A sync-on-read variable that cross-replica code may add to, and any code may assign.
+
+    TensorFlow 1.14 lets replica functions alone set them. Its TPUs had none: Keras' metrics and
+    moving statistics were mirrored there, so that Keras sets them in cross-replica context and
+    outside of the scope.
+    """
+
+    def assign(self, *args: Any, **kwargs: Any) -> Any:
+        """Gives the variable a value; all copies of it outside of a replica function."""
+        strategy = self._distribute_strategy
+        context = tf.distribute.get_replica_context()
+        if context is None or context.strategy is strategy:
+            return super().assign(*args, **kwargs)
+        with distributed.cross_replica(strategy):
+            return super().assign(*args, **kwargs)
+
+    def assign_add(self, *args: Any, **kwargs: Any) -> Any:
+        """Adds to what is read: in cross-replica context to one copy of a sum, else to all."""
+        if tf.distribute.get_replica_context() is not None:
+            return super().assign_add(*args, **kwargs)
+        parts = distributed.components(self)
+        if self.aggregation == tf.VariableAggregation.SUM:
+            parts = parts[:1]
+        return tf.group(*[part.assign_add(*args, **kwargs) for part in parts])
+
+
+#: The class that sync-on-read variables are wrapped in.
+_SYNC_ON_READ = SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else SetAnywhere
+
+
 def assume_equal(variable: Variable, for_good: bool = False) -> None:
-    """Notes that a graph relies on `variable` being stored once, if it is.
+    """Records that a graph relies on `variable` being stored once, if it is.
 
     Args:
       variable: a variable.
       for_good: rules out a split even by replicas that are being traced one by
-        one, whose ops could still be told apart.
+        one, whose ops could still be given handles of their own.
     """
     if not may_split(variable):
         return
     replicas = None if for_good else variable._own_strategy.extended.replicas
-    known = variable._assumed_equal
-    variable._assumed_equal = replicas if replicas and known in (False, replicas) else True
+    before = variable._assumed_equal
+    variable._assumed_equal = replicas if replicas and before in (False, replicas) else True
 
 
 def may_split(value: Any) -> bool:
@@ -210,7 +251,7 @@ def create(
         with tf.device(colocate_with.device):
             return next_creator(**kwargs)
     count = extended._num_replicas_in_sync
-    aggregation = kwargs.get("aggregation", NONE)  # TensorFlow up to 2.4 takes it out
+    aggregation = kwargs.get("aggregation", NONE)  # TensorFlow up to 2.4 removes it below
     if kwargs.get("trainable", True) is None:
         # In a graph TensorFlow replaces the copies in the trainable collection by
         # the distributed variable only if `trainable` was given, so give it.
@@ -220,14 +261,14 @@ def create(
         with extended.place(), _eager_place(extended):
             first = next_creator(**kwargs)
             make = functools.partial(_sibling, first, next_creator, kwargs)
-            if _starts_apart(kwargs, colocate_with, aggregation):
+            if _starts_split(kwargs, colocate_with, aggregation):
                 return [first] + [make(i) for i in range(1, count)]
             splits.makers_of_siblings()[first] = make
             return [first] * count
 
     with function_graphs.outside(kwargs):
         variable = distributed.create_distributed_variable(
-            extended, per_replica, mirrored_class, sync_on_read.Variable, kwargs
+            extended, per_replica, mirrored_class, _SYNC_ON_READ, kwargs
         )
     variable._own_strategy = extended._container_strategy()
     link(variable)
@@ -244,12 +285,12 @@ def _eager_place(extended: Extended) -> Iterator[Any]:
         yield
 
 
-def _starts_apart(kwargs: Mapping[str, Any], colocate_with: Any, aggregation: Any) -> bool:
-    """Whether a new variable is stored once per replica from the start.
+def _starts_split(kwargs: Mapping[str, Any], colocate_with: Any, aggregation: Any) -> bool:
+    """Whether a new variable gets one copy per replica from the start.
 
-    The slots of a split variable are. A TF 1 graph cannot be traced again when
-    a variable is split, so a variable that a replica function may assign is
-    too: one that is neither trainable nor an optimizer's slot (which is
+    The slots of a split variable do. A TF 1 graph cannot be traced again when
+    a variable is split, so a variable that a replica function may assign gets
+    them too: one that is neither trainable nor an optimizer's slot (which is
     colocated with a variable).
     """
     if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:

@@ -1,7 +1,7 @@
-"""Does once what is asked of a mirrored variable that is stored once.
+"""Checks, saves and restores a variable that is stored once a single time.
 
-TensorFlow asks each component whether it has a value, and assigns each when a checkpoint
-is restored. Components that are one stored variable are one of these.
+TensorFlow checks each component for a value, and assigns each when a checkpoint is restored.
+Components that are one stored variable are checked and assigned once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tensorflow.python.training import saver
 
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
-from tpudist.virtual.variables import saved_rows, shared_state, stacked_copies
+from tpudist.virtual.variables import shared_state, stacked_copies
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,17 +29,17 @@ class OneValue:
     #: Whether a graph relies on it; see `storage.assume_equal`.
     _assumed_equal = shared_state.Shared(lambda: False)
 
-    #: Whether an op that initializes it was asked for.
-    _initializer_made = shared_state.Shared(lambda: False)
+    #: Whether an op that initializes it was requested.
+    _initializer_requested = shared_state.Shared(lambda: False)
 
-    #: {replica id: what stands for its component} of those in use; see `components`.
+    #: {replica id: the object that stands for its component} of those in use; see `components`.
     _components = shared_state.Shared(weakref.WeakValueDictionary)
 
     @property
     def initializer(self) -> Any:
         """The op that gives every component its first value."""
         inherited: Any = super()
-        self._initializer_made = True
+        self._initializer_requested = True
         return inherited.initializer
 
     def is_initialized(self, name: str | None = None) -> Any:
@@ -76,11 +76,11 @@ class OneValue:
         self._assumed_equal = True
 
     def _trackable_children(self, save_type: str = "checkpoint", **options: Any) -> dict[str, Any]:
-        """What belongs to it; in a SavedModel, whose functions may use them, its rows."""
+        """Its children; in a SavedModel, whose functions may use them, also its rows."""
         inherited: Any = super()
-        found: dict[str, Any] = inherited._trackable_children(save_type, **options)
+        children: dict[str, Any] = inherited._trackable_children(save_type, **options)
         rows = stacked_copies.of(self) if save_type == "savedmodel" else None
-        return found if rows is None else dict(found, rows=saved_rows.SavedRows(rows))
+        return children if rows is None else dict(children, rows=stacked_copies.SavedRows(rows))
 
     def _export_to_saved_model_graph(self, *args: Any, **kwargs: Any) -> Any:
         inherited: Any = super()
@@ -95,25 +95,27 @@ class OneValue:
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         inherited: Any = super()
-        found: dict[str, Any] = inherited._gather_saveables_for_checkpoint()
+        saveables: dict[str, Any] = inherited._gather_saveables_for_checkpoint()
         if tf.executing_eagerly():
-            return {k: functools.partial(_restoring_each_once, self, found[k]) for k in found}
+            return {
+                k: functools.partial(_saveable_once, self, make) for k, make in saveables.items()
+            }
         if _only_part(self) is None:
-            return found
-        return {key: functools.partial(_Saveable, self) for key in found}
+            return saveables
+        return {key: functools.partial(_Saveable, self) for key in saveables}
 
 
 if versions.BY_DEVICE:
     from tpudist.tfcompat import distributed_before_2_2
 
-    class FoundByDevice(OneValue, distributed_before_2_2.MirroredVariable):
-        """The same where TensorFlow finds a component by its device."""
+    class OneValueByDevice(OneValue, distributed_before_2_2.MirroredVariable):
+        """A `OneValue` on releases where TensorFlow finds a component by its device."""
 
         _op_across = shared_state.Shared(lambda: None)
 
         @property
         def op(self) -> Any:
-            """The op of the component; outside of replicas one that tells of it, made once."""
+            """The op of the component; outside of replicas one op that stands for it, made once."""
             inherited: Any = super()
             if tf.distribute.get_replica_context() is not None:
                 return inherited.op
@@ -140,7 +142,7 @@ class _Saveable(_SaveableObject):
         return self._part.assign(value, read_value=False)
 
 
-def _restoring_each_once(variable: Any, make: Any, name: str | None = None) -> Any:
+def _saveable_once(variable: Any, make: Any, name: str | None = None) -> Any:
     """TensorFlow's saveable of `variable`; it restores each stored variable once."""
     saveable = make() if name is None else make(name=name)
 
@@ -154,14 +156,14 @@ def _restoring_each_once(variable: Any, make: Any, name: str | None = None) -> A
 
 
 def point_components(variable: Any) -> None:
-    """Gives what stands for a component of a variable that was split the copy it is now."""
+    """Lets the component objects of a variable that was split refer to their own copies."""
     parts = distributed.components(variable)
     for i, component in variable._components.items():
         object.__setattr__(component, "__dict__", parts[i].__dict__)
 
 
 def _is_read_across() -> bool:
-    """Whether a read outside of replicas makes no note of it; see `storage.StoredOnce`."""
+    """Whether a read outside of replicas is not recorded; see `storage.StoredOnce`."""
     return versions.TRACE_ONCE and tf.distribute.in_cross_replica_context()
 
 
