@@ -127,7 +127,7 @@ MUTANTS = [
     ),
     Mutant(
         "a merge gets other replicas' values",
-        segment_calls._Emission,
+        segment_calls._Calls,
         "_source",
         _swapped_sources,
         [APART, RUN],

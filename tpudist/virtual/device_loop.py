@@ -38,7 +38,7 @@ class DatasetEndError(TpudistError, tf.errors.OutOfRangeError):
 
 
 def _last_line(message: str) -> Any:
-    """The line of a runtime message that names the cause."""
+    """The line of a runtime error's message that names the cause."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return ([line for line in lines if "End of" in line] or lines)[-1]
 
@@ -132,9 +132,9 @@ def run_once(step: Callable[..., Any]) -> Any:
 
 
 def with_effects(step: Callable[..., Any]) -> Any:
-    """`step` of TensorFlow's own loop, with its stateful ops among what it returns.
+    """Wraps a `step` of TensorFlow's own loop: the op that it returns runs its stateful ops too.
 
-    Its loop runs only what that depends on; a TPU computation runs all.
+    TensorFlow's loop runs only the ops that this op depends on; a TPU computation runs all.
     """
     if tf.executing_eagerly():
         return step
@@ -142,10 +142,10 @@ def with_effects(step: Callable[..., Any]) -> Any:
     def run(context: Any, inputs: Any) -> Any:
         graph = tf.compat.v1.get_default_graph()
         flow, start = functions.control_flow_context(), len(graph.get_operations())
-        done = step(context, inputs)
-        made = graph.get_operations()[start:]
+        result = step(context, inputs)
+        ops = graph.get_operations()[start:]
         return tf.group(
-            done, *[op for op in made if functions.is_stateful(op) and graphs.flow_of(op) is flow]
+            result, *[op for op in ops if functions.is_stateful(op) and graphs.flow_of(op) is flow]
         )
 
     return run
@@ -172,12 +172,12 @@ class _EagerFunction:
     def _trace(self, tensors: Sequence[Tensor]) -> None:
         trace = function_graphs.LiftingTrace("steps")
         with trace.ordered() as order:
-            given = [functions.placeholder_like(tensor) for tensor in tensors]
-            self._structure, run = self._body(*given)
+            placeholders = [functions.placeholder_like(tensor) for tensor in tensors]
+            self._structure, run = self._body(*placeholders)
             flat = [order.mark_as_return(leaf) for leaf in nests.flatten(self._structure)]
             with tf.control_dependencies([run]):
-                done = order.mark_as_return(tf.constant(0))
-        self._graph = trace.finish(flat or [done], given)
+                end = order.mark_as_return(tf.constant(0))
+        self._graph = trace.finish(flat or [end], placeholders)
         self._function = functions.make(self._graph, noinline=False)
         self._captured = [outer for outer, _ in functions.captures(self._graph)]
         self._dtypes = [tensor.dtype for tensor in tensors]
@@ -204,9 +204,9 @@ class _Loop:
                 order.mark_as_return(tf.convert_to_tensor(leaf))
                 for leaf in nests.flatten(self._structure)
             ]
-            done = order.mark_as_return(tf.constant(0))
+            end = order.mark_as_return(tf.constant(0))
         self._count = len(flat)
-        return trace.finish(flat or [done])
+        return trace.finish(flat or [end])
 
     def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""
@@ -226,8 +226,8 @@ class _Loop:
         looped = nests.flatten(
             tf.while_loop(again, body, start, shape_invariants=shapes, parallel_iterations=1)
         )
-        done, results = looped[0], looped[1:]
-        with tf.control_dependencies([done]):
+        counter, results = looped[0], looped[1:]
+        with tf.control_dependencies([counter]):
             results = [tf.identity(tensor) for tensor in results]
             return self._pack(results), tf.no_op()
 

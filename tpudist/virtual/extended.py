@@ -66,7 +66,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
     #: Whether a loop of steps is being built in a graph, which no Session looks into.
     builds_steps = False
 
-    #: Whether distributed values tell the component of a device, as those of contrib do.
+    #: Whether distributed values give the component of a device, as those of contrib do.
     finds_by_device = False
 
     #: Whether replicas run only what the results of their function need, as a Session does,
@@ -98,14 +98,14 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
         super().__init__(strategy, devices=labels)
 
     def explain(self) -> Any:
-        """What became of the step functions that were traced so far, the last 100.
+        """Explains how the step functions that were traced so far, the last 100, are computed.
 
         Context: any. In a TensorFlow 1 graph and before TensorFlow 2.4 nothing is batched but
         the steps of a TPUEstimator and, from 1.14, of `run_steps_on_dataset`.
 
         Returns:
-          A str: for each function which share of its ops is done once for all replicas,
-          what is done once per replica with file, line and reason, and what it cost.
+          A str: for each function the share of its ops that is done once for all replicas,
+          the ops that are done once per replica with file, line and reason, and the cost.
         """
         return explanations.report(self.explanations)
 
@@ -134,7 +134,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
     def _experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[..., Any], *options: Any
     ) -> Any:
-        # Its name until 2.3.
+        # The name of the method above until 2.3.
         dataset = super()._experimental_distribute_datasets_from_function(dataset_fn, *options)
         inputs.check_fetched(dataset, *options)
         return inputs.distributed(self, dataset)
@@ -147,7 +147,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
     ) -> Any:
         return inputs.make_input_fn_iterator(super()._make_input_fn_iterator, input_fn)
 
-    # What is where.
+    # Devices and hosts.
 
     @property
     def num_hosts(self) -> Any:
@@ -161,12 +161,12 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
 
     @property
     def device_assignment(self) -> Any:
-        """The `DeviceAssignment` that the strategy was given, or None."""
+        """The `DeviceAssignment` that was passed to the strategy, or None."""
         return self._device_assignment
 
     @property
     def tpu_hardware_feature(self) -> Any:
-        """What the cores have beside their own units: nothing (TensorFlow 2.9)."""
+        """The units that cores have beside their own (TensorFlow 2.9): none."""
         return tpu.no_hardware_feature()
 
     @property
@@ -192,7 +192,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
 
     @contextlib.contextmanager
     def experimental_logical_device(self, logical_device_id: int) -> Iterator[Any]:
-        """Context manager: what is made in it is for one logical device; here that is all one.
+        """Context manager: places ops on one logical device; here all are the one real device.
 
         Raises:
           ShardingError: (a ValueError) there is no such logical device.
@@ -236,7 +236,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
         kwargs: Mapping[str, Any],
         unused_options: Any = None,
     ) -> Any:
-        """What the native ``TPUStrategy.run`` calls on its extended object."""
+        """Runs `fn` on every replica; the native ``TPUStrategy.run`` calls this."""
         return self.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
     # Variables.

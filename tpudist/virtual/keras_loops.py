@@ -1,6 +1,6 @@
-"""Keras' training loops for TPUs in a TF 1 graph.
+"""Runs Keras' training loops for TPUs in a TF 1 graph.
 
-They write the program of one replica in cross-replica context: a TPU traces it once, so
+They build the program of one replica in cross-replica context: a TPU traces it once, so
 that ``call_for_each_replica`` in it calls its function, and a value of all replicas is one
 tensor. Here every replica traces that program. It does so in the cross-replica context of
 its own thread; ``call_for_each_replica`` in it leads back to the replica.
@@ -41,7 +41,7 @@ def is_of_keras(fn: Callable[..., Any]) -> bool:
 
 
 def builds_a_model(merge_fn: Callable[..., Any]) -> bool:
-    """Whether a function given to ``merge_call`` writes the program of one replica."""
+    """Whether a function passed to ``merge_call`` builds the program of one replica."""
     return getattr(merge_fn, "__name__", "") == "_build_model" and is_of_keras(merge_fn)
 
 
@@ -62,12 +62,12 @@ def alone(context: Any) -> Iterator[Any]:
 
 
 def is_tracing() -> bool:
-    """Whether this thread is tracing a replica's program that Keras writes."""
+    """Whether this thread is tracing a replica's program that Keras builds."""
     return getattr(_here, "tracing", False)
 
 
 def replica_of(extended: Extended) -> Any:
-    """The context of the replica that is alone in this thread; None if there is none."""
+    """The context of the one replica whose program this thread traces (:func:`alone`), or None."""
     context = getattr(_here, "context", None)
     return context if context is not None and context.strategy.extended is extended else None
 
@@ -75,7 +75,7 @@ def replica_of(extended: Extended) -> Any:
 def call_in_replica(
     context: Any, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What ``call_for_each_replica`` is to a replica that is alone."""
+    """Calls `fn` in a replica that is traced alone, in place of ``call_for_each_replica``."""
     before, _here.context = _here.context, None
     try:
         with context:
@@ -85,7 +85,7 @@ def call_in_replica(
 
 
 class StepOutputs:
-    """What a step of Keras sets, and the loop's results afterwards."""
+    """The outputs that a step of Keras sets; after the loop, its results."""
 
     def __init__(self) -> None:
         self.last_step_outputs: dict[Any, Any] = {}
@@ -117,14 +117,14 @@ def run_steps(extended: Extended, fn: Callable[..., Any], iterator: Any, iterati
     Returns:
       A `StepOutputs`.
     """
-    found = StepOutputs()
+    loop_outputs = StepOutputs()
     outer = tf.compat.v1.get_default_graph()
 
     def replica(inputs: Any) -> Any:
         outputs = StepOutputs()
-        with _known_in(outer), alone(tf.distribute.get_replica_context()):
+        with _scopes_copied_to(outer), alone(tf.distribute.get_replica_context()):
             fn(outputs, inputs)
-        found.reductions.update(outputs.reductions)
+        loop_outputs.reductions.update(outputs.reductions)
         return outputs.last_step_outputs
 
     def step() -> dict[Any, Any]:
@@ -132,16 +132,18 @@ def run_steps(extended: Extended, fn: Callable[..., Any], iterator: Any, iterati
         with functions.unconverted(), tf.control_dependencies(_tensors_of(inputs)):
             outputs = extended.call_for_each_replica(replica, args=(inputs,))
             return {
-                name: _combined(extended, found.reductions[name], outputs[name]) for name in outputs
+                name: _combined(extended, loop_outputs.reductions[name], outputs[name])
+                for name in outputs
             }
 
-    found.last_step_outputs, found.run_op = device_loop.run(step, tf.convert_to_tensor(iterations))
-    return found
+    results = device_loop.run(step, tf.convert_to_tensor(iterations))
+    loop_outputs.last_step_outputs, loop_outputs.run_op = results
+    return loop_outputs
 
 
 @contextlib.contextmanager
-def _known_in(outer: Graph) -> Iterator[Any]:
-    """Makes the scope and its variable creators known to a graph in the current thread.
+def _scopes_copied_to(outer: Graph) -> Iterator[Any]:
+    """Copies the strategy's scope and the variable creators to a graph, for the current thread.
 
     A graph keeps both per thread, and Keras makes metrics' variables in ``tf.init_scope``.
     """

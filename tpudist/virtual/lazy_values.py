@@ -1,7 +1,7 @@
-"""Lazy per-replica values: their parts are made when they are asked for.
+"""Lazy per-replica values: their parts are made when they are read.
 
-A merge of thousands of replicas mostly takes the sum of what they bring, and no
-replica's own.
+A merge of thousands of replicas mostly takes the sum of the replicas' values, and no
+single replica's value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
 
     def __init__(self, count: int, make: Callable[[int], Any], is_one: bool = False) -> None:
         self._count, self._make, self._is_one = count, make, is_one
-        self._made: dict[int, Any] = {}
+        self._parts: dict[int, Any] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -35,24 +35,24 @@ class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
         if isinstance(index, slice):
             return tuple(self[i] for i in range(self._count)[index])
         replica_id = 0 if self._is_one else range(self._count)[index]
-        if replica_id not in self._made:
-            self._made[replica_id] = self._make(replica_id)
-        return self._made[replica_id]
+        if replica_id not in self._parts:
+            self._parts[replica_id] = self._make(replica_id)
+        return self._parts[replica_id]
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(self._count))
 
 
 class PerReplica(values_by_device.PerReplica):
-    """TensorFlow's class, which copies its parts when it is made.
+    """TensorFlow's class, which copies its parts when it is made, with lazy ones instead.
 
     Args:
-      *given: what the class takes, with a `Parts` in place of its parts, the last.
+      *arguments: those of TensorFlow's class, with a `Parts` as the last, the parts.
     """
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given[:-1], ())
-        self._values = given[-1]
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments[:-1], ())
+        self._values = arguments[-1]
 
 
 def per_replica(extended: Any, parts: Parts) -> Any:
@@ -64,8 +64,8 @@ def per_replica(extended: Any, parts: Parts) -> Any:
     return PerReplica(parts).on(extended)
 
 
-def unmade(value: Any) -> Parts | None:
-    """The `Parts` of a distributed value that makes them when they are asked for, or None."""
+def lazy_parts(value: Any) -> Parts | None:
+    """The `Parts` of a lazy distributed value; None if the value is not lazy."""
     parts = value._values if isinstance(value, PerReplica) else None
     return parts if isinstance(parts, Parts) else None
 

@@ -107,7 +107,7 @@ def _add_chain(tensors: Sequence[Tensor]) -> Any:
 
 
 def of_tensors(value: Any) -> Any:
-    """`value`; IndexedSlices whose ``dense_shape`` is a tuple with a tensor for it."""
+    """`value`; of IndexedSlices the ``dense_shape``, which may be a tuple, as a tensor."""
     shape = getattr(value, "dense_shape", None)
     if not isinstance(value, distributed.IndexedSlices) or shape is None or tf.is_tensor(shape):
         return value
@@ -134,7 +134,7 @@ def _alias(value: Any) -> Any:
 
 
 def spread(extended: Extended, value: Any, destinations: Any) -> Any:
-    """The reduced `value` on `destinations`, as a strategy hands it out."""
+    """The reduced `value` on `destinations`, as a strategy returns it."""
     if isinstance(destinations, lazy_values.PerReplica):
         count = lazy_values.count(destinations)
     else:

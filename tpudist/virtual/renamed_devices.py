@@ -23,11 +23,11 @@ _OTHER_TASK = re.compile(r"/task:[1-9]")
 
 
 class RenamedDevices:
-    """What ops are placed on.
+    """Places ops on the real device, whatever core or host they are pinned to.
 
     Args:
       device: the device that all cores compute on.
-      host: the device that all hosts are.
+      host: the device that stands for all hosts.
     """
 
     def __init__(self, device: Any, host: Any) -> None:

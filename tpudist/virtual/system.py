@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-#: The most cores that ``virtual:N`` may have.
-_LARGEST = 4096
+#: The largest number of cores of ``virtual:N``.
+_MAX_CORES = 4096
 
 
 class VirtualSystem(collections.namedtuple("VirtualSystem", "name cores hosts mesh")):
@@ -74,15 +74,15 @@ def parse(name: Any) -> Any:
     if re.match(r"^[0-9]+$", size):
         return _plain(name, int(size))
     try:
-        found = slices.find(size)
+        slice_ = slices.find(size)
     except TopologyError as error:
         raise _unknown(name, "%s; %s" % (error.seen, error.why), error.instead) from error
-    return VirtualSystem(name, found.devices, found.hosts, found.mesh)
+    return VirtualSystem(name, slice_.devices, slice_.hosts, slice_.mesh)
 
 
 def _plain(name: str, cores: int) -> Any:
-    if not 1 <= cores <= _LARGEST:
-        raise _unknown(name, "a plain number is a core count from 1 to %d" % _LARGEST, "")
+    if not 1 <= cores <= _MAX_CORES:
+        raise _unknown(name, "a plain number is a core count from 1 to %d" % _MAX_CORES, "")
     per_chip = 2 if cores % 2 == 0 else 1
     return VirtualSystem(name, cores, 1, _mesh(cores // per_chip, per_chip))
 

@@ -1,8 +1,8 @@
-"""The next batch of a dataset that each host made for itself, outside of a function.
+"""Takes the next batch of a dataset with a pipeline per host, eagerly and with few ops.
 
-TensorFlow makes an optional of every replica's share, asks it twice whether it has a value and
-takes that in a branch: seven ops a replica, one after the other. What a branch is needed for
-in a graph, an error tells here: the end of a host's data.
+TensorFlow makes an optional of every replica's share, checks it twice for a value and takes the
+value in a branch: seven ops a replica, one after the other. The branch is needed in a graph
+alone; here an error shows the end of a host's data.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def next_batch(iterator: Any) -> Any:
       iterator: TensorFlow's ``DistributedIterator``, with `Shares` for each host.
 
     Returns:
-      What TensorFlow's ``get_next`` would; None if that has to be asked.
+      The same as TensorFlow's ``get_next``; None where that has to be called instead.
 
     Raises:
       OutOfRangeError: no replica of any host has a share left.
     """
-    if not _is_asked_outside(iterator._strategy):
+    if not _is_eager_and_allowed(iterator._strategy):
         return None
     extended = iterator._strategy.extended
     with tf.device(extended._host):
@@ -44,8 +44,8 @@ def next_batch(iterator: Any) -> Any:
     return None
 
 
-def _is_asked_outside(strategy: Any) -> bool:
-    """Whether ops run now, and TensorFlow has nothing to refuse."""
+def _is_eager_and_allowed(strategy: Any) -> bool:
+    """Whether ops run eagerly, in a context where TensorFlow does not refuse the call."""
     if not tf.executing_eagerly() or getattr(strategy.extended, "_enable_data_reorder", False):
         return False
     if not tf.distribute.has_strategy():
@@ -57,16 +57,16 @@ def _is_asked_outside(strategy: Any) -> bool:
 
 def _values_or_dummies(hosts: list[Any]) -> list[Any]:
     """The replicas' shares, without rows for those of a host whose data has ended."""
-    found, ended = [], None
+    shares_of_hosts, end = [], None
     for host in hosts:
         shares, error = host.until_the_end()
-        ended = error or ended
-        found.append(shares)
-    if ended is not None and not any(found):
-        raise ended
+        end = error or end
+        shares_of_hosts.append(shares)
+    if end is not None and not any(shares_of_hosts):
+        raise end
     return [
         share
-        for host, shares in zip(hosts, found)
+        for host, shares in zip(hosts, shares_of_hosts)
         for share in shares + _dummies(host, host.count - len(shares))
     ]
 

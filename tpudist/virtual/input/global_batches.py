@@ -1,11 +1,11 @@
-"""Distributed datasets whose replicas take their rows of one global batch.
+"""Distributes datasets with one pipeline: replicas take their rows of the same global batch.
 
-TensorFlow divides every global batch into one piece per replica. If it cannot share the
-files of a dataset out among the hosts, each host makes all pieces of all batches and keeps
-its own: the first host the pieces 0, 4, 8... of four hosts. On a pod that is each host's own
-time. Here it is that of one machine: 256 hosts make every batch 256 times, and shuffle it
-each in its way, seed or no seed, so that examples come twice. The batches are the same, and
-so they are made once here, and divided as TensorFlow divides them.
+TensorFlow divides every global batch into one piece per replica. If it cannot shard the files
+of a dataset among the hosts, each host makes all pieces of all batches and keeps its own: with
+four hosts, the first host keeps the pieces 0, 4, 8... On a pod each host spends its own time on
+that. Here all hosts are one machine: 256 hosts would make every batch 256 times, and each would
+shuffle it in another way, with or without a seed, so that examples came twice. The batches are
+meant to be the same, so they are made once here, and divided as TensorFlow divides them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,96 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
 
 
+#: Parts of the names of ops and classes of datasets that read files. TensorFlow shards the
+#: files among the hosts if it can (auto_shard.cc, r2.5: kReaderDatasetOps).
+_READERS = ("record", "textline", "sstable", "parquet", "csv", "sql", "files")
+
+#: Classes of datasets with no input that read no file.
+_SOURCES = (
+    "TensorDataset",
+    "TensorSliceDataset",
+    "SparseTensorSliceDataset",
+    "GeneratorDataset",
+    "RangeDataset",
+)
+
+
+def fits(extended: Extended, dataset: Any, options: Any = None) -> bool:
+    """Whether replicas can take their rows of the same global batches, on every host.
+
+    Args:
+      extended: the `VirtualExtended`.
+      dataset: the dataset to distribute.
+      options: ``tf.distribute.InputOptions`` or None.
+    """
+    if extended._num_replicas_in_sync == 1:
+        return False
+    if options is not None and options.experimental_replication_mode.name == "PER_REPLICA":
+        return False
+    specs = nests.flatten(getattr(dataset, "element_spec", None))
+    if not specs or not all(map(_is_dense, specs)):
+        return False
+    if extended.num_hosts == 1:
+        return _is_even(specs, extended._num_replicas_in_sync)
+    return _same_on_every_host(dataset)
+
+
+def _is_dense(spec: Any) -> bool:
+    return (
+        type(spec) is tf.TensorSpec
+        and bool(spec.shape.rank)
+        and spec.dtype not in (tf.resource, tf.variant)
+    )
+
+
+def _is_even(specs: Any, count: int) -> bool:
+    """Whether batches of these specs divide into parts of one size."""
+    if not all(spec.shape.is_fully_defined() for spec in specs):
+        return False
+    rows = {spec.shape.as_list()[0] for spec in specs}
+    return len(rows) == 1 and 0 not in rows and rows.pop() % count == 0
+
+
+def _same_on_every_host(dataset: Any) -> bool:
+    """Whether TensorFlow would shard batches, not files, among the hosts."""
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    name = getattr(policy, "name", "AUTO")
+    return name == "DATA" or name == "AUTO" and not _may_read_files(dataset)
+
+
+def _may_read_files(dataset: Any) -> Any:
+    adapted = getattr(dataset, "_dataset", None)
+    if isinstance(adapted, tf.data.Dataset):  # a dataset of TensorFlow 1
+        return _may_read_files(adapted)
+    name = type(dataset).__name__
+    if any(reader in name.lower() for reader in _READERS):
+        return True
+    if any(_reads_files(wrapper.function) for wrapper in dataset._functions()):
+        return True
+    try:
+        inputs = dataset._inputs()
+    except NotImplementedError:
+        return True
+    if not inputs:
+        return name.lstrip("_") not in _SOURCES
+    return any(map(_may_read_files, inputs))
+
+
+def _reads_files(function: Any) -> bool:
+    """Whether an op of the function, or of one that it calls, is a dataset of files."""
+    graph = getattr(function, "graph", None)
+    if graph is None:  # made by `map_with_legacy_function`
+        return True
+    graph_def = graph.as_graph_def()
+    ops = [node.op for node in graph_def.node]
+    ops += [node.op for called in graph_def.library.function for node in called.node_def]
+    return any(
+        "dataset" in op.lower() and any(reader in op.lower() for reader in _READERS) for op in ops
+    )
+
+
 def distribute(extended: Extended, dataset: Any) -> Any:
-    """The distributed dataset of a `dataset` that :mod:`one_pipeline` finds fit.
+    """The distributed dataset of a `dataset` that :func:`fits`.
 
     Args:
       extended: the `VirtualExtended`.
@@ -36,15 +124,15 @@ def distribute(extended: Extended, dataset: Any) -> Any:
       ValueError: TensorFlow cannot tell the batches' size.
     """
     count = extended._num_replicas_in_sync
-    made = input_lib.DistributedDataset(
+    distributed_dataset = input_lib.DistributedDataset(
         dataset=dataset,
         input_workers=input_lib.InputWorkers([(extended._host, (extended._host,) * count)]),
         strategy=extended._container_strategy(),
         num_replicas_in_sync=count,
     )
     with tf.device(extended._host):
-        made._cloned_datasets = [dataset.prefetch(1)]
-    return iterators.become(DistributedDataset, made)
+        distributed_dataset._cloned_datasets = [dataset.prefetch(1)]
+    return iterators.become(DistributedDataset, distributed_dataset)
 
 
 def _whole(spec: Any) -> Any:
@@ -100,7 +188,7 @@ def _takes_global_batches(native: Any) -> Any:
 
 
 def _divide(extended: Extended, shape: Any, leaf: Any) -> Any:
-    """The per-replica value of a global batch; `shape` is what is known of a replica's rows."""
+    """The per-replica value of a global batch; `shape` is the static shape of a replica's rows."""
     if not shape.is_fully_defined():
         return _pieces(extended, leaf)
     hosts, rows = extended.num_hosts, shape.as_list()
@@ -162,17 +250,17 @@ class _DatasetSpec(input_lib.DistributedDatasetSpec):
         return [tf.data.DatasetSpec(_whole(self._element_spec))]
 
     def _from_components(self, components: Any) -> Any:
-        made = object.__new__(DistributedDataset)  # the native constructor wants pieces
+        dataset = object.__new__(DistributedDataset)  # the native constructor takes pieces
         names = ("_input_workers", "_element_spec", "_strategy", "_options")
-        vars(made).update({name: getattr(self, name) for name in names})
-        vars(made).update(
+        vars(dataset).update({name: getattr(self, name) for name in names})
+        vars(dataset).update(
             _cardinality=getattr(self, "_cardinality", None),
             _enable_get_next_as_optional=self._enable_get_next_as_optional,
             _replica_order=None,
             _cloned_datasets=components,
             _built=True,
         )
-        return made
+        return dataset
 
 
 DistributedDataset = iterators.dataset_class(

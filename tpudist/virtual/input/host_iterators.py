@@ -1,4 +1,4 @@
-"""One iterator per host, from which the replicas of the host take in turn."""
+"""Shares one iterator per host: the replicas of the host take from it in turn."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ class Shares:
         return take(ask, self.count)
 
     def restart(self) -> None:
-        """Starts an iterator that was made in eager mode again, also for functions that have it."""
+        """Restarts an iterator that was made in eager mode, also for functions that captured it."""
         tf.raw_ops.MakeIterator(
             dataset=self.iterator._dataset._variant_tensor,
             iterator=self.iterator._iterator_resource,
         )
 
     def until_the_end(self) -> tuple[Any, ...]:
-        """The next share of each replica until the data ends, and the error that tells its end."""
+        """The next share of each replica until the data ends, and the error at its end, or None."""
         shares: list[Any] = []
         try:
             while len(shares) < self.count:

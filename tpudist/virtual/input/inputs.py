@@ -1,4 +1,4 @@
-"""Where input pipelines run: one per host of the slice, all on one machine."""
+"""Runs the input pipelines: one per host of the slice, all on one machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tensorflow.python.distribute import values
 
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import nests, versions
-from tpudist.virtual.input import host_iterators, one_pipeline
+from tpudist.virtual.input import host_iterators
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -81,9 +81,9 @@ def workers(extended: Extended, options: Any = None) -> Any:
 
 
 def distribute(make: Callable[..., Any], extended: Extended, dataset: Any, *options: Any) -> Any:
-    """The distributed dataset to use instead of the one that ``make(dataset, *options)`` makes."""
+    """The distributed dataset to use in place of TensorFlow's, ``make(dataset, *options)``."""
     check_fetched(dataset, *options)
-    if one_pipeline.fits(extended, dataset, *options):
+    if versions.LOOPS_ASK_THE_ITERATOR and global_batches.fits(extended, dataset, *options):
         return global_batches.distribute(extended, dataset)
     return distributed(extended, make(dataset, *options))
 
@@ -101,7 +101,7 @@ def distributed(extended: Extended, dataset: Any) -> Any:
 
 
 def check_fetched(dataset: Any, *options: Any) -> None:
-    """Refuses sparse and ragged tensors that a TPU would be asked to fetch ahead.
+    """Refuses sparse and ragged tensors where a TPU would fetch its batches ahead.
 
     Args:
       dataset: a dataset, distributed or not.
@@ -138,7 +138,7 @@ def element_spec(extended: Extended, spec: Any) -> Any:
 
 
 def make_dataset_iterator(make: Callable[..., Any], extended: Extended, dataset: Any) -> Any:
-    """The iterator to use instead of the one that ``make(dataset)`` makes."""
+    """The iterator to use in place of TensorFlow's, ``make(dataset)``."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         options = [None] if versions.HAS_INPUT_OPTIONS else []
         return extended._experimental_distribute_dataset(
@@ -148,35 +148,37 @@ def make_dataset_iterator(make: Callable[..., Any], extended: Extended, dataset:
 
 
 def make_input_fn_iterator(make: Callable[..., Any], input_fn: Callable[..., Any]) -> Any:
-    """The iterator to use instead of the one that ``make(input_fn)`` makes."""
+    """The iterator to use in place of TensorFlow's, ``make(input_fn)``."""
     if versions.ITERATORS_ARE_ARGUMENTS:
         return iterators.from_input_fn(make, input_fn)
-    made = make(input_fn)
+    iterator = make(input_fn)
     if versions.HAS_INPUT_LIB and not tf.executing_eagerly():
-        for host in made._iterators:
+        for host in iterator._iterators:
             _read_in_turn(host)
-    return made
+    return iterator
 
 
 def _read_in_turn(host: Any) -> None:
     """Lets the replicas of a host take from one iterator of its dataset.
 
-    TensorFlow's MultiDeviceIterator waits for ever now and then at the end of the data
-    (1.15, on a machine with much to do): for a share that a thread has ended without.
+    TensorFlow's MultiDeviceIterator may wait for ever at the end of the data (seen with 1.15
+    on a busy machine): for a share that its thread ended without making.
     """
     native = getattr(host, "_iterator", None)
     if isinstance(native, multi_device_iterator_ops.MultiDeviceIterator):
         with tf.device(host._worker):
-            made = tf.compat.v1.data.make_initializable_iterator(host._dataset)
-        host._iterator = host_iterators.Shares(made, len(host._devices))
+            iterator = tf.compat.v1.data.make_initializable_iterator(host._dataset)
+        host._iterator = host_iterators.Shares(iterator, len(host._devices))
 
 
 def _workers_by_label(extended: Extended, devices: Any) -> Any:
     per_host = extended.num_replicas_per_host
     pairs = [(extended._host, devices[i : i + per_host]) for i in range(0, len(devices), per_host)]
-    made = input_lib.InputWorkers(extended._device_map, pairs)
-    made._fed_devices = tuple((extended._host,) * per_host for _ in range(extended.num_hosts))
-    return made
+    input_workers = input_lib.InputWorkers(extended._device_map, pairs)
+    input_workers._fed_devices = tuple(
+        (extended._host,) * per_host for _ in range(extended.num_hosts)
+    )
+    return input_workers
 
 
 if versions.DEVICE_MAP:
@@ -206,9 +208,9 @@ if _LACKS_SPEC:
 
 
 def _require_shapes(spec: Any) -> None:
-    """Refuses batches of unknown size, for which TensorFlow asks hosts for rows left.
+    """Refuses batches of unknown size, for which TensorFlow checks which hosts still have rows.
 
-    Until 2.1 it tells the hosts apart by their device, and here they share one.
+    Until 2.1 it identifies the hosts by their device, and here they share one.
     """
     if not all(leaf.shape.is_fully_defined() for leaf in nests.flatten(spec)):
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Distributed datasets with one iterator per host.
+"""Gives distributed datasets one iterator per host.
 
 TensorFlow makes one ``tf.data`` iterator per host and one more per replica,
 which copies the replica's share to its device, from 2.2 on.
@@ -40,27 +40,27 @@ else:
     input_lib_v1 = input_lib
 
 
-def become(cls: Any, made: Any) -> Any:
-    """`made`, which TensorFlow has just made, as an object of a subclass.
+def become(cls: Any, native: Any) -> Any:
+    """Turns a `native` object, just made by TensorFlow, into an object of a subclass.
 
     The arguments of TensorFlow's constructors differ from release to release;
     the attributes do not.
     """
-    made.__class__ = cls
-    return made
+    native.__class__ = cls
+    return native
 
 
-def fill(made: Any, dataset: Any, iterators: Any) -> None:
-    """Sets in a new iterator of one of our `dataset` what TensorFlow's constructors would.
+def fill(iterator: Any, dataset: Any, iterators: Any) -> None:
+    """Sets the attributes of a new `iterator` that TensorFlow's constructors would set.
 
     Args:
-      made: the iterator.
+      iterator: the iterator, over `dataset`.
       dataset: one of our distributed datasets.
       iterators: those of the hosts.
     """
-    vars(made).update({"_options": None}, **vars(dataset), _iterators=iterators)
+    vars(iterator).update({"_options": None}, **vars(dataset), _iterators=iterators)
     if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
-        _look_for_partial_batches(made)
+        _look_for_partial_batches(iterator)
 
 
 def _look_for_partial_batches(iterator: Any) -> None:
@@ -71,10 +71,10 @@ def _look_for_partial_batches(iterator: Any) -> None:
 
 def _hosts(workers: Any, iterators: Any) -> Any:
     """TensorFlow's iterators of hosts, with the replicas of each sharing one of `iterators`."""
-    found = []
+    hosts = []
     for i, iterator in enumerate(iterators):
         devices = workers.compute_devices_for_worker(i)
-        found.append(
+        hosts.append(
             input_lib._SingleWorkerOwnedDatasetIterator(
                 worker=workers.worker_devices[i],
                 devices=devices,
@@ -82,7 +82,7 @@ def _hosts(workers: Any, iterators: Any) -> Any:
                 element_spec=iterator.element_spec,
             )
         )
-    return found
+    return hosts
 
 
 def spec_of(native: Any, value_class: Any) -> Any:
@@ -234,14 +234,14 @@ class _DatasetsFromFunction(input_lib.DistributedDatasetsFromFunction):
 
     @property
     def _datasets(self) -> Any:
-        made = []
+        datasets = []
         for device, context in zip(self._input_workers.worker_devices, self._input_contexts):
             with tf.device(device):
-                made.append(self._dataset_fn(context))
+                datasets.append(self._dataset_fn(context))
         self._element_spec = input_lib._create_distributed_tensor_spec(
-            self._strategy, made[-1].element_spec
+            self._strategy, datasets[-1].element_spec
         )
-        return made
+        return datasets
 
 
 DistributedDataset = _one_iterator_per_host(
@@ -270,8 +270,8 @@ class SessionIterator(input_lib_v1.DistributedIteratorV1):
     def __init__(self, dataset: Any) -> None:
         workers = dataset._input_workers
         hosts = [
-            _SessionHost(each, workers.worker_devices[i], workers.compute_devices_for_worker(i))
-            for i, each in enumerate(dataset.of_hosts)
+            _SessionHost(one, workers.worker_devices[i], workers.compute_devices_for_worker(i))
+            for i, one in enumerate(dataset.of_hosts)
         ]
         fill(self, dataset, hosts)
 
@@ -299,29 +299,29 @@ def distributed(dataset: Any) -> Any:
 
 
 def from_input_fn(make: Callable[..., Any], input_fn: Callable[..., Any]) -> Any:
-    """The iterator that ``make(input_fn)`` makes, with one iterator per host.
+    """The iterator of ``make(input_fn)``, changed to one iterator per host.
 
     Args:
       make: TensorFlow's ``_make_input_fn_iterator``.
       input_fn: ``input_fn(InputContext)`` returns a dataset, or a function
         that returns the next share.
     """
-    found = []
+    sources = []  # of each host what `input_fn` returned: a dataset or a function
 
     def without_datasets(context: Any) -> Any:
-        found.append(input_fn(context))
-        return tuple if _is_dataset(found[-1]) else found[-1]
+        sources.append(input_fn(context))
+        return tuple if _is_dataset(sources[-1]) else sources[-1]
 
-    made = make(without_datasets)
-    if all(map(_is_dataset, found)):
-        found = host_iterators.untuned(found)
-    made._iterators = [
-        _SessionHost(each, host._worker, host._devices) if _is_dataset(each) else host
-        for each, host in zip(found, made._iterators)
+    iterator = make(without_datasets)
+    if all(map(_is_dataset, sources)):
+        sources = host_iterators.untuned(sources)
+    iterator._iterators = [
+        _SessionHost(source, host._worker, host._devices) if _is_dataset(source) else host
+        for source, host in zip(sources, iterator._iterators)
     ]
     if not versions.DATASETS_KNOW_PARTIAL_BATCHES:
-        _look_for_partial_batches(made)
-    return made
+        _look_for_partial_batches(iterator)
+    return iterator
 
 
 def _is_dataset(value: Any) -> bool:

@@ -1,9 +1,9 @@
-"""A per-replica value whose parts are the rows of one tensor.
+"""Packs a per-replica value: its parts are the rows of one tensor.
 
-A function that takes a batch of 2,048 replicas takes one tensor then, and not 2,048, each of
-which TensorFlow checks, converts and counts at every call. A function whose signature names
-TensorFlow's own type of per-replica values takes it too, as one tensor per replica; and that
-type it has wherever it meets other values: branches, loops and nests see N tensors.
+A function with a batch of 2,048 replicas as its argument then takes one tensor, and not 2,048,
+each of which TensorFlow checks, converts and counts at every call. A function whose signature
+names TensorFlow's own type of per-replica values takes it too, as one tensor per replica; in
+branches, loops and nests it is of that type, with N tensors.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ SMALLEST = 32
 
 
 def are_worth_it(extended: Any) -> bool:
-    """Whether there are so many replicas that a batch of theirs is held as one tensor."""
+    """Whether there are so many replicas that their batches are packed into one tensor."""
     return versions.TYPE_SPECS_CAST and extended._num_replicas_in_sync >= SMALLEST
 
 
 def holds(extended: Any, spec: Any) -> bool:
-    """Whether batches are held so of which `spec`, a nest, describes each replica's part."""
+    """Whether batches are packed if `spec`, a nest, describes each replica's part."""
     return are_worth_it(extended) and all(map(_has_rows, nests.flatten(spec)))
 
 
@@ -42,7 +42,7 @@ def _has_rows(spec: Any) -> bool:
 
 
 def divide(extended: Any, whole: Any) -> Any:
-    """The per-replica value of as many rows of the tensor `whole` for each replica."""
+    """The per-replica value that gives each replica as many rows of the tensor `whole`."""
     count = extended._num_replicas_in_sync
     if graphs.is_eager(whole) and are_worth_it(extended):
         rows, *rest = whole.shape.as_list()
@@ -52,7 +52,7 @@ def divide(extended: Any, whole: Any) -> Any:
 
 
 class PackedValueSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else object):  # type: ignore[misc]
-    """The type of such a value as a function's argument.
+    """The type of a `PackedValue` as a function's argument.
 
     Args:
       count: number of replicas.
@@ -71,7 +71,7 @@ class PackedValueSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else obj
         return (self._spec,) * self._count
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether a function that takes `other`, TensorFlow's type too, takes such a value."""
+        """Whether a function that takes `other`, which may be TensorFlow's type, takes this one."""
         if type(other) is values.PerReplicaSpec:
             return bool(values.PerReplicaSpec(*self._value_specs).is_subtype_of(other))
         return bool(super().is_subtype_of(other))
@@ -113,7 +113,7 @@ def whole_spec(spec: Any) -> Any:
 def _take_whole(graph: Any) -> None:
     """Gives a function's graph the tensor of all rows as an input, in place of its parts.
 
-    TensorFlow finds the inputs of a function that it has traced in the function's arguments.
+    TensorFlow takes the inputs of a traced function from the function's arguments.
     """
     if any(tensor.op.type == "Split" for tensor in graph.inputs):
         inputs: list[Any] = []
@@ -125,7 +125,7 @@ def _take_whole(graph: Any) -> None:
 
 
 class PackedValue(distributed.PerReplica):
-    """TensorFlow's class, which holds one tensor.
+    """A per-replica value that stores one tensor.
 
     Args:
       spec: a `PackedValueSpec`.

@@ -1,8 +1,8 @@
-"""Hands values out of replica functions while they are being traced.
+"""Delivers values of replica functions to the code that started them.
 
-A replica function may have to give a value, such as an output of a step, to the
-cross-replica code that started it without returning it. Traced one by one, the replicas
-meet for that; a trace delivers the value after its segments have been called.
+A replica function may have to pass a value, such as an output of a step, to the
+cross-replica code that started it without returning it. Replicas that are traced one by one
+merge for that; a trace delivers the value after its segments have been called.
 """
 
 from __future__ import annotations

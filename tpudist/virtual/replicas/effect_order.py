@@ -1,11 +1,11 @@
-"""Effect order: synchronisation points of ours that would reorder effects that replicas share.
+"""Effect order: finds merges of ours that would reorder effects which replicas share.
 
-An assignment of one value to a variable without aggregation is done once, where the
-replicas meet (:func:`tpudist.virtual.variables.splits.update_once`). TensorFlow's replicas do not meet there: the first
-does all that it does, then the second. If they use something that they share before and
-after it (:mod:`effects`), numbers show the difference. Such a variable gets a value
-per replica, and the function is traced again. What is printed, written to a summary or seen
-by Python that gives nothing back is no number: its order among replicas alone splits nothing.
+An assignment of one value to a variable without aggregation is done once, in a merge
+(:func:`tpudist.virtual.variables.splits.update_once`). TensorFlow's replicas do not merge
+there: the first one runs to its end, then the second. If the function uses a shared resource
+before and after the assignment (:mod:`effects`), its numbers depend on that order. Such a
+variable gets a value per replica, and the function is traced again. Printing, summaries and
+Python functions without results give no numbers: their order alone splits no variable.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ def variables_between(program: Any) -> list[Any]:
     Args:
       program: the traced `Program`.
     """
-    if not any(made.assigned is not None for made in program.merges):
+    if not any(merge.assigned is not None for merge in program.merges):
         return []
-    found = []
+    variables = []
     for places in _places(program).values():
         changed = any(changes for _, changes in places)
         segments = [segment for segment, _ in places]
         if changed:
             between = program.merges[min(segments) : max(segments)]
-            found += [made.assigned for made in between if made.assigned is not None]
-    return found
+            variables += [merge.assigned for merge in between if merge.assigned is not None]
+    return variables
 
 
 def _places(program: Any) -> dict[Any, list[tuple[int, bool]]]:
-    """[(segment, whether it is changed)] of each use of what replicas share.
+    """{key: [(segment, whether it is changed)]}: the uses of each resource that replicas share.
 
-    Uses with a meeting of TensorFlow's own between them are told apart.
+    A resource has another key after a merge that TensorFlow's replicas have too.
     """
-    positions = [made.position for made in program.merges]
-    native = [made.position for made in program.merges if made.assigned is None]
+    positions = [merge.position for merge in program.merges]
+    native = [merge.position for merge in program.merges if merge.assigned is None]
 
     def is_shared(handle: Any) -> bool:
         outer = functions.captured(handle)
         return storage.own(outer, program.extended) is None
 
-    found = collections.defaultdict(list)
+    places = collections.defaultdict(list)
     for i, op in enumerate(program.graph.get_operations()):
         for handle, changes in effects.uses(op, is_shared):
-            if handle is not effects.WORLD or effects.asks_python(op):
-                changes = changes and effects.is_more_than_told(op)
+            if handle is not effects.WORLD or effects.calls_python_for_a_result(op):
+                changes = changes and effects.does_more_than_summaries(op)
                 key = id(handle), bisect.bisect_right(native, i)
-                found[key].append((bisect.bisect_right(positions, i), changes))
-    return found
+                places[key].append((bisect.bisect_right(positions, i), changes))
+    return places

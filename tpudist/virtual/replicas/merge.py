@@ -1,4 +1,4 @@
-"""One ``merge_call`` of a trace: replicas meet, cross-replica code runs once."""
+"""Traces a merge function: the cross-replica code of one ``merge_call`` of a trace."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Merge(function_graphs.Trace):
       position: number of ops in the replica trace when the merge happened.
       inputs: [(placeholder in `graph`, source, replica id)]: the tensor of the
         replica trace that it stands for; replica id "sum" is the sum over replicas,
-        "rows" are all replicas' values one after the other along the first axis.
+        "rows" are the values of all replicas, one after the other along the first axis.
       results: [(placeholder in the replica trace, [tensor of `graph`])], one
         tensor per replica or one for all.
       updated: the variables that are updated once for all replicas.
-      used_as_one: the variables that it uses, of which all replicas have the one value.
-      assigned: the variable for whose assignment alone the replicas meet; where
-        TensorFlow's meet too, None.
+      used_as_one: the variables that it uses while they are stored once.
+      assigned: the variable whose assignment is the only reason for the merge; None if
+        TensorFlow's replicas would merge here too.
     """
 
     regroups = False
@@ -53,9 +53,9 @@ class Merge(function_graphs.Trace):
         self.used_as_one: list[Any] = []
         self.assigned = None
         self._start = None
-        self._done: list[Any] = []
+        self._op_results: list[Any] = []
         self._sums = IdentityMap()
-        self._given = IdentityMap()
+        self._sources = IdentityMap()
 
     def run(
         self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -66,7 +66,7 @@ class Merge(function_graphs.Trace):
         with self.ordered(), self._program.extended.place(), distributed.cross_replica(
             self._strategy
         ):
-            args, kwargs = self._give((args, kwargs))
+            args, kwargs = self._enter((args, kwargs))
             self.position = len(self._program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
         self.used_as_one = list(filter(storage.is_stored_once, self._variables()))
@@ -74,15 +74,15 @@ class Merge(function_graphs.Trace):
 
     def _variables(self) -> list[Any]:
         handles = [functions.captured(outer) for outer, _ in functions.captures(self.graph)]
-        found = map(storage.of_handle, handles)
-        return [variable for variable in found if variable is not None]
+        variables = map(storage.of_handle, handles)
+        return [variable for variable in variables if variable is not None]
 
     # Into the merge.
 
-    def _give(self, structure: Any) -> Any:
-        return nests.map_structure(self._give_leaf, structure)
+    def _enter(self, structure: Any) -> Any:
+        return nests.map_structure(self._enter_leaf, structure)
 
-    def _give_leaf(self, leaf: Any) -> Any:
+    def _enter_leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         inside = self._inside(reductions.of_tensors(leaf))
@@ -91,15 +91,15 @@ class Merge(function_graphs.Trace):
 
         def make(replica_id: int) -> Any:
             with self.graph.as_default():
-                made = distributed.pack(inside, [self._input(t, replica_id) for t in flat])
-            if not replica_id:  # TensorFlow 2.4 wraps the parts anew
-                self._given[distributed.flatten(made)[0]] = inside
-            return made
+                part = distributed.pack(inside, [self._input(t, replica_id) for t in flat])
+            if not replica_id:  # TensorFlow 2.4 puts the parts into another value
+                self._sources[distributed.flatten(part)[0]] = inside
+            return part
 
         count = self._program.num_replicas
         parts = lazy_values.Parts(count, make, is_uniform)
         value = lazy_values.per_replica(self._program.extended, parts)
-        self._given[_key(value)] = inside
+        self._sources[_key(value)] = inside
         return value
 
     def _inside(self, leaf: Any) -> Any:
@@ -124,12 +124,12 @@ class Merge(function_graphs.Trace):
         with tf.control_dependencies(None), contextlib.ExitStack() as stack:
             if replica_id == "sum":
                 stack.enter_context(collectives.named("AllReduce"))
-            shape = self._rows(tensor) if replica_id == "rows" else None
-            held = functions.placeholder_like(tensor, shape)
-        self.inputs.append((held, tensor, replica_id))
-        return held
+            shape = self._shape_of_rows(tensor) if replica_id == "rows" else None
+            placeholder = functions.placeholder_like(tensor, shape)
+        self.inputs.append((placeholder, tensor, replica_id))
+        return placeholder
 
-    def _rows(self, tensor: Tensor) -> Any:
+    def _shape_of_rows(self, tensor: Tensor) -> Any:
         """The shape of the values of all replicas, one after the other."""
         if not tensor.shape.dims:
             return None
@@ -137,13 +137,13 @@ class Merge(function_graphs.Trace):
         return [size and size * self._program.num_replicas] + others
 
     def reduced(self, reduce_op: Any, value: Any) -> Any:
-        """`value` reduced outside of the merge; None if it is no tensor given to it.
+        """`value` reduced outside of the merge; None if it is not a tensor that entered it.
 
         Outside, each replica's value is added as the replica finishes, and the
         merge function gets one sum instead of N values. The sum of slices of a table
         are all replicas' slices, which are one tensor where replicas are batched.
         """
-        source = self.given(value)
+        source = self.source_of(value)
         if isinstance(source, distributed.IndexedSlices):
             total = self._all_slices(source)
         elif not isinstance(source, tf.Tensor) or not self._is_inside(source):
@@ -157,23 +157,23 @@ class Merge(function_graphs.Trace):
         return total
 
     def _all_slices(self, source: Any) -> Any:
-        held = [self._input(each, "rows") for each in (source.values, source.indices)]
+        rows = [self._input(tensor, "rows") for tensor in (source.values, source.indices)]
         with collectives.named("AllReduce"):
-            held = [tf.identity(each) for each in held]
+            rows = [tf.identity(tensor) for tensor in rows]
         shape = source.dense_shape
-        return distributed.IndexedSlices(*held, None if shape is None else self._input(shape, 0))
+        return distributed.IndexedSlices(*rows, None if shape is None else self._input(shape, 0))
 
-    def given(self, value: Any) -> Any:
-        """What the replica trace passed to the merge as `value`, or None."""
-        return self._given.get(_key(value))
+    def source_of(self, value: Any) -> Any:
+        """The tensors of the replica trace that entered the merge as `value`, or None."""
+        return self._sources.get(_key(value))
 
     def used(self) -> list[Any]:
         """The `inputs` that are used, once the merge is traced."""
         returned = IdentityMap.of(t for _, tensors in self.results for t in tensors)
         return [
-            (held, source, replica)
-            for held, source, replica in self.inputs
-            if held.consumers() or held in returned
+            (placeholder, source, replica)
+            for placeholder, source, replica in self.inputs
+            if placeholder.consumers() or placeholder in returned
         ]
 
     def captured(self) -> list[Any]:
@@ -194,7 +194,7 @@ class Merge(function_graphs.Trace):
 
     def _hand_back_leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, tf.Operation):
-            return self._op_done() if leaf.graph is self.graph else leaf
+            return self._op_result() if leaf.graph is self.graph else leaf
         if distributed.is_variable(leaf) or not (
             distributed.is_distributed(leaf) or distributed.is_tensor_like(leaf)
         ):
@@ -203,19 +203,19 @@ class Merge(function_graphs.Trace):
         columns = list(zip(*[distributed.flatten(part) for part in parts]))
         return distributed.pack(parts[0], [self._result(c) for c in columns])
 
-    def _op_done(self) -> Any:
-        self._done.append(tf.no_op())
-        return self._done[-1]
+    def _op_result(self) -> Any:
+        self._op_results.append(tf.no_op())
+        return self._op_results[-1]
 
     def handed_back(self) -> Any:
         """The ops of the replica trace that stand for results of the merge."""
-        return self._done + [held.op for held, _ in self.results]
+        return self._op_results + [placeholder.op for placeholder, _ in self.results]
 
     def needed(self) -> Any:
         """The ops of the replica trace that the merge waits for or takes values of."""
-        waits: list[Any] = [self._start] if self._start is not None else []
-        taken = [source for _, source, _ in self.used()] + self.captured()
-        return waits + [tensor.op for tensor in taken]
+        start: list[Any] = [self._start] if self._start is not None else []
+        sources = [source for _, source, _ in self.used()] + self.captured()
+        return start + [tensor.op for tensor in sources]
 
     def _is_own(self, tensor: Tensor) -> bool:
         """Whether `tensor` is a value of this merge, and no reference to one."""
@@ -231,9 +231,9 @@ class Merge(function_graphs.Trace):
         with self.graph.as_default():
             tensors = [t if self._is_own(t) else tf.identity(t) for t in tensors]
         with tf.control_dependencies(None):
-            held = functions.placeholder_like(tensors[0])
-        self.results.append((held, tensors))
-        return held
+            placeholder = functions.placeholder_like(tensors[0])
+        self.results.append((placeholder, tensors))
+        return placeholder
 
 
 def outside(
@@ -250,13 +250,13 @@ def outside(
     extended = program.extended
     strategy = extended._container_strategy()
 
-    def give(leaf: Any) -> Any:
+    def enter(leaf: Any) -> Any:
         if isinstance(leaf, tf.Variable) or not distributed.is_tensor_like(leaf):
             return leaf
         return distributed.per_replica(extended, [leaf] * program.num_replicas)
 
     with distributed.cross_replica(strategy), extended.place():
-        args, kwargs = nests.map_structure(give, (tuple(args), kwargs))
+        args, kwargs = nests.map_structure(enter, (tuple(args), kwargs))
         return nests.map_structure(_only_one, merge_fn(strategy, *args, **kwargs))
 
 
@@ -273,7 +273,7 @@ def _only_one(leaf: Any) -> Any:
 
 
 def check_place(graph: Graph) -> None:
-    """Refuses a merge where the trace cannot be cut.
+    """Refuses a merge in a place where the trace cannot be cut into segments.
 
     Raises:
       ContextError: `merge_call` in a nested tf.function, loop or branch.
@@ -297,7 +297,7 @@ def refusal(place: Any) -> Any:
 
 
 def note_update(variable: Variable) -> None:
-    """Notes that `variable` is updated as one value for all replicas."""
+    """Records that `variable` is updated as one value for all replicas."""
     trace = function_graphs.current()
     if isinstance(trace, Merge):
         trace.updated.append(variable)
@@ -312,15 +312,15 @@ def differs(value: Any) -> bool:
     if distributed.is_variable(value):
         return not storage.is_stored_once(value)
     trace = function_graphs.current()
-    given = trace.given(value) if isinstance(trace, Merge) else None
-    if given is not None and not distributed.is_mirrored(value):
-        return not trace.program.uniformity.holds(given)
+    source = trace.source_of(value) if isinstance(trace, Merge) else None
+    if source is not None and not distributed.is_mirrored(value):
+        return not trace.program.uniformity.holds(source)
     return not uniformity.are_equal(distributed.components(value))
 
 
 def _key(value: Any) -> Any:
-    """Identifies a distributed value: by the parts that are not made yet, or its first tensor."""
-    parts = lazy_values.unmade(value)
+    """Identifies a distributed value: by its lazy parts, or by its first tensor."""
+    parts = lazy_values.lazy_parts(value)
     return distributed.flatten(lazy_values.first(value))[0] if parts is None else parts
 
 

@@ -4,7 +4,7 @@ A real TPU traces the replica function once, with a symbolic replica id, and
 runs the compiled program on every core. So does the virtual TPU in a
 ``tf.function``: the trace is one FuncGraph. Where the function leaves replica
 context (``merge_call``, and with it every all-reduce and every assignment
-that aggregates) the trace notes a merge. When it ends, :mod:`segments` cuts it
+that aggregates) the trace records a merge. When it ends, :mod:`segments` cuts it
 at the merges, and :mod:`batching` batches the replicas of all segments if it can.
 :mod:`segment_calls` calls each merge once, and each segment once if the replicas
 are batched, else once per replica.
@@ -52,7 +52,7 @@ def run(
         raw_writes.split(program.graph.get_operations())
         if not program.is_outdated():
             program.numbers = replica_seeds.number(program)
-            results = segment_calls.emit(program, results)
+            results = segment_calls.build_calls(program, results)
             program.forget_lines()
             explanation.finish(program.graph)
             extended.explanations.append(explanation)
@@ -107,13 +107,13 @@ class Program(function_graphs.Trace):
         """
         return self.uniformity.has_changed() or not all(
             storage.is_stored_once(variable)
-            for made in self.merges
-            for variable in made.updated + made.used_as_one
+            for merge_ in self.merges
+            for variable in merge_.updated + merge_.used_as_one
         )
 
     def forget_lines(self) -> None:
-        """Lets go of which lines made the ops of the trace: their copies have them."""
-        for graph in [self.graph] + [made.graph for made in self.merges]:
+        """Drops the source lines of the ops of the trace: the copies of the ops have them."""
+        for graph in [self.graph] + [merge_.graph for merge_ in self.merges]:
             graph.made_at.clear()
 
     def replica_id(self) -> Any:
@@ -134,10 +134,11 @@ class Program(function_graphs.Trace):
         """
         initial = kwargs.get("initial_value")
         if getattr(initial, "graph", None) is self.graph:
-            for held in lifting.variables_read(initial):
-                handle = functions.captured(held)
+            updated = [variable for merge_ in self.merges for variable in merge_.updated]
+            for inner in lifting.variables_read(initial):
+                handle = functions.captured(inner)
                 variable = storage.of_handle(handle)
-                if any(variable is each for made in self.merges for each in made.updated):
+                if any(variable is one for one in updated):
                     raise lifting.refusal("%r, which it has changed before" % variable.name)
                 if storage.own(handle, self.extended) is not None:
                     raise lifting.refusal("%r, which each replica has its own of" % variable.name)
@@ -150,9 +151,9 @@ class Program(function_graphs.Trace):
         if tf.executing_eagerly():  # in tf.init_scope
             return merge.outside(self, merge_fn, args, kwargs)
         merge.check_place(self.graph)
-        made = merge.Merge(self)
-        self.merges.append(made)
-        return made.run(merge_fn, args, kwargs)
+        merge_ = merge.Merge(self)
+        self.merges.append(merge_)
+        return merge_.run(merge_fn, args, kwargs)
 
 
 def _id_of_any_replica() -> Any:

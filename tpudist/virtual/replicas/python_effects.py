@@ -1,7 +1,7 @@
-"""Python effects: which Python objects that it did not make a function's source changes.
+"""Finds Python effects: changes that a function's source makes to objects of others.
 
-Such an effect happens once per trace. Where each replica is traced on its own it
-happens once per replica, so one trace for all would leave something else behind.
+Such an effect happens once per trace. Where each replica is traced on its own it happens
+once per replica, so one trace for all replicas would leave another state.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
 
-#: An effect: its line in the file, and what it is.
+#: An effect: its line in the file, and a description.
 Effect = collections.namedtuple("Effect", "line what")
 
 #: Methods that change a list, dictionary or set.
@@ -25,8 +25,8 @@ _CHANGES = frozenset(
 _NUMBER = "reads the number of its replica"
 _COLLECTION = "reads a collection of the graph, which all replicas add to"
 
-#: What tells replicas apart in Python, or is another thing for each.
-_TELLS = {
+#: {name: description} of names whose value or effect differs per replica in Python.
+_PER_REPLICA = {
     "tower_id": _NUMBER,
     "replica_id": _NUMBER,
     "replica_id_in_sync_group": _NUMBER,
@@ -47,12 +47,12 @@ _TELLS = {
     "next": "takes the next of an iterator",
 }
 
-#: Collections of which it does not matter how many replicas have added to them.
+#: Collections that may be read however many replicas have added to them.
 _SAME_FOR_ALL = ("VARIABLES", "UPDATE_OPS", "REGULARIZATION_LOSSES")
 
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
-#: Expressions that make a new object, or none that can be changed.
+#: Expressions that make a new object, or one that cannot be changed.
 _NEW = (
     "Dict Set ListComp DictComp SetComp GeneratorExp Call Constant Num Str NameConstant JoinedStr "
     "BinOp UnaryOp Compare Lambda"
@@ -60,7 +60,7 @@ _NEW = (
 
 
 class Source:
-    """A function's source: what it does to objects of others, and which names it uses.
+    """A function's source: the objects of others that it changes, and the names that it uses.
 
     Args:
       node: its ``FunctionDef`` or ``Lambda``.
@@ -80,17 +80,17 @@ class Source:
         self._nodes = list(_own_nodes(node))
         self._declared = {
             name
-            for each in self._nodes
-            if isinstance(each, (ast.Global, ast.Nonlocal))
-            for name in each.names
+            for statement in self._nodes
+            if isinstance(statement, (ast.Global, ast.Nonlocal))
+            for name in statement.names
         }
-        self._given = _parameters(node)
-        self._made = _assigned(self._nodes, self._declared)
-        self._new = self._given[:1] if sets_itself else []
+        self._parameters = _parameters(node)
+        self._assigned = _assigned(self._nodes, self._declared)
+        self._new = self._parameters[:1] if sets_itself else []
         self._inner = [
-            Source(each, getattr(each, "name", "") in ("__init__", "build"), is_module, self)
-            for each in self._nodes
-            if isinstance(each, _FUNCTIONS)
+            Source(inner, getattr(inner, "name", "") in ("__init__", "build"), is_module, self)
+            for inner in self._nodes
+            if isinstance(inner, _FUNCTIONS)
         ]
 
     def effects(self) -> Iterator[Effect]:
@@ -112,20 +112,20 @@ class Source:
             yield from inner.names()
 
     def _knows(self, name: str) -> bool:
-        if name in self._made or name in self._given:
+        if name in self._assigned or name in self._parameters:
             return True
         return self._parent is not None and self._parent._knows(name)
 
     def _effect(self, node: Any) -> str | None:
         if isinstance(node, (ast.Attribute, ast.Name)):
-            return self._telling(node)
+            return self._name_effect(node)
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For)):
-            return next(filter(None, map(self._setting, _targets(node))), None)
+            return next(filter(None, map(self._set_effect, _targets(node))), None)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            return self._changing(node)
+            return self._call_effect(node)
         return None
 
-    def _telling(self, node: Any) -> str | None:
+    def _name_effect(self, node: Any) -> str | None:
         name = node.attr if isinstance(node, ast.Attribute) else node.id
         if isinstance(node, ast.Name) and self._knows(name):
             return None
@@ -135,16 +135,16 @@ class Source:
             return None if is_module else "reads the device of its replica"
         if name in ("get_collection", "get_collection_ref") and self._is_the_same(node):
             return None
-        return _TELLS.get(name)
+        return _PER_REPLICA.get(name)
 
     def _is_the_same(self, node: Any) -> bool:
-        """Whether the collection that is read is one that replicas do not tell apart."""
+        """Whether the collection that is read gives every replica the same."""
         for call in self._nodes:
             if isinstance(call, ast.Call) and call.func is node and call.args:
                 return (_path(call.args[0]) or [""])[-1].endswith(_SAME_FOR_ALL)
         return False
 
-    def _setting(self, target: Any) -> str | None:
+    def _set_effect(self, target: Any) -> str | None:
         if isinstance(target, ast.Name):
             is_others = target.id in self._declared and not self._knows(target.id)
             return "sets %s, which is not its own" % target.id if is_others else None
@@ -152,7 +152,7 @@ class Source:
             return "sets a part of %s, which it did not make" % (_root(target) or "an object")
         return None
 
-    def _changing(self, call: Any) -> str | None:
+    def _call_effect(self, call: Any) -> str | None:
         method, base = call.func.attr, call.func.value
         if method not in _CHANGES or not self._is_of_others(base):
             return None
@@ -161,7 +161,7 @@ class Source:
         return "changes %s, which it did not make, by %s()" % (_root(base) or "an object", method)
 
     def _is_of_others(self, node: Any, seen: tuple[str, ...] = ()) -> bool:
-        """Whether what `node` gives may be known outside of the function."""
+        """Whether the value of `node` may be an object that exists outside of the function."""
         if isinstance(node, ast.Name):
             return node.id not in seen and self._is_name_of_others(node.id, seen)
         if isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
@@ -173,10 +173,10 @@ class Source:
     def _is_name_of_others(self, name: str, seen: tuple[str, ...]) -> bool:
         if name in self._new:
             return False
-        if name in self._made or name in self._given:
-            made = self._made.get(name, ())
-            return name in self._given or any(
-                self._is_of_others(value, seen + (name,)) for value in made
+        if name in self._assigned or name in self._parameters:
+            values = self._assigned.get(name, ())
+            return name in self._parameters or any(
+                self._is_of_others(value, seen + (name,)) for value in values
             )
         if self._parent is not None:
             return self._parent._is_name_of_others(name, seen)
@@ -204,25 +204,25 @@ def _parameters(function: Any) -> list[str]:
 
 
 def _assigned(nodes: list[Any], declared: set[str]) -> dict[str, list[Any]]:
-    """{name that is set: [what it is set to, as far as that is known]}."""
-    found: dict[str, list[Any]] = collections.defaultdict(list)
+    """{name that is set: [the expressions that it is set to, as far as they are in the source]}."""
+    assigned: dict[str, list[Any]] = collections.defaultdict(list)
     nothing = ast.Tuple([], ast.Load())
     for node in nodes:
         for target, value in _pairs(node):
             for name in ast.walk(target):
                 if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Load):
-                    found[name.id].append(value)
+                    assigned[name.id].append(value)
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found[node.name].append(nothing)
+            assigned[node.name].append(nothing)
         if isinstance(node, ast.ExceptHandler) and node.name:
-            found[node.name].append(nothing)
+            assigned[node.name].append(nothing)
         for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-            found[(alias.asname or alias.name).split(".")[0]].append(nothing)
-    return {name: made for name, made in found.items() if name not in declared}
+            assigned[(alias.asname or alias.name).split(".")[0]].append(nothing)
+    return {name: values for name, values in assigned.items() if name not in declared}
 
 
 def _pairs(node: Any) -> Iterator[tuple[Any, Any]]:
-    """What a node sets, and to what."""
+    """(target, value) of each assignment that a node is."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield target, node.value
@@ -237,16 +237,16 @@ def _pairs(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _targets(node: Any) -> list[Any]:
-    """What a statement sets, taken apart."""
-    found = list(getattr(node, "targets", ())) or [node.target]
-    made = []
-    while found:
-        each = found.pop()
-        if isinstance(each, (ast.Tuple, ast.List)):
-            found += each.elts
+    """The single targets that a statement sets; tuples and lists are unpacked."""
+    pending = list(getattr(node, "targets", ())) or [node.target]
+    targets = []
+    while pending:
+        target = pending.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            pending += target.elts
         else:
-            made.append(each.value if isinstance(each, ast.Starred) else each)
-    return made
+            targets.append(target.value if isinstance(target, ast.Starred) else target)
+    return targets
 
 
 def _path(node: Any) -> list[str] | None:

@@ -42,9 +42,9 @@ def number(program: Program) -> Any:
         for op in ops * program.num_replicas:
             numbers.setdefault(op, []).append(random_seeds.next_number(program.outer))
         for _, op in random_seeds.numbered(merge.graph) if merge else ():
-            made = random_seeds.next_number(program.outer)
+            next_number = random_seeds.next_number(program.outer)
             if op is not None:
-                random_seeds.renumber(op, made)
+                random_seeds.renumber(op, next_number)
     return numbers
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Merge, Program, Segment
 
 
-def emit(program: Program, results: Any) -> Any:
+def build_calls(program: Program, results: Any) -> Any:
     """Builds the calls of the program into the graph that called ``run``.
 
     Args:
@@ -31,48 +31,48 @@ def emit(program: Program, results: Any) -> Any:
     Returns:
       The same nest, a ``PerReplica`` in place of each tensor.
     """
-    return _Emission(program, results).emit()
+    return _Calls(program, results).build()
 
 
-class _Emission:
-    """What is known of each tensor of the trace, while segments are called."""
+class _Calls:
+    """Builds the calls; has the batched value of each tensor of the trace that is computed."""
 
     def __init__(self, program: Program, results: Any) -> None:
         self._program = program
         self._count = program.num_replicas
         self._results = results
-        self._known = IdentityMap()
+        self._batched_values = IdentityMap()
         self._sums = IdentityMap()
         self._last: list[Any] = []
         self._own_functions: dict[Any, Any] = {}
-        self._in_rows = IdentityMap()
+        self._stacked = IdentityMap()
         self._unstacked = unstacked_copies.UnstackedCopies(program)
 
-    def emit(self) -> Any:
+    def build(self) -> Any:
         """Calls all segments and merges; returns the results."""
         program = self._program
         with program.outer.as_default(), program.extended.place():
-            self._learn_inputs()
-            cut = segments.cut(program, self._leaving())
+            self._set_inputs()
+            cut = segments.cut(program, self._result_tensors())
             calls = self._calls(cut)
             for segment, call, merge in zip(cut, calls, program.merges + [None]):
                 self._with_copies(segment.inputs if segment else (), call)
                 if merge is not None:
-                    given = self._unstacked.given_to(merge)
-                    self._with_copies(given, functools.partial(self._call_merge, merge))
+                    handles = self._unstacked.handles_in(merge)
+                    self._with_copies(handles, functools.partial(self._call_merge, merge))
                     for variable in merge.updated:
                         storage.assume_equal(variable)
             for value, receive in program.deliveries:
-                receive(nests.map_structure(self._leave, value))
-            return nests.map_structure(self._leave, self._results)
+                receive(nests.map_structure(self._result, value))
+            return nests.map_structure(self._result, self._results)
 
-    def _learn_inputs(self) -> None:
-        for held, tensors in self._program.arguments:
-            self._known[held] = vectorize.of_parts(tensors, held)
-        for external, held in functions.captures(self._program.graph):
-            self._known[held] = self._captured(external, held)
+    def _set_inputs(self) -> None:
+        for placeholder, tensors in self._program.arguments:
+            self._batched_values[placeholder] = vectorize.of_parts(tensors, placeholder)
+        for external, placeholder in functions.captures(self._program.graph):
+            self._batched_values[placeholder] = self._captured(external, placeholder)
 
-    def _captured(self, external: Any, held: Any) -> Any:
+    def _captured(self, external: Any, placeholder: Any) -> Any:
         variable = storage.own(external, self._program.extended)
         if variable is None:
             storage.assume_equal(storage.of_handle(external))
@@ -81,41 +81,43 @@ class _Emission:
         positions = storage.positions(variable, self._program.extended)
         if rows is None:
             parts = distributed.components(variable)
-            return vectorize.of_parts([parts[i].handle for i in positions], held)
+            return vectorize.of_parts([parts[i].handle for i in positions], placeholder)
         if list(positions) != list(range(len(rows))):
-            return self._unstacked.unstack(held, rows, positions)
-        self._in_rows[held] = rows
+            return self._unstacked.unstack(placeholder, rows, positions)
+        self._stacked[placeholder] = rows
         return vectorize.Handles(self._count, [external, rows.others.handle])
 
     def _unstack_all(self) -> None:
-        """Gives each replica a handle of its own of what is stored in rows."""
-        for held, rows in self._in_rows.items():
-            self._known[held] = self._unstacked.unstack(held, rows, range(self._count))
-        self._in_rows.clear()
+        """Gives each replica a handle of its own for variables with stacked copies."""
+        for placeholder, rows in self._stacked.items():
+            self._batched_values[placeholder] = self._unstacked.unstack(
+                placeholder, rows, range(self._count)
+            )
+        self._stacked.clear()
 
     def _with_copies(self, tensors: Sequence[Tensor], call: Any) -> None:
-        """Calls what takes `tensors` of the trace; with its unstacked copies around it."""
+        """Makes a call that takes `tensors` of the trace; loads its unstacked copies around it."""
         self._order(self._unstacked.load, tensors)
         call()
         self._order(self._unstacked.take_back, tensors)
 
     def _order(self, make: Callable[..., Any], tensors: Sequence[Tensor]) -> None:
-        """Makes ops that come after all that was done."""
+        """Makes ops that run after all that were made before."""
         with tf.control_dependencies(self._last):
             self._last = make(tensors) or self._last
 
     def _batched(self, tensor: Tensor) -> Any:
-        return self._known[segments.origin(tensor)]
+        return self._batched_values[segments.origin(tensor)]
 
     def _is_inside(self, tensor: Tensor) -> bool:
         return getattr(tensor, "graph", None) is self._program.graph
 
-    def _leaving(self) -> list[Any]:
-        leaving = [self._results]
-        leaving += [value for value, _ in self._program.deliveries]
+    def _result_tensors(self) -> list[Any]:
+        results = [self._results]
+        results += [value for value, _ in self._program.deliveries]
         return [
             segments.origin(t)
-            for t in distributed.flatten(leaving)
+            for t in distributed.flatten(results)
             if self._is_inside(t) and not isinstance(t, tf.Operation)
         ]
 
@@ -132,18 +134,18 @@ class _Emission:
 
     def _batched_segments(self, cut: Any) -> Any:
         try:
-            return vectorize.batch_segments(self._program, cut, self._known)
+            return vectorize.batch_segments(self._program, cut, self._batched_values)
         except vectorize.NeedsHandles:
             self._program.explanation.restart()
             self._unstack_all()
-            return vectorize.batch_segments(self._program, cut, self._known)
+            return vectorize.batch_segments(self._program, cut, self._batched_values)
 
     def _call_batched(self, segment: Segment) -> None:
         """One call for all replicas."""
         if segment is None:
             return
         reads = self._do(segment.around.reads)
-        inputs = [t for tensor in segment.inputs for t in self._known[tensor].tensors()]
+        inputs = [t for tensor in segment.inputs for t in self._batched_values[tensor].tensors()]
         outlines = [batched.tensors() for _, batched in segment.outputs]
         if isinstance(segment.function, list):
             outputs = [inputs[position] for position in segment.function]
@@ -152,19 +154,19 @@ class _Emission:
                 outputs = calls.call(segment.function, inputs, sum(outlines, []))
             self._last = [outputs[0].op]
         for (tensor, batched), outline in zip(segment.outputs, outlines):
-            self._known[tensor] = batched.like(outputs[: len(outline)])
+            self._batched_values[tensor] = batched.like(outputs[: len(outline)])
             outputs = outputs[len(outline) :]
         self._last = self._last + reads
         self._last = self._last + self._do(segment.around.assignments)
 
     def _do(self, ops: Sequence[Operation]) -> Any:
-        """Does reads or assignments of each replica's own variables; returns what to wait for."""
+        """Does reads or assignments of the replicas' own variables; returns the ops to wait for."""
         with tf.control_dependencies(self._last):
-            made = vectorize.read_or_assign(
-                ops, self._program.extended.real_device, self._known, self._own_functions
+            operations = vectorize.read_or_assign(
+                ops, self._program.extended.real_device, self._batched_values, self._own_functions
             )
-        with tf.control_dependencies(made):
-            return [tf.no_op()] if made else []
+        with tf.control_dependencies(operations):
+            return [tf.no_op()] if operations else []
 
     def _call_segment(self, segment: Segment, shared: Any) -> None:
         """One call per replica, one after the other.
@@ -175,19 +177,18 @@ class _Emission:
         if segment is None:
             return
         columns = []
-        given = [self._known[t].each() for t in segment.inputs]
-        for function, *inputs in zip(
-            segments.replica_functions(self._program, segment, shared), *given
-        ):
+        replica_functions = segments.replica_functions(self._program, segment, shared)
+        inputs_per_replica = [self._batched_values[t].each() for t in segment.inputs]
+        for function, *inputs in zip(replica_functions, *inputs_per_replica):
             with tf.control_dependencies(self._last):
                 columns.append(calls.call(function, inputs, segment.outputs))
             self._last = [columns[-1][0].op]
             self._add(segment, columns[-1])
         for tensor, parts in zip(segment.outputs, zip(*columns)):
-            self._known[tensor] = vectorize.of_parts(parts, tensor)
+            self._batched_values[tensor] = vectorize.of_parts(parts, tensor)
 
-    def _add(self, segment: Segment, found: Any) -> None:
-        for tensor, value in zip(segment.outputs, found):
+    def _add(self, segment: Segment, outputs: Any) -> None:
+        for tensor, value in zip(segment.outputs, outputs):
             if tensor in segment.summed:
                 total = self._sums.get(tensor)
                 self._sums[tensor] = (
@@ -198,24 +199,25 @@ class _Emission:
 
     def _call_merge(self, merge: Merge) -> None:
         graph, used = merge.graph, merge.used()
-        graph.inputs = [held for held, _, _ in used]
-        graph.inputs += [held for _, held in functions.captures(graph)]
+        graph.inputs = [placeholder for placeholder, _, _ in used]
+        graph.inputs += [placeholder for _, placeholder in functions.captures(graph)]
         graph.outputs = [t for _, tensors in merge.results for t in tensors]
         graph.control_outputs = merge.must_run
         if not graph.outputs:
             with graph.as_default():
                 graph.outputs = [tf.constant(0)]
-        given = [self._source(source, replica) for _, source, replica in used]
-        given += [
+        inputs = [self._source(source, replica) for _, source, replica in used]
+        inputs += [
             self._batched(outer).each()[0] if self._is_inside(outer) else outer
             for outer, _ in functions.captures(graph)
         ]
         with tf.control_dependencies(self._last):
-            found = calls.call(functions.make(graph, noinline=False), given, graph.outputs)
-        self._last = [found[0].op]
-        for held, tensors in merge.results:
-            parts, found = found[: len(tensors)], found[len(tensors) :]
-            self._known[held] = vectorize.of_parts(parts * (self._count // len(parts)), held)
+            outputs = calls.call(functions.make(graph, noinline=False), inputs, graph.outputs)
+        self._last = [outputs[0].op]
+        for placeholder, tensors in merge.results:
+            parts, outputs = outputs[: len(tensors)], outputs[len(tensors) :]
+            parts = parts * (self._count // len(parts))
+            self._batched_values[placeholder] = vectorize.of_parts(parts, placeholder)
 
     def _source(self, source: Any, replica: int | str) -> Any:
         batched = self._batched(source)
@@ -230,7 +232,7 @@ class _Emission:
 
     # Results.
 
-    def _leave(self, leaf: Any) -> Any:
+    def _result(self, leaf: Any) -> Any:
         if isinstance(leaf, tf.Operation):
             with tf.control_dependencies(self._last):
                 return tf.no_op()
@@ -247,7 +249,7 @@ class _Emission:
         return self._per_replica([distributed.pack(leaf, row) for row in zip(*columns)])
 
     def _assigned(self, variable: Variable) -> Any:
-        """What each replica's component of an assigned `variable` holds at the end."""
+        """The value at the end of each replica's component of an assigned `variable`."""
         extended, handle = self._program.extended, functions.captured(variable.handle)
         own = storage.own(handle, extended)
         with tf.control_dependencies(self._last):
@@ -257,14 +259,17 @@ class _Emission:
                 parts = self._values(own)
         return self._per_replica(parts)
 
-    def _values(self, own: Any) -> list[Any]:
+    def _values(self, variable: Any) -> list[Any]:
         """The value of each replica's copy of a variable."""
-        rows, positions = stacked_copies.of(own), storage.positions(own, self._program.extended)
+        rows, positions = (
+            stacked_copies.of(variable),
+            storage.positions(variable, self._program.extended),
+        )
         if rows is not None:
             values = rows.values()
             return [values[i] for i in positions]
-        parts = distributed.components(own)
-        return [graphs.read(parts[i].handle, own.dtype) for i in positions]
+        parts = distributed.components(variable)
+        return [graphs.read(parts[i].handle, variable.dtype) for i in positions]
 
     def _per_replica(self, parts: Any) -> Any:
         if self._count == 1:

@@ -1,4 +1,4 @@
-"""Uniformity: which values are the same on every replica, as far as a trace shows.
+"""Decides which values are the same on every replica, as far as a trace shows.
 
 Uniform are constants, reads of a variable that is stored once, single values
 that a merge gave back, and everything computed from these without side effects.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Uniformity:
-    """What is uniform in a trace that stands for every replica.
+    """Knows which tensors of a trace that stands for every replica are uniform.
 
     Args:
       program: the `Program`, which may still be traced.
@@ -32,7 +32,7 @@ class Uniformity:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._seen = {"arguments": 0, "captures": 0, "merges": 0, "ops": 0}
-        self._given = IdentityMap()
+        self._placeholders = IdentityMap()
         self._read = IdentityMap()
         self._uniform = IdentityMap()
         self._claimed = IdentityMap()
@@ -41,10 +41,10 @@ class Uniformity:
         """Whether `value`, of the trace or from outside of it, is the same on every replica."""
         self.learn()
         leaves = distributed.flatten(reductions.of_tensors(value))
-        found = all(map(self._is_uniform, leaves))
-        if found:
+        uniform = all(map(self._is_uniform, leaves))
+        if uniform:
             self._claimed.update(IdentityMap.of(leaves))
-        return found
+        return uniform
 
     def has_changed(self) -> bool:
         """Whether a variable was split after what is computed from it had counted as uniform."""
@@ -57,18 +57,18 @@ class Uniformity:
         return getattr(leaf, "graph", None) is not self._program.graph or leaf in self._uniform
 
     def learn(self) -> None:
-        """Takes note of what was added to the trace since the last time."""
-        self._note_given()
+        """Looks at the ops that were added to the trace since the last time."""
+        self._learn_placeholders()
         for op in self._unseen("ops", self._program.graph.get_operations()):
             follows = self._follows(op)
             for i, tensor in enumerate(op.outputs):
-                if self._given.get(tensor, follows[i % len(follows)]):
+                if self._placeholders.get(tensor, follows[i % len(follows)]):
                     self._uniform[tensor] = True
 
-    def _unseen(self, kind: Any, found: Any) -> Any:
-        """What of a list, which only grows, was not there the last time."""
-        start, self._seen[kind] = self._seen[kind], len(found)
-        return found[start:]
+    def _unseen(self, kind: Any, items: Any) -> Any:
+        """The items of a list, which only grows, that were added since the last time."""
+        start, self._seen[kind] = self._seen[kind], len(items)
+        return items[start:]
 
     def _follows(self, op: Operation) -> list[bool]:
         """Whether the outputs of `op` are uniform: one answer for each, or one for all."""
@@ -77,17 +77,19 @@ class Uniformity:
             return uniform
         return [op.type != "Placeholder" and all(uniform) and graphs.only_reads(op)]
 
-    def _note_given(self) -> None:
-        """Notes of each new placeholder of the trace whether all replicas get the same."""
+    def _learn_placeholders(self) -> None:
+        """Decides for each new placeholder of the trace whether all replicas get the same value."""
         program = self._program
-        for held, tensors in self._unseen("arguments", program.arguments):
-            self._given[held] = all(tensor is tensors[0] for tensor in tensors)
-        for external, held in self._unseen("captures", functions.captures(program.graph)):
-            self._given[held] = not functions.is_resource(external) or _is_one(external)
-            if self._given[held] and functions.is_resource(external):
-                self._read[external] = True
-        for made in program.merges[max(self._seen["merges"] - 1, 0) :]:  # the last may give more
-            self._given.update((held, len(tensors) == 1) for held, tensors in made.results)
+        for inner, tensors in self._unseen("arguments", program.arguments):
+            self._placeholders[inner] = all(tensor is tensors[0] for tensor in tensors)
+        for outer, inner in self._unseen("captures", functions.captures(program.graph)):
+            self._placeholders[inner] = not functions.is_resource(outer) or _is_one(outer)
+            if self._placeholders[inner] and functions.is_resource(outer):
+                self._read[outer] = True
+        # The last merge may have got more results since.
+        for merge in program.merges[max(self._seen["merges"] - 1, 0) :]:
+            results = merge.results
+            self._placeholders.update((inner, len(tensors) == 1) for inner, tensors in results)
         self._seen["merges"] = len(program.merges)
 
 
@@ -120,7 +122,7 @@ class _Pairs:
         return True
 
     def _correspond(self, left: Any, right: Any) -> Any:
-        if not all(nests.is_tensor(each) and not graphs.is_eager(each) for each in (left, right)):
+        if not all(nests.is_tensor(side) and not graphs.is_eager(side) for side in (left, right)):
             return _are_one(left, right)
         left, right = _source(left), _source(right)
         if left is right:

@@ -1,7 +1,7 @@
-"""Unstacked copies: variables of their own, for segments that need the handle of each copy.
+"""Unstacks copies of a variable for segments that need the handle of each copy.
 
-While such a segment runs, each copy is a variable of its own: it is given the row before,
-and the row is given its value after.
+While such a segment runs, each copy is a variable of its own: it gets the value of its row
+before the segment, and the row gets its value after it.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ class UnstackedCopies:
         self._rows = IdentityMap()
         self._written: set[int] | None = None
 
-    def unstack(self, held: Any, rows: Any, positions: Any) -> Any:
+    def unstack(self, placeholder: Any, rows: Any, positions: Any) -> Any:
         """Makes the copies of a variable variables of their own.
 
         Args:
-          held: the handle in the trace that stands for them.
+          placeholder: the handle in the trace that stands for them.
           rows: the `stacked_copies.StackedCopies`.
           positions: for each replica the number of its copy.
 
         Returns:
           The batched value of the handles.
         """
-        self._rows[held] = rows
+        self._rows[placeholder] = rows
         unstacked = rows.unstack_all()
-        return vectorize.of_parts([unstacked[i].handle for i in positions], held)
+        return vectorize.of_parts([unstacked[i].handle for i in positions], placeholder)
 
     def load(self, tensors: Sequence[Tensor]) -> list[Any]:
         """The ops that give unstacked copies the values of the rows.
 
         Args:
-          tensors: the tensors of the trace that what comes takes.
+          tensors: the tensors of the trace that the next call takes.
         """
         return [op for rows in self._unstacked_for(tensors) for op in rows.load()]
 
@@ -65,8 +65,8 @@ class UnstackedCopies:
             for op in rows.take_back()
         ]
 
-    def given_to(self, merge: Merge) -> Any:
-        """The handles, of the trace, that a `merge.Merge` is given of what may be unstacked."""
+    def handles_in(self, merge: Merge) -> Any:
+        """The handles of the trace that enter a `merge.Merge`, if any copies are unstacked."""
         used = merge.used() if self._rows else ()
         sources = [source for _, source, _ in used if functions.is_resource(source)]
         return list(map(effects.root, sources))
@@ -78,7 +78,7 @@ class UnstackedCopies:
         if self._written is None:
             ops = self._program.graph.get_operations()
             written = {id(handle) for op in ops for handle in raw_writes.written(op)}
-            given = [held for merge in self._program.merges for held in self.given_to(merge)]
-            written.update(id(functions.captured(held)) for held in given)
+            entering = [t for merge in self._program.merges for t in self.handles_in(merge)]
+            written.update(id(functions.captured(tensor)) for tensor in entering)
             self._written = written
         return self._written

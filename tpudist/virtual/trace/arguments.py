@@ -70,13 +70,13 @@ def _stack(program: Program, parts: Any) -> Any:
     with program.outer.as_default():
         parts = [_convert(part) for part in parts]
     flat = [distributed.flatten(part) for part in parts]
-    made = []
+    placeholders = []
     for tensors in zip(*flat):
         shape = _common_shape([tensor.shape for tensor in tensors])
-        held = functions.placeholder_like(tensors[0], shape)
-        program.arguments.append((held, list(tensors)))
-        made.append(held)
-    return distributed.pack(parts[0], made)
+        placeholder = functions.placeholder_like(tensors[0], shape)
+        program.arguments.append((placeholder, list(tensors)))
+        placeholders.append(placeholder)
+    return distributed.pack(parts[0], placeholders)
 
 
 def _convert(part: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Reads the collectives of a traced program off its graph.
+"""Counts the collectives of a traced program by reading its graph.
 
 On a TPU each collective is an op. On the virtual TPU other ops do the same on
 one device. They are built under the collective's name where replicas meet (see
-:func:`named`), so that the graph alone tells which collectives it has.
+:func:`named`), so that the names in the graph show which collectives it has.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _meetings = threading.local()
 
 @contextlib.contextmanager
 def meeting() -> Iterator[Any]:
-    """Says that replicas meet in the block, in a graph that no `Trace` builds."""
+    """Context manager: replicas meet in the block, in a graph that no `Trace` builds."""
     _meetings.depth = getattr(_meetings, "depth", 0) + 1
     try:
         yield
@@ -115,18 +115,18 @@ def of_graph(graph: Graph, without: Any = ()) -> Any:
       without: names of ops that do not count.
     """
     definition = graph.as_graph_def()
-    library = {each.signature.name: each for each in definition.library.function}
-    found: collections.Counter[Any] = collections.Counter()
+    library = {function.signature.name: function for function in definition.library.function}
+    kinds: collections.Counter[Any] = collections.Counter()
     pending = [([node for node in definition.node if node.name not in without], ())]
     while pending:
         nodes, arguments = pending.pop()
-        found.update(_of_nodes(nodes))
-        found.update(_of_arguments(arguments))
+        kinds.update(_of_nodes(nodes))
+        kinds.update(_of_arguments(arguments))
         for name in _called(nodes):
             if name in library:
                 called = library[name]
                 pending.append((called.node_def, called.signature.input_arg))
-    return dict(found)
+    return dict(kinds)
 
 
 def _of_nodes(nodes: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Effects of the ops of a trace on what replicas share.
+"""Finds the effects of a trace's ops on resources that replicas share.
 
-Replicas share what is not the strategy's: a variable made outside of its scope, a table, a
-queue, what is printed, what Python sees.
+Replicas share what the strategy did not make: a variable made outside of its scope, a table, a
+queue, the console, the state of Python.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 #: Ops that take a resource but do not read its value.
-_ASK_NO_VALUE = ("Identity", "VariableShape")
+_READ_NO_VALUE = ("Identity", "VariableShape")
 
 #: Ops that call Python.
 _PYTHON = ("EagerPyFunc", "PyFunc")
@@ -39,23 +39,23 @@ WORLD = object()
 
 
 def uses(op: Operation, is_shared: Callable[..., Any]) -> Any:
-    """[(resource, whether it is changed)]: what `op` uses and replicas share.
+    """[(resource, whether it is changed)]: the resources that `op` uses and replicas share.
 
     Args:
       op: an op of the trace.
-      is_shared: tells of the handle of a resource whether replicas share it.
+      is_shared: ``is_shared(handle)``: whether replicas share the resource.
     """
     if not functions.is_stateful(op) or random_seeds.is_random(op):
         if not any(functions.is_resource(tensor) for tensor in op.inputs):
             return []
-    if op.type in _ASK_NO_VALUE or op.type in CHECKS:
+    if op.type in _READ_NO_VALUE or op.type in CHECKS:
         return []
     changes = affects(op)
     handles = [root(tensor) for tensor in segments.inputs_of(op) if functions.is_resource(tensor)]
-    found = [(handle, changes) for handle in handles if is_shared(handle)]
+    shared = [(handle, changes) for handle in handles if is_shared(handle)]
     if _affects_the_world(op):
-        found.append((WORLD, True))
-    return found
+        shared.append((WORLD, True))
+    return shared
 
 
 def affects(op: Operation) -> bool:
@@ -63,19 +63,20 @@ def affects(op: Operation) -> bool:
     return any(True for _ in _effects(op))
 
 
-def asks_python(op: Operation) -> bool:
-    """Whether `op`, or what it calls, is a Python function that gives something back."""
-    return any(each.type in _PYTHON and each.outputs for each in _effects(op))
+def calls_python_for_a_result(op: Operation) -> bool:
+    """Whether `op`, or an op that it calls, is a Python function with a result."""
+    return any(effect.type in _PYTHON and effect.outputs for effect in _effects(op))
 
 
-def is_more_than_told(op: Operation) -> bool:
-    """Whether an effect of `op` is another one than to write summaries, which no op reads."""
-    return any(not each.type.endswith("Summary") for each in _effects(op))
+def does_more_than_summaries(op: Operation) -> bool:
+    """Whether `op` has effects other than writing summaries, which no op reads."""
+    return any(not effect.type.endswith("Summary") for effect in _effects(op))
 
 
 def _affects_the_world(op: Operation) -> bool:
     return any(
-        not any(functions.is_resource(tensor) for tensor in each.inputs) for each in _effects(op)
+        not any(functions.is_resource(tensor) for tensor in effect.inputs)
+        for effect in _effects(op)
     )
 
 
@@ -87,10 +88,10 @@ def _effects(op: Operation) -> Iterator[Any]:
         or random_seeds.is_random(op)
     ):
         return
-    found = graphs.graphs_called_by(op)
-    if None in found or not found:
+    called = graphs.graphs_called_by(op)
+    if None in called or not called:
         yield op
     else:
-        for graph in found:
+        for graph in called:
             for inner in graph.get_operations():
                 yield from _effects(inner)

@@ -1,4 +1,4 @@
-"""Function graphs that tpudist traces, and how to leave them to create a variable.
+"""Traces function graphs, and leaves them to create a variable.
 
 A variable outlives the trace in which it is first used, so its creation
 leaves the trace (and every trace around it).
@@ -28,11 +28,11 @@ class Trace:
       must_run: the stateful ops of the graph, once it is traced.
       regroups: whether TensorFlow regroups the distributed values made here; it
         takes one object that appears N times for an undistributed value.
-      handed_out: a list that collects the values that replica functions hand out, and
-        who receives them (see :mod:`tpudist.virtual.replicas.delivery`), or None if they are
-        delivered.
-      uniformity: tells which values are the same on every replica; None if the
-        trace does not stand for every replica.
+      handed_out: a list that collects the values that replica functions deliver, and their
+        receivers (see :mod:`tpudist.virtual.replicas.delivery`); None if the values are
+        delivered at once.
+      uniformity: the `Uniformity`, which knows the values that are the same on every replica;
+        None if the trace does not stand for every replica.
     """
 
     regroups = True
@@ -122,18 +122,18 @@ def outside(kwargs: dict[str, Any]) -> Iterator[Any]:
         with trace.outside(kwargs):
             yield
             outer = tf.compat.v1.get_default_graph()
-        _share(names, inner, outer)
+        _copy_collections(names, inner, outer)
 
 
-def _share(names: Any, inner: Any, outer: Graph) -> None:
-    """What a variable was put into outside is found in the traces too: a program asks there."""
+def _copy_collections(names: Any, inner: Any, outer: Graph) -> None:
+    """Copies graph collections that got a variable outside into the traces, where programs look."""
     for name in names:
-        found = outer.get_collection_ref(name)
+        source = outer.get_collection_ref(name)
         graph = inner
         while isinstance(graph, functions.FuncGraph) and graph is not outer:
-            held = graph.get_collection_ref(name)
-            if held is not found:
-                held += [each for each in found if not any(each is one for one in held)]
+            target = graph.get_collection_ref(name)
+            if target is not source:
+                target += [item for item in source if not any(item is one for one in target)]
             graph = graph.outer_graph
 
 

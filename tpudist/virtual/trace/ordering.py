@@ -27,21 +27,21 @@ def sorted_ops(body: Sequence[Operation]) -> Any:
       A list, or None if an op needs itself: a loop of TensorFlow 1.
     """
     inside, order = set(body), []
-    done: dict[Operation, bool] = {}
+    is_sorted: dict[Operation, bool] = {}  # False while its inputs are being sorted
     for first in body:
         pending = [first]
         while pending:
             op = pending[-1]
-            if done.get(op):
+            if is_sorted.get(op):
                 pending.pop()
                 continue
-            waits = [each for each in needs(op) if each in inside and not done.get(each)]
+            waits = [need for need in needs(op) if need in inside and not is_sorted.get(need)]
             if not waits:
-                done[op] = True
+                is_sorted[op] = True
                 order.append(pending.pop())
-            elif op in done:
+            elif op in is_sorted:
                 return None
             else:
-                done[op] = False
+                is_sorted[op] = False
                 pending += reversed(waits)
     return order

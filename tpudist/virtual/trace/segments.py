@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 #: keeps one body per segment, which is optimised once for all replicas.
 _INLINED_OPS = 4096
 
-#: A part of a trace: its ops in program order; the tensors of the trace that
-#: it takes and gives; its stateful ops; the tensors of the program that are
-#: wanted as a sum over the replicas, and those that are wanted per replica.
-Segment = collections.namedtuple("Segment", "body inputs outputs must_run summed each")
+#: A part of a trace: its ops in program order; the tensors of the trace that are its inputs
+#: and outputs; its stateful ops; the tensors of the whole program that are needed as a sum over
+#: the replicas, and those that are needed per replica.
+Segment = collections.namedtuple("Segment", "body inputs outputs must_run summed per_replica")
 
 
 def cut(program: Program, results: Any) -> list[Any]:
@@ -40,25 +40,27 @@ def cut(program: Program, results: Any) -> list[Any]:
       A list of ``len(program.merges) + 1`` `Segment`, None for an empty one.
     """
     segment_of = _assign(program)
-    summed, each = _wanted(program, results)
-    live = _live(program, segment_of, list(summed.values()) + list(each.values()))
+    summed, per_replica = _uses(program, results)
+    live = _live(program, segment_of, list(summed.values()) + list(per_replica.values()))
     bodies: list[list[Operation]] = [[] for _ in range(len(program.merges) + 1)]
     for op, segment in segment_of.items():
         if op in live:
             bodies[segment].append(op)
-    given = _inputs_of_trace(program)
-    each.update(_used_in_other_segments(segment_of, live))
+    trace_inputs = _inputs_of_trace(program)
+    per_replica.update(_used_in_other_segments(segment_of, live))
     must = program.must_run
-    return [_segment(must, ops, given, summed, each) if ops else None for ops in bodies]
+    return [
+        _segment(must, ops, trace_inputs, summed, per_replica) if ops else None for ops in bodies
+    ]
 
 
 def without(segment: Segment, before: Any, after: Any) -> Any:
-    """A segment without ops that are done before it, and ones that are done after it."""
-    gone = set(before).union(after)
-    each = IdentityMap(segment.each)
-    each.update(IdentityMap.of(tensor for op in after for tensor in inputs_of(op)))
-    body = [op for op in segment.body if op not in gone]
-    return _segment(segment.must_run, body, IdentityMap(), segment.summed, each)
+    """A segment without some of its ops, which are done `before` or `after` it instead."""
+    removed = set(before).union(after)
+    per_replica = IdentityMap(segment.per_replica)
+    per_replica.update(IdentityMap.of(tensor for op in after for tensor in inputs_of(op)))
+    body = [op for op in segment.body if op not in removed]
+    return _segment(segment.must_run, body, IdentityMap(), segment.summed, per_replica)
 
 
 def origin(tensor: Tensor) -> Any:
@@ -82,33 +84,33 @@ def controls_of(op: Operation) -> Any:
 
     In place of an IdentityN, `op` waits for the ops that the IdentityN waits for.
     """
-    found = []
+    controls = []
     for control in op.control_inputs:
         if control.type == "IdentityN":
-            found += [tensor.op for tensor in inputs_of(control)] + controls_of(control)
+            controls += [tensor.op for tensor in inputs_of(control)] + controls_of(control)
         else:
-            found.append(control)
+            controls.append(control)
     for tensor in op.inputs:
         if tensor.op.type == "IdentityN":
-            found += controls_of(tensor.op)
-    return list(dict.fromkeys(found)) if found else found
+            controls += controls_of(tensor.op)
+    return list(dict.fromkeys(controls)) if controls else controls
 
 
-def _wanted(program: Program, results: Any) -> Any:
-    """The tensors that are wanted as a sum over the replicas, and those wanted per replica."""
-    summed, each = IdentityMap(), IdentityMap.of(results)
+def _uses(program: Program, results: Any) -> Any:
+    """The tensors that are needed as a sum over the replicas, and those needed per replica."""
+    summed, per_replica = IdentityMap(), IdentityMap.of(results)
     for merge in program.merges:
         for _, source, replica in merge.used():
             source = origin(source)
-            (summed if replica == "sum" else each)[source] = source
-        each.update(IdentityMap.of(map(origin, merge.captured())))
-    return summed, each
+            (summed if replica == "sum" else per_replica)[source] = source
+        per_replica.update(IdentityMap.of(map(origin, merge.captured())))
+    return summed, per_replica
 
 
-def _live(program: Program, segment_of: Any, wanted: Any) -> Any:
-    """The set of ops that have to run."""
+def _live(program: Program, segment_of: Any, tensors: Any) -> Any:
+    """The set of ops that have to run: those that `tensors` need, and the stateful ones."""
     live = set()
-    pending = [tensor.op for tensor in wanted] + list(program.must_run)
+    pending = [tensor.op for tensor in tensors] + list(program.must_run)
     while pending:
         op = pending.pop()
         if op in live or op not in segment_of:
@@ -152,10 +154,10 @@ def _pull_forward(segment_of: Any) -> None:
 
 
 def _inputs_of_trace(program: Program) -> Any:
-    held = [placeholder for placeholder, _ in program.arguments]
-    held += [inner for _, inner in functions.captures(program.graph)]
-    held += [inner for merge in program.merges for inner, _ in merge.results]
-    return IdentityMap.of(held)
+    inputs = [placeholder for placeholder, _ in program.arguments]
+    inputs += [inner for _, inner in functions.captures(program.graph)]
+    inputs += [inner for merge in program.merges for inner, _ in merge.results]
+    return IdentityMap.of(inputs)
 
 
 def _used_in_other_segments(segment_of: Any, live: Any) -> Any:
@@ -167,16 +169,20 @@ def _used_in_other_segments(segment_of: Any, live: Any) -> Any:
     return used
 
 
-def _segment(must: Any, body: Sequence[Operation], given: Any, summed: Any, each: Any) -> Any:
+def _segment(
+    must: Any, body: Sequence[Operation], trace_inputs: Any, summed: Any, per_replica: Any
+) -> Any:
     inside = set(body)
     inputs = IdentityMap()
     for op in body:
         for tensor in inputs_of(op):
-            if tensor in given or tensor.op not in inside:
+            if tensor in trace_inputs or tensor.op not in inside:
                 inputs[tensor] = tensor
-    outputs = [tensor for op in body for tensor in op.outputs if tensor in summed or tensor in each]
+    outputs = [
+        tensor for op in body for tensor in op.outputs if tensor in summed or tensor in per_replica
+    ]
     must_run = [op for op in must if op in inside]
-    return Segment(body, list(inputs), outputs, must_run, summed, each)
+    return Segment(body, list(inputs), outputs, must_run, summed, per_replica)
 
 
 def replica_functions(program: Program, segment: Segment, shared: Any) -> Any:
@@ -191,9 +197,9 @@ def replica_functions(program: Program, segment: Segment, shared: Any) -> Any:
       shared: keep one body for all replicas; see `is_large`.
     """
     count = program.num_replicas
-    each = range(count) if any(map(random_seeds.draws, segment.body)) else [0]
-    made = [functions.make(_copy(program, segment, i), noinline=shared) for i in each]
-    return made if len(made) == count else made * count
+    ids = range(count) if any(map(random_seeds.draws, segment.body)) else [0]
+    copies = [functions.make(_copy(program, segment, i), noinline=shared) for i in ids]
+    return copies if len(copies) == count else copies * count
 
 
 def is_large(program: Program, segments: Sequence[Segment]) -> bool:
@@ -209,36 +215,36 @@ def _copy(program: Program, segment: Segment, replica_id: int) -> Any:
     functions.add_library(program.graph, graph)
     graph_def = _graph_def(program, segment, replica_id, graph)
     with graph.as_default():
-        held = [functions.placeholder_like(tensor) for tensor in segment.inputs]
-        found = tf.graph_util.import_graph_def(
+        placeholders = [functions.placeholder_like(tensor) for tensor in segment.inputs]
+        elements = tf.graph_util.import_graph_def(
             graph_def,
             name="",
-            input_map=dict(zip([t.name for t in segment.inputs], held)),
+            input_map=dict(zip([t.name for t in segment.inputs], placeholders)),
             return_elements=[t.name for t in segment.outputs]
             + [op.name for op in segment.must_run],
         )
         for op in segment.body:
             made_ops.copied(op, graph.get_operation_by_name(op.name))
-        graph.inputs = held
-        graph.outputs = found[: len(segment.outputs)] or [tf.constant(0)]
-        graph.control_outputs = found[len(segment.outputs) :]
+        graph.inputs = placeholders
+        graph.outputs = elements[: len(segment.outputs)] or [tf.constant(0)]
+        graph.control_outputs = elements[len(segment.outputs) :]
     return graph
 
 
 def _graph_def(program: Program, segment: Segment, replica_id: int, graph: Graph) -> Any:
-    """The nodes of `segment` for one replica, which `graph` will hold."""
-    made = tf.compat.v1.GraphDef()
-    made.versions.CopyFrom(program.graph.graph_def_versions)
+    """The nodes of `segment` for one replica, to be imported into `graph`."""
+    graph_def = tf.compat.v1.GraphDef()
+    graph_def.versions.CopyFrom(program.graph.graph_def_versions)
     names = {op.name for op in segment.body}
     variants = random_seeds.Variants(program.graph, graph, replica_id)
     for op in segment.body:
-        node = made.node.add()
+        node = graph_def.node.add()
         node.CopyFrom(_detached(op, names))
         if op in program.numbers:
             node.attr["seed2"].i = program.numbers[op][replica_id]
         if functions.is_stateful(op):
             variants.call(node)
-    return made
+    return graph_def
 
 
 def _detached(op: Operation, names: Any) -> Any:

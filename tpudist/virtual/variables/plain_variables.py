@@ -16,11 +16,24 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Extended
 
 
+#: The arguments of a plain variable's constructor.
+_ARGUMENTS = (
+    "initial_value",
+    "trainable",
+    "collections",
+    "validate_shape",
+    "caching_device",
+    "name",
+    "dtype",
+    "constraint",
+)
+
+
 class _Plain(distributed.ResourceVariable):
-    """An optimizer's slot: it is asked for its part where the variable has several."""
+    """An optimizer's slot, with the methods by which TensorFlow gets a variable's component."""
 
     def get(self, *unused_device: Any, **unused_named: Any) -> Any:
-        """The variable (the name until 2.1, and those of 2.2 and 2.4)."""
+        """The variable itself. The method's name until 2.1; those of 2.2 and 2.4 follow."""
         return self
 
     _get_closest = _get_on_device_or_primary = get
@@ -31,22 +44,14 @@ def plain(extended: Extended, names: Any) -> Iterator[Any]:
     """Context manager: code in cross-replica context sees no strategy, and makes plain variables.
 
     Args:
-      extended: the `VirtualExtended`, on whose device they are.
+      extended: the `VirtualExtended` on whose device the variables are.
       names: the variable scope that names are looked up in.
     """
 
     def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-        known: tuple[str, ...] = (
-            "initial_value",
-            "trainable",
-            "collections",
-            "validate_shape",
-            "caching_device",
-        )
-        known += ("name", "dtype", "constraint")
-        given = {name: kwargs[name] for name in known if kwargs.get(name) is not None}
-        with function_graphs.outside(given), extended.place():
-            return _Plain(**given)
+        arguments = {name: kwargs[name] for name in _ARGUMENTS if kwargs.get(name) is not None}
+        with function_graphs.outside(arguments), extended.place():
+            return _Plain(**arguments)
 
     with contextlib.ExitStack() as stack:
         for graph in _graphs_around():  # tf.init_scope leaves the inner ones

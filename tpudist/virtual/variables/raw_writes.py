@@ -24,7 +24,7 @@ _WRITES = (
 )
 
 #: Ops that pass a handle on.
-_PASS_ON = ("Enter", "Identity", "Switch")
+_FORWARDING = ("Enter", "Identity", "Switch")
 
 
 def split(ops: Iterable[Any]) -> None:
@@ -40,12 +40,12 @@ def split(ops: Iterable[Any]) -> None:
 
 
 def written(op: Any) -> list[Any]:
-    """The handles, outside of the trace that `op` is of, that it writes."""
-    return [functions.captured(_source(op.inputs[i])) for i in _places(op)]
+    """The handles, of the graph outside of the trace of `op`, that it writes to."""
+    return [functions.captured(_source(op.inputs[i])) for i in _written_inputs(op)]
 
 
-def _places(op: Any) -> set[int]:
-    """The numbers of the inputs that `op`, or a function it calls, writes."""
+def _written_inputs(op: Any) -> set[int]:
+    """The numbers of the inputs that `op`, or a function that it calls, writes to."""
     if op.type == "Placeholder" or op.type in graphs.READS:
         return set()
     handles = [i for i, tensor in enumerate(op.inputs) if functions.is_resource(tensor)]
@@ -53,18 +53,18 @@ def _places(op: Any) -> set[int]:
         return set()
     if op.type.startswith(_WRITES):
         return set(handles)
-    found: set[Any] = set()
+    numbers: set[int] = set()
     for graph in filter(None, graphs.graphs_called_by(op)):
         before = len(op.inputs) - len(graph.inputs)  # the condition of an If
         position = {id(tensor): before + i for i, tensor in enumerate(graph.inputs)}
         for inner in graph.get_operations():
-            written = [id(_source(inner.inputs[i])) for i in _places(inner)]
-            found.update(position[each] for each in written if each in position)
-    return found
+            keys = [id(_source(inner.inputs[i])) for i in _written_inputs(inner)]
+            numbers.update(position[key] for key in keys if key in position)
+    return numbers
 
 
 def _source(tensor: Any) -> Any:
     """The handle that `tensor` is, seen through ops that pass it on."""
-    while tensor.op.type in _PASS_ON:
+    while tensor.op.type in _FORWARDING:
         tensor = tensor.op.inputs[0]
     return tensor

@@ -1,4 +1,4 @@
-"""Attributes that a variable shares with the object that wraps it.
+"""Defines attributes that a variable shares with the object that wraps it.
 
 Keras wraps a variable for mixed precision in an ``AutoCastVariable``, whose class inherits the
 variable's. It asks the variable for each attribute that neither it nor its class has: one with a
@@ -39,9 +39,9 @@ class Shared:
 
 
 def _state(variable: Any) -> dict[str, Any]:
-    """{attribute: value} of a variable; that of the variable that it wraps, if it wraps one."""
+    """{attribute: value} of a variable, or of the variable that it wraps."""
     own = vars(variable)
     if "_variable" in own:  # of Keras' AutoCastVariable
         return _state(own["_variable"])
-    made: dict[str, Any] = own.setdefault("_tpudist_state", {})
-    return made
+    state: dict[str, Any] = own.setdefault("_tpudist_state", {})
+    return state

@@ -1,4 +1,4 @@
-"""Stand-ins: variables of a class of ours that share all other state with the stored one."""
+"""Makes stand-ins: variables of a class of ours that share their state with a stored one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _classes: dict[Any, Any] = {}
 
 
 def make(kind: Any, stored: Any, slot: str, value: Any) -> Any:
-    """A variable that shares all that `stored` is, but its class.
+    """A variable that shares all state of `stored`, but not its class.
 
     Args:
-      kind: the class of what it does otherwise; ``kind.members(base)`` gives the members
-        that it has besides, for a stored variable of class `base`.
+      kind: the class with its own members; ``kind.members(base)`` gives further ones, for a
+        stored variable of class `base`.
       stored: the variable that is stored.
-      slot: the attribute that is its own.
-      value: what that holds.
+      slot: the one attribute that is not shared.
+      value: the value of that attribute.
     """
     cls = _class_of(kind, type(stored), slot)
-    made = cls.__new__(cls)
-    object.__setattr__(made, "__dict__", stored.__dict__)
-    object.__setattr__(made, slot, value)
-    return made
+    variable = cls.__new__(cls)
+    object.__setattr__(variable, "__dict__", stored.__dict__)
+    object.__setattr__(variable, slot, value)
+    return variable
 
 
 def _class_of(kind: Any, base: Any, slot: str) -> Any:

@@ -102,7 +102,9 @@ def _batch(program: Program, segment: Segment, outlines: Any) -> Any:
         for tensor in segment.inputs:
             graph.inputs += made.take(tensor, given[tensor])
         made.add(body, serialized.ops(body, given))
-        outputs = [(tensor, made.leaving(tensor, segment.each)) for tensor in segment.outputs]
+        outputs = [
+            (tensor, made.leaving(tensor, segment.per_replica)) for tensor in segment.outputs
+        ]
         graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
             tf.constant(0)
         ]

@@ -22,7 +22,7 @@ def in_segment(segment: Segment, body: Sequence[Operation]) -> Any:
       segment: a `segments.Segment`.
       body: its ops, each after those that it needs.
     """
-    return _needed(body, segment.summed, segment.each)
+    return _needed(body, segment.summed, segment.per_replica)
 
 
 def in_function(function: Any, wanted: Any) -> Any:
