@@ -177,8 +177,8 @@ class _Calls:
         if segment is None:
             return
         columns = []
-        replica_functions = segments.replica_functions(self._program, segment, shared)
         inputs_per_replica = [self._batched_values[t].each() for t in segment.inputs]
+        replica_functions = segments.replica_functions(self._program, segment, shared)
         for function, *inputs in zip(replica_functions, *inputs_per_replica):
             with tf.control_dependencies(self._last):
                 columns.append(calls.call(function, inputs, segment.outputs))
@@ -261,10 +261,8 @@ class _Calls:
 
     def _values(self, variable: Any) -> list[Any]:
         """The value of each replica's copy of a variable."""
-        rows, positions = (
-            stacked_copies.of(variable),
-            storage.positions(variable, self._program.extended),
-        )
+        rows = stacked_copies.of(variable)
+        positions = storage.positions(variable, self._program.extended)
         if rows is not None:
             values = rows.values()
             return [values[i] for i in positions]
