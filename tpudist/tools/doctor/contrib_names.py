@@ -89,8 +89,8 @@ def use(path: str, line: int, name: str) -> Use:
       path, line: where it stands.
       name: dotted name below ``tf``.
     """
-    found = surfaces.lead(name)
-    gone = found.kind == "gone"
-    kind = "module" if gone and surfaces.leads_below(name) else found.kind
+    lead = surfaces.lead(name)
+    gone = lead.kind == "gone"
+    kind = "module" if gone and surfaces.leads_below(name) else lead.kind
     instead = surfaces.gone_text(name) if kind == "gone" else ""
-    return Use(path, line, name, kind, found.target, found.package, instead)
+    return Use(path, line, name, kind, lead.target, lead.package, instead)

@@ -44,15 +44,15 @@ def seen(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     parser.add_argument("--project")
     parser.add_argument("--configure", action="store_true")
     options = parser.parse_args(arguments)
-    found: dict[str, Any] = dict.fromkeys(("node", "slice", "runtime", "configured", "error"))
+    answers: dict[str, Any] = dict.fromkeys(("node", "slice", "runtime", "configured", "error"))
     try:
-        _look(found, options)
+        _look(answers, options)
     except TpudistError as error:
-        found["error"] = {"seen": error.seen, "why": error.why, "instead": error.instead}
-    return found
+        answers["error"] = {"seen": error.seen, "why": error.why, "instead": error.instead}
+    return answers
 
 
-def _look(found: dict[str, Any], options: argparse.Namespace) -> None:
+def _look(answers: dict[str, Any], options: argparse.Namespace) -> None:
     from tpudist.core import cluster, named_tpus
     from tpudist.tfcompat import tpu_client
 
@@ -64,38 +64,38 @@ def _look(found: dict[str, Any], options: argparse.Namespace) -> None:
             "tpudist doctor alone, or the name of a TPU of Google Cloud",
         )
     if not tpu_client.asks_the_api(resolver):
-        found["runtime"] = runtimes.asked(tpu_client.endpoints(resolver)[0])
+        answers["runtime"] = runtimes.asked(tpu_client.endpoints(resolver)[0])
     else:
         node = named_tpus.look(resolver)
-        _describe(found, node)
+        _describe(answers, node)
         error = states.error(node)
         if error is not None:
             raise error
     if options.configure:
-        found["configured"] = _configure(resolver, found)
-        found["runtime"] = found["configured"] or found["runtime"]
+        answers["configured"] = _configure(resolver, answers)
+        answers["runtime"] = answers["configured"] or answers["runtime"]
 
 
-def _describe(found: dict[str, Any], node: Node) -> None:
-    found["node"] = node._asdict()
-    found["runtime"] = runtimes.of(node)
+def _describe(answers: dict[str, Any], node: Node) -> None:
+    answers["node"] = node._asdict()
+    answers["runtime"] = runtimes.of(node)
     if node.slice is not None:
-        found["slice"] = {
+        answers["slice"] = {
             "name": node.slice.name,
             "devices": node.slice.devices,
             "hosts": node.slice.hosts,
         }
 
 
-def _configure(resolver: TPUClusterResolver, found: dict[str, Any]) -> str | None:
+def _configure(resolver: TPUClusterResolver, answers: dict[str, Any]) -> str | None:
     """The version set, once the TPU's servers say that they have it; None if they had it."""
     from tpudist.core import named_tpus
     from tpudist.tfcompat import tpu_client, versions
 
     here, name = str(versions.TF), tpu_client.name(resolver)
-    if runtimes.release_in(found["runtime"]) == runtimes.release_in(here):
+    if runtimes.release_in(answers["runtime"]) == runtimes.release_in(here):
         return None
-    node = found["node"]
+    node = answers["node"]
     if node and (node["runtime"] or "").startswith("tpu-vm"):
         raise TPUStateError(
             "--configure of TPU %r, whose runtime is %s" % (name, node["runtime"]),

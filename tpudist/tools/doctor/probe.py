@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Prints the JSON line; never raises."""
-    found = dict.fromkeys(("version", "path", "cuda", "keras", "error", "keras_error"))
+    report = dict.fromkeys(("version", "path", "cuda", "keras", "error", "keras_error"))
     try:
-        found["path"] = _path()
-        _look(found)
+        report["path"] = _path()
+        _look(report)
     except BaseException as error:  # whatever a broken install throws is the answer
-        found["error"] = _line(error)
-    print("\n" + json.dumps(found, sort_keys=True))
+        report["error"] = _line(error)
+    print("\n" + json.dumps(report, sort_keys=True))
 
 
 def _path() -> str | None:
@@ -37,16 +37,16 @@ def _path() -> str | None:
     return spec.origin if spec else None
 
 
-def _look(found: dict[str, Any]) -> None:
+def _look(report: dict[str, Any]) -> None:
     import tensorflow as tf
 
-    found["version"] = tf.__version__
-    found["cuda"] = bool(tf.test.is_built_with_cuda())
+    report["version"] = tf.__version__
+    report["cuda"] = bool(tf.test.is_built_with_cuda())
     try:
         package = tf.keras.layers.Dense.__module__.split(".")[0]
-        found["keras"] = "tensorflow" if package == "tensorflow_core" else package
+        report["keras"] = "tensorflow" if package == "tensorflow_core" else package
     except Exception as error:  # a Keras that does not fit fails in many ways
-        found["keras_error"] = _line(error)
+        report["keras_error"] = _line(error)
 
 
 def _line(error: BaseException) -> str:

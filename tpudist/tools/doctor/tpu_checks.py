@@ -56,8 +56,8 @@ def runtime_does_not_match(env: Environment) -> Found:
     node = (env.looked or {}).get("node") or {}
     name = node.get("name") or tpus.remote(env) or "NAME"
     instead = runtimes.line_that_sets(name, env.tensorflow, env.runtime)
-    found = runtimes.release_in(env.runtime)
-    if found and releases.minor(found) != releases.minor(env.tensorflow):
+    release = runtimes.release_in(env.runtime)
+    if release and releases.minor(release) != releases.minor(env.tensorflow):
         yield (
             PROBLEM,
             "TensorFlow %s and TPU runtime %s" % (env.tensorflow, env.runtime),
@@ -65,7 +65,7 @@ def runtime_does_not_match(env: Environment) -> Found:
             "releases work (patch releases have no runtime: %s)" % target,
             instead,
         )
-    elif tpus.remote(env) and not found:
+    elif tpus.remote(env) and not release:
         yield (
             NOTE,
             "TPU %r, whose runtime version cannot be known offline" % name,

@@ -67,12 +67,12 @@ def prepare(
       MatrixError: it could not be set up.
     """
     with files.locked(folder + ".lock"):
-        found = None if fresh else ready(recipe, folder)
-        if found is None:
+        environment = None if fresh else ready(recipe, folder)
+        if environment is None:
             say("   setting up Python %s, %s" % (recipe.row.python, recipe.row.requirement))
-            found = make(recipe, folder)
+            environment = make(recipe, folder)
         os.utime(os.path.join(folder, MARKER))  # cache.prune removes what is not used
-        return found
+        return environment
 
 
 def ready(recipe: Recipe, folder: str) -> Environment | None:
@@ -178,9 +178,9 @@ def find_uv() -> str:
 
         return os.fspath(uv.find_uv_bin())
     except (ImportError, FileNotFoundError):
-        found = shutil.which("uv")
-    if found:
-        return found
+        path = shutil.which("uv")
+    if path:
+        return path
     raise MatrixError(
         "no uv beside %s, and none on PATH" % sys.executable,
         "uv makes the environments and finds their Pythons",
@@ -199,8 +199,10 @@ def interpreter(version: str) -> str:
     if not shutil.which("pyenv"):
         return version
     root = subprocess.check_output(["pyenv", "root"], universal_newlines=True).strip()
-    found = glob.glob(os.path.join(glob.escape(root), "versions", version + ".*", "bin", "python"))
-    return max(found, key=_patch) if found else version
+    pythons = glob.glob(
+        os.path.join(glob.escape(root), "versions", version + ".*", "bin", "python")
+    )
+    return max(pythons, key=_patch) if pythons else version
 
 
 def _patch(path: str) -> int:

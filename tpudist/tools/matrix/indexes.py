@@ -97,12 +97,12 @@ def translated(text: str) -> dict[str, str]:
       {variable: value}. pip looks in all indexes for the best version; uv stops
       at the first that has the package, so it is told to do as pip does.
     """
-    found = {}
+    settings = {}
     for section in ("global", "install", ":env:"):
         for name, value in re.findall(r"^%s\.([\w-]+)=(.*)$" % re.escape(section), text, re.M):
             if name in _VARIABLES:
-                found[name] = str(ast.literal_eval(value)).split()
-    variables = {_VARIABLES[name][0]: _VARIABLES[name][1].join(found[name]) for name in found}
+                settings[name] = str(ast.literal_eval(value)).split()
+    variables = {_VARIABLES[name][0]: _VARIABLES[name][1].join(settings[name]) for name in settings}
     if "UV_INDEX" in variables:
         variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"
     return {name: value for name, value in variables.items() if value}

@@ -54,11 +54,11 @@ class Recipe:
     @property
     def requirements(self) -> list[str]:
         """The arguments of ``uv pip install``, all resolved together."""
-        found = [self.row.requirement] + list(self.row.constraints) + self.extra
+        requirements = [self.row.requirement] + list(self.row.constraints) + self.extra
         if is_installable(self.folder):
-            found += ["--editable", self.folder + self.extras]
+            requirements += ["--editable", self.folder + self.extras]
         tool = self.tool or []
-        return found + ([] if tool[1:] == [self.folder] else tool)
+        return requirements + ([] if tool[1:] == [self.folder] else tool)
 
     @property
     def excludes(self) -> list[str]:
@@ -76,12 +76,12 @@ class Recipe:
 
 
 def _contents(folder: str) -> dict[str, str]:
-    found = [
+    files = [
         path
         for pattern in METADATA
         for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
     ]
-    return {os.path.basename(path): _digest(path) for path in found}
+    return {os.path.basename(path): _digest(path) for path in files}
 
 
 def _digest(path: str) -> str:

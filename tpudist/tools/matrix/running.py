@@ -44,13 +44,13 @@ def variables(environment: Environment, row: Row, tpu: str) -> dict[str, str]:
       A dict. TPUDIST_EXPECT_TF is the TensorFlow of the row, such as "2.16" of
       the row "2.16-tf-keras", for tests that ask.
     """
-    found = dict(
+    variables = dict(
         os.environ, TPUDIST_TPU=tpu, TPUDIST_EXPECT_TF=row.minor, VIRTUAL_ENV=environment.folder
     )
-    found.update(row.environment)
-    found["PATH"] = environment.scripts + os.pathsep + found.get("PATH", os.defpath)
-    found.pop("PYTHONHOME", None)
-    return found
+    variables.update(row.environment)
+    variables["PATH"] = environment.scripts + os.pathsep + variables.get("PATH", os.defpath)
+    variables.pop("PYTHONHOME", None)
+    return variables
 
 
 def run(

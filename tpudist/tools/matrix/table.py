@@ -83,8 +83,8 @@ def _row(release: str, section: Mapping[str, str]) -> Row:
 
 def lines(text: str) -> list[str]:
     """The lines of a field, without comments."""
-    found = (line.strip() for line in text.splitlines())
-    return [line for line in found if line and not line.startswith("#")]
+    stripped = (line.strip() for line in text.splitlines())
+    return [line for line in stripped if line and not line.startswith("#")]
 
 
 def wheel(requirement: str, system: str = sys.platform, machine: str | None = None) -> str:

@@ -62,5 +62,5 @@ def tpu_at_hand(name: str | None) -> str:
     variables = dict(os.environ)
     if name:
         variables.pop(machine.TPU, None)
-    found = places.of(name, variables, environment.tpu_chips())
-    return found.name or "virtual:8"
+    place = places.of(name, variables, environment.tpu_chips())
+    return place.name or "virtual:8"

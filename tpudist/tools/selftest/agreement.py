@@ -45,7 +45,7 @@ def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool
         return {"agrees": False, "rtol": rtol, "error": None}
     if not rtol:
         return {"agrees": line["values"] == wanted["values"], "rtol": 0.0, "error": None}
-    found, expected = np.array(line["values"]), np.array(wanted["values"])
+    obtained, expected = np.array(line["values"]), np.array(wanted["values"])
     scale = np.abs(expected).max() or 1.0
-    error = float(np.abs(found - expected).max() / scale)
+    error = float(np.abs(obtained - expected).max() / scale)
     return {"agrees": bool(error <= rtol), "rtol": rtol, "error": error}

@@ -162,5 +162,5 @@ def _table(head: Any, rows: Any) -> str:
 
 
 def _list(entries: Any) -> str:
-    found = ["<li>%s</li>" % html_page.safe(each) for each in entries]
-    return "<ul>%s</ul>" % "\n".join(found) if found else ""
+    items = ["<li>%s</li>" % html_page.safe(each) for each in entries]
+    return "<ul>%s</ul>" % "\n".join(items) if items else ""

@@ -95,7 +95,7 @@ def _trainer(scope: Any, run: Any, count: int) -> Callable[[], Any]:
 
     @compiled
     def step() -> Any:
-        found = run(replica, args=(tf.constant(x),))
-        return getattr(found, "values", [found])[0]
+        result = run(replica, args=(tf.constant(x),))
+        return getattr(result, "values", [result])[0]
 
     return step

@@ -75,13 +75,13 @@ def _run(name: str, program: Any, world: World) -> None:
     try:
         if ROWS % world.strategy.num_replicas_in_sync:
             raise NotTried("%d rows are not shared evenly by its replicas" % ROWS)
-        found = program(world)
+        values = program(world)
     except NotTried as reason:
         say("skipped", program=name, why=str(reason))
     except Exception as error:  # one program's failure is a result
         say("failed", program=name, error=_line(error))
     else:
-        for value, each in found.items():
+        for value, each in values.items():
             array = np.asarray(each)
             say(
                 "value",

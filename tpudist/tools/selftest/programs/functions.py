@@ -127,8 +127,8 @@ def half_precision(world: World, run: Run) -> dict[str, Any]:
         product = run(lambda: tf.matmul(tf.cast(x, tf.bfloat16), tf.cast(hidden, tf.bfloat16)))
         return world.strategy.experimental_local_results(product)
 
-    found = step()[0]
-    return {"product": tf.cast(found, tf.float32).numpy(), "is bfloat16": found.dtype.name}
+    result = step()[0]
+    return {"product": tf.cast(result, tf.float32).numpy(), "is bfloat16": result.dtype.name}
 
 
 def random(world: World, run: Run) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def programs(method: str) -> dict[str, Program]:
     """
 
     def with_run(program: Any, world: World) -> dict[str, Any]:
-        found: dict[str, Any] = program(world, getattr(world.strategy, method))
-        return found
+        result: dict[str, Any] = program(world, getattr(world.strategy, method))
+        return result
 
     return {name: functools.partial(with_run, program) for name, program in _ALIKE.items()}

@@ -29,8 +29,8 @@ def values(world: World) -> dict[str, Any]:
             strategy.run(lambda x, scale: x * scale, args=(value,), kwargs={"scale": 2.0})
         )
 
-    found = [float(each) for each in step(made)]
-    return {"doubled": found == [2.0 * i for i in range(strategy.num_replicas_in_sync)]}
+    results = [float(each) for each in step(made)]
+    return {"doubled": results == [2.0 * i for i in range(strategy.num_replicas_in_sync)]}
 
 
 def logical_devices(world: World) -> dict[str, Any]:
@@ -56,8 +56,8 @@ def logical_devices(world: World) -> dict[str, Any]:
 
         return strategy.experimental_local_results(strategy.run(replica))
 
-    found = step()
-    return {"product": found[0].numpy(), "half as many replicas": len(found) == count}
+    results = step()
+    return {"product": results[0].numpy(), "half as many replicas": len(results) == count}
 
 
 #: {name: program}, beside those of `functions`.

@@ -35,11 +35,11 @@ def towers(world: World) -> dict[str, Any]:
 
         mean = strategy.call_for_each_tower(tower, tf.constant(3.0))
         parts = strategy.unwrap(mean)
-        found = world.session.run(parts)
+        results = world.session.run(parts)
     return {
-        "mean of a constant": found[0],
-        "a result for each tower": len(found) == strategy.num_towers,
-        "all the same": len(set(found)) == 1,
+        "mean of a constant": results[0],
+        "a result for each tower": len(results) == strategy.num_towers,
+        "all the same": len(set(results)) == 1,
     }
 
 
@@ -100,8 +100,8 @@ def sums(world: World) -> dict[str, Any]:
             initial_loop_values=start,
         )
         world.session.run(iterator.initializer)
-        _, found = world.session.run([done.run_op, done.last_step_outputs])
-    return {"rows of a step": found["rows"], "squares of a step": found["features"]}
+        _, results = world.session.run([done.run_op, done.last_step_outputs])
+    return {"rows of a step": results["rows"], "squares of a step": results["features"]}
 
 
 PROGRAMS: dict[str, Program] = {
