@@ -48,7 +48,9 @@ def test_the_oldest_release_is_the_first(tmp_path):
     put(path, "x", r2_21=[1.0, 2.0], r2_2=[1.0, 2.5], r1_15=[1.0, 2.0])
     (pin,) = agreement.read([str(path)])
     assert (pin.first, list(pin.values)) == ("1.15", ["1.15", "2.2", "2.21"])
-    assert [each.path for each in pin.found["2.2"]] == [(1,)] and pin.found["2.21"] == []
+    assert [each.path for each in pin.differences["2.2"]] == [(1,)] and pin.differences[
+        "2.21"
+    ] == []
     assert agreement.differing([pin]) == [pin]
 
 

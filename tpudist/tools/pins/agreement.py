@@ -22,7 +22,7 @@ class Pin(typing.NamedTuple):
       file, test, name: which.
       kind, rtol: see ``tpudist.tools.pins.store``.
       first: the oldest release with a record.
-      found: what differs on the others.
+      differences: what differs on the others.
       values: decoded records, oldest release first.
     """
 
@@ -32,7 +32,7 @@ class Pin(typing.NamedTuple):
     kind: str
     rtol: float
     first: str
-    found: dict[str, list[compare.Difference]]
+    differences: dict[str, list[compare.Difference]]
     values: dict[str, typing.Any]
 
 
@@ -65,20 +65,20 @@ def files(paths: Sequence[str]) -> list[str]:
     Raises:
       PinError: there are none.
     """
-    found: list[str] = []
+    files: list[str] = []
     for path in paths or ["."]:
         if os.path.isdir(path):
-            found += _below(path)
+            files += _below(path)
         else:
             stem = path if path.endswith(SUFFIX) else os.path.splitext(path)[0] + SUFFIX
-            found += [stem] if os.path.exists(stem) else []
-    if not found:
+            files += [stem] if os.path.exists(stem) else []
+    if not files:
         raise PinError(
             "no pin file (*%s) in %s" % (SUFFIX, " ".join(paths) or "this folder"),
             "there is nothing to report on",
             "pytest, with a test that calls pin.check(...), then this again",
         )
-    return sorted({os.path.normpath(path) for path in found})
+    return sorted({os.path.normpath(path) for path in files})
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -103,13 +103,14 @@ def read(paths: Sequence[str]) -> list[Pin]:
 
 def _pin(path: str, test: str, name: str, entry: store.Entry) -> Pin:
     ordered = sorted(entry.on, key=releases.order)
-    held = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
+    values_on = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
     first = ordered[0]
-    differences = compare.of_kind(entry.kind)
-    found = {
-        each: differences(held[first], held[each], entry.rtol, entry.atol) for each in ordered[1:]
+    compared = compare.of_kind(entry.kind)
+    differences = {
+        each: compared(values_on[first], values_on[each], entry.rtol, entry.atol)
+        for each in ordered[1:]
     }
-    return Pin(path, test, name, entry.kind, entry.rtol, first, found, held)
+    return Pin(path, test, name, entry.kind, entry.rtol, first, differences, values_on)
 
 
 def recorded(pins: Iterable[Pin]) -> list[str]:
@@ -119,7 +120,7 @@ def recorded(pins: Iterable[Pin]) -> list[str]:
 
 def differing(pins: Iterable[Pin]) -> list[Pin]:
     """The pins on which not all releases agree."""
-    return [pin for pin in pins if any(pin.found.values())]
+    return [pin for pin in pins if any(pin.differences.values())]
 
 
 def curves(pin: Pin) -> list[Curve]:
@@ -131,10 +132,10 @@ def curves(pin: Pin) -> list[Curve]:
     if pin.kind != "value":
         return []
     title = "%s: %s" % (pin.test, pin.name)
-    found: list[tuple[str, compare.Path, dict[str, Any]]] = [(title, (), pin.values)]
+    series: list[tuple[str, compare.Path, dict[str, Any]]] = [(title, (), pin.values)]
     if all(isinstance(value, dict) for value in pin.values.values()):
         keys = [key for key in pin.values[pin.first] if not key.startswith("$")]
-        found = [
+        series = [
             (
                 "%s[%r]" % (title, key),
                 (key,),
@@ -144,7 +145,7 @@ def curves(pin: Pin) -> list[Curve]:
         ]
     return [
         Curve(title, pin.rtol, pin.first, _steps(pin, path), lines)
-        for title, path, lines in found
+        for title, path, lines in series
         if any(map(_is_line, lines.values()))
         for lines in [{key: line for key, line in lines.items() if _is_line(line)}]
     ]
@@ -161,10 +162,10 @@ def _is_line(value: object) -> bool:
 def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
     """{release: the first step that differs} of the curve at a path."""
     steps = {}
-    for release, found in pin.found.items():
+    for release, differences in pin.differences.items():
         here = [
             each.path[len(path)]
-            for each in found
+            for each in differences
             if each.path[: len(path)] == path and len(each.path) > len(path)
         ]
         if here:

@@ -70,8 +70,8 @@ def _compiled(
     expected: Any, obtained: Any, rtol: float = 0.0, atol: float = 0.0
 ) -> list[Difference]:
     """As :func:`differences`; another libtpu is one only beside others."""
-    found = differences(expected, obtained, rtol, atol)
-    return found if any(each.path != _COMPILER for each in found) else []
+    differing = differences(expected, obtained, rtol, atol)
+    return differing if any(each.path != _COMPILER for each in differing) else []
 
 
 def _walk(
@@ -122,11 +122,11 @@ def _finite(value: complex) -> bool:
     return math.isfinite(abs(value))
 
 
-def largest(found: Iterable[Difference]) -> float | None:
+def largest(differing: Iterable[Difference]) -> float | None:
     """The largest relative size of any difference; None if none is a number's."""
     sizes = [
         abs(each.delta) / abs(each.expected)
-        for each in found
+        for each in differing
         if each.delta is not None
         and each.expected
         and _finite(each.delta)

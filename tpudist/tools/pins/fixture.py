@@ -223,14 +223,17 @@ class Pin:
             )
         against = release if release in kept.on else releases.nearest(kept.on, release)
         expected, obtained = values.decode(kept.on[against]), values.decode(entry.on[release])
-        found = compare.of_kind(entry.kind)(expected, obtained, entry.rtol, entry.atol)
-        if not found:
+        differences = compare.of_kind(entry.kind)(expected, obtained, entry.rtol, entry.atol)
+        if not differences:
             return None
         source = "recorded on TensorFlow %s" % against
         if against != release:
             source += ", the nearest with a record; there is none of %s" % release
         return self._differs(
-            name, message.explain(expected, obtained, found), _tolerance(entry) + source, release
+            name,
+            message.explain(expected, obtained, differences),
+            _tolerance(entry) + source,
+            release,
         )
 
     def _differs(self, name: str, explanation: str, source: str, release: str) -> PinError:

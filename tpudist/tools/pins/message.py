@@ -20,21 +20,22 @@ _BEFORE, _AFTER = 2, 5
 _SHOWN = 10
 
 
-def explain(expected: Any, obtained: Any, found: Sequence[compare.Difference]) -> str:
+def explain(expected: Any, obtained: Any, differences: Sequence[compare.Difference]) -> str:
     """The differences as indented lines.
 
     Args:
       expected, obtained: as ``values.decode`` returns them.
-      found: what ``compare.differences`` returns for them; not empty.
+      differences: what ``compare.differences`` returns for them; not empty.
     """
-    series = _series(expected, obtained, found[0].path)
+    series = _series(expected, obtained, differences[0].path)
     if series is not None:
-        return _steps(series, found)
-    lines = ["first difference at %s; %d in all" % (place(found[0].path), len(found))]
+        return _steps(series, differences)
+    lines = ["first difference at %s; %d in all" % (place(differences[0].path), len(differences))]
     rows = [
-        (" ", place(each.path), each.expected, each.obtained, each.delta) for each in found[:_SHOWN]
+        (" ", place(each.path), each.expected, each.obtained, each.delta)
+        for each in differences[:_SHOWN]
     ]
-    return "\n".join(_indented(lines + _table("at", rows) + _rest(len(found) - _SHOWN)))
+    return "\n".join(_indented(lines + _table("at", rows) + _rest(len(differences) - _SHOWN)))
 
 
 def place(path: compare.Path) -> str:
@@ -52,15 +53,15 @@ def _series(expected: Any, obtained: Any, path: compare.Path) -> _Series | None:
     return (path[:-1], expected, obtained) if plain else None
 
 
-def _steps(series: _Series, found: Sequence[compare.Difference]) -> str:
+def _steps(series: _Series, differences: Sequence[compare.Difference]) -> str:
     path, expected, obtained = series
-    here = {each.path[-1]: each for each in found if each.path[:-1] == path}
+    here = {each.path[-1]: each for each in differences if each.path[:-1] == path}
     first, count = min(here), max(len(expected), len(obtained))
     where = " of %s" % place(path) if path else ""
     lines = [
         "first difference at step %d%s; %d of %d steps differ" % (first, where, len(here), count)
     ]
-    elsewhere = len(found) - len(here)
+    elsewhere = len(differences) - len(here)
     rows = []
     for step in range(max(0, first - _BEFORE), min(count, first + _AFTER)):
         pair = [

@@ -49,7 +49,7 @@ def text(pins: Sequence[agreement.Pin]) -> str:
     Args:
       pins: a list of ``agreement.Pin``.
     """
-    ordered = sorted(pins, key=lambda pin: not any(pin.found.values()))
+    ordered = sorted(pins, key=lambda pin: not any(pin.differences.values()))
     table = "<table>\n%s\n</table>" % "\n".join(_rows(pins))
     return html_page.whole(
         "Pins",
@@ -60,17 +60,17 @@ def text(pins: Sequence[agreement.Pin]) -> str:
 
 
 def _rows(pins: Sequence[agreement.Pin]) -> Iterator[str]:
-    found = agreement.recorded(pins)
-    yield "<tr><th></th>%s</tr>" % "".join("<th>%s</th>" % safe(each) for each in found)
+    recorded = agreement.recorded(pins)
+    yield "<tr><th></th>%s</tr>" % "".join("<th>%s</th>" % safe(each) for each in recorded)
     for number, pin in enumerate(pins):
         if number == 0 or pins[number - 1].file != pin.file:
             yield '<tr><th class="file" colspan="%d">%s</th></tr>' % (
-                len(found) + 1,
+                len(recorded) + 1,
                 safe(pin.file),
             )
         yield "<tr><td>%s</td>%s</tr>" % (
             safe("%s: %s" % (pin.test, pin.name)),
-            "".join(_cell(verdicts.cell(pin, each)) for each in found),
+            "".join(_cell(verdicts.cell(pin, each)) for each in recorded),
         )
 
 
@@ -81,9 +81,9 @@ def _cell(says: str) -> str:
 def _section(pin: agreement.Pin) -> str:
     """The curves of a pin, and what differs; empty if there is neither."""
     parts = [charts.svg(curve) for curve in agreement.curves(pin)]
-    for release, found in pin.found.items():
-        if found:
-            explained = message.explain(pin.values[pin.first], pin.values[release], found)
+    for release, differences in pin.differences.items():
+        if differences:
+            explained = message.explain(pin.values[pin.first], pin.values[release], differences)
             parts.append(
                 "<pre>expected: TensorFlow %s, obtained: %s\n%s</pre>"
                 % (pin.first, release, safe(explained))

@@ -32,8 +32,10 @@ def current() -> str:
 def _installed() -> str:
     from tpudist.tools.doctor import environment
 
-    found, _ = environment.installed()
-    return next((_minor(found[name]) for name in machine.TENSORFLOWS if name in found), NONE)
+    installed, _ = environment.installed()
+    return next(
+        (_minor(installed[name]) for name in machine.TENSORFLOWS if name in installed), NONE
+    )
 
 
 def _minor(version: str) -> str:

@@ -52,15 +52,15 @@ def table(pins: Sequence[agreement.Pin]) -> str:
     Args:
       pins: a list of ``agreement.Pin``.
     """
-    found = agreement.recorded(pins)
-    rows = [[""] + found]
+    recorded = agreement.recorded(pins)
+    rows = [[""] + recorded]
     for number, pin in enumerate(pins):
         if number == 0 or pins[number - 1].file != pin.file:
             rows.append([pin.file])
         rows.append(
-            ["  %s: %s" % (pin.test, pin.name)] + [verdicts.cell(pin, each) for each in found]
+            ["  %s: %s" % (pin.test, pin.name)] + [verdicts.cell(pin, each) for each in recorded]
         )
-    widths = [max(len(row[i]) for row in rows if len(row) > 1) for i in range(len(found) + 1)]
+    widths = [max(len(row[i]) for row in rows if len(row) > 1) for i in range(len(recorded) + 1)]
     lines = [
         "  ".join(text.ljust(size) for text, size in zip(row, widths)).rstrip()
         if len(row) > 1

@@ -94,9 +94,9 @@ def _array_like(value: Any, name: str) -> Any:
         parts = tensors.replicas(value)
         if parts is not None:
             return {"$replicas": [encode(part, name) for part in parts]}
-        found = tensors.opened(value, name)
-        if found is not value:
-            return encode(found, name)
+        opened = tensors.opened(value, name)
+        if opened is not value:
+            return encode(opened, name)
     if hasattr(value, "__array__"):
         return _array(value, name)
     raise PinError(
@@ -139,7 +139,7 @@ def _summary(np: Any, array: Any) -> dict[str, Any]:
     flat = (np.abs(array) if array.dtype.kind == "c" else array).reshape(-1)
     flat = flat.astype(np.float64)
     finite = flat[np.isfinite(flat)]
-    found = {
+    encoded = {
         "shape": list(array.shape),
         "nan": int(np.isnan(flat).sum()),
         "inf": int((flat == np.inf).sum()),
@@ -149,14 +149,14 @@ def _summary(np: Any, array: Any) -> dict[str, Any]:
         ],
     }
     if finite.size:
-        found.update(
+        encoded.update(
             mean=float(finite.mean()),
             std=float(finite.std()),
             min=float(finite.min()),
             max=float(finite.max()),
             rms=float(np.sqrt(np.square(finite).mean())),
         )
-    return found
+    return encoded
 
 
 def decode(data: Any) -> Any:

@@ -24,10 +24,10 @@ def cell(pin: agreement.Pin, release: str) -> str:
         return NOTHING
     if release == pin.first:
         return FIRST
-    found = pin.found[release]
-    if not found:
+    differences = pin.differences[release]
+    if not differences:
         return SAME
-    step = next((each for each in found[0].path if isinstance(each, int)), None)
+    step = next((each for each in differences[0].path if isinstance(each, int)), None)
     return DIFFERS if step is None or pin.kind != "value" else "step %d" % step
 
 
@@ -35,10 +35,10 @@ def verdict(pins: Sequence[agreement.Pin]) -> str:
     """One sentence on all pins."""
     differ = len(agreement.differing(pins))
     alone = sum(len(pin.values) == 1 for pin in pins)
-    found = agreement.recorded(pins)
+    releases = agreement.recorded(pins)
     text = "%s on TensorFlow %s: %s" % (
         _count(len(pins), "pin"),
-        ", ".join(found),
+        ", ".join(releases),
         "all agree"
         if not differ
         else "%d %s between releases" % (differ, "differs" if differ == 1 else "differ"),
