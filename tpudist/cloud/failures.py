@@ -59,9 +59,9 @@ def explain(error: BaseException, asked: Asked) -> Failure:
     chain = list(_chain(error))
     for rule in (_packages, _late, _metadata, _status, _credentials, _garbage, _network):
         for each in chain:
-            found = rule(each, asked)
-            if found:
-                return found
+            failure = rule(each, asked)
+            if failure:
+                return failure
     return Failure(
         TPUNameError(
             "Could not lookup TPU metadata: %s: %s" % (asked.place, _line(chain[-1])),

@@ -70,9 +70,9 @@ def named(tpu: str | Sequence[str] | None, variables: Mapping[str, str]) -> str:
       variables: the environment.
     """
     name: Any = tpu if isinstance(tpu, str) or not tpu else tpu[0]
-    found = name or next(filter(None, map(variables.get, READ)), None)
+    named = name or next(filter(None, map(variables.get, READ)), None)
     try:
-        return found or json.loads(variables.get(_CONFIG) or "{}").get("tpu_node_name") or ""
+        return named or json.loads(variables.get(_CONFIG) or "{}").get("tpu_node_name") or ""
     except (ValueError, AttributeError):
         return ""
 

@@ -148,13 +148,13 @@ def _greet(host: Host, limit: float) -> None:
 
 
 def _read(connection: socket.socket, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        more = connection.recv(size - len(found))
+    received = b""
+    while len(received) < size:
+        more = connection.recv(size - len(received))
         if not more:
             break
-        found += more
-    return found
+        received += more
+    return received
 
 
 def _opened(host: Host, variable: str, limit: float) -> socket.socket:

@@ -97,8 +97,8 @@ def error(node: Node, waited: float = 0) -> TPUStateError | None:
       node: as the TPU API describes it.
       waited: seconds that were spent waiting for it.
     """
-    found = trouble(node)
-    if found is None:
+    problem = trouble(node)
+    if problem is None:
         return None
     seen = "%s is %s" % (node.place, node.state or READY)
     if node.health not in SOUND:
@@ -111,8 +111,8 @@ def error(node: Node, waited: float = 0) -> TPUStateError | None:
         seen += "; tpudist waited %.3g s" % waited
     return TPUStateError(
         seen,
-        found.why,
-        found.instead.format(
+        problem.why,
+        problem.instead.format(
             name=node.name, zone=node.zone or "ZONE", wait=deadlines.TIMEOUT + "=1200"
         ),
     )

@@ -214,11 +214,11 @@ def replica_id(context: Any) -> Any:
       serves all replicas, as on a real TPU.
     """
     require_replica(context, "the replica id")
-    found = context.replica_id_in_sync_group
+    number = context.replica_id_in_sync_group
     if is_symbolic(context) or getattr(context, "stands_for_all", False):
-        return found
-    static = functions.static_value(found) if nests.is_tensor(found) else found
-    return found if static is None else int(static)
+        return number
+    static = functions.static_value(number) if nests.is_tensor(number) else number
+    return number if static is None else int(static)
 
 
 def is_single(context: Any) -> bool:
@@ -235,12 +235,12 @@ def device(context: Any) -> str:
       One of the strategy's worker devices; ``""`` where one trace serves all
       replicas, and the current device where there is no strategy.
     """
-    found = replica_id(context)
+    number = replica_id(context)
     if not tf.distribute.has_strategy():
         return functions.current_device()
-    if nests.is_tensor(found):
+    if nests.is_tensor(number):
         return ""
-    return context.strategy.extended.worker_devices[found]
+    return context.strategy.extended.worker_devices[number]
 
 
 def merge_call(context: Any, merge_fn: Fn, args: Args, kwargs: Mapping[str, Any]) -> Any:

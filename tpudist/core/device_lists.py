@@ -24,10 +24,10 @@ def list_logical_devices(device_type: str | None = None) -> list[Any]:
 
     Reference: tf.config.list_logical_devices (TensorFlow 2.1).
     """
-    found = list(tf.config.experimental.list_logical_devices(device_type))
+    devices = list(tf.config.experimental.list_logical_devices(device_type))
     system = cluster.started()
     if system is None or device_type not in (None, "TPU"):
-        return found
+        return devices
     kind: Any = type(tf.config.experimental.list_logical_devices("CPU")[0])
     cores = range(system.cores)
-    return found + [kind(name="/device:TPU:%d" % core, device_type="TPU") for core in cores]
+    return devices + [kind(name="/device:TPU:%d" % core, device_type="TPU") for core in cores]

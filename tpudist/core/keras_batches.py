@@ -69,10 +69,10 @@ def joined(dataset: Dataset, count: int) -> Any:
         return dataset
 
     def together(*parts: Any) -> Any:
-        found = nests.map_structure(
+        merged = nests.map_structure(
             lambda part: tf.reshape(part, [-1] + part.shape.as_list()[2:]), parts
         )
-        return found if len(parts) > 1 else found[0]
+        return merged if len(parts) > 1 else merged[0]
 
     return dataset.batch(count, drop_remainder=True).map(together)
 

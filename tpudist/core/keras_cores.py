@@ -61,8 +61,8 @@ class Cores:
         parts = list(map(self._split, inputs, self.model.input_names))
         outputs = []
         for copy, *part in zip(self.copies, *parts):
-            found = copy(part if len(part) > 1 else part[0])
-            outputs.append(list(found) if isinstance(found, (list, tuple)) else [found])
+            result = copy(part if len(part) > 1 else part[0])
+            outputs.append(list(result) if isinstance(result, (list, tuple)) else [result])
         joined = [
             self.keras.layers.Concatenate(axis=0, name=name)(list(tensors))
             for name, tensors in zip(self.model.output_names, zip(*outputs))
@@ -133,11 +133,11 @@ def shared_evenly(cores: Any) -> Iterator[Any]:
     try:
         yield
     except tf.errors.InvalidArgumentError as error:
-        found = re.search(re.escape(UNEVEN) + r"\]?\s*\[?(\d+)", str(error))
-        if found is None:
+        match = re.search(re.escape(UNEVEN) + r"\]?\s*\[?(\d+)", str(error))
+        if match is None:
             raise
         raise ArgumentError(
-            "a batch of %s rows on %d cores" % (found.group(1), cores.count),
+            "a batch of %s rows on %d cores" % (match.group(1), cores.count),
             "keras_to_tpu_model splits each batch evenly over the cores",
             "batch sizes that %d divides, the last batch too; "
             "or model.sync_to_cpu().predict(...) for a few rows" % cores.count,

@@ -306,10 +306,10 @@ def _get_layer(self: Any, *args: Any, **kwargs: Any) -> Any:
 def _losses(self: Any) -> Any:
     """Losses of layers: each core's share of the mean."""
     parts = getattr(self, "_tpudist_parts", None)
-    found = _over(self).losses
+    losses = _over(self).losses
     if parts is None or parts.count == 1:
-        return found
-    return [_share(loss, parts.count) for loss in found]
+        return losses
+    return [_share(loss, parts.count) for loss in losses]
 
 
 def _share(loss: Any, cores: Any) -> Any:

@@ -178,9 +178,9 @@ def on_slice(
 def _core(system: VirtualSystem, assignment: Any, replica: int, logical: int) -> int:
     """The number on the slice of a replica's logical core: hosts in order, and their cores."""
     name = assignment.tpu_device(replica=replica, logical_core=logical, job="worker")
-    found = re.search(r"/task:([0-9]+)/.*:([0-9]+)$", name)
-    assert found, name
-    return int(found.group(1)) * system.cores_per_host + int(found.group(2))
+    match = re.search(r"/task:([0-9]+)/.*:([0-9]+)$", name)
+    assert match, name
+    return int(match.group(1)) * system.cores_per_host + int(match.group(2))
 
 
 def _check_room(system: VirtualSystem, replicas: int, logical: int) -> None:

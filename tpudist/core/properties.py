@@ -68,8 +68,8 @@ def parameter_devices(strategy: Strategy) -> list[str]:
 
 def non_slot_devices(strategy: Strategy, variables: Args) -> list[str]:
     """List of the devices for an optimizer's variables that are no slots."""
-    found = strategy.extended.non_slot_devices(variables)
-    return [found] if isinstance(found, str) else list(found)
+    devices = strategy.extended.non_slot_devices(variables)
+    return [devices] if isinstance(devices, str) else list(devices)
 
 
 def num_hosts(strategy: Strategy) -> int:

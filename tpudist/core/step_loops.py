@@ -52,10 +52,12 @@ def run(
         outputs.finish(device_loop.run_traced(loop.function, iterations), None)
         outputs.others.update(loop.outputs.others)
         return outputs
-    start = None if initial_values is None else (lambda found: start_values(initial_values, found))
+    start = (
+        None if initial_values is None else (lambda results: start_values(initial_values, results))
+    )
     with _built(strategy.extended):
-        found, run_op = device_loop.run(lambda: _step(outputs, fn, iterator), iterations, start)
-    outputs.finish(found, run_op)
+        results, run_op = device_loop.run(lambda: _step(outputs, fn, iterator), iterations, start)
+    outputs.finish(results, run_op)
     return outputs
 
 
@@ -130,9 +132,9 @@ def _traced_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) 
     def step() -> Any:
         own_strategy, own_iterator, own_fn = [target() for target in targets]
         outputs.begin(own_strategy)
-        found = _step(outputs, own_fn, own_iterator)
+        results = _step(outputs, own_fn, own_iterator)
         outputs.begin(None)
-        return found
+        return results
 
     return _EagerLoop(device_loop.traced(step), outputs)
 
@@ -190,24 +192,24 @@ def run_natively(
     return outputs
 
 
-def start_values(values: Any, found: Any) -> list[Any]:
-    """Flat start values for a loop whose outputs are `found`.
+def start_values(values: Any, outputs: Any) -> list[Any]:
+    """Flat start values for a loop with these outputs.
 
     Args:
       values: ``{name: value}``, or a flat list in the order of sorted names;
         one value may stand for all leaves (replicas) of an output.
-      found: ``{name: nest of tensors}``.
+      outputs: ``{name: nest of tensors}``.
 
     Returns:
-      One tensor for each leaf of `found`; zeros where there is no value.
+      One tensor for each leaf of `outputs`; zeros where there is no value.
 
     Raises:
       ArgumentError: (a ValueError) an unknown name, or a wrong number, dtype
         or shape of values.
     """
-    names = sorted(found)
+    names = sorted(outputs)
     if not isinstance(values, dict):
-        values = _by_name(nests.flatten(values), names, found)
+        values = _by_name(nests.flatten(values), names, outputs)
     unknown = sorted(set(values) - set(names))
     if unknown:
         raise ArgumentError(
@@ -215,11 +217,11 @@ def start_values(values: Any, found: Any) -> list[Any]:
             "the step sets no output of that name, only %s" % names,
             "a dictionary of these names",
         )
-    return [tensor for name in names for tensor in _start_of(name, values.get(name), found[name])]
+    return [tensor for name in names for tensor in _start_of(name, values.get(name), outputs[name])]
 
 
-def _by_name(flat: Any, names: Sequence[str], found: Any) -> Any:
-    leaves = {name: nests.flatten(found[name]) for name in names}
+def _by_name(flat: Any, names: Sequence[str], outputs: Any) -> Any:
+    leaves = {name: nests.flatten(outputs[name]) for name in names}
     if len(flat) == len(names):
         return dict(zip(names, flat))
     if len(flat) != sum(map(len, leaves.values())):

@@ -75,12 +75,12 @@ def _real_device() -> str | None:
     name = os.environ.get(DEVICE)
     if not name:
         return None
-    found = tpu.real_devices()
+    devices = tpu.real_devices()
     wanted = "/device:" + name.upper().split("DEVICE:")[-1].lstrip("/")
-    if wanted not in found:
+    if wanted not in devices:
         raise ArgumentError(
             "%s=%r" % (DEVICE, name),
-            "TensorFlow sees only %s" % ", ".join(found),
+            "TensorFlow sees only %s" % ", ".join(devices),
             "%s=CPU:0, or a TensorFlow build with GPU support" % DEVICE,
         )
     return "/job:localhost/replica:0/task:0" + wanted

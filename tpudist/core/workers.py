@@ -46,7 +46,7 @@ def device(device_name: Any) -> Any:
         device_name = device_name.to_string()
     if isinstance(device_name, str) and _WORKER.search(device_name) and virtual():
         here = _WORKER.sub("/job:localhost", device_name)
-        device_name = _TASK.sub(lambda found: "/%s:0" % found.group(1), here)
+        device_name = _TASK.sub(lambda match: "/%s:0" % match.group(1), here)
     return tf.compat.v1.device(device_name)
 
 
@@ -79,12 +79,12 @@ def with_cores(devices: Iterable[Any], system: virtual_system.VirtualSystem | No
       devices: what the native Session lists.
       system: the virtual TPU, or None.
     """
-    found = list(devices)
-    if system is None or any(each.device_type == "TPU" for each in found):
-        return found
+    listed = list(devices)
+    if system is None or any(each.device_type == "TPU" for each in listed):
+        return listed
     topology = placement.topology(system)
     cores = list(native.system_metadata(system.cores, system.hosts, topology).devices)
-    return found + cores + [native.system_device()]
+    return listed + cores + [native.system_device()]
 
 
 class Session(_OnWorkers, tf.compat.v1.Session, metaclass=_AnySession):

@@ -46,16 +46,16 @@ def _top_bases(space: Namespace) -> list[tuple[str, types.ModuleType]]:
 
 
 def _child_bases(space: Namespace, parent: Namespace) -> list[tuple[str, types.ModuleType]]:
-    found = []
+    modules = []
     for generation, base in _stands_over(parent):
         for module in _modules_below(generation, base, space._tpudist_path):
-            if isinstance(module, types.ModuleType) and (generation, module) not in found:
-                found.append((generation, module))
-    if not found:
+            if isinstance(module, types.ModuleType) and (generation, module) not in modules:
+                modules.append((generation, module))
+    if not modules:
         module = private_modules.import_or_none(real_name(space))
         homes = [module] if module is not None else contrib_modules.homes(space._tpudist_path)
-        found = [("", module) for module in homes]
-    return found
+        modules = [("", module) for module in homes]
+    return modules
 
 
 def _modules_below(generation: str, base: types.ModuleType, path: str) -> list[Any]:

@@ -35,11 +35,11 @@ def find(path: str, top: Any) -> list[Any]:
         if spelled in surfaces.WRITTEN:
             return [exports.load(surfaces.WRITTEN[spelled])]
         lead = surfaces.LEADS.get(spelled) or surfaces.MOVED.get(spelled)
-        found = _attribute(top, lead) if lead else []
-        if not found and spelled != path:
-            found = _attribute(top, spelled)
-        if found:
-            return found
+        modules = _attribute(top, lead) if lead else []
+        if not modules and spelled != path:
+            modules = _attribute(top, spelled)
+        if modules:
+            return modules
     return []
 
 
@@ -61,17 +61,17 @@ def homes(path: str) -> list[types.ModuleType]:
     parent, _, name = path.rpartition(".")
     if not names and parent in surfaces.HOMES:
         names = ["%s.%s" % (home, name) for home in surfaces.HOMES[parent].split()]
-    found = [_imported(name) for name in names]
-    return [module for module in found if module is not None]
+    modules = [_imported(name) for name in names]
+    return [module for module in modules if module is not None]
 
 
 def _imported(name: str) -> types.ModuleType | None:
     """A module of that full name; None too of a package that this TensorFlow is too new for."""
     try:
-        found: types.ModuleType | None = private_modules.import_or_none(name)
+        module: types.ModuleType | None = private_modules.import_or_none(name)
     except AttributeError:
         return None
-    return found
+    return module
 
 
 def has_homes_below(path: str) -> bool:

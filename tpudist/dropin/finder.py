@@ -34,22 +34,22 @@ def find_module(era: str, dotted: str) -> types.ModuleType | None:
         if private is None and surfaces.gone_prefix(dotted):
             raise namespace.missing(era, dotted)
         return private
-    found: Any = namespace.top(era)
+    module: Any = namespace.top(era)
     for end, part in enumerate(dotted.split("."), 1):
         prefix = ".".join(dotted.split(".")[:end])
         native = namespace.contrib_module(era, prefix)
         if native is not None:
-            found = native
+            module = native
             continue
         try:
-            found = getattr(found, part)
+            module = getattr(module, part)
         except AttributeError as error:
-            found = private_modules.import_or_none("tensorflow." + prefix)
-            if found is None and isinstance(error, EraNameError):
+            module = private_modules.import_or_none("tensorflow." + prefix)
+            if module is None and isinstance(error, EraNameError):
                 raise
-        if not isinstance(found, types.ModuleType):
+        if not isinstance(module, types.ModuleType):
             return None
-    return found
+    return module
 
 
 class Finder:
@@ -74,15 +74,15 @@ class Finder:
         ):
             return None
         try:
-            found = find_module(parts[1], parts[3])
+            module = find_module(parts[1], parts[3])
         except EraNameError as error:
             # With `fullname` as its name, "from package import module" would
             # swallow the error.
             raise ModuleNotFoundError(str(error), name="tensorflow." + parts[3]) from None
-        if found is None:
+        if module is None:
             return None
         spec: Any = importlib.machinery.ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
-        spec.loader_state = found
+        spec.loader_state = module
         return spec
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:

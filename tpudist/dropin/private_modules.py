@@ -35,11 +35,11 @@ def homes(dotted: str) -> list[types.ModuleType]:
     own = import_or_none("tensorflow." + dotted)
     if own is not None:
         return [own]
-    found = [
+    modules = [
         import_or_none("tensorflow." + home)
         for home in surfaces.PRIVATE_MODULES.get(dotted, "").split()
     ]
-    return [module for module in found if module is not None]
+    return [module for module in modules if module is not None]
 
 
 def is_complete(era: str, dotted: str, module: types.ModuleType) -> bool:
@@ -62,9 +62,9 @@ def home_of(dotted: str) -> tuple[str, list[str]]:
     return home, today.split("|") if home else []
 
 
-def is_module_named(found: Any, path: str) -> bool:
+def is_module_named(module: Any, path: str) -> bool:
     """Whether an object is the module of a dotted name, not another under that attribute."""
-    return isinstance(found, types.ModuleType) and found.__name__.partition(".")[2] == path
+    return isinstance(module, types.ModuleType) and module.__name__.partition(".")[2] == path
 
 
 def is_import(name: str, value: Any) -> bool:

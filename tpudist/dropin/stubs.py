@@ -47,11 +47,11 @@ _IMPORTED = ("compat.v1", "compat.v2", "keras") + tuple(
 
 def stubs() -> dict[str, str]:
     """{path below the package: text} of all stubs that are written."""
-    found = {"__init__.pyi": _package()}
+    texts = {"__init__.pyi": _package()}
     for era in surfaces.ERAS:
-        found[era + "/__init__.pyi"] = _era(era)
-        found.update(_dropin(era, surfaces.DROPINS[era]))
-    return found
+        texts[era + "/__init__.pyi"] = _era(era)
+        texts.update(_dropin(era, surfaces.DROPINS[era]))
+    return texts
 
 
 def _package() -> str:
@@ -74,7 +74,7 @@ def _era(era: str) -> str:
 def _modules(folder: str) -> list[str]:
     """Names of the public modules and packages in a folder."""
     return sorted(
-        found.name for found in pkgutil.iter_modules([folder]) if not found.name.startswith("_")
+        module.name for module in pkgutil.iter_modules([folder]) if not module.name.startswith("_")
     )
 
 
@@ -90,11 +90,11 @@ def _dropin(era: str, names: Mapping[str, str]) -> dict[str, str]:
 
 def _closed(modules: Iterable[str]) -> set[str]:
     """Dotted names and all their parents, "" at the top."""
-    found = {""}
+    names = {""}
     for module in modules:
         parts = module.split(".")
-        found.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
-    return found
+        names.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+    return names
 
 
 def _parent(module: str) -> str:

@@ -146,11 +146,11 @@ def layers_of_slim() -> Iterator[Any]:
     """
     from tpudist.tfcompat import keras_packages
 
-    found = keras_packages.normalization_of_graphs()
-    if found is None:
+    normalization = keras_packages.normalization_of_graphs()
+    if normalization is None:
         yield
         return
-    module, layers = found
+    module, layers = normalization
     native, module.normalization = module.normalization, layers
     try:
         yield

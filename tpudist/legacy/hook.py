@@ -118,8 +118,8 @@ class Hook:
         if first in packages.CARRIED:
             why = "it carries %s on" % packages.CARRIED[first]
         elif where == packages.INSTALLED:
-            found = packages.names_of(folder)
-            names = packages.of_era(found, self._era, versions.HAS_ESTIMATOR)
+            evidence = packages.names_of(folder)
+            names = packages.of_era(evidence, self._era, versions.HAS_ESTIMATOR)
             if not names:
                 return False
             why = program.some(names)
@@ -167,8 +167,8 @@ class Hook:
         if not self._is_users_scope(scope):
             return self._import(name, globals, locals, fromlist, level)
         ours = "%s.%s" % (self._top, below) if below else self._renamed(name)
-        found = self._import(ours, None, None, fromlist or ("__name__",), 0)
-        return found if fromlist else sys.modules[self._top]
+        module = self._import(ours, None, None, fromlist or ("__name__",), 0)
+        return module if fromlist else sys.modules[self._top]
 
     def _replace_import_module(self, name: str, package: Any = None) -> Any:
         scope = sys._getframe(1).f_globals

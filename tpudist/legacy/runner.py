@@ -147,15 +147,15 @@ def _prepare(
     code = compile(tree, os.path.abspath(script.path), "exec", dont_inherit=True)
     if chosen is not None:  # then nothing is read before something fails
         return code, chosen, chosen == "contrib", functools.partial(_about_keras, script.path)
-    found = reading.read(script.path, script.own, also, left_out)
-    for line in found.faults:
+    read = reading.read(script.path, script.own, also, left_out)
+    for line in read.faults:
         print("tpudist run: %s" % line, file=sys.stderr)
-    print(program.describe(found.decision), file=sys.stderr)
-    chosen, in_graph = found.decision.era, bool(found.decision.graph)
+    print(program.describe(read.decision), file=sys.stderr)
+    chosen, in_graph = read.decision.era, bool(read.decision.graph)
     lines: list[str] = []
     if chosen == "contrib":
-        in_graph, lines = era_keras.needs_a_graph(found.keras_mode)
-    lines += era_keras.lines(found.keras_uses)
+        in_graph, lines = era_keras.needs_a_graph(read.keras_mode)
+    lines += era_keras.lines(read.keras_uses)
     for line in lines:
         print(line, file=sys.stderr)
     return code, chosen, in_graph, lambda: lines

@@ -127,10 +127,10 @@ def _rows() -> dict[str, dict[str, frozenset[str]]]:
     """{module of contrib: {what carries it on: names there}}, the largest first."""
     with open(os.path.join(os.path.dirname(__file__), "contrib_homes.txt")) as lines:
         rows = [line.split() for line in lines if not line.startswith("#")]
-    found: dict[str, dict[str, frozenset[str]]] = {}
+    homes: dict[str, dict[str, frozenset[str]]] = {}
     for module, home, *names in sorted(rows, key=len, reverse=True):
-        found.setdefault(module, {})[home] = frozenset(names)
-    return found
+        homes.setdefault(module, {})[home] = frozenset(names)
+    return homes
 
 
 def home_of(path: str) -> str:
@@ -192,14 +192,14 @@ def successor(path: str) -> Successor | None:
     Args:
       path: dotted name below ``tf``.
     """
-    found = lead(path)
-    if found.kind not in (PUBLIC, PACKAGE, KEPT) or _is_gone(path):
+    where = lead(path)
+    if where.kind not in (PUBLIC, PACKAGE, KEPT) or _is_gone(path):
         return None
     kept = PARAMETERS.get(public_name(path))
     if kept is None:
-        return Successor(found.target, None, 0, found.package)
+        return Successor(where.target, None, 0, where.package)
     places = len(kept.partition("|")[0].split())
-    return Successor(found.target, _parameters(kept.replace("|", "")), places, found.package)
+    return Successor(where.target, _parameters(kept.replace("|", "")), places, where.package)
 
 
 def _is_gone(path: str) -> bool:

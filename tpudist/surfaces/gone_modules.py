@@ -88,8 +88,8 @@ def gone_module(name: str) -> str | None:
       name: such as "python.training.tracking.base".
     """
     parts = name.split(".")
-    found = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-    return next((each for each in found if each in GONE_MODULES), None)
+    prefixes = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((each for each in prefixes if each in GONE_MODULES), None)
 
 
 def instead_of_module(name: str) -> str:

@@ -65,12 +65,12 @@ MODULES = {
 
 def _below(prefix: str, homes: dict[str, str]) -> dict[str, str]:
     """{name: "module:name"}; ``old=new|newer`` is a name that changed on its way."""
-    found = {}
+    moved = {}
     for home, names in homes.items():
         for name in names.split():
             old, _, new = name.partition("=")
-            found[old] = "%s%s:%s" % (prefix, home, new or old)
-    return found
+            moved[old] = "%s%s:%s" % (prefix, home, new or old)
+    return moved
 
 
 _OPS = "python.ops."

@@ -16,13 +16,13 @@ _OWN = "copy the few lines that you use"
 @functools.lru_cache(maxsize=None)
 def private_names() -> dict[str, str]:
     """{dotted name below ``tensorflow``: what to type}, such as "python.framework.ops.Tensor"."""
-    found = {}
+    words = {}
     with open(os.path.join(os.path.dirname(__file__), "private_names.txt")) as lines:
         rows = [line.split() for line in lines if not line.startswith("#")]
     for module, *names in rows:
         for name, _, instead in (each.partition("=") for each in names):
-            found[module + "." + name] = _words(module, name, instead)
-    return found
+            words[module + "." + name] = _words(module, name, instead)
+    return words
 
 
 def _words(module: str, name: str, instead: str) -> str:

@@ -98,7 +98,7 @@ def _target(era: str, name: str) -> str:
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         for above in ("", "contrib.distribute."):
-            found = DROPINS[era].get(above + ".".join(parts[:end]))
-            if found:
-                return ".".join([found] + parts[end:])
+            home = DROPINS[era].get(above + ".".join(parts[:end]))
+            if home:
+                return ".".join([home] + parts[end:])
     return "tensorflow:" + name

@@ -196,20 +196,20 @@ def _of_type(name: str, spelled: str, generation: str, number: int) -> Slice:
 
 
 def _of_shape(name: str, generation: str, shape: tuple[int, ...]) -> Slice:
-    found = Slice(generation, _with_axes(name, generation, shape))
-    if not 0 < found.chips <= found.about.pod:
+    chosen = Slice(generation, _with_axes(name, generation, shape))
+    if not 0 < chosen.chips <= chosen.about.pod:
         raise TopologyError(
-            "topology %r has %d chips" % (name, found.chips),
-            "a %s pod has 1 to %d" % (generation, found.about.pod),
+            "topology %r has %d chips" % (name, chosen.chips),
+            "a %s pod has 1 to %d" % (generation, chosen.about.pod),
             "a smaller slice, such as %s" % _examples(generation),
         )
-    if any(length % host for length, host in zip(found.shape, found.host)):
+    if any(length % host for length, host in zip(chosen.shape, chosen.host)):
         raise TopologyError(
             "topology %r" % name,
             "a slice is made of whole hosts, of 2x2 chips each",
             "even numbers along the first two axes, such as %s" % _examples(generation),
         )
-    return found
+    return chosen
 
 
 def _with_axes(name: str, generation: str, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -191,12 +191,12 @@ def called(graph: Graph, name: str) -> Any:
 
     None if `graph` does not know it.
     """
-    found = graph._get_function(name)
-    traced = getattr(found, "graph", None)
+    function = graph._get_function(name)
+    traced = getattr(function, "graph", None)
     return (
         traced
-        if traced is not None or found is None
-        else (function_def_to_graph.function_def_to_graph(_definition(found)))
+        if traced is not None or function is None
+        else (function_def_to_graph.function_def_to_graph(_definition(function)))
     )
 
 
@@ -210,8 +210,8 @@ def definition(graph: Graph, name: str) -> Any:
 
     None if `graph` does not know it.
     """
-    found = graph._get_function(name)
-    return None if found is None else _definition(found)
+    function = graph._get_function(name)
+    return None if function is None else _definition(function)
 
 
 #: Ops that ask a resource for its value, and change nothing.
@@ -233,10 +233,10 @@ def only_reads(op: Operation) -> bool:
     """Whether `op`, and what it calls, has no effect and draws no numbers."""
     if op.type in READS or not functions.is_stateful(op):
         return True
-    found = graphs_called_by(op)
-    return bool(found) and all(
+    bodies = graphs_called_by(op)
+    return bool(bodies) and all(
         graph is not None and all(only_reads(inner) for inner in graph.get_operations())
-        for graph in found
+        for graph in bodies
     )
 
 

@@ -27,10 +27,10 @@ def compiled_with(strategy: Any, dataset: Any) -> bool:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name in _METHODS and "keras" in frame.f_globals.get("__name__", ""):
-            found = frame.f_locals
-            model = found.get("self")
+            names = frame.f_locals
+            model = names.get("self")
             if getattr(model, "_distribution_strategy", None) is strategy:
-                given = any(found.get(name) is dataset for name in _DATASETS)
+                given = any(names.get(name) is dataset for name in _DATASETS)
                 # Until 1.13 there is no other way for a strategy to get to a model.
                 return given and getattr(model, "_compile_distribution", True)
         frame = frame.f_back

@@ -66,13 +66,13 @@ def variables_read(tensor: Tensor) -> Any:
         for outer, inner in functions.captures(tensor.graph)
         if isinstance(outer, ops.EagerTensor)
     }
-    found, seen, pending = [], set(), [tensor.op]
+    reads, seen, pending = [], set(), [tensor.op]
     while pending:
         op = pending.pop()
         if op not in seen:
             seen.add(op)
             pending += [each.op for each in op.inputs]
-            found += [held[id(each)] for each in op.outputs if id(each) in held]
-    if not all(graphs.only_reads(op) for each in found for op in each.consumers()):
+            reads += [held[id(each)] for each in op.outputs if id(each) in held]
+    if not all(graphs.only_reads(op) for each in reads for op in each.consumers()):
         raise refusal("a variable that it has changed before")
-    return found
+    return reads

@@ -265,7 +265,7 @@ def evaluated(op: Operation, values: Any) -> Any:
 def _execute(op: Operation, arrays: Any, attributes: Sequence[Any]) -> list[Any]:
     with context.eager_mode(), context.device("CPU:0"):
         held = [tf.constant(array, tensor.dtype) for array, tensor in zip(arrays, op.inputs)]
-        found = execute.execute(
+        outputs = execute.execute(
             op.type.encode(), len(op.outputs), held, tuple(attributes), context.context()
         )
-        return [tensor.numpy() for tensor in found]
+        return [tensor.numpy() for tensor in outputs]

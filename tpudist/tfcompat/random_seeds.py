@@ -233,8 +233,8 @@ def _calls_what_draws(graph: Graph, node: NodeDef, seen: Any) -> bool:
     """Whether a ``NodeDef`` calls a function that draws; `seen` ones are left out."""
     names = {function.name for function in graphs.called_by(node)} - seen
     seen |= names
-    found = [graphs.definition(graph, name) for name in sorted(names)]
-    return any(each is not None and _draws(graph, each, seen) for each in found)
+    definitions = [graphs.definition(graph, name) for name in sorted(names)]
+    return any(each is not None and _draws(graph, each, seen) for each in definitions)
 
 
 def _has_seeds(node: NodeDef) -> bool:

@@ -60,9 +60,9 @@ def wholes(replica: Any, structure: Any) -> Any:
     replica_id = functions.static_value(replica._replica_id_in_sync_group)
 
     def whole(leaf: Any) -> Any:
-        found: Any = getattr(leaf, "_distributed_container", tuple)()
-        if not distributed.is_variable(found):
+        container: Any = getattr(leaf, "_distributed_container", tuple)()
+        if not distributed.is_variable(container):
             return leaf
-        return found if distributed.components(found)[replica_id] is leaf else leaf
+        return container if distributed.components(container)[replica_id] is leaf else leaf
 
     return nests.map_structure(whole, structure)

@@ -56,8 +56,8 @@ def converted(op: Operation, count: int, inputs: Sequence[Tensor]) -> list[Any] 
         return None
     given = [wrap(tensor, is_stacked) for tensor, is_stacked in inputs]
     try:
-        found = converter(_PforInput(_Loop(count), op, given))
+        results = converter(_PforInput(_Loop(count), op, given))
     except Exception:  # pylint: disable=broad-except
         return None  # however it says what it does not cover
-    found = [found] if isinstance(found, WrappedTensor) else list(found)
-    return [(each.t, each.is_stacked) for each in found]
+    results = [results] if isinstance(results, WrappedTensor) else list(results)
+    return [(each.t, each.is_stacked) for each in results]

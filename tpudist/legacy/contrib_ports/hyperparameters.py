@@ -157,7 +157,7 @@ def parse_values(
     Raises:
       ValueError: it cannot be read, is of another type, or assigned twice.
     """
-    found: dict[str, Any] = {}
+    assigned: dict[str, Any] = {}
     position = 0
     while position < len(values):
         match = _ASSIGNMENT.match(values, position)
@@ -169,24 +169,24 @@ def parse_values(
             if ignore_unknown:
                 continue
             raise ValueError("Unknown hyperparameter type for %s" % name)
-        _assign(found, match, _reader(name, type_map[name], values))
-    return found
+        _assign(assigned, match, _reader(name, type_map[name], values))
+    return assigned
 
 
-def _assign(found: dict[str, Any], match: Any, read: Callable[[str], Any]) -> None:
+def _assign(assigned: dict[str, Any], match: Any, read: Callable[[str], Any]) -> None:
     name, index, listed = match.group("name", "index", "list")
     if index is not None:
-        elements = found.setdefault(name, {})
+        elements = assigned.setdefault(name, {})
         if not isinstance(elements, dict) or int(index) in elements or listed is not None:
             raise ValueError("Multiple assignments to variable '%s'" % name)
         elements[int(index)] = read(match.group("value"))
         return
-    if name in found:
+    if name in assigned:
         raise ValueError("Multiple assignments to variable '%s'" % name)
     if listed is None:
-        found[name] = read(match.group("value"))
+        assigned[name] = read(match.group("value"))
     else:
-        found[name] = [read(part) for part in _parts(listed)]
+        assigned[name] = [read(part) for part in _parts(listed)]
 
 
 def _parts(listed: str) -> Iterable[str]:

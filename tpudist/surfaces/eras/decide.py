@@ -25,7 +25,7 @@ Fields:
 """
 
 
-def decide(found: Any) -> Any:
+def decide(clues: Any) -> Any:
     """The era that names tell.
 
     In this order: what a file states; names that one era alone has; the newest
@@ -34,13 +34,13 @@ def decide(found: Any) -> Any:
     was carried forward keeps its old branches.
 
     Args:
-      found: a list of `evidence.Evidence`, of one file or of many.
+      clues: a list of `evidence.Evidence`, of one file or of many.
 
     Returns:
       A Decision.
     """
-    graph = _graph(found)
-    told = [each for each in found if each.eras and (each.kind != evidence.GRAPH or each in graph)]
+    graph = _graph(clues)
+    told = [each for each in clues if each.eras and (each.kind != evidence.GRAPH or each in graph)]
     plain = [each for each in told if not each.guarded]
     tiers = (
         [each for each in told if each.kind == evidence.STATED],
@@ -56,11 +56,11 @@ def decide(found: Any) -> Any:
     return Decision(era, decisive, outvoted, graph)
 
 
-def _graph(found: Any) -> list[Any]:
+def _graph(clues: Any) -> list[Any]:
     """The names that need a graph, unless the program says itself when it builds one."""
-    if any(each.kind == evidence.MODE for each in found):
+    if any(each.kind == evidence.MODE for each in clues):
         return []
-    return [each for each in found if each.kind == evidence.GRAPH]
+    return [each for each in clues if each.kind == evidence.GRAPH]
 
 
 def _newest(names: Any) -> Any:

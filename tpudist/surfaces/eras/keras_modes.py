@@ -73,13 +73,13 @@ def of_file(tree: Any, path: Any) -> tuple[Any, ...]:
     return refused, graph, strategies
 
 
-def first(found: Any) -> Any:
+def first(of_files: Any) -> Any:
     """The `Mode` of a program.
 
     Args:
-      found: what `of_file` returned of each of its files.
+      of_files: what `of_file` returned of each of its files.
     """
-    columns: Any = list(zip(*found)) or [[]] * 3
+    columns: Any = list(zip(*of_files)) or [[]] * 3
     refused, graph, strategies = (list(itertools.chain(*each)) for each in columns)
     return Mode(next(iter(refused if strategies else ()), None), next(iter(graph), None))
 

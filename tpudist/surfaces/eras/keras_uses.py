@@ -37,13 +37,13 @@ def of_file(tree: Any, path: Any, folder: str) -> Any:
     return Uses(*["%s:%d" % (place, min(lines)) if lines else None for lines in every])
 
 
-def first(found: Any) -> Any:
+def first(of_files: Any) -> Any:
     """The `Uses` of a program.
 
     Args:
-      found: those of its files.
+      of_files: those of its files.
     """
-    columns: Any = list(zip(*found)) or [[]] * 2
+    columns: Any = list(zip(*of_files)) or [[]] * 2
     return Uses(*[next(filter(None, every), None) for every in columns])
 
 

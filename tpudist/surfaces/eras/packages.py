@@ -93,31 +93,31 @@ def find(name: str) -> tuple[Any, ...]:
     return folders[0], place(name, os.path.join(folders[0], "__init__.py"))
 
 
-def of_era(found: Any, era: str | None, has_estimator: bool) -> Any:
+def of_era(uses: Any, era: str | None, has_estimator: bool) -> Any:
     """The names for which a package is taken for a part of a program.
 
     It has to name what the installed TensorFlow has not, or TPUs, which are tpudist's; and
     its own names may tell no other era.
 
     Args:
-      found: its `evidence.Evidence`.
+      uses: its `evidence.Evidence`.
       era: the program's.
       has_estimator: whether the installed TensorFlow has ``tf.estimator``.
 
     Returns:
       A list of Evidence, empty if it is not taken.
     """
-    plain = [each for each in found if each.kind in TOLD and not each.guarded]
+    plain = [each for each in uses if each.kind in TOLD and not each.guarded]
     alone = [each for each in plain if len(each.eras) == 1]
     if alone and decide.decide(plain).era != era:
         return []
-    newer = [each for each in found if each.kind == evidence.SECOND_GENERATION]
+    newer = [each for each in uses if each.kind == evidence.SECOND_GENERATION]
     if era == "contrib" and len(newer) > len(alone):
         return []
     gone = [each for each in plain if "v2_2" not in each.eras]
     if not has_estimator:
         gone += [each for each in plain if ".estimator" in each.name]
-    return gone + [each for each in found if each.kind in TOLD and _TPU.search(each.name)]
+    return gone + [each for each in uses if each.kind in TOLD and _TPU.search(each.name)]
 
 
 def names_of(place_: Any) -> Any:
@@ -126,7 +126,7 @@ def names_of(place_: Any) -> Any:
     Args:
       place_: its folder or file.
     """
-    found = []
+    collected = []
     for path in _files(place_):
         try:
             with open(path, "rb") as file:
@@ -135,21 +135,21 @@ def names_of(place_: Any) -> Any:
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found += evidence.collect(ast.parse(raw), path)
+                collected += evidence.collect(ast.parse(raw), path)
         except Exception:  # it may be of another Python, and never imported
             continue
-    return found
+    return collected
 
 
 def _files(place_: Any) -> Any:
     if os.path.isfile(place_):
         return [place_]
-    found = []
+    collected = []
     for folder, below, names in os.walk(place_):
         below[:] = sorted(each for each in below if not _TEST.search(each))
         modules = [each for each in sorted(names) if each.endswith(".py")]
-        found += [os.path.join(folder, each) for each in modules if not _TEST.search(each[:-3])]
-    return found
+        collected += [os.path.join(folder, each) for each in modules if not _TEST.search(each[:-3])]
+    return collected
 
 
 def _has_records(place_: Any) -> bool:

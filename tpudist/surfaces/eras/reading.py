@@ -36,7 +36,7 @@ def read(
     Returns:
       A `Reading`; what cannot be read is among its faults, and the rest decides.
     """
-    found, modes, uses = [], [], []
+    clues, modes, uses = [], [], []
     faults: list[Any] = []
     folder = os.path.dirname(os.path.realpath(script))
     walk = program.Walk(script, start, also, left_out)
@@ -53,13 +53,13 @@ def read(
         except Exception as error:  # whatever it is, the program may run all the same
             faults.append((path, error))
             continue
-        found += told
+        clues += told
         modes.append(mode)
         uses.append(use)
-    decision = decide.decide(found)
+    decision = decide.decide(clues)
     if not decision.decisive:
         others = [each for name in walk.installed.values() for each in packages.names_of(name)]
-        decision = decide.decide(found + [each for each in others if each.kind in packages.TOLD])
+        decision = decide.decide(clues + [each for each in others if each.kind in packages.TOLD])
     lines = [_line(path, error) for path, error in faults]
     return Reading(decision, keras_modes.first(modes), keras_uses.first(uses), lines)
 

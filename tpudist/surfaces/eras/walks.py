@@ -37,19 +37,19 @@ class Nodes(List[Any]):
             for node in self:
                 every[type(node)].append(node)
             self._kinds = dict(every)
-        found = [self._kinds.get(kind, []) for kind in kinds]
-        return found[0] if len(found) == 1 else [node for each in found for node in each]
+        nodes = [self._kinds.get(kind, []) for kind in kinds]
+        return nodes[0] if len(nodes) == 1 else [node for each in nodes for node in each]
 
 
 def nodes(tree: ast.AST) -> Nodes:
     """A node and all below it, each before what is below it."""
-    found = Nodes()
+    nodes = Nodes()
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
         if node is None:
             continue
-        found.append(node)
+        nodes.append(node)
         kind = type(node)
         if kind not in _parts:
             _parts[kind] = _getter(kind)
@@ -59,7 +59,7 @@ def nodes(tree: ast.AST) -> Nodes:
                 todo.extend(part[::-1])
             else:
                 todo.append(part)
-    return found
+    return nodes
 
 
 def imported(node: Any) -> tuple[str | None, int, list[tuple[str, str | None]]]:
