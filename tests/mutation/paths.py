@@ -163,7 +163,7 @@ MUTANTS = [
     Mutant(
         "an unstacked copy is lost",
         unstacked_copies.UnstackedCopies,
-        "take_back",
+        "restack",
         _constant([]),
         [UNSTACKED],
     ),

@@ -13,7 +13,7 @@ N replicas are computed; what users see belongs to core.
     trace             the graph of a replica function, for all replicas
     merge             where replicas meet (``merge_call``); cross-replica code runs once
     segment           the ops between two merges of a trace
-    batched value     what is held of a tensor of the trace for all replicas: uniform (the same
+    batched value     the values of a tensor of the trace for all replicas: uniform (the same
                       for all), batch (one tensor, stacked or as rows), replica sum, per-replica
                       tensors (N of them), lists, optionals, ragged (unequal numbers of rows)
     batching rule     what an op becomes when its segment is done for all replicas at once

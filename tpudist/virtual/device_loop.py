@@ -109,7 +109,7 @@ def traced(step: Callable[..., Any], start: Any = None) -> Any:
 
 
 def run_traced(loop: Loop, iterations: Any) -> Any:
-    """Runs what :func:`traced` returned, in eager mode; returns the nest.
+    """Runs a loop of :func:`traced` in eager mode; returns the nest.
 
     Raises:
       DatasetEndError: an iterator ended before the last step.
@@ -211,7 +211,7 @@ class _Loop:
     def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""
 
-        def again(i: int, *unused: Any) -> bool:
+        def condition(i: int, *unused: Any) -> bool:
             return i < iterations
 
         def body(i: int, *unused: Any) -> Any:
@@ -224,7 +224,7 @@ class _Loop:
         start += self._start(self._pack(outputs))
         shapes = [start[0].shape] + [tensor.shape for tensor in outputs]
         looped = nests.flatten(
-            tf.while_loop(again, body, start, shape_invariants=shapes, parallel_iterations=1)
+            tf.while_loop(condition, body, start, shape_invariants=shapes, parallel_iterations=1)
         )
         counter, results = looped[0], looped[1:]
         with tf.control_dependencies([counter]):
@@ -248,6 +248,6 @@ def _counter_type(iterations: Any) -> Any:
 
 
 def zeros(tensor: Tensor) -> Any:
-    """A start value for `tensor`: zeros; a dimension of unknown size is 0."""
+    """Zeros, as a start value for `tensor`; a dimension of unknown size is 0."""
     dims = tensor.shape.as_list() if tensor.shape.rank is not None else []
     return tf.zeros([dim or 0 for dim in dims], tensor.dtype)

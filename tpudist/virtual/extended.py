@@ -243,7 +243,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
 
     @property
     def _use_var_policy(self) -> bool:
-        """Whether TensorFlow takes a class of its own for variables; here never."""
+        """Whether TensorFlow wraps variables in a class of its own: never here."""
         return False
 
     @_use_var_policy.setter
@@ -251,7 +251,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
         pass
 
     def _create_variable(self, next_creator: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        # One handle for all replicas is for cores that are devices.
+        # TensorFlow's packed handle is for replicas on devices of their own.
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
         return storage.create(self, next_creator, kwargs, components.Mirrored)
 
@@ -399,7 +399,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
 
     @contextlib.contextmanager
     def _updating(self, once: Any) -> Iterator[Any]:
-        """Tells variables whether the update in the block runs once or once per part."""
+        """Context manager: the update in the block runs once, or once per part."""
         before, self.updates_parts = self.updates_parts, not once
         try:
             yield

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Parts(collections.abc.Sequence):  # type: ignore[type-arg]
-    """One part per replica.
+    """A sequence with one part per replica, each made when it is first read.
 
     Args:
       count: number of replicas.

@@ -176,7 +176,7 @@ def _mismatch(leaf: Any, first: Any, what: str, seen: Any) -> Any:
 
 
 def repeat(result: Any, count: int) -> list[Any]:
-    """One result per component of an update that ran once."""
+    """Repeats the result of an update that ran once: one result per component."""
     flat = [
         copies(leaf, count) if is_value(leaf) else [leaf] * count for leaf in nests.flatten(result)
     ]

@@ -200,7 +200,7 @@ def _divide(extended: Extended, shape: Any, leaf: Any) -> Any:
 
 
 def _pieces(extended: Extended, leaf: Any) -> Any:
-    """The rows of `leaf`; the last replicas may get fewer, or none."""
+    """Divides the rows of `leaf` as TensorFlow does: the last replicas may get fewer, or none."""
     count, hosts = extended._num_replicas_in_sync, extended.num_hosts
     # Hides the number of rows: a piece's type does not depend on it.
     leaf = tf.compat.v1.placeholder_with_default(leaf, [None, *leaf.shape[1:]])

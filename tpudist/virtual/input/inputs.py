@@ -184,7 +184,7 @@ def _workers_by_label(extended: Extended, devices: Any) -> Any:
 if versions.DEVICE_MAP:
 
     class _LabelMap(values.ReplicaDeviceMap):
-        """Replica labels; whatever lives on the real device is replica 0's."""
+        """Maps labels to replicas; a value on the real device belongs to replica 0."""
 
         def is_device_in_replica(self, device: Any, replica_id: int) -> bool:
             return True

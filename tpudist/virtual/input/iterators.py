@@ -216,7 +216,7 @@ def dataset_class(
 
         @property
         def _type_spec(self) -> Any:
-            return become(spec, super()._type_spec)  # as TensorFlow's class, until 2.4 has none
+            return become(spec, super()._type_spec)  # until 2.4 there is none
 
     Dataset.__name__ = native.__name__
     spec = native_spec and spec_of(native_spec, lambda: Dataset)

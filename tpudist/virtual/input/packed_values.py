@@ -21,7 +21,7 @@ if versions.TYPE_SPECS_CAST:
 if TYPE_CHECKING:
     from typing import Any
 
-#: Number of replicas from which on one tensor is worth a type of its own.
+#: The smallest number of replicas whose batches are packed.
 SMALLEST = 32
 
 

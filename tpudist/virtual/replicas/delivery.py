@@ -58,7 +58,7 @@ def _check_place(trace: Any) -> None:
 
 
 def spread(strategy: Strategy, value: Any) -> list[Any]:
-    """One nest per replica, as a list, of a nest with distributed leaves."""
+    """Splits a nest with distributed leaves into a list with one nest per replica."""
     return [
         nests.map_structure(
             lambda leaf, i=i: (

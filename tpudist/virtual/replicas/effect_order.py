@@ -31,16 +31,16 @@ def variables_between(program: Any) -> list[Any]:
     if not any(merge.assigned is not None for merge in program.merges):
         return []
     variables = []
-    for places in _places(program).values():
-        changed = any(changes for _, changes in places)
-        segments = [segment for segment, _ in places]
+    for uses in _uses_of_shared(program).values():
+        changed = any(changes for _, changes in uses)
+        segments = [segment for segment, _ in uses]
         if changed:
             between = program.merges[min(segments) : max(segments)]
             variables += [merge.assigned for merge in between if merge.assigned is not None]
     return variables
 
 
-def _places(program: Any) -> dict[Any, list[tuple[int, bool]]]:
+def _uses_of_shared(program: Any) -> dict[Any, list[tuple[int, bool]]]:
     """{key: [(segment, whether it is changed)]}: the uses of each resource that replicas share.
 
     A resource has another key after a merge that TensorFlow's replicas have too.
@@ -50,13 +50,13 @@ def _places(program: Any) -> dict[Any, list[tuple[int, bool]]]:
 
     def is_shared(handle: Any) -> bool:
         outer = functions.captured(handle)
-        return storage.own(outer, program.extended) is None
+        return storage.per_replica_variable(outer) is None
 
-    places = collections.defaultdict(list)
+    uses = collections.defaultdict(list)
     for i, op in enumerate(program.graph.get_operations()):
         for handle, changes in effects.uses(op, is_shared):
             if handle is not effects.WORLD or effects.calls_python_for_a_result(op):
                 changes = changes and effects.does_more_than_summaries(op)
                 key = id(handle), bisect.bisect_right(native, i)
-                places[key].append((bisect.bisect_right(positions, i), changes))
-    return places
+                uses[key].append((bisect.bisect_right(positions, i), changes))
+    return uses

@@ -207,11 +207,11 @@ class Merge(function_graphs.Trace):
         self._op_results.append(tf.no_op())
         return self._op_results[-1]
 
-    def handed_back(self) -> Any:
+    def result_ops(self) -> Any:
         """The ops of the replica trace that stand for results of the merge."""
         return self._op_results + [placeholder.op for placeholder, _ in self.results]
 
-    def needed(self) -> Any:
+    def input_ops(self) -> Any:
         """The ops of the replica trace that the merge waits for or takes values of."""
         start: list[Any] = [self._start] if self._start is not None else []
         sources = [source for _, source, _ in self.used()] + self.captured()

@@ -73,7 +73,7 @@ def run(
 
 
 class _Names:
-    """How often names of layers and variable scopes were used in a TF 1 graph.
+    """Counts how often names of layers and variable scopes are used in a TF 1 graph.
 
     TensorFlow counts them per thread, and so would give the layers of a second call
     the names of the first. On a TPU, which has one thread, the count continues.
@@ -86,7 +86,7 @@ class _Names:
 
     @contextlib.contextmanager
     def of_a_replica(self) -> Iterator[Any]:
-        """In a replica's thread, names are counted from where the call began."""
+        """Context manager in a replica's thread: names are counted from where the call began."""
         if self._counts:
             graphs.count_variable_names(self._used)
         yield
@@ -95,7 +95,7 @@ class _Names:
 
     @contextlib.contextmanager
     def continued(self) -> Iterator[Any]:
-        """After the block, which calls the replicas, the count continues from theirs."""
+        """Context manager: after the block, which calls the replicas, their count continues."""
         yield
         if self._last is not None:
             graphs.count_variable_names(self._last)
@@ -103,6 +103,7 @@ class _Names:
 
 @contextlib.contextmanager
 def _traced(extended: Extended) -> Iterator[Any]:
+    """Sets `extended.replicas` to the replicas that are traced in the block."""
     before, extended.replicas = extended.replicas, Replicas()
     try:
         yield

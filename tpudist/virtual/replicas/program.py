@@ -38,7 +38,7 @@ def run(
     Args:
       extended: the `VirtualExtended`.
       fn: the replica function.
-      args, kwargs: its arguments; distributed values are taken apart.
+      args, kwargs: its arguments; each replica gets its component of distributed values.
 
     Returns:
       What `fn` returned, a ``PerReplica`` in place of each tensor.
@@ -70,7 +70,7 @@ class Program(function_graphs.Trace):
         being returned; see :mod:`delivery`.
       explanation: the `explanations.Explanation` of what becomes of it.
       numbers: {random op: [its number per replica]}; see :mod:`replica_seeds`.
-      uniformity: tells which values are the same on every replica.
+      uniformity: the `Uniformity`, which knows the values that are the same on every replica.
     """
 
     def __init__(self, extended: Extended, explanation: Any) -> None:
@@ -140,7 +140,7 @@ class Program(function_graphs.Trace):
                 variable = storage.of_handle(handle)
                 if any(variable is one for one in updated):
                     raise lifting.refusal("%r, which it has changed before" % variable.name)
-                if storage.own(handle, self.extended) is not None:
+                if storage.per_replica_variable(handle) is not None:
                     raise lifting.refusal("%r, which each replica has its own of" % variable.name)
         return super().outside(kwargs)
 
@@ -157,7 +157,7 @@ class Program(function_graphs.Trace):
 
 
 def _id_of_any_replica() -> Any:
-    """What stands for the replica's id.
+    """The tensor that is the replica's id in a trace.
 
     Where TensorFlow has to know it while it traces, it is a constant, whose place each
     replica's id takes when the program is called.
@@ -174,7 +174,7 @@ class TracedReplica(distributed.ReplicaContext):
     Variables see replica 0; user code sees a symbolic id.
     """
 
-    #: Tells variables of other strategies on the slice; see :mod:`other_strategies`.
+    #: Read by variables of other strategies on the slice; see :mod:`other_strategies`.
     stands_for_all = True
 
     def __init__(self, program: Program) -> None:

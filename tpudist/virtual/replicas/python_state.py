@@ -125,7 +125,7 @@ class _Search:
         for node in nodes:
             source = python_effects.Source(
                 node,
-                _sets_itself(fn, cls),
+                _runs_once_per_object(fn, cls),
                 lambda name: isinstance(names.get(name), types.ModuleType),
             )
             for effect in sorted(source.effects()):
@@ -144,7 +144,7 @@ class _Search:
 
     def _class(self, cls: type) -> str | None:
         if issubclass(cls, tuple) or hasattr(cls, "__dataclass_fields__"):
-            return None  # what Python wrote for it has no source
+            return None  # its generated methods have no source
         for base in cls.__mro__:
             if base is object or _is_library(_file_of(base)):
                 continue
@@ -201,7 +201,7 @@ def _reach(names: Mapping[str, Any], path: list[str]) -> Any:
     return value
 
 
-def _sets_itself(fn: Any, cls: type | None) -> bool:
+def _runs_once_per_object(fn: Any, cls: type | None) -> bool:
     """Whether `fn` runs once per object: a constructor, or the `build` of a layer."""
     if cls is None:
         return False
@@ -232,14 +232,14 @@ def _is_library(path: str) -> bool:
 
 
 def _file_of(cls: type) -> str:
-    """The file of a class; a class without one is Python's own."""
+    """The file of a class; for a class without one, a file of Python's library."""
     module = sys.modules.get(str(cls.__module__))
     path = getattr(module, "__file__", None)
     return "" if path is None and cls.__module__ == "__main__" else path or _STANDARD
 
 
 def _nodes(fn: Any) -> list[Any]:
-    """The definitions on the line of `fn`: several lambdas may stand on one."""
+    """The definitions on the line of `fn`; there are several if it has several lambdas."""
     code = fn.__code__
     tree = _parsed("".join(linecache.getlines(code.co_filename, fn.__globals__)))
     return [node for node in _definitions(tree) if _begins_at(node, code)]

@@ -142,7 +142,7 @@ def _wrap(extended: Extended, fn: Callable[..., Any]) -> Any:
 
 
 def _into_function(extended: Extended, leaf: Any) -> Any:
-    """An argument as a function can take it: tensors in place of a number per replica."""
+    """Converts an argument for a ``tf.function``: per-replica numbers become tensors."""
     if not distributed.is_distributed(leaf) or isinstance(leaf, tf.Variable):
         return leaf
     if isinstance(leaf, packed_values.PackedValue):
@@ -154,7 +154,7 @@ def _into_function(extended: Extended, leaf: Any) -> Any:
 
 
 def _out_of_function(extended: Extended, leaf: Any) -> Any:
-    """A result as a function can return it: no op, and no variable.
+    """Converts a result for a ``tf.function``, which returns no op and no variable.
 
     Ops run with the function. Of a variable each replica gives its value.
     """

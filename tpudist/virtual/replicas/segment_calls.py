@@ -35,7 +35,7 @@ def build_calls(program: Program, results: Any) -> Any:
 
 
 class _Calls:
-    """Builds the calls; has the batched value of each tensor of the trace that is computed."""
+    """Builds the calls; keeps the batched value of each tensor that they compute."""
 
     def __init__(self, program: Program, results: Any) -> None:
         self._program = program
@@ -73,7 +73,7 @@ class _Calls:
             self._batched_values[placeholder] = self._captured(external, placeholder)
 
     def _captured(self, external: Any, placeholder: Any) -> Any:
-        variable = storage.own(external, self._program.extended)
+        variable = storage.per_replica_variable(external)
         if variable is None:
             storage.assume_equal(storage.of_handle(external))
             return vectorize.Uniform(self._count, external)
@@ -97,11 +97,11 @@ class _Calls:
 
     def _with_copies(self, tensors: Sequence[Tensor], call: Any) -> None:
         """Makes a call that takes `tensors` of the trace; loads its unstacked copies around it."""
-        self._order(self._unstacked.load, tensors)
+        self._run_after_previous(self._unstacked.load, tensors)
         call()
-        self._order(self._unstacked.take_back, tensors)
+        self._run_after_previous(self._unstacked.restack, tensors)
 
-    def _order(self, make: Callable[..., Any], tensors: Sequence[Tensor]) -> None:
+    def _run_after_previous(self, make: Callable[..., Any], tensors: Sequence[Tensor]) -> None:
         """Makes ops that run after all that were made before."""
         with tf.control_dependencies(self._last):
             self._last = make(tensors) or self._last
@@ -124,7 +124,7 @@ class _Calls:
     # Segments.
 
     def _calls(self, cut: Any) -> list[Any]:
-        """What to call for each segment: once for all replicas if possible."""
+        """The function that calls each segment: once for all replicas if possible."""
         batched = self._batched_segments(cut)
         if batched is not None:
             return [functools.partial(self._call_batched, segment) for segment in batched]
@@ -141,10 +141,10 @@ class _Calls:
             return vectorize.batch_segments(self._program, cut, self._batched_values)
 
     def _call_batched(self, segment: Segment) -> None:
-        """One call for all replicas."""
+        """Calls a batched segment, once for all replicas."""
         if segment is None:
             return
-        reads = self._do(segment.around.reads)
+        reads = self._read_or_assign(segment.around.reads)
         inputs = [t for tensor in segment.inputs for t in self._batched_values[tensor].tensors()]
         outlines = [batched.tensors() for _, batched in segment.outputs]
         if isinstance(segment.function, list):
@@ -157,9 +157,9 @@ class _Calls:
             self._batched_values[tensor] = batched.like(outputs[: len(outline)])
             outputs = outputs[len(outline) :]
         self._last = self._last + reads
-        self._last = self._last + self._do(segment.around.assignments)
+        self._last = self._last + self._read_or_assign(segment.around.assignments)
 
-    def _do(self, ops: Sequence[Operation]) -> Any:
+    def _read_or_assign(self, ops: Sequence[Operation]) -> Any:
         """Does reads or assignments of the replicas' own variables; returns the ops to wait for."""
         with tf.control_dependencies(self._last):
             operations = vectorize.read_or_assign(
@@ -169,10 +169,10 @@ class _Calls:
             return [tf.no_op()] if operations else []
 
     def _call_segment(self, segment: Segment, shared: Any) -> None:
-        """One call per replica, one after the other.
+        """Calls a segment once per replica, one after the other.
 
         The ops of a call use all cores of the device; in sequence, a
-        replica's intermediate values are gone before the next one's come.
+        replica's intermediate values are freed before the next replica's are computed.
         """
         if segment is None:
             return
@@ -183,11 +183,11 @@ class _Calls:
             with tf.control_dependencies(self._last):
                 columns.append(calls.call(function, inputs, segment.outputs))
             self._last = [columns[-1][0].op]
-            self._add(segment, columns[-1])
+            self._add_to_sums(segment, columns[-1])
         for tensor, parts in zip(segment.outputs, zip(*columns)):
             self._batched_values[tensor] = vectorize.of_parts(parts, tensor)
 
-    def _add(self, segment: Segment, outputs: Any) -> None:
+    def _add_to_sums(self, segment: Segment, outputs: Any) -> None:
         for tensor, value in zip(segment.outputs, outputs):
             if tensor in segment.summed:
                 total = self._sums.get(tensor)
@@ -250,13 +250,13 @@ class _Calls:
 
     def _assigned(self, variable: Variable) -> Any:
         """The value at the end of each replica's component of an assigned `variable`."""
-        extended, handle = self._program.extended, functions.captured(variable.handle)
-        own = storage.own(handle, extended)
+        handle = functions.captured(variable.handle)
+        stored = storage.per_replica_variable(handle)
         with tf.control_dependencies(self._last):
-            if own is None:
+            if stored is None:
                 parts = reductions.copies(graphs.read(handle, variable.dtype), self._count)
             else:
-                parts = self._values(own)
+                parts = self._values(stored)
         return self._per_replica(parts)
 
     def _values(self, variable: Any) -> list[Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class UnstackedCopies:
-    """The copies that are variables of their own in the segments of one program.
+    """Manages the copies that are variables of their own in the segments of one program.
 
     Args:
       program: the traced `Program`.
@@ -49,20 +49,20 @@ class UnstackedCopies:
         return vectorize.of_parts([unstacked[i].handle for i in positions], placeholder)
 
     def load(self, tensors: Sequence[Tensor]) -> list[Any]:
-        """The ops that give unstacked copies the values of the rows.
+        """The ops that assign the values of the rows to unstacked copies.
 
         Args:
           tensors: the tensors of the trace that the next call takes.
         """
         return [op for rows in self._unstacked_for(tensors) for op in rows.load()]
 
-    def take_back(self, tensors: Sequence[Tensor]) -> list[Any]:
-        """The ops that give the rows the values of unstacked copies that may have been written."""
+    def restack(self, tensors: Sequence[Tensor]) -> list[Any]:
+        """The ops that assign the rows the values of unstacked copies that may have changed."""
         return [
             op
             for rows in self._unstacked_for(tensors)
             if id(rows.first.handle) in self._handles_written()
-            for op in rows.take_back()
+            for op in rows.restack()
         ]
 
     def handles_in(self, merge: Merge) -> Any:

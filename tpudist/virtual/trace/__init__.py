@@ -1,1 +1,6 @@
-"""The trace of a replica function, as a graph that can be read: segments, effects, collectives."""
+"""Analyses the trace of a replica function, a graph.
+
+:mod:`function_graphs` builds it, :mod:`arguments` brings the function's arguments into it, and
+:mod:`segments` cuts it at the merges. :mod:`effects`, :mod:`collectives` and :mod:`ordering`
+read its ops; :mod:`pruning` removes those that no result needs.
+"""

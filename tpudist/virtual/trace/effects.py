@@ -34,7 +34,7 @@ def root(tensor: Tensor) -> Any:
     return tensor
 
 
-#: Stands for whatever has no handle: the console, a file, Python.
+#: The resource of effects on what has no handle: the console, a file, Python.
 WORLD = object()
 
 

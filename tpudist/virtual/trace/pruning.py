@@ -42,7 +42,7 @@ def prune_ops(graph: Graph, ops: Sequence[Operation], results: Any) -> None:
 
 def _reached(graph: Graph, results: Any, merges: Any) -> tuple[Any, ...]:
     """The ops of a graph, and the merges, that a nest of results needs."""
-    merge_of = {op: merge for merge in merges for op in merge.handed_back()}
+    merge_of = {op: merge for merge in merges for op in merge.result_ops()}
     needed, met, pending = set(), set(), _ops_of(graph, results)
     while pending:
         op = pending.pop()
@@ -53,7 +53,7 @@ def _reached(graph: Graph, results: Any, merges: Any) -> tuple[Any, ...]:
         pending += op.control_inputs
         if op in merge_of and merge_of[op] not in met:
             met.add(merge_of[op])
-            pending += merge_of[op].needed()
+            pending += merge_of[op].input_ops()
     return needed, met
 
 

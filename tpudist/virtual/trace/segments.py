@@ -186,7 +186,7 @@ def _segment(
 
 
 def replica_functions(program: Program, segment: Segment, shared: Any) -> Any:
-    """The function of a segment for each replica; one for all if nothing is drawn.
+    """The function of a segment for each replica; one for all if it draws no random numbers.
 
     A random op keeps its state between the calls of a function, so each
     replica needs its own function to draw from its own state.

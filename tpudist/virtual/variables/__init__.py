@@ -1,6 +1,6 @@
 """How the virtual TPU stores variables: once where all replicas agree, else a copy per replica.
 
-:mod:`storage` makes a variable and its class. A mirrored variable is stored once
+:mod:`storage` creates variables and defines their classes. A mirrored variable is stored once
 (:mod:`stored_once`) until a replica function gives its copies values of their own
 (:mod:`splits`); the copies are then rows of one more variable (:mod:`stacked_copies`).
 :mod:`components` is what cross-replica code sees of each copy.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 if versions.BY_DEVICE:
     from tpudist.tfcompat import distributed_before_2_2
 
-#: Assignments that a loop over all components may do to one value N times.
-_SET = ("assign", "load")
+#: Assignments that give the same value when a loop repeats them for every component.
+_REPEATABLE = ("assign", "load")
 
 
 def of(value: Any) -> tuple[Any, ...]:
@@ -58,7 +58,7 @@ if versions.BY_DEVICE:
                     splits.split(self)
                 # An optimizer requests the slot on a component's device, the same for all.
                 return inherited.get(device if device in extended.worker_devices else None)
-            # 1.13 joins what towers return again if it is one variable, or on their devices.
+            # 1.13 can regroup the results of towers if they are one variable, or on their devices.
             is_argument = not versions.DEVICE_MAP and extended.replicas is not None
             if storage.may_split(self):
                 if device is not None and not is_argument:
@@ -158,7 +158,7 @@ def _assigning(base: Any, name: str) -> Callable[..., Any]:
         if why is None:
             return getattr(base, name)(self, *args, **kwargs)
         every = "to give all replicas one value, assign the variable itself: v.assign(value)"
-        if name not in _SET:
+        if name not in _REPEATABLE:
             raise _refusal(self, why[0], every + "; else " + why[1])
         warning = "%s, and with it every component: %s. Instead: %s; else %s"
         warnings.warn(warning % (_seen(self), why[0], every, why[1]), stacklevel=2)

@@ -81,7 +81,7 @@ class StackedCopies(lazy_values.Parts):
         )
 
     def unstack(self, index: int) -> Any:
-        """A variable for the copy of a replica that is not the first; it has any value."""
+        """A variable for the copy of a replica but the first; :meth:`load` sets its value."""
         if index not in self._unstacked:
             with function_graphs.outside({}), self._place(), tf.init_scope():
                 zeros = tf.zeros(self.first.shape, self.first.dtype)
@@ -95,13 +95,13 @@ class StackedCopies(lazy_values.Parts):
         return [self.first] + [self.unstack(i) for i in range(1, len(self))]
 
     def load(self) -> list[Any]:
-        """The ops that give all unstacked variables their copy's value."""
+        """The ops that assign all unstacked variables the values of their rows."""
         values = tf.unstack(self.others.read_value())
         copies = self.unstack_all()[1:]
         return [copy.assign(v, read_value=False) for copy, v in zip(copies, values)]
 
-    def take_back(self) -> list[Any]:
-        """The ops that give all copies the value of the variable that is unstacked for them."""
+    def restack(self) -> list[Any]:
+        """The ops that assign all rows the values of the variables that are unstacked for them."""
         values = [unstacked.read_value() for unstacked in self.unstack_all()[1:]]
         return [self.others.assign(tf.stack(values), read_value=False)]
 

@@ -42,12 +42,11 @@ def of_handle(handle: Tensor) -> Any:
     return getattr(handle, "_tpudist_variable", lambda: None)()
 
 
-def own(handle: Tensor, extended: Extended) -> Any:
+def per_replica_variable(handle: Tensor) -> Any:
     """The variable with a copy per replica whose first copy has `handle`; None if there is none.
 
     Args:
       handle: a resource that a trace captured.
-      extended: the `VirtualExtended` whose replicas they are.
     """
     variable = of_handle(handle)
     if variable is None or is_stored_once(variable):

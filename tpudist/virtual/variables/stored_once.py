@@ -1,4 +1,4 @@
-"""Checks, saves and restores a variable that is stored once a single time.
+"""Checks, saves and restores a stored variable once, not once per component.
 
 TensorFlow checks each component for a value, and assigns each when a checkpoint is restored.
 Components that are one stored variable are checked and assigned once.
@@ -51,7 +51,7 @@ class OneValue:
     def _dense_var_to_tensor(
         self, dtype: Any = None, name: Any = None, as_ref: bool = False
     ) -> Any:
-        """Its value; for a Saver that is given ``{name: variable}`` a read of what is stored.
+        """Its value; for a Saver of ``{name: variable}`` a direct read of the stored variable.
 
         A Saver finds the variable behind the read, so nothing may stand between. It says
         `as_ref`, which newer releases do not hand on.
