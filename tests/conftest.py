@@ -80,12 +80,12 @@ def tpu_as_found():
     found = _started()
     yield
     if found is None and _started() is not None:
-        sys.modules["tpudist.core.cluster"].shutdown_tpu_system("virtual")
+        sys.modules["tpudist.core.system.cluster"].shutdown_tpu_system("virtual")
 
 
 def _started():
     """The virtual TPU that runs in this process, without an import of TensorFlow."""
-    cluster = sys.modules.get("tpudist.core.cluster")
+    cluster = sys.modules.get("tpudist.core.system.cluster")
     return cluster and cluster.started()
 
 

@@ -13,7 +13,7 @@ import sys
 def main():
     from oauth2client import client
 
-    from tpudist.core import cluster
+    from tpudist.core.system import cluster
     from tpudist.errors import TpudistError
 
     for line in sys.stdin:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests.cloud import server as servers
 from tpudist.cloud import reaching
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import TPUStateError
 
 #: What a gRPC server says first: a frame of no settings.

@@ -5,7 +5,7 @@ import pytest
 from tests.cloud import server
 from tests.cloud.server import CUT, GARBAGE, SLOW, node
 from tpudist.cloud import looking
-from tpudist.core import cluster, named_tpus
+from tpudist.core.system import cluster, named_tpus
 from tpudist.errors import TPUAccessError, TpudistError, TPUNameError, TPUStateError
 from tpudist.tfcompat import tpu, versions
 

@@ -5,7 +5,7 @@ import contextlib
 import tensorflow as tf
 
 from tpudist import surfaces
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
 from tpudist.v2_2.strategy import TPUStrategy as TPUStrategy22
 

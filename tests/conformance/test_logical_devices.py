@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import SUM, covers, number
-from tpudist.core import cluster, placement
+from tpudist.core.system import cluster, placement
 from tpudist.errors import ShardingError, TopologyError
 from tpudist.tfcompat import versions
 

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.conformance.modes import SUM, covers, number
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import TPUNameError
 
 

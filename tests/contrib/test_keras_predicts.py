@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tpudist.contrib.strategy import TPUStrategy
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(versions.HAS_COMPAT_V2, reason="1.14 has no such argument")

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from tpudist.contrib.tpu import CrossShardOptimizer
-from tpudist.core.cluster import TPUClusterResolver
+from tpudist.core.system.cluster import TPUClusterResolver
 from tpudist.estimator import export, tpu
 
 tf1 = tf.compat.v1

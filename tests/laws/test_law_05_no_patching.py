@@ -20,13 +20,18 @@ MAY_IMPORT = {
 #: (file, attribute): why an object that somebody else made gets it. Classes and
 #: modules never do: that is patching.
 OBJECTS = {
-    ("core/strategies.py", "_enable_packed_variable_in_eager_mode"): "what the native "
+    ("core/backends/strategies.py", "_enable_packed_variable_in_eager_mode"): "what the native "
     "constructors set; a facade's strategy does not go through them",
-    ("core/strategies.py", "_tpu_cluster_resolver"): "our extended object; Keras and the native "
-    "class read it there",
-    ("core/keras_cores.py", "_name"): "our copy of a model: Keras wants another name for each of "
+    (
+        "core/backends/strategies.py",
+        "_tpu_cluster_resolver",
+    ): "our extended object; Keras and the native class read it there",
+    (
+        "core/keras/split_models.py",
+        "_name",
+    ): "our copy of a model: Keras wants another name for each of "
     "a model's layers, and copies them with theirs",
-    ("core/keras_tpu_models.py", "_unconditional_loss"): "our tensor: Keras reads there whether a "
+    ("core/keras/tpu_models.py", "_unconditional_loss"): "our tensor: Keras reads there whether a "
     "loss depends on the inputs",
     ("tfcompat/distributed_before_2_2.py", "__class__"): "releases before 2.2 make the variable "
     "and choose its class themselves",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError
 from tpudist.v2_2.strategy import TPUStrategy
 

@@ -13,7 +13,7 @@ from tests.native.test_native_graph import nodes
 from tpudist.contrib import tpu as contrib_tpu
 from tpudist.contrib.distribute import TPUStrategy as ContribStrategy
 from tpudist.contrib.distribute import VariableAggregation
-from tpudist.core import placement
+from tpudist.core.system import placement
 from tpudist.surfaces import slices
 from tpudist.tfcompat import tpu, versions
 from tpudist.v2_0.strategy import TPUStrategy as TPUStrategy20
@@ -30,7 +30,9 @@ PODS = {"v3-32": (32, 8), "v4-32": (16, 4)}
 def pod(request, monkeypatch):
     """A slice, described, in a graph: its name, devices, and resolver."""
     monkeypatch.delenv("TPUDIST_TPU", raising=False)
-    monkeypatch.setattr("tpudist.core.tpu_ops._last_system", None)  # of another test's resolver
+    monkeypatch.setattr(
+        "tpudist.core.computations.tpu_ops._last_system", None
+    )  # of another test's resolver
     cores, per_host = PODS[request.param]
     assert (slices.find(request.param).devices, slices.find(request.param).hosts) == (cores, HOSTS)
     resolver = described.DescribedResolver(cores, HOSTS, "grpc://10.0.0.2:8470")

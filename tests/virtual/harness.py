@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.variables import stacked_copies
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tpudist.contrib.strategy import TPUStrategy as ContribStrategy
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy

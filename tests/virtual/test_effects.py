@@ -9,7 +9,7 @@ import functools
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 

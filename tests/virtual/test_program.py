@@ -6,7 +6,7 @@ import weakref
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import versions
 from tpudist.v2_0.strategy import TPUStrategy

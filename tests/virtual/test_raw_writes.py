@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.ops import gen_resource_variable_ops as ops
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy

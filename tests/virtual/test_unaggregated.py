@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.keras.optimizer_v2 import adam, gradient_descent
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.virtual.harness import CORES, START, VALUES, held, in_rows, stepped
-from tpudist.core import cluster, placement
+from tpudist.core.system import cluster, placement
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.variables import stacked_copies

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_0.strategy import TPUStrategy

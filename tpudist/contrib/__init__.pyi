@@ -20,8 +20,8 @@ from tpudist.contrib.context import get_loss_reduction as get_loss_reduction
 from tpudist.contrib.context import get_tower_context as get_tower_context
 from tpudist.contrib.context import has_distribution_strategy as has_distribution_strategy
 from tpudist.contrib.distribute import TPUStrategy as TPUStrategy
-from tpudist.core.cluster import connect_to_cluster as connect_to_cluster
-from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.cluster import shutdown_tpu_system as shutdown_tpu_system
-from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.core.system.cluster import connect_to_cluster as connect_to_cluster
+from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology

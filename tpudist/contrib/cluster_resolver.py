@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.core import tpu_ops
+from tpudist.core.computations import tpu_ops
 
 if TYPE_CHECKING:
     from typing import Any

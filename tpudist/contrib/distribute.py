@@ -21,7 +21,7 @@ from tpudist.contrib.context import (
     has_distribution_strategy,
 )
 from tpudist.contrib.strategy import TPUStrategy
-from tpudist.core.cluster import initialize_tpu_system
+from tpudist.core.system.cluster import initialize_tpu_system
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.core import adapter, cross_shard_optimizer, keras_tpu_models, tpu_ops
+from tpudist.core import adapter, cross_shard_optimizer
+from tpudist.core.computations import tpu_ops
+from tpudist.core.keras import tpu_models
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -207,7 +209,7 @@ def keras_to_tpu_model(model: Any, strategy: Any = None) -> Any:
       ArgumentTypeError: (a TypeError) it is no such model or strategy.
       ContribNameError: (a NotImplementedError) Keras is Keras 3.
     """
-    return keras_tpu_models.keras_to_tpu_model(model, strategy)
+    return tpu_models.keras_to_tpu_model(model, strategy)
 
 
 class CrossShardOptimizer(cross_shard_optimizer.CrossShardOptimizer):

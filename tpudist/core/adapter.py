@@ -9,14 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.core import (
-    base_classes,
-    contexts,
-    distributed_datasets,
-    keras_batches,
-    per_replica_datasets,
-    step_loops,
-)
+from tpudist.core import base_classes, contexts, step_loops
+from tpudist.core.backends.strategies import backend_of
+from tpudist.core.backends.strategies import initialize as initialize
 from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
 from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
 from tpudist.core.base_classes import is_facade as is_facade
@@ -28,7 +23,9 @@ from tpudist.core.cross_replica import read as read
 from tpudist.core.cross_replica import update as update
 from tpudist.core.cross_replica import update_non_slot as update_non_slot
 from tpudist.core.cross_replica import value_container as value_container
-from tpudist.core.distributed_datasets import make_numpy_dataset as make_numpy_dataset
+from tpudist.core.input import distributed_datasets, per_replica_datasets
+from tpudist.core.input.distributed_datasets import make_numpy_dataset as make_numpy_dataset
+from tpudist.core.keras import whole_batches
 from tpudist.core.logical_devices import assign_to_logical_device as assign_to_logical_device
 from tpudist.core.logical_devices import (
     replicate_to_logical_devices as replicate_to_logical_devices,
@@ -42,8 +39,6 @@ from tpudist.core.replica_values import distribute_values as distribute_values
 from tpudist.core.replica_values import replica_ids as replica_ids
 from tpudist.core.replica_values import unwrap as unwrap
 from tpudist.core.signatures import shown_as as shown_as
-from tpudist.core.strategies import backend_of
-from tpudist.core.strategies import initialize as initialize
 from tpudist.tfcompat import distributed
 from tpudist.tfcompat.functions import library as library
 from tpudist.tfcompat.functions import part_of as part_of
@@ -191,7 +186,7 @@ def per_replica_dataset(
     dataset_fn: DatasetFn,
     dataset_class: Any = per_replica_datasets.PerReplicaDataset,
 ) -> Any:
-    """See :class:`tpudist.core.per_replica_datasets.PerReplicaDataset`."""
+    """See :class:`tpudist.core.input.per_replica_datasets.PerReplicaDataset`."""
     return backend_of(strategy).per_replica_dataset(dataset_fn, dataset_class)
 
 
@@ -219,9 +214,9 @@ def make_dataset_iterator(
 ) -> Any:
     """An iterator over a dataset of global batches, to be initialized.
 
-    With `whole_for_keras`, see :mod:`tpudist.core.keras_batches`.
+    With `whole_for_keras`, see :mod:`tpudist.core.keras.whole_batches`.
     """
-    if whole_for_keras and keras_batches.are_whole(strategy, dataset):
+    if whole_for_keras and whole_batches.are_whole(strategy, dataset):
         return backend_of(strategy).make_iterator_of_replicas(dataset)
     return backend_of(strategy).make_dataset_iterator(dataset)
 

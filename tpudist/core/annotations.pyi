@@ -10,8 +10,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import tensorflow as tf
 
-from tpudist.core.cluster import TPUClusterResolver
-from tpudist.core.placement import DeviceAssignment
+from tpudist.core.system.cluster import TPUClusterResolver
+from tpudist.core.system.placement import DeviceAssignment
 from tpudist.tfcompat.annotations import Extended as Extended
 from tpudist.tfcompat.annotations import Graph as Graph
 from tpudist.tfcompat.annotations import Nest as Nest

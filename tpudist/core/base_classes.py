@@ -2,7 +2,7 @@
 
 They are TensorFlow's own TPU strategies, so that ``isinstance`` and Keras'
 check of the class name give the same answers as on a TPU; tpudist chooses only
-the extended object (:mod:`tpudist.core.strategies`).
+the extended object (:mod:`tpudist.core.backends.strategies`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import virtual_computations
+from tpudist.core.computations import virtual_computations
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, tpu
 from tpudist.virtual.variables import plain_variables

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tensorflow as tf
 
-from tpudist.core import strategies
+from tpudist.core.backends import strategies
 from tpudist.errors import ShardingError
 from tpudist.tfcompat import functions, tpu, versions
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import contexts, replica_values, strategies
+from tpudist.core import contexts, replica_values
+from tpudist.core.backends import strategies
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import distributed, nests
 from tpudist.virtual import reductions

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import per_replica_datasets, replica_values
+from tpudist.core import replica_values
+from tpudist.core.input import per_replica_datasets
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import device_loop

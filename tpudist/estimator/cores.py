@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tpudist.core import adapter, base_classes, cluster, placement
+from tpudist.core import adapter, base_classes
+from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import versions
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.core import cluster as clusters
+from tpudist.core.system import cluster as clusters
 from tpudist.estimator import lookup
 from tpudist.estimator.tpu_estimator import TPUEstimator
 

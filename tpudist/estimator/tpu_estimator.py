@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import (
     cores,

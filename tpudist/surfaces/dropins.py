@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 # fmt: off
 _STRATEGY = "tpudist.contrib.distribute:TPUStrategy"
 _STRATEGY_V1 = "tpudist.contrib.distribute:TPUStrategyV1"
-_RESOLVER = "tpudist.core.cluster:TPUClusterResolver"
+_RESOLVER = "tpudist.core.system.cluster:TPUClusterResolver"
 _CONTRIB_RESOLVER = "tpudist.contrib.cluster_resolver:TPUClusterResolver"
 _KERAS_SUPPORT = "contrib.tpu.python.tpu.keras_support."
-_INITIALIZE = "tpudist.core.cluster:initialize_tpu_system"
+_INITIALIZE = "tpudist.core.system.cluster:initialize_tpu_system"
 
 _CLUSTER = {
     "config.experimental_connect_to_cluster":
-        "tpudist.core.cluster:connect_to_cluster",
-    "config.list_logical_devices": "tpudist.core.device_lists:list_logical_devices",
+        "tpudist.core.system.cluster:connect_to_cluster",
+    "config.list_logical_devices": "tpudist.core.system.device_lists:list_logical_devices",
     "config.experimental.list_logical_devices":
-        "tpudist.core.device_lists:list_logical_devices",
+        "tpudist.core.system.device_lists:list_logical_devices",
     "config.experimental_connect_to_host": "tpudist.dropin.hosts:connect_to_host",
-    "device": "tpudist.core.workers:device",
+    "device": "tpudist.core.system.workers:device",
     "distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
     "python.distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
     "python.distribute.cluster_resolver.tpu_cluster_resolver"
     ".TPUClusterResolver": _RESOLVER,
     "python.tpu.tpu_strategy_util.initialize_tpu_system": _INITIALIZE,
     "python.tpu.tpu_strategy_util.shutdown_tpu_system":
-        "tpudist.core.cluster:shutdown_tpu_system",
-    "tpu.experimental.DeviceAssignment": "tpudist.core.placement:DeviceAssignment",
+        "tpudist.core.system.cluster:shutdown_tpu_system",
+    "tpu.experimental.DeviceAssignment": "tpudist.core.system.placement:DeviceAssignment",
     "tpu.experimental.Topology": "tpudist.tfcompat.tpu:Topology",
     "tpu.experimental.initialize_tpu_system": _INITIALIZE,
     "tpu.experimental.shutdown_tpu_system":
-        "tpudist.core.cluster:shutdown_tpu_system",
+        "tpudist.core.system.cluster:shutdown_tpu_system",
 }
 
 
@@ -88,13 +88,15 @@ _CONTRIB = {
         ),
         "tpudist.estimator.async_saver:AsyncCheckpointSaverHook",
     ),
-    "contrib.tpu.DeviceAssignment": "tpudist.core.placement:DeviceAssignment",
+    "contrib.tpu.DeviceAssignment": "tpudist.core.system.placement:DeviceAssignment",
     "contrib.tpu.Topology": "tpudist.tfcompat.tpu:Topology",
     "contrib.tpu.python.ops.tpu_ops.cross_replica_sum":
         "tpudist.contrib.tpu:cross_replica_sum",
-    "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.contrib.tpu:cross_replica_sum",
-    "python.tpu.tpu_function.get_tpu_context": "tpudist.core.tpu_ops:get_tpu_context",
-    "contrib.tpu.python.tpu.tpu_function.get_tpu_context": "tpudist.core.tpu_ops:get_tpu_context",
+    "python.tpu.ops.tpu_ops.cross_replica_sum":
+        "tpudist.contrib.tpu:cross_replica_sum",
+    "python.tpu.tpu_function.get_tpu_context": "tpudist.core.computations.tpu_ops:get_tpu_context",
+    "contrib.tpu.python.tpu.tpu_function.get_tpu_context":
+        "tpudist.core.computations.tpu_ops:get_tpu_context",
     "contrib.tpu.python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.contrib.tpu:CrossShardOptimizer",
     "distribute.TPUStrategy": _STRATEGY_V1,
@@ -158,13 +160,14 @@ _COMPUTATIONS = ("batch_parallel", "initialize_system", "replicate", "rewrite", 
 
 #: What a TPUEstimator's model function calls in 2.x: ``tf.compat.v1.tpu``.
 _OF_CORES = {
-    **_below("tpudist.core.tpu_ops", ("tpu.", "python.tpu.tpu."), _COMPUTATIONS),
-    "python.tpu.tpu_function.get_tpu_context": "tpudist.core.tpu_ops:get_tpu_context",
+    **_below("tpudist.core.computations.tpu_ops", ("tpu.", "python.tpu.tpu."), _COMPUTATIONS),
+    "python.tpu.tpu_function.get_tpu_context": "tpudist.core.computations.tpu_ops:get_tpu_context",
     "python.tpu.tpu_optimizer.CrossShardOptimizer":
         "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
-    "python.tpu.ops.tpu_ops.cross_replica_sum": "tpudist.core.tpu_ops:cross_replica_sum",
+    "python.tpu.ops.tpu_ops.cross_replica_sum":
+        "tpudist.core.computations.tpu_ops:cross_replica_sum",
     "tpu.CrossShardOptimizer": "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
-    "tpu.cross_replica_sum": "tpudist.core.tpu_ops:cross_replica_sum",
+    "tpu.cross_replica_sum": "tpudist.core.computations.tpu_ops:cross_replica_sum",
 }
 
 _VALUE_CONTEXT = {
@@ -175,7 +178,7 @@ _VALUE_CONTEXT = {
 DROPINS = {
     "contrib": {
         **_CLUSTER,
-        **_below("tpudist.core.workers", ("",), _SESSIONS),
+        **_below("tpudist.core.system.workers", ("",), _SESSIONS),
         **_ESTIMATORS,
         **_below("tpudist.contrib.context", ("", "contrib.distribute."), (
             "get_tower_context", "get_cross_tower_context")),
@@ -191,7 +194,7 @@ DROPINS = {
         **_below("tpudist.estimator.tpu", ("contrib.tpu.python.tpu.tpu_config.",), _TPU_CONFIG),
         **_below("tpudist.estimator.tpu", ("contrib.tpu.python.tpu.tpu_estimator.",),
                  _TPU_ESTIMATOR),
-        **_below("tpudist.core.keras_tpu_models", ("contrib.tpu.", _KERAS_SUPPORT), (
+        **_below("tpudist.core.keras.tpu_models", ("contrib.tpu.", _KERAS_SUPPORT), (
             "TPUDistributionStrategy",)),
         _KERAS_SUPPORT + "tpu_model": "tpudist.contrib.tpu:keras_to_tpu_model",
         **_same("contrib.distribute.", "tensorflow:distribute.", (
@@ -203,14 +206,14 @@ DROPINS = {
         **_CLUSTER,
         **_ESTIMATORS,
         **_OF_CORES,
-        **_below("tpudist.core.workers", ("compat.v1.",), _SESSIONS),
+        **_below("tpudist.core.system.workers", ("compat.v1.",), _SESSIONS),
         **_second_generation("tpudist.v2_0.strategy:TPUStrategy"),
     },
     "v2_2": {
         **_CLUSTER,
         **_ESTIMATORS,
         **_OF_CORES,
-        **_below("tpudist.core.workers", ("compat.v1.",), _SESSIONS),
+        **_below("tpudist.core.system.workers", ("compat.v1.",), _SESSIONS),
         **_second_generation("tpudist.v2_2.strategy:TPUStrategy"),
         "distribute.TPUStrategy": "tpudist.v2_2.later:TPUStrategy",
         "python.distribute.tpu_strategy.TPUStrategyV2": "tpudist.v2_2.later:TPUStrategy",
@@ -236,10 +239,10 @@ EXPORTS = {
 }
 for _names in EXPORTS.values():
     _names.update(
-        _below("tpudist.core.cluster", ("",), (
+        _below("tpudist.core.system.cluster", ("",), (
             "initialize_tpu_system", "shutdown_tpu_system",
             "connect_to_cluster")),
-        DeviceAssignment="tpudist.core.placement:DeviceAssignment",
+        DeviceAssignment="tpudist.core.system.placement:DeviceAssignment",
         Topology="tpudist.tfcompat.tpu:Topology",
         InputContext="tensorflow:distribute.InputContext",
         ReduceOp="tensorflow:distribute.ReduceOp")

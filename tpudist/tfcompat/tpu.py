@@ -193,7 +193,7 @@ def logical_devices(extended: Extended) -> Any:
 
 
 class Computations:
-    """TensorFlow's own operations below a strategy; see :mod:`tpudist.core.tpu_ops`."""
+    """TensorFlow's own operations below a strategy; core's ``tpu_ops`` calls them."""
 
     initialize_system = staticmethod(tpu.initialize_system)
     shutdown_system = staticmethod(tpu.shutdown_system)

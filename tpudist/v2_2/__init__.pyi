@@ -1,11 +1,11 @@
 # Written by: python -m tpudist.dropin.stubs
 from tensorflow._api.v2.distribute import InputContext as InputContext
 from tensorflow._api.v2.distribute import ReduceOp as ReduceOp
-from tpudist.core.cluster import TPUClusterResolver as TPUClusterResolver
-from tpudist.core.cluster import connect_to_cluster as connect_to_cluster
-from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.cluster import shutdown_tpu_system as shutdown_tpu_system
-from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
+from tpudist.core.system.cluster import connect_to_cluster as connect_to_cluster
+from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology
 from tpudist.v2_2 import compat_v1 as compat_v1
 from tpudist.v2_2 import context as context

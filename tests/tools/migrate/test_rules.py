@@ -83,7 +83,7 @@ def test_every_name_of_contrib_has_a_rule(row):
     owner, _, member = row.name.rpartition(".")
     key = ("context", member) if owner == "TowerContext" else ("tf", row.name)
     # What 2.x has no successor of stays, and is said.
-    if row.leads_to.startswith(("tpudist.estimator", "tpudist.core.keras_tpu_models")) or (
+    if row.leads_to.startswith(("tpudist.estimator", "tpudist.core.keras.tpu_models")) or (
         row.name == "contrib.tpu.keras_to_tpu_model"
     ):
         key = ("tf", "contrib.*")

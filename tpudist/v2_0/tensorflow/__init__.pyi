@@ -3,7 +3,7 @@ from typing import Any
 
 from tensorflow import *
 
-from tpudist.core.workers import device as device
+from tpudist.core.system.workers import device as device
 from tpudist.v2_0.tensorflow import compat as compat
 from tpudist.v2_0.tensorflow import config as config
 from tpudist.v2_0.tensorflow import distribute as distribute

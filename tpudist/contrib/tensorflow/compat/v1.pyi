@@ -10,8 +10,8 @@ from tpudist.contrib.tensorflow import distribute as distribute
 from tpudist.contrib.tensorflow import estimator as estimator
 from tpudist.contrib.tensorflow import keras as keras
 from tpudist.contrib.tensorflow import tpu as tpu
-from tpudist.core.workers import InteractiveSession as InteractiveSession
-from tpudist.core.workers import Session as Session
-from tpudist.core.workers import device as device
+from tpudist.core.system.workers import InteractiveSession as InteractiveSession
+from tpudist.core.system.workers import Session as Session
+from tpudist.core.system.workers import device as device
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

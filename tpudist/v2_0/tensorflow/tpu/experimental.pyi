@@ -4,9 +4,9 @@ from typing import Any
 from tensorflow._api.v2.tpu.experimental import *
 from tensorflow.tpu.experimental import *
 
-from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
-from tpudist.core.cluster import shutdown_tpu_system as shutdown_tpu_system
-from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.core.system.cluster import shutdown_tpu_system as shutdown_tpu_system
+from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.tfcompat.tpu import Topology as Topology
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

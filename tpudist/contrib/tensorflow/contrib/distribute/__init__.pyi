@@ -17,6 +17,6 @@ from tpudist.contrib.context import get_tower_context as get_tower_context
 from tpudist.contrib.context import has_distribution_strategy as has_distribution_strategy
 from tpudist.contrib.distribute import TPUStrategy as TPUStrategy
 from tpudist.contrib.tensorflow.contrib.distribute import python as python
-from tpudist.core.cluster import initialize_tpu_system as initialize_tpu_system
+from tpudist.core.system.cluster import initialize_tpu_system as initialize_tpu_system
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -12,8 +12,8 @@ from tpudist.contrib.tpu import replicate as replicate
 from tpudist.contrib.tpu import rewrite as rewrite
 from tpudist.contrib.tpu import shard as shard
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
-from tpudist.core.keras_tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
-from tpudist.core.placement import DeviceAssignment as DeviceAssignment
+from tpudist.core.keras.tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
+from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
 from tpudist.estimator.async_saver import AsyncCheckpointSaverHook as AsyncCheckpointSaverHook
 from tpudist.estimator.tpu import InputPipelineConfig as InputPipelineConfig
 from tpudist.estimator.tpu import RunConfig as RunConfig

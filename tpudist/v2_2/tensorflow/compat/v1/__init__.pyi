@@ -1,9 +1,9 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tpudist.core.workers import InteractiveSession as InteractiveSession
-from tpudist.core.workers import Session as Session
-from tpudist.core.workers import device as device
+from tpudist.core.system.workers import InteractiveSession as InteractiveSession
+from tpudist.core.system.workers import Session as Session
+from tpudist.core.system.workers import device as device
 from tpudist.v2_2.tensorflow import config as config
 from tpudist.v2_2.tensorflow import estimator as estimator
 from tpudist.v2_2.tensorflow import keras as keras

@@ -1,6 +1,6 @@
 # Written by: python -m tpudist.dropin.stubs
 from typing import Any
 
-from tpudist.core.cluster import TPUClusterResolver as TPUClusterResolver
+from tpudist.core.system.cluster import TPUClusterResolver as TPUClusterResolver
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.core import cluster, placement
+from tpudist.core.system import cluster, placement
 from tpudist.tfcompat import tpu as native
 from tpudist.virtual import system as virtual_system
 

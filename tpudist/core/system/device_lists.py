@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import cluster
+from tpudist.core.system import cluster
 
 if TYPE_CHECKING:
     from typing import Any

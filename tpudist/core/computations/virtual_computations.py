@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import cluster, contexts, placement, shards, strategies
+from tpudist.core import contexts
+from tpudist.core.backends import strategies
 from tpudist.core.base_classes import TPUStrategyBaseV1
+from tpudist.core.computations import shards
+from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import device_loop
@@ -43,7 +46,7 @@ def virtual_replica() -> Any:
 
 
 class VirtualComputations:
-    """Implements :mod:`tpudist.core.tpu_ops`, which documents each method.
+    """Implements :mod:`tpudist.core.computations.tpu_ops`, which documents each method.
 
     Args:
       system: the `VirtualSystem` to use.

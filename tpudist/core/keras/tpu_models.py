@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import cluster, keras_callbacks, keras_cores, keras_inputs
+from tpudist.core.keras import callbacks, fit_inputs, split_models
+from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError, ContribNameError
 from tpudist.tfcompat import keras_packages
 
@@ -190,7 +191,7 @@ def _over(self: Any) -> Any:
 
 
 def _init(self: Any, keras: Any, model: Any, cores: Any) -> None:
-    parts = keras_cores.Cores(keras, model, cores)
+    parts = split_models.Cores(keras, model, cores)
     inputs, outputs = parts.build()
     _over(self).__init__(inputs=inputs, outputs=outputs, name=model.name)
     self._tpudist_parts = parts
@@ -223,13 +224,13 @@ def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> 
     parts = self._tpudist_parts
     kwargs.pop("_pipeline", None)
     steps = kwargs.get("steps_per_epoch")
-    x = keras_inputs.of_function(x, y, parts.count, steps, "steps_per_epoch")
+    x = fit_inputs.of_function(x, y, parts.count, steps, "steps_per_epoch")
     data, steps = kwargs.get("validation_data"), kwargs.get("validation_steps")
     if data is not None:
-        data = keras_inputs.of_function(data, None, parts.count, steps, "validation_steps")
+        data = fit_inputs.of_function(data, None, parts.count, steps, "validation_steps")
         kwargs["validation_data"] = data
-    refused = keras_callbacks.refused(parts.keras, self, args, kwargs)
-    with refused, keras_cores.shared_evenly(parts), parts.training():
+    refused = callbacks.refused(parts.keras, self, args, kwargs)
+    with refused, split_models.shared_evenly(parts), parts.training():
         return _over(self).fit(x, y, *args, **kwargs)
 
 
@@ -237,16 +238,16 @@ def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any
     """Keras' evaluate; `x` may be a function that returns a dataset."""
     parts = self._tpudist_parts
     if callable(x) or not parts.in_training:  # Keras' fit gives it a dataset of its own.
-        x = keras_inputs.of_function(x, y, parts.count, kwargs.get("steps"), "steps")
-    with keras_cores.shared_evenly(parts):
+        x = fit_inputs.of_function(x, y, parts.count, kwargs.get("steps"), "steps")
+    with split_models.shared_evenly(parts):
         return _over(self).evaluate(x, y, *args, **kwargs)
 
 
 def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> Any:
     """Trains as Keras' ``fit_generator`` does, on batches that the cores share evenly."""
     parts = self._tpudist_parts
-    refused = keras_callbacks.refused(parts.keras, self, args, kwargs)
-    with refused, keras_cores.shared_evenly(parts):
+    refused = callbacks.refused(parts.keras, self, args, kwargs)
+    with refused, split_models.shared_evenly(parts):
         return _over(self).fit_generator(*args, **kwargs)
 
 
@@ -254,7 +255,7 @@ def _checked(name: str) -> Any:
     """A method of Keras whose batches must be even."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with keras_cores.shared_evenly(self._tpudist_parts):
+        with split_models.shared_evenly(self._tpudist_parts):
             return getattr(_over(self), name)(*args, **kwargs)
 
     method.__name__ = name

@@ -1,7 +1,7 @@
 """Datasets from which every replica takes its own element per step.
 
 Reference: ``distribute_dataset`` (contrib). Unlike the distributed datasets of
-2.x (:mod:`tpudist.core.distributed_datasets`) nothing is split: a step of 8
+2.x (:mod:`tpudist.core.input.distributed_datasets`) nothing is split: a step of 8
 replicas takes 8 elements.
 """
 

@@ -1,8 +1,8 @@
 """What a strategy runs on: the operations that TPUs do differently.
 
-:class:`tpudist.core.native.NativeBackend` is TensorFlow's TPU,
-:class:`tpudist.core.virtual_tpu.VirtualBackend` the virtual one. Only
-:func:`tpudist.core.strategies.backend_of` decides which one a strategy has.
+:class:`tpudist.core.backends.native.NativeBackend` is TensorFlow's TPU,
+:class:`tpudist.core.backends.virtual_tpu.VirtualBackend` the virtual one. Only
+:func:`tpudist.core.backends.strategies.backend_of` decides which one a strategy has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import abc
 import functools
 from typing import TYPE_CHECKING
 
-from tpudist.core import base_classes, distributed_datasets
+from tpudist.core import base_classes
+from tpudist.core.input import distributed_datasets
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import base_classes, per_replica_datasets
+from tpudist.core import base_classes
+from tpudist.core.input import per_replica_datasets
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual.input import host_iterators

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import distributed_datasets, per_replica_datasets
+from tpudist.core.input import distributed_datasets, per_replica_datasets
 from tpudist.tfcompat import distributed, functions, nests, versions
 
 if TYPE_CHECKING:

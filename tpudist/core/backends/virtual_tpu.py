@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import (
-    base_classes,
-    distributed_datasets,
-    per_replica_datasets,
-    split_datasets,
-    step_loops,
-)
-from tpudist.core.backend import Backend
+from tpudist.core import base_classes, step_loops
+from tpudist.core.backends.backend import Backend
+from tpudist.core.input import distributed_datasets, per_replica_datasets, split_datasets
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.replicas import replicate

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import base_classes, cluster, keras_batches, step_loops
-from tpudist.core.backend import Backend
+from tpudist.core import base_classes, step_loops
+from tpudist.core.backends.backend import Backend
+from tpudist.core.keras import whole_batches
+from tpudist.core.system import cluster
 from tpudist.tfcompat import functions, tpu, versions
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class NativeBackend(Backend):
     def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """See the base class."""
         count = self.strategy.num_replicas_in_sync
-        return self.make_dataset_iterator(keras_batches.joined(dataset, count))
+        return self.make_dataset_iterator(whole_batches.joined(dataset, count))
 
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]

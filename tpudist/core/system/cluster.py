@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.core import named_tpus, placement
+from tpudist.core.system import named_tpus, placement
 from tpudist.errors import ArgumentTypeError
 from tpudist.tfcompat import tpu as native
 from tpudist.tfcompat import tpu_client, versions

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tpudist.core import cluster, placement
+from tpudist.core.backends.native import NativeBackend
+from tpudist.core.backends.virtual_tpu import VirtualBackend
 from tpudist.core.base_classes import ScalingStrategyBaseV1, TPUStrategyBaseV1
-from tpudist.core.native import NativeBackend
-from tpudist.core.virtual_tpu import VirtualBackend
+from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import tpu, versions
 from tpudist.virtual.extended import VirtualExtended
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tpudist.core.annotations import Assignment, Resolver, Strategy
-    from tpudist.core.backend import Backend
+    from tpudist.core.backends.backend import Backend
     from tpudist.virtual.system import VirtualSystem
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.core import keras_batches
+from tpudist.core.keras import whole_batches
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.tfcompat import functions
 
@@ -57,11 +57,11 @@ def of_function(x: Any, y: Any, cores: Any, steps: Any, steps_name: str) -> Any:
 
 
 def _global(dataset: Dataset, cores: Any) -> Any:
-    shapes = keras_batches.shapes_of(dataset)
+    shapes = whole_batches.shapes_of(dataset)
     if not isinstance(shapes, tuple) or len(shapes) != 2:
         raise ArgumentError(
             "a dataset of %s" % (shapes,),
             "a model of keras_to_tpu_model takes pairs of a tensor of rows and one of labels",
             "dataset.map(lambda ...: (x, y))",
         )
-    return keras_batches.joined(dataset, cores)
+    return whole_batches.joined(dataset, cores)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist import machine
-from tpudist.core import cluster, strategies
-from tpudist.core.virtual_computations import VirtualComputations, virtual_replica
+from tpudist.core.backends import strategies
+from tpudist.core.computations.virtual_computations import VirtualComputations, virtual_replica
+from tpudist.core.system import cluster
 from tpudist.tfcompat import tpu
 from tpudist.virtual import system as virtual_system
 

@@ -1,0 +1,1 @@
+"""The operations below a strategy: ``tf.tpu.replicate``, ``shard``, ``cross_replica_sum``."""

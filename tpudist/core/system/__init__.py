@@ -1,0 +1,1 @@
+"""Finds, starts and describes a TPU: resolver, topology, device assignment, workers."""
