@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def next_batch(iterator: Any) -> Any:
-    """The next per-replica value.
+    """Takes the next per-replica value.
 
     Args:
       iterator: TensorFlow's ``DistributedIterator``, with `Shares` for each host.
@@ -39,7 +39,7 @@ def next_batch(iterator: Any) -> Any:
         spec = hosts[0].element_spec
         if iterator._enable_get_next_as_optional:
             return _per_replica(iterator._strategy, spec, _values_or_dummies(hosts))
-        if packed_values.holds(extended, spec):
+        if packed_values.can_pack(extended, spec):
             return _per_replica(iterator._strategy, spec, _leaves(hosts, nests.flatten(spec)))
     return None
 
@@ -91,7 +91,7 @@ def _leaves(hosts: list[Any], specs: list[Any]) -> list[Any]:
 def _per_replica(strategy: Any, spec: Any, shares: list[Any]) -> Any:
     """The replicas' `shares`; those of many replicas in one tensor for each leaf of `spec`."""
     columns = list(zip(*map(nests.flatten, shares)))
-    if packed_values.are_worth_it(strategy.extended) and all(map(_have_one_shape, columns)):
+    if packed_values.are_used(strategy.extended) and all(map(_have_one_shape, columns)):
         wholes = [packed_values.divide(strategy.extended, tf.concat(c, 0)) for c in columns]
         return nests.pack_sequence_as(spec, wholes)
     return distributed.regroup(strategy.extended, shares)

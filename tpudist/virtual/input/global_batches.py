@@ -161,7 +161,7 @@ def _takes_global_batches(native: Any) -> Any:
               OutOfRangeError: there is no next batch.
             """
             if tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context():
-                return super().get_next(name)  # TensorFlow refuses
+                return super().get_next(name)  # TensorFlow raises an error
             return self._divided(self._global_batches.get_next())
 
         def get_next_as_optional(self) -> Any:

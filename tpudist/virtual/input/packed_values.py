@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 SMALLEST = 32
 
 
-def are_worth_it(extended: Any) -> bool:
-    """Whether there are so many replicas that their batches are packed into one tensor."""
+def are_used(extended: Any) -> bool:
+    """Whether batches are packed: there are many replicas, and the release can cast types."""
     return versions.TYPE_SPECS_CAST and extended._num_replicas_in_sync >= SMALLEST
 
 
-def holds(extended: Any, spec: Any) -> bool:
-    """Whether batches are packed if `spec`, a nest, describes each replica's part."""
-    return are_worth_it(extended) and all(map(_has_rows, nests.flatten(spec)))
+def can_pack(extended: Any, spec: Any) -> bool:
+    """Whether a batch can be packed of which `spec`, a nest, describes each replica's part."""
+    return are_used(extended) and all(map(_has_rows, nests.flatten(spec)))
 
 
 def _has_rows(spec: Any) -> bool:
@@ -44,7 +44,7 @@ def _has_rows(spec: Any) -> bool:
 def divide(extended: Any, whole: Any) -> Any:
     """The per-replica value that gives each replica as many rows of the tensor `whole`."""
     count = extended._num_replicas_in_sync
-    if graphs.is_eager(whole) and are_worth_it(extended):
+    if graphs.is_eager(whole) and are_used(extended):
         rows, *rest = whole.shape.as_list()
         part = tf.TensorSpec([rows // count, *rest], whole.dtype)
         return PackedValue(PackedValueSpec(count, part), whole)
@@ -86,7 +86,7 @@ class PackedValueSpec(values.PerReplicaSpec if versions.TYPE_SPECS_CAST else obj
     def _to_components(self, value: Any) -> list[Any]:
         context = tf.distribute.get_replica_context()
         if context is not None and context.num_replicas_in_sync > 1:
-            super()._to_components(value)  # TensorFlow refuses
+            super()._to_components(value)  # TensorFlow raises an error
         return [value.whole]
 
     def _from_components(self, components: Any) -> Any:

@@ -77,7 +77,7 @@ class Merge(function_graphs.Trace):
         variables = map(storage.of_handle, handles)
         return [variable for variable in variables if variable is not None]
 
-    # Into the merge.
+    # Values that enter the merge.
 
     def _enter(self, structure: Any) -> Any:
         return nests.map_structure(self._enter_leaf, structure)
@@ -180,7 +180,7 @@ class Merge(function_graphs.Trace):
         """Tensors of the replica trace that the merge function captured."""
         return [outer for outer, _ in functions.captures(self.graph) if self._is_inside(outer)]
 
-    # Back to the replica.
+    # Values that return to the replica.
 
     @property
     def program(self) -> Any:

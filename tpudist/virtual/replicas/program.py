@@ -159,8 +159,8 @@ class Program(function_graphs.Trace):
 def _id_of_any_replica() -> Any:
     """The tensor that is the replica's id in a trace.
 
-    Where TensorFlow has to know it while it traces, it is a constant, whose place each
-    replica's id takes when the program is called.
+    Releases that need a static id while they trace get a constant. When the program is called,
+    each replica's id replaces it.
     """
     name = "replica_id_in_sync_group"
     if versions.TRACE_ONCE:

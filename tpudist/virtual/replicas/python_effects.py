@@ -64,7 +64,7 @@ class Source:
 
     Args:
       node: its ``FunctionDef`` or ``Lambda``.
-      sets_itself: whether the attributes it sets of its first argument are of a new object.
+      is_constructor: whether its first argument is a new object, whose attributes it may set.
       is_module: ``is_module(name)``: whether a name that it does not set is a module.
       parent: the `Source` of the function around it, or None.
     """
@@ -72,7 +72,7 @@ class Source:
     def __init__(
         self,
         node: Any,
-        sets_itself: bool,
+        is_constructor: bool,
         is_module: Callable[[str], bool],
         parent: Source | None = None,
     ) -> None:
@@ -86,7 +86,7 @@ class Source:
         }
         self._parameters = _parameters(node)
         self._assigned = _assigned(self._nodes, self._declared)
-        self._new = self._parameters[:1] if sets_itself else []
+        self._new = self._parameters[:1] if is_constructor else []
         self._inner = [
             Source(inner, getattr(inner, "name", "") in ("__init__", "build"), is_module, self)
             for inner in self._nodes
@@ -106,15 +106,15 @@ class Source:
         """Each name that it uses and does not set, with the attributes taken of it."""
         for node in self._nodes:
             path = _path(node)
-            if path and not self._knows(path[0]):
+            if path and not self._defines(path[0]):
                 yield path
         for inner in self._inner:
             yield from inner.names()
 
-    def _knows(self, name: str) -> bool:
+    def _defines(self, name: str) -> bool:
         if name in self._assigned or name in self._parameters:
             return True
-        return self._parent is not None and self._parent._knows(name)
+        return self._parent is not None and self._parent._defines(name)
 
     def _effect(self, node: Any) -> str | None:
         if isinstance(node, (ast.Attribute, ast.Name)):
@@ -127,11 +127,11 @@ class Source:
 
     def _name_effect(self, node: Any) -> str | None:
         name = node.attr if isinstance(node, ast.Attribute) else node.id
-        if isinstance(node, ast.Name) and self._knows(name):
+        if isinstance(node, ast.Name) and self._defines(name):
             return None
         if name == "device" and isinstance(node, ast.Attribute):
             root = _root(node)
-            is_module = root is not None and not self._knows(root) and self._is_module(root)
+            is_module = root is not None and not self._defines(root) and self._is_module(root)
             return None if is_module else "reads the device of its replica"
         if name in ("get_collection", "get_collection_ref") and self._is_the_same(node):
             return None
@@ -146,7 +146,7 @@ class Source:
 
     def _set_effect(self, target: Any) -> str | None:
         if isinstance(target, ast.Name):
-            is_others = target.id in self._declared and not self._knows(target.id)
+            is_others = target.id in self._declared and not self._defines(target.id)
             return "sets %s, which is not its own" % target.id if is_others else None
         if isinstance(target, (ast.Attribute, ast.Subscript)) and self._is_of_others(target.value):
             return "sets a part of %s, which it did not make" % (_root(target) or "an object")

@@ -95,7 +95,7 @@ class ComponentResults:
 
 
 def of_nest(structure: Any, components: Any) -> Any:
-    """`components`, what TensorFlow gives for `structure`, with those of :func:`of`."""
+    """Replaces `components`, TensorFlow's for `structure`, by those of :func:`of` where needed."""
     if distributed.is_distributed(structure):
         return of(structure) if storage.may_split(structure) else components
     if not any(map(storage.may_split, nests.flatten(structure))):

@@ -98,7 +98,7 @@ def strategy_here(variable: Any) -> Any:
 
 
 def cores_of(variable: Any, extended: Any) -> Sequence[int]:
-    """For each replica of a strategy the position of the variable's part on its core.
+    """For each replica of a strategy, the position of the variable's part on the replica's core.
 
     Args:
       variable: a `SharedOnSlice`.
@@ -107,27 +107,27 @@ def cores_of(variable: Any, extended: Any) -> Sequence[int]:
     Raises:
       ContextError: (a RuntimeError) the variable has no part on a replica's cores.
     """
-    placed = variable._own_strategy.extended.placement.cores
-    places = {cores[0]: i for i, cores in enumerate(placed)}
+    own = variable._own_strategy.extended.placement.cores
+    position_of = {cores[0]: i for i, cores in enumerate(own)}
     positions = []
     for replica, cores in enumerate(extended.placement.cores):
-        here = [places[core] for core in cores if core in places]
-        if not here:
+        candidates = [position_of[core] for core in cores if core in position_of]
+        if not candidates:
             raise ContextError(
                 "variable %r is used on cores %s by replica %d of another strategy"
                 % (variable.name, list(cores), replica),
                 "the strategy that made it has a part of it on each of its own cores alone: %s"
-                % sorted(places),
+                % sorted(position_of),
                 "make the variable in the scope of a strategy that uses these cores too",
             )
-        positions.append(here[0])
+        positions.append(candidates[0])
     return positions
 
 
-def are_all_parts(variable: Any) -> bool:
-    """Whether the replicas that are current run on all cores of a variable, in order.
+def runs_on_all_cores_of(variable: Any) -> bool:
+    """Whether the current strategy's replicas run on all cores of a variable, in its order.
 
-    What they do is then the same as if their strategy had made it.
+    The variable can then be used as if that strategy had made it.
     """
     other = strategy_here(variable)
     if other is None:
@@ -137,12 +137,12 @@ def are_all_parts(variable: Any) -> bool:
 
 
 def refuse_aggregated(variable: Any) -> None:
-    """Refuses to combine what only some of a variable's cores assign.
+    """Refuses an aggregating assignment if replicas run on some of the variable's cores only.
 
     Raises:
       ContextError: (a RuntimeError) see above.
     """
-    if are_all_parts(variable):
+    if runs_on_all_cores_of(variable):
         return
     other = strategy_here(variable)
     raise ContextError(

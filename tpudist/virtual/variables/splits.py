@@ -41,10 +41,10 @@ def split(variable: Variable) -> None:
     count = len(distributed.components(variable))
     traced = extended.replicas.ops() if extended.replicas else []
     with function_graphs.outside({}), extended.place():
-        make = makers_of_siblings().get(first)
+        make = copy_makers().get(first)
         rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
     stored_parts.replace(variable, (first,) + tuple(rest))
-    stored_once.point_components(variable)
+    stored_once.update_components(variable)
     for part in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
         part._distributed_container = container
@@ -82,7 +82,7 @@ def update_once(
     Args:
       variable: a mirrored variable that is stored once.
       update_fn: ``update_fn(component, value, **kwargs)``.
-      value: what it is assigned.
+      value: the value to assign.
       kwargs: further arguments of `update_fn`.
 
     Returns:
@@ -119,10 +119,10 @@ def update(variable: Variable, assign: Callable[..., Any]) -> Any:
 
     Args:
       variable: a mirrored variable that is stored once.
-      assign: does the assignment; no arguments.
+      assign: does the assignment; takes no arguments.
 
     Returns:
-      What `assign` gives.
+      The result of `assign`.
 
     Raises:
       ContextError: (a RuntimeError) a graph relies on its being stored once.
@@ -151,7 +151,7 @@ def _may_be_rows(variable: Variable) -> bool:
     if variable.trainable or variable._components or not variable.shape.is_fully_defined():
         return False
     with function_graphs.outside({}):
-        if distributed.components(variable)[0] in makers_of_siblings():
+        if distributed.components(variable)[0] in copy_makers():
             return False
         with tf.init_scope():
             return tf.executing_eagerly()
@@ -171,7 +171,7 @@ def _into_rows(variable: Variable) -> None:
 
 
 def _copies_of(variable: Variable, count: int) -> Any:
-    """The other variables of `count` replicas, of the value that `variable` has now."""
+    """Variables for the replicas but the first, with the current value of `variable`."""
     with tf.init_scope():
         if tf.executing_eagerly():
             return _eager_copies(variable, count, variable.read_value())
@@ -183,7 +183,7 @@ def _copies_of(variable: Variable, count: int) -> Any:
             )
             for i in range(1, count)
         ]
-        _leave_collections(copies)
+        _remove_from_collections(copies)
     return copies
 
 
@@ -200,7 +200,7 @@ def _copy(variable: Variable, value: Any, name: str) -> Any:
     return distributed.ResourceVariable(value, trainable=variable.trainable, name=name)
 
 
-def makers_of_siblings() -> Any:
+def copy_makers() -> Any:
     """{variable: makes its copies} of the variables that the current function created.
 
     Such a variable has no value to copy: TensorFlow initialises it when the
@@ -214,7 +214,7 @@ def makers_of_siblings() -> Any:
     return graph._tpudist_makers
 
 
-def _leave_collections(parts: Any) -> None:
+def _remove_from_collections(parts: Any) -> None:
     """Removes `parts` from the graph's collections, which have their container."""
     graph = tf.compat.v1.get_default_graph()
     for key in (

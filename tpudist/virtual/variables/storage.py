@@ -64,8 +64,8 @@ def positions(variable: Variable, extended: Extended) -> Any:
     return range(extended._num_replicas_in_sync)
 
 
-def link(variable: Variable) -> None:
-    """Lets :func:`of_handle` find `variable` from its first handle."""
+def register(variable: Variable) -> None:
+    """Registers `variable` under its first handle, for :func:`of_handle`."""
     handle = distributed.components(variable)[0].handle
     handle._tpudist_variable = weakref.ref(variable)
     if graphs.is_eager(handle):
@@ -139,7 +139,7 @@ class StoredOnce(
             and (self._own_strategy.extended.splits_variables)
         ):
             assign = functools.partial(super()._update_replica, update_fn, value, **kwargs)
-            if other_strategies.are_all_parts(self):
+            if other_strategies.runs_on_all_cores_of(self):
                 is_updated, result = splits.update_once(self, update_fn, value, kwargs)
                 return result if is_updated else splits.update(self, assign)
             splits.split(self)
@@ -223,7 +223,7 @@ def replica_id(extended: Extended) -> Any:
                         for i in range(extended._num_replicas_in_sync)
                     ],
                 )
-            link(extended.replica_ids)
+            register(extended.replica_ids)
     return distributed.components(extended.replica_ids)[0].read_value()
 
 
@@ -262,7 +262,7 @@ def create(
             make = functools.partial(_sibling, first, next_creator, kwargs)
             if _starts_split(kwargs, colocate_with, aggregation):
                 return [first] + [make(i) for i in range(1, count)]
-            splits.makers_of_siblings()[first] = make
+            splits.copy_makers()[first] = make
             return [first] * count
 
     with function_graphs.outside(kwargs):
@@ -270,13 +270,13 @@ def create(
             extended, per_replica, mirrored_class, _SYNC_ON_READ, kwargs
         )
     variable._own_strategy = extended._container_strategy()
-    link(variable)
+    register(variable)
     return variable
 
 
 @contextlib.contextmanager
 def _eager_place(extended: Extended) -> Iterator[Any]:
-    """Keeps a replica's device label off variables that are created outside of a function."""
+    """Context manager: a variable created outside of a function gets no replica's device label."""
     if versions.INIT_SCOPE_SKIPS_DEVICE_FUNCTIONS and functions.in_function():
         with tf.device(extended.real_device):
             yield

@@ -53,8 +53,8 @@ class OneValue:
     ) -> Any:
         """Its value; for a Saver of ``{name: variable}`` a direct read of the stored variable.
 
-        A Saver finds the variable behind the read, so nothing may stand between. It says
-        `as_ref`, which newer releases do not hand on.
+        A Saver finds the variable behind the read, so no op may stand between. It passes
+        `as_ref`, which newer releases do not pass on.
         """
         inherited: Any = super()
         first: Any = _only_part(self)
@@ -115,7 +115,7 @@ if versions.BY_DEVICE:
 
         @property
         def op(self) -> Any:
-            """The op of the component; outside of replicas one op that stands for it, made once."""
+            """The op of the component; in cross-replica context one op for all, made once."""
             inherited: Any = super()
             if tf.distribute.get_replica_context() is not None:
                 return inherited.op
@@ -155,7 +155,7 @@ def _saveable_once(variable: Any, make: Any, name: str | None = None) -> Any:
     return saveable
 
 
-def point_components(variable: Any) -> None:
+def update_components(variable: Any) -> None:
     """Lets the component objects of a variable that was split refer to their own copies."""
     parts = distributed.components(variable)
     for i, component in variable._components.items():
