@@ -117,11 +117,13 @@ MUTANTS = [
         lambda was: lambda self, leaf="": tf.reduce_sum(self.stacked()[:-1], 0),
         [BATCHED, ONCE],
     ),
-    Mutant("parts of a batch swapped", batched_values.Batch, "each", _reversed, [BATCHED, ONCE]),
+    Mutant(
+        "parts of a batch swapped", batched_values.Batch, "per_replica", _reversed, [BATCHED, ONCE]
+    ),
     Mutant(
         "parts of per-replica tensors swapped",
         batched_values.PerReplicaTensors,
-        "each",
+        "per_replica",
         _reversed,
         [BATCHED, PROGRAM, RUN],
     ),
@@ -147,7 +149,11 @@ MUTANTS = [
     Mutant("variables are not split", splits, "split", _constant(None), [ONCE, VARIABLES]),
     Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
     Mutant(
-        "rows are assigned in another order", stacked_variables, "_parts", _others_reversed, [ROWS]
+        "rows are assigned in another order",
+        stacked_variables,
+        "_first_and_others",
+        _others_reversed,
+        [ROWS],
     ),
     Mutant("a copy reads another row", stacked_copies.StackedCopies, "read", _next_row, [ROWS]),
     Mutant(
@@ -180,12 +186,16 @@ MUTANTS = [
         "replicas draw the same numbers", program.replica_seeds, "number", _constant({}), [RANDOM]
     ),
     Mutant(
-        "replicas get the other branch's result", divergent_branches, "_alike", _swapped, [FLOW]
+        "replicas get the other branch's result",
+        divergent_branches,
+        "_of_one_shape",
+        _swapped,
+        [FLOW],
     ),
-    Mutant("replicas go on in a loop they left", divergent_values, "chosen", _first_chosen, [FLOW]),
+    Mutant("replicas go on in a loop they left", divergent_values, "select", _first_chosen, [FLOW]),
     Mutant("what may fail is done for all", divergent_values, "_is_safe", _constant(True), [FLOW]),
-    Mutant("packed values are swapped", optionals.Optionals, "each", _reversed, [FLOW]),
-    Mutant("those by branch are swapped", optionals.ByBranch, "each", _reversed, [FLOW]),
+    Mutant("packed values are swapped", optionals.Optionals, "per_replica", _reversed, [FLOW]),
+    Mutant("those by branch are swapped", optionals.ByBranch, "per_replica", _reversed, [FLOW]),
     Mutant(
         "a gradient gets the other branch's values",
         optionals.ByBranch,

@@ -28,7 +28,7 @@ def _stripped(batched):
     return Dims(
         batched.count,
         [
-            ragged_values.unknown(lambda entry=entry: entry.tensor() + 1)
+            ragged_values.unknown_sizes(lambda entry=entry: entry.tensor() + 1)
             if isinstance(entry, ragged_values.Sizes)
             else entry
             for entry in batched.entries

@@ -184,10 +184,10 @@ def _checked(x):
     ids=["gradient of a product", "boolean_mask", "assert"],
 )
 def test_what_cannot_be_batched_steps_aside(strategy, monkeypatch, fn, kept_apart):
-    seen, for_each = set(), batched_graph.BatchedGraph._for_each
+    seen, for_each = set(), batched_graph.BatchedGraph._once_per_replica
     monkeypatch.setattr(
         batched_graph.BatchedGraph,
-        "_for_each",
+        "_once_per_replica",
         lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
     )
     check(strategy, fn, shares(4, 6))

@@ -40,10 +40,10 @@ def strategy():
 @pytest.fixture
 def apart(monkeypatch):
     """The types of the ops that were done once per replica."""
-    seen, for_each = set(), batched_graph.BatchedGraph._for_each
+    seen, for_each = set(), batched_graph.BatchedGraph._once_per_replica
     monkeypatch.setattr(
         batched_graph.BatchedGraph,
-        "_for_each",
+        "_once_per_replica",
         lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
     )
     return seen

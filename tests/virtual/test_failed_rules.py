@@ -59,10 +59,10 @@ def test_a_rule_that_fails_leaves_its_op_to_each_replica(strategy, monkeypatch, 
 
 
 def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(strategy, monkeypatch):
-    def leaving(self, tensor, each):
+    def output_value(self, tensor, per_replica):
         raise KeyError("a tensor")
 
-    monkeypatch.setattr(batched_graph.BatchedGraph, "leaving", leaving)
+    monkeypatch.setattr(batched_graph.BatchedGraph, "output_value", output_value)
     monkeypatch.delenv(machine.STRICT_BATCHING)
     check(strategy, lambda x: tf.sin(x) * 2, shares(4, 6))
     assert "KeyError" in strategy.extended.explanations[-1].reason

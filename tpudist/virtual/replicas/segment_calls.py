@@ -68,7 +68,7 @@ class _Calls:
 
     def _set_inputs(self) -> None:
         for placeholder, tensors in self._program.arguments:
-            self._batched_values[placeholder] = vectorize.of_parts(tensors, placeholder)
+            self._batched_values[placeholder] = vectorize.from_replicas(tensors, placeholder)
         for external, placeholder in functions.captures(self._program.graph):
             self._batched_values[placeholder] = self._captured(external, placeholder)
 
@@ -81,7 +81,7 @@ class _Calls:
         positions = storage.positions(variable, self._program.extended)
         if rows is None:
             parts = distributed.components(variable)
-            return vectorize.of_parts([parts[i].handle for i in positions], placeholder)
+            return vectorize.from_replicas([parts[i].handle for i in positions], placeholder)
         if list(positions) != list(range(len(rows))):
             return self._unstacked.unstack(placeholder, rows, positions)
         self._stacked[placeholder] = rows
@@ -154,7 +154,7 @@ class _Calls:
                 outputs = calls.call(segment.function, inputs, sum(outlines, []))
             self._last = [outputs[0].op]
         for (tensor, batched), outline in zip(segment.outputs, outlines):
-            self._batched_values[tensor] = batched.like(outputs[: len(outline)])
+            self._batched_values[tensor] = batched.with_tensors(outputs[: len(outline)])
             outputs = outputs[len(outline) :]
         self._last = self._last + reads
         self._last = self._last + self._read_or_assign(segment.around.assignments)
@@ -177,7 +177,7 @@ class _Calls:
         if segment is None:
             return
         columns = []
-        inputs_per_replica = [self._batched_values[t].each() for t in segment.inputs]
+        inputs_per_replica = [self._batched_values[t].per_replica() for t in segment.inputs]
         replica_functions = segments.replica_functions(self._program, segment, shared)
         for function, *inputs in zip(replica_functions, *inputs_per_replica):
             with tf.control_dependencies(self._last):
@@ -185,7 +185,7 @@ class _Calls:
             self._last = [columns[-1][0].op]
             self._add_to_sums(segment, columns[-1])
         for tensor, parts in zip(segment.outputs, zip(*columns)):
-            self._batched_values[tensor] = vectorize.of_parts(parts, tensor)
+            self._batched_values[tensor] = vectorize.from_replicas(parts, tensor)
 
     def _add_to_sums(self, segment: Segment, outputs: Any) -> None:
         for tensor, value in zip(segment.outputs, outputs):
@@ -208,7 +208,7 @@ class _Calls:
                 graph.outputs = [tf.constant(0)]
         inputs = [self._source(source, replica) for _, source, replica in used]
         inputs += [
-            self._batched(outer).each()[0] if self._is_inside(outer) else outer
+            self._batched(outer).per_replica()[0] if self._is_inside(outer) else outer
             for outer, _ in functions.captures(graph)
         ]
         with tf.control_dependencies(self._last):
@@ -217,14 +217,14 @@ class _Calls:
         for placeholder, tensors in merge.results:
             parts, outputs = outputs[: len(tensors)], outputs[len(tensors) :]
             parts = parts * (self._count // len(parts))
-            self._batched_values[placeholder] = vectorize.of_parts(parts, placeholder)
+            self._batched_values[placeholder] = vectorize.from_replicas(parts, placeholder)
 
     def _source(self, source: Any, replica: int | str) -> Any:
         batched = self._batched(source)
         if replica == "rows":
             return batched.rows()
         if replica != "sum":
-            return batched.each()[replica]
+            return batched.per_replica()[replica]
         key = segments.origin(source)
         if key not in self._sums:
             self._sums[key] = batched.total(source.op.name)
@@ -244,7 +244,8 @@ class _Calls:
         if not any(self._is_inside(t) for t in flat):
             return leaf
         columns = [
-            self._batched(t).each() if self._is_inside(t) else [t] * self._count for t in flat
+            self._batched(t).per_replica() if self._is_inside(t) else [t] * self._count
+            for t in flat
         ]
         return self._per_replica([distributed.pack(leaf, row) for row in zip(*columns)])
 

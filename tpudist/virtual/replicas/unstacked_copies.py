@@ -46,7 +46,7 @@ class UnstackedCopies:
         """
         self._rows[placeholder] = rows
         unstacked = rows.unstack_all()
-        return vectorize.of_parts([unstacked[i].handle for i in positions], placeholder)
+        return vectorize.from_replicas([unstacked[i].handle for i in positions], placeholder)
 
     def load(self, tensors: Sequence[Tensor]) -> list[Any]:
         """The ops that assign the values of the rows to unstacked copies.

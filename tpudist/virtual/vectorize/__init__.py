@@ -5,13 +5,20 @@ program on the whole batch gives each replica the same values, with a few large 
 many small ones.
 
 The one entry is :func:`batch_segments`; `TPUDIST_VECTORIZE=0` closes it, and every op is done
-once per replica. What is held of a tensor for all replicas is a batched value
-(:mod:`batched_values`); :mod:`rules` say what becomes of each type of op.
+once per replica. A batched value (:mod:`batched_values`) stands for one tensor of the trace in
+all replicas; a batching rule (:mod:`rules`) does an op of one type on batched values.
 """
 
-from tpudist.virtual.vectorize.batched_values import Uniform, of_parts
+from tpudist.virtual.vectorize.batched_values import Uniform, from_replicas
 from tpudist.virtual.vectorize.batching import batch_segments
-from tpudist.virtual.vectorize.own_variables import do as read_or_assign
+from tpudist.virtual.vectorize.own_variables import read_or_assign
 from tpudist.virtual.vectorize.stacked_variables import Handles, NeedsHandles
 
-__all__ = ["Handles", "NeedsHandles", "Uniform", "batch_segments", "of_parts", "read_or_assign"]
+__all__ = [
+    "Handles",
+    "NeedsHandles",
+    "Uniform",
+    "batch_segments",
+    "from_replicas",
+    "read_or_assign",
+]

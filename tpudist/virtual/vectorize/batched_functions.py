@@ -1,4 +1,4 @@
-"""Builds the functions of a branch or loop for all replicas, and the op that calls them."""
+"""Builds batched branches and loops: their functions, and the op that calls these."""
 
 from __future__ import annotations
 
@@ -14,102 +14,111 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation
 
 
-class Part:
-    """A function of a branch or loop, for all replicas, in a graph of its own.
+class BatchedFunction:
+    """A batched function of a branch or loop, in a graph of its own.
 
     Args:
-      batched: the `BatchedGraph` that it is called in.
+      graph: the `BatchedGraph` that calls it.
       function: the `called_functions.Function`.
-      given: the batched value of each of its inputs.
-      summed: the tensors of which only the sum over the replicas is needed.
+      layouts: for each input a batched value with the layout that it has.
+      sums_only: the tensors of which only the sum over the replicas is needed.
 
     Attributes:
       outputs: the batched values of its outputs.
-      tensors: the tensors that hold them, once it is finished.
-      record: the `explanations.Record` of its ops.
+      tensors: the tensors of the outputs, once it is finished.
+      record: the `explanations.Record` of how its ops are done.
     """
 
-    def __init__(self, batched: Any, function: Any, given: Any, summed: Any) -> None:
+    def __init__(self, graph: Any, function: Any, layouts: Any, sums_only: Any) -> None:
         self.record = explanations.Record()
-        self._graph = placed_graphs.PlacedGraph("batched", batched.place)
+        self._graph = placed_graphs.PlacedGraph("batched", graph.place)
         functions.add_library(function.graph, self._graph)
         with self._graph.building():
-            self._held = [outline.held(inner) for outline, inner in zip(given, function.inputs)]
-            self._graph.inputs = _tensors(self._held)
-            self.outputs = self._results(batched, function, summed)
+            self._inputs = [
+                layout.placeholders(tensor) for layout, tensor in zip(layouts, function.inputs)
+            ]
+            self._graph.inputs = _tensors(self._inputs)
+            self.outputs = self._results(graph, function, sums_only)
 
-    def _results(self, batched: Any, function: Any, summed: Any) -> Any:
-        return self._added(batched, function, summed)
+    def _results(self, graph: Any, function: Any, sums_only: Any) -> Any:
+        return self._add_call(graph, function, sums_only)
 
-    def _added(self, batched: Any, function: Any, summed: Any, counted: Any = None) -> Any:
-        """The batched values of what `function` gives for what is held."""
-        inner = batched.inside(summed, self._graph, counted)
-        inner.add_function(function, self._held)
+    def _add_call(self, graph: Any, function: Any, sums_only: Any, active: Any = None) -> Any:
+        """Adds the ops of `function`, called on the inputs; returns its batched outputs."""
+        inner = graph.nested(sums_only, self._graph, active)
+        inner.add_function(function, self._inputs)
         self.record.add(inner.record)
-        return inner.held(function.outputs)
+        return inner.values_of(function.outputs)
 
-    def finish(self, outlines: Any) -> Any:
-        """Holds the outputs as `outlines` are; returns the function for an attribute."""
+    def finish(self, layouts: Any) -> Any:
+        """Converts the outputs to `layouts`; returns the function, as attributes take it."""
         with self._graph.building():
-            made = map(batched_values.converted, self.outputs, outlines)
-            self.tensors = self._graph.outputs = _tensors(made)
+            outputs = map(batched_values.with_layout, self.outputs, layouts)
+            self.tensors = self._graph.outputs = _tensors(outputs)
         tensor_lists.check_fed(self._graph)
-        self._graph.control_outputs = [  # a read too: what is done after the call waits for it
+        self._graph.control_outputs = [  # reads too: ops after the call must wait for them
             op for op in self._graph.get_operations() if functions.is_stateful(op)
         ]
         return functions.make(self._graph, noinline=False)
 
 
-def branches(op: Operation, given: Any, parts: Any, outlines: Any) -> Any:
-    """Adds a branch.
+def add_branches(op: Operation, inputs: Any, batched_branches: Any, layouts: Any) -> Any:
+    """Adds an If or Case op whose branches are batched.
 
     Args:
       op: the If or Case op of the trace.
-      given: the batched values of its inputs; the first, its condition, is uniform.
-      parts: a `Part` for each branch.
-      outlines: how the outputs are held.
+      inputs: its batched inputs; the first one, the condition, is uniform.
+      batched_branches: a `BatchedFunction` for each branch.
+      layouts: the layouts of the outputs.
 
     Returns:
-      The batched values of its outputs.
+      Its batched outputs.
     """
-    made = [part.finish(outlines) for part in parts]
-    names = (
-        dict(zip(("then_branch", "else_branch"), made)) if "If" in op.type else {"branches": made}
+    attribute_values = [branch.finish(layouts) for branch in batched_branches]
+    attributes = (
+        dict(zip(("then_branch", "else_branch"), attribute_values))
+        if "If" in op.type
+        else {"branches": attribute_values}
     )
-    first, tensors = [given[0].value], _tensors(given[1:])
-    like = parts[0].tensors
-    made = made_ops.create_with_functions(op, first, tensors, like, ("Tin", "Tout"), names)
-    return _outputs(op, made, outlines)
+    condition, tensors = [inputs[0].value], _tensors(inputs[1:])
+    output_tensors = batched_branches[0].tensors
+    call = made_ops.create_with_functions(
+        op, condition, tensors, output_tensors, ("Tin", "Tout"), attributes
+    )
+    return _outputs(op, call, layouts)
 
 
-def loop(op: Operation, given: Any, held: Any, condition: Any, body: Part) -> Any:
-    """Adds a loop.
+def add_loop(
+    op: Operation, inputs: Any, layouts: Any, condition: Any, body: BatchedFunction
+) -> Any:
+    """Adds a While op whose condition and body are batched.
 
     Args:
       op: the While op of the trace.
-      given: the batched values of its inputs.
-      held: how its variables are held.
-      condition, body: a `Part` each.
+      inputs: its batched inputs.
+      layouts: the layouts of the loop's variables.
+      condition, body: the two functions, each a `BatchedFunction`.
 
     Returns:
-      The batched values of its outputs.
+      Its batched outputs.
     """
-    names = {"body": body.finish(held), "cond": condition.finish(condition.outputs)}
-    entering = _tensors(map(batched_values.converted, given, held))
-    made = made_ops.create_with_functions(op, [], entering, body.tensors, ("T", "T"), names)
-    return _outputs(op, made, held)
+    attributes = {"body": body.finish(layouts), "cond": condition.finish(condition.outputs)}
+    entering = _tensors(map(batched_values.with_layout, inputs, layouts))
+    call = made_ops.create_with_functions(op, [], entering, body.tensors, ("T", "T"), attributes)
+    return _outputs(op, call, layouts)
 
 
 def _tensors(values: Any) -> list[Any]:
     return [tensor for value in values for tensor in value.tensors()]
 
 
-def _outputs(op: Operation, made: Any, outlines: Any) -> Any:
-    found, outputs = [], list(made.outputs)
-    for outline, tensor in zip(outlines, op.outputs):
-        count = outline.width
-        for held in outputs[:count] if functions.is_resource(tensor) else ():
-            functions.copy_handle_data(tensor, held)
-        found.append(outline.like(outputs[:count]))
-        outputs = outputs[count:]
-    return found
+def _outputs(op: Operation, call: Any, layouts: Any) -> Any:
+    """The batched outputs of `call`, the batched copy of `op`."""
+    values, outputs = [], list(call.outputs)
+    for layout, tensor in zip(layouts, op.outputs):
+        num_tensors = layout.num_tensors
+        for handle in outputs[:num_tensors] if functions.is_resource(tensor) else ():
+            functions.copy_handle_data(tensor, handle)
+        values.append(layout.with_tensors(outputs[:num_tensors]))
+        outputs = outputs[num_tensors:]
+    return values

@@ -1,4 +1,4 @@
-"""Builds the graph of a segment for all replicas, op by op."""
+"""Batches the ops of a trace, one after the other, into a graph."""
 
 from __future__ import annotations
 
@@ -34,26 +34,27 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import BatchedValue, Program, Sizes
 
 
-#: {a batched value of another kind than tensors: the ops that take it}
-_TAKEN = {
-    batched_values.Lists: rules.LISTS + rules.PASSES,
-    optionals.ByBranch: rules.PASSES,
-    optionals.Optionals: rules.PACKED + rules.PASSES,
-    unequal_rounds.Lists: rules.PASSES,
+#: {class of batched values of lists and optionals: the ops with a rule for it}
+_ALLOWED_OPS = {
+    batched_values.StackedList: rules.LIST_OPS + rules.IDENTITIES,
+    optionals.ByBranch: rules.IDENTITIES,
+    optionals.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
+    unequal_rounds.UnequalLists: rules.IDENTITIES,
 }
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
 
 
 class BatchedGraph:
-    """Ops for all replicas, in place of the ops of a trace.
+    """Adds the batched form of each op of a trace to a graph.
 
     Args:
       program: the traced `Program`.
-      graph: the `PlacedGraph` that they are added to, which is the current graph.
-      summed: the tensors of which only the sum over the replicas is needed.
+      graph: the `PlacedGraph` that gets the ops; it is the current graph.
+      sums_only: the tensors of which only the sum over the replicas is needed.
       record: the `explanations.Record` of how each op is done.
-      counted: which replicas count in sums over them, a bool tensor; None if all do.
+      active: a bool tensor ``[N]``: which replicas take part in sums over the replicas; None
+        if all do.
 
     Attributes:
       count: number of replicas.
@@ -61,56 +62,56 @@ class BatchedGraph:
     """
 
     def __init__(
-        self, program: Program, graph: Graph, summed: Any, record: Any, counted: Any = None
+        self, program: Program, graph: Graph, sums_only: Any, record: Any, active: Any = None
     ) -> None:
         self._program = program
-        self._counted = counted
+        self._active = active
         self.record = record
         self._graph = graph
         self.count = program.num_replicas
         self.place = graph.place
-        self._summed = summed
+        self._sums_only = sums_only
         self._batched = IdentityMap()
-        self._made: dict[Any, Any] = {}
+        self._ops: dict[Any, Any] = {}
         self._variants: dict[Any, Any] = {}
-        self._alike: dict[Any, Any] = {}
+        self._shared_attributes: dict[Any, Any] = {}
 
-    def take(self, tensor: Tensor, outline: Any) -> Any:
-        """Makes placeholders for `tensor`, held as `outline` is; returns them."""
-        self._batched[tensor] = outline.held(tensor)
+    def add_input(self, tensor: Tensor, layout: Any) -> Any:
+        """Makes placeholders for `tensor` of the trace, in the layout of `layout`; returns them."""
+        self._batched[tensor] = layout.placeholders(tensor)
         return self._batched[tensor].tensors()
 
-    def inside(self, summed: Any, graph: Graph | None = None, counted: Any = None) -> Any:
-        """A `BatchedGraph` for a function that is called in this one, or in `graph`."""
+    def nested(self, sums_only: Any, graph: Graph | None = None, active: Any = None) -> Any:
+        """A `BatchedGraph` for a called function; its ops go to `graph`, by default this one's."""
         record = explanations.Record()
-        return BatchedGraph(self._program, graph or self._graph, summed, record, counted)
+        return BatchedGraph(self._program, graph or self._graph, sums_only, record, active)
 
-    def add_function(self, function: Any, given: Any) -> None:
-        """Adds the ops of a `called_functions.Function`, whose inputs are held as `given` are."""
-        self._batched.update(zip(function.inputs, given))
+    def add_function(self, function: Any, inputs: Any) -> None:
+        """Adds the ops of a `called_functions.Function`, called on the batched `inputs`."""
+        self._batched.update(zip(function.inputs, inputs))
         self.add(function.body, set())
 
-    def held(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The batched value of each of `tensors`, of the trace."""
+    def values_of(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """The batched values of `tensors` of the trace."""
         return [self._batched[tensor] for tensor in tensors]
 
-    def copies(self, op: Operation) -> Any:
-        """The ops that were made of `op`, for others to wait for."""
-        return self._made[op]
+    def ops_of(self, op: Operation) -> Any:
+        """The ops that stand for `op` of the trace, as control inputs of others."""
+        return self._ops[op]
 
-    def leaving(self, tensor: Tensor, each: Any) -> BatchedValue:
-        """The batched value of `tensor` as it leaves the graph; `each` are not wanted as sums."""
+    def output_value(self, tensor: Tensor, not_summed: Any) -> BatchedValue:
+        """The batched output for `tensor`: a sum over the replicas, if not in `not_summed`."""
         batched = self._batched[tensor]
-        if isinstance(batched, batched_values.Batch) and tensor not in each:
+        if isinstance(batched, batched_values.Batch) and tensor not in not_summed:
             return batched_values.ReplicaSum(batched.total(tensor.op.name))
-        return batched.like(batched.tensors())
+        return batched.with_tensors(batched.tensors())
 
     def add(self, body: Sequence[Operation], serialized: set[Operation]) -> None:
-        """Adds the ops of `body`, each after those that it needs.
+        """Adds the batched form of each op of `body`, after those that it needs.
 
         Args:
           body: ops of the trace.
-          serialized: those of them that each replica does before the next one does them.
+          serialized: those that one replica does after the other.
         """
         later = set()
         for op in body:
@@ -124,50 +125,54 @@ class BatchedGraph:
                 self._add(op)
 
     def _add(self, op: Operation) -> None:
-        before = self._before(op)
-        with tf.control_dependencies(before) if before else contextlib.nullcontext():
-            found = self._found(op)
-        self._batched.update(zip(op.outputs, found))
-        self._made.setdefault(op, [each for held in found for each in batched_values.ops(held)])
+        control_inputs = self._control_inputs(op)
+        with (
+            tf.control_dependencies(control_inputs) if control_inputs else contextlib.nullcontext()
+        ):
+            outputs = self._outputs_of(op)
+        self._batched.update(zip(op.outputs, outputs))
+        self._ops.setdefault(
+            op, [new_op for value in outputs for new_op in batched_values.ops(value)]
+        )
 
-    def _before(self, op: Operation) -> list[Any]:
-        controls = [control for control in segments.controls_of(op) if control in self._made]
-        return [made for control in controls for made in self._gathered(control)]
+    def _control_inputs(self, op: Operation) -> list[Any]:
+        controls = [control for control in segments.controls_of(op) if control in self._ops]
+        return [new_op for control in controls for new_op in self._ops_to_wait_for(control)]
 
-    def _gathered(self, op: Operation) -> Any:
-        """What waits for `op`, an op of the trace, waits for these ops.
+    def _ops_to_wait_for(self, op: Operation) -> Any:
+        """The ops that stand for `op` of the trace as a control input.
 
-        If there are many copies of `op`, it is one op that waits for them: control edges from
-        each copy to each copy of another op would be the square of the replicas.
+        Of more than two copies it is one op that waits for them all: control edges from each
+        copy to each copy of another op would grow with the square of the replicas.
         """
-        if len(self._made[op]) > 2:
-            with tf.control_dependencies(self._made[op]):
-                self._made[op] = [tf.no_op()]
-        return self._made[op]
+        if len(self._ops[op]) > 2:
+            with tf.control_dependencies(self._ops[op]):
+                self._ops[op] = [tf.no_op()]
+        return self._ops[op]
 
-    def _found(self, op: Operation) -> Any:
-        """The batched values of the outputs of `op`."""
-        given = [self._batched[tensor] for tensor in segments.inputs_of(op)]
-        found, reason = self._at_once(op, given)
-        self.record.note(op, reason if found is None else None)
-        return self._for_each(op, given) if found is None else found
+    def _outputs_of(self, op: Operation) -> Any:
+        """The batched outputs of `op`."""
+        inputs = [self._batched[tensor] for tensor in segments.inputs_of(op)]
+        outputs, reason = self._vectorized(op, inputs)
+        self.record.note(op, reason if outputs is None else None)
+        return self._once_per_replica(op, inputs) if outputs is None else outputs
 
-    def _at_once(self, op: Operation, given: Any) -> tuple[Any, ...]:
-        """(batched values of the outputs of `op`, None), or (None, why it is not done at once)."""
-        if any(isinstance(batched, stacked_variables.Handles) for batched in given):
-            return self._on_rows(op, given), None
+    def _vectorized(self, op: Operation, inputs: Any) -> tuple[Any, ...]:
+        """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
+        if any(isinstance(batched, stacked_variables.Handles) for batched in inputs):
+            return self._on_stacked_copies(op, inputs), None
         if op.type in _SHAPES:
-            found = _shapes(op, given, self.count)
-            if found:
-                return found, None
-        uniform = all(isinstance(batched, batched_values.Uniform) for batched in given)
+            outputs = _known_shapes(op, inputs, self.count)
+            if outputs:
+                return outputs, None
+        uniform = all(isinstance(batched, batched_values.Uniform) for batched in inputs)
         if uniform and (not functions.is_stateful(op) or graphs.only_reads(op)):
-            return self._once(op, given), None
+            return self._uniform(op, inputs), None
         if functions.is_stateful(op) and not graphs.only_reads(op):
-            return None, _effect(op, given)
+            return None, _effect_reason(op, inputs)
         try:
-            found = failed_rules.checked(op, self._batched_outputs(op, given))
-            return found, None if found else _reason(op, given)
+            outputs = failed_rules.checked(op, self._batched_outputs(op, inputs))
+            return outputs, None if outputs else _rule_reason(op, inputs)
         except batched_values.NotBatchable as error:
             return None, str(error)
         except stacked_variables.NeedsHandles:
@@ -175,180 +180,191 @@ class BatchedGraph:
         except Exception as error:  # pylint: disable=broad-except
             return None, failed_rules.reason(error)
 
-    def _on_rows(self, op: Operation, given: Any) -> Any:
-        """The batched values of the outputs of `op`, which takes handles of rows."""
+    def _on_stacked_copies(self, op: Operation, inputs: Any) -> Any:
+        """The batched outputs of `op`, which takes the handles of stacked copies."""
         if op.type in called_functions.CALLS and graphs.only_reads(op):
             try:
-                return self._batched_outputs(op, given)
+                return self._batched_outputs(op, inputs)
             except batched_values.NotBatchable as error:
                 raise stacked_variables.NeedsHandles from error
-        found, self._made[op] = stacked_variables.do(op, given)
-        return found
+        outputs, self._ops[op] = stacked_variables.read_or_assign(op, inputs)
+        return outputs
 
-    def _batched_outputs(self, op: Operation, given: Any) -> Any:
+    def _batched_outputs(self, op: Operation, inputs: Any) -> Any:
         if op.type in called_functions.LOOPS + called_functions.BRANCHES + called_functions.CALLS:
-            wanted = [output in self._summed for output in op.outputs]
-            return control_flow.batch(self, op, given, wanted)
-        return self._by_rule(op, given)
+            output_sums = [output in self._sums_only for output in op.outputs]
+            return control_flow.batch(self, op, inputs, output_sums)
+        return self._by_rule(op, inputs)
 
-    def _by_rule(self, op: Operation, given: Any) -> Any:
-        if self._counted is not None and op.outputs[0] in self._summed:
-            given = self._those_counted(op, given)
-        uneven = any(isinstance(batched, rules.UNEVEN) for batched in given)
-        if uneven or op.type in rules.SELECTING:
-            node = rules.Node(op, given, self.count, op.outputs[0] in self._summed)
-            found = rules.of_unknown_sizes(node)
-            if found is not None:
-                return found
+    def _by_rule(self, op: Operation, inputs: Any) -> Any:
+        if self._active is not None and op.outputs[0] in self._sums_only:
+            inputs = self._only_active(op, inputs)
+        is_ragged = any(isinstance(batched, rules.RAGGED_KINDS) for batched in inputs)
+        if is_ragged or op.type in rules.SELECTING:
+            node = rules.Node(op, inputs, self.count, op.outputs[0] in self._sums_only)
+            outputs = rules.apply_ragged_rule(node)
+            if outputs is not None:
+                return outputs
         if op.type not in rules.RULES or any(
             isinstance(batched, (batched_values.PerReplicaTensors, ragged_values.Ragged))
-            or op.type not in _TAKEN.get(type(batched), (op.type,))
-            for batched in given
+            or op.type not in _ALLOWED_OPS.get(type(batched), (op.type,))
+            for batched in inputs
         ):
             return None
-        node = rules.Node(op, given, self.count, op.outputs[0] in self._summed)
+        node = rules.Node(op, inputs, self.count, op.outputs[0] in self._sums_only)
         if not (node.is_known() and node.has_room()):
             return None
         return rules.RULES[op.type](node)
 
-    def _those_counted(self, op: Operation, given: Any) -> Any:
-        """The inputs of `op`, zeroed for the replicas that do not count in the sum."""
-        totals = any(isinstance(batched, batched_values.ReplicaSum) for batched in given)
-        if not totals and op.type in rules.TOTAL | rules.LINEAR:
-            return given  # the sum is taken later
+    def _only_active(self, op: Operation, inputs: Any) -> Any:
+        """The inputs of `op`, with zeros for replicas that do not take part in sums."""
+        has_sums = any(isinstance(batched, batched_values.ReplicaSum) for batched in inputs)
+        if not has_sums and op.type in rules.TOTAL | rules.LINEAR:
+            return inputs  # an op after it takes the sum
         return [
-            divergent_values.counted(self._counted, batched)
-            if totals or isinstance(batched, batched_values.Batch)
+            divergent_values.only_active(self._active, batched)
+            if has_sums or isinstance(batched, batched_values.Batch)
             else batched
-            for batched in given
+            for batched in inputs
         ]
 
-    def _once(self, op: Operation, given: Any) -> list[Any]:
-        folded = None if functions.is_stateful(op) else static_values.known(op, given)
-        if folded is not None:
+    def _uniform(self, op: Operation, inputs: Any) -> list[Any]:
+        """The outputs of `op`, done once, as all its inputs are uniform."""
+        constants = (
+            None if functions.is_stateful(op) else static_values.constant_outputs(op, inputs)
+        )
+        if constants is not None:
             return [
-                batched_values.Constant(self.count, v, t.dtype) for v, t in zip(folded, op.outputs)
+                batched_values.Constant(self.count, value, tensor.dtype)
+                for value, tensor in zip(constants, op.outputs)
             ]
-        made = functions.copy_op(op, [batched.value for batched in given])
-        self._made[op] = [made]
-        return [batched_values.Uniform(self.count, tensor) for tensor in made.outputs]
+        copy = functions.copy_op(op, [batched.value for batched in inputs])
+        self._ops[op] = [copy]
+        return [batched_values.Uniform(self.count, output) for output in copy.outputs]
 
-    def _for_each(self, op: Operation, given: Any) -> Any:
-        """One op per replica; stateful ones run one after the other."""
-        made: list[Any] = []
-        for replica, inputs in enumerate(zip(*[batched.each() for batched in given])):
-            made.append(self._copy(op, inputs, replica, made[-1:]))
-        if not given:
+    def _once_per_replica(self, op: Operation, values: Any) -> Any:
+        """The outputs of one copy of `op` per replica; stateful copies run one after the other."""
+        copies: list[Any] = []
+        for replica, inputs in enumerate(zip(*[batched.per_replica() for batched in values])):
+            copies.append(self._copy(op, inputs, replica, copies[-1:]))
+        if not values:
             for replica in range(self.count):
-                made.append(self._copy(op, [], replica, made[-1:]))
-        self._made[op] = made
-        return self._columns(op, made, symbolic_shapes.of_output(op, given))
+                copies.append(self._copy(op, [], replica, copies[-1:]))
+        self._ops[op] = copies
+        return self._outputs_of_copies(op, copies, symbolic_shapes.output_sizes(op, values))
 
-    def _copy(self, op: Operation, inputs: Any, replica: int, before: Any) -> Any:
-        """The op of one replica: a random op has a state of its own."""
-        with tf.control_dependencies(before if _waits(op) else []):
-            return functions.copy_op(op, inputs, self._changed(op, replica))
+    def _copy(self, op: Operation, inputs: Any, replica: int, after: Any) -> Any:
+        """The copy of `op` for one replica; a random op gets that replica's seed."""
+        with tf.control_dependencies(after if _keeps_order(op) else []):
+            return functions.copy_op(op, inputs, self._replica_attributes(op, replica))
 
-    def _changed(self, op: Operation, replica: int) -> Any:
-        """The attributes in which the op of `replica` differs from `op`."""
+    def _replica_attributes(self, op: Operation, replica: int) -> Any:
+        """The attributes in which the copy of `op` for `replica` differs from `op`."""
         if op in self._program.numbers:
             return random_seeds.attribute(self._program.numbers[op][replica])
-        if op not in self._alike:  # once for all replicas: it reads the functions that are called
-            kept_apart = called_functions.kept_apart(op, self.count, self.place)
-            self._alike[op] = None if random_seeds.draws(op) else kept_apart or {}
-        if self._alike[op] is not None:
-            return self._alike[op]
+        # Computed for the first replica only, as it reads all functions that `op` calls.
+        if op not in self._shared_attributes:
+            if_not_inlined = called_functions.not_inlined_attributes(op, self.count, self.place)
+            self._shared_attributes[op] = None if random_seeds.draws(op) else if_not_inlined or {}
+        if self._shared_attributes[op] is not None:
+            return self._shared_attributes[op]
         if replica not in self._variants:
             self._variants[replica] = random_seeds.Variants(
                 self._program.graph, self._graph, replica
             )
-        node, before = op.node_def, op.node_def.attr
+        node, attributes = op.node_def, op.node_def.attr
         self._variants[replica].call(node)
-        return {name: value for name, value in node.attr.items() if value != before[name]}
+        return {name: value for name, value in node.attr.items() if value != attributes[name]}
 
-    def _columns(self, op: Operation, made: Any, sizes: Sizes | None = None) -> Any:
-        """The batched values of the outputs of `op` when `made` are its copies."""
-        columns = zip(*[copy.outputs for copy in made])
+    def _outputs_of_copies(self, op: Operation, copies: Any, sizes: Sizes | None = None) -> Any:
+        """The batched outputs of `op`, from those of its `copies`, one per replica."""
+        columns = zip(*[copy.outputs for copy in copies])
         return [
-            batched_values.of_parts(list(column), tensor, sizes)
+            batched_values.from_replicas(list(column), tensor, sizes)
             for column, tensor in zip(columns, op.outputs)
         ]
 
-    # What replicas do one after the other.
+    # Serialized ops: all of one replica, then all of the next.
 
     def _add_serialized(self, ops: Sequence[Operation]) -> None:
-        made: dict[Operation, list[Operation]] = {op: [] for op in ops}
+        copies: dict[Operation, list[Operation]] = {op: [] for op in ops}
         last: list[Any] = []
         for replica in range(self.count):
             values = IdentityMap()
             for op in ops:
-                copy = self._copy_serialized(op, replica, values, made, last)
-                made[op].append(copy)
+                copy = self._copy_serialized(op, replica, values, copies, last)
+                copies[op].append(copy)
                 values.update(zip(op.outputs, copy.outputs))
                 last = [copy] if _touches(op) else last
         for op in ops:
             self.record.note(op, "between effects that replicas share")
-            self._made[op] = made[op]
-            self._batched.update(zip(op.outputs, self._columns(op, made[op])))
+            self._ops[op] = copies[op]
+            self._batched.update(zip(op.outputs, self._outputs_of_copies(op, copies[op])))
 
     def _copy_serialized(
-        self, op: Operation, replica: int, values: Any, made: Any, last: Any
+        self, op: Operation, replica: int, values: Any, copies: Any, last: Any
     ) -> Any:
         inputs = [
-            values[tensor] if tensor in values else self._batched[tensor].each()[replica]
+            values[tensor] if tensor in values else self._batched[tensor].per_replica()[replica]
             for tensor in segments.inputs_of(op)
         ]
-        own = [made[c][replica] for c in segments.controls_of(op) if c in made]
-        with tf.control_dependencies(own + self._before(op) + (last if _touches(op) else [])):
+        own_controls = [
+            copies[control][replica] for control in segments.controls_of(op) if control in copies
+        ]
+        with tf.control_dependencies(
+            own_controls + self._control_inputs(op) + (last if _touches(op) else [])
+        ):
             return self._copy(op, inputs, replica, [])
 
 
-def _waits(op: Operation) -> Any:
+def _keeps_order(op: Operation) -> Any:
+    """Whether the copies of `op` must run in the order of the replicas."""
     return (
         functions.is_stateful(op) and not graphs.only_reads(op) and not random_seeds.is_random(op)
     )
 
 
-def _effect(op: Operation, given: Any) -> str:
-    """Why an op with an effect is not batched."""
+def _effect_reason(op: Operation, inputs: Any) -> str:
+    """The reason, for the explanation, why an op with an effect is not batched."""
     if random_seeds.is_random(op):
         return "each replica draws its own numbers"
     if random_seeds.draws(op):
         return "each replica draws its own numbers in it"
     if op.type in effects.CHECKS:
         return "each replica is checked"
-    if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in given):
+    if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in inputs):
         return "each replica has its own variable"
     return "it has an effect"
 
 
-def _reason(op: Operation, given: Any) -> str:
-    """Why an op without an effect is not batched."""
-    if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in given):
+def _rule_reason(op: Operation, inputs: Any) -> str:
+    """The reason, for the explanation, why an op without an effect is not batched."""
+    if any(isinstance(batched, batched_values.PerReplicaTensors) for batched in inputs):
         if any(functions.is_resource(tensor) for tensor in op.inputs):
             return "each replica has its own variable"
         return "its input is held per replica"
-    if any(isinstance(batched, ragged_values.Ragged) for batched in given):
+    if any(isinstance(batched, ragged_values.Ragged) for batched in inputs):
         return "replicas may have different numbers of rows"
     if op.type not in rules.RULES:
         return "no batching rule"
-    node = rules.Node(op, given, 1, False)
+    node = rules.Node(op, inputs, 1, False)
     if not node.is_known():
         return "a shape is known only when it runs"
     return "the batching rule does not cover these shapes or attributes"
 
 
 def _touches(op: Operation) -> Any:
+    """Whether `op` may have an effect, or depend on one."""
     return functions.is_stateful(op) or any(map(functions.is_resource, op.inputs))
 
 
-def _shapes(op: Operation, given: Any, count: int) -> list[Any] | None:
-    """The outputs of an op that asks for shapes; None if a shape is unknown while tracing."""
-    shapes = [batched.static_shape(tensor) for batched, tensor in zip(given, op.inputs)]
+def _known_shapes(op: Operation, inputs: Any, count: int) -> list[Any] | None:
+    """The outputs of a shape op as constants; None if a shape is not known while tracing."""
+    shapes = [batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)]
     if not all(shape.is_fully_defined() for shape in shapes):
         return None
-    ask: Any = {"Rank": len, "Size": np.prod}.get(op.type, list)
+    measure: Any = {"Rank": len, "Size": np.prod}.get(op.type, list)
     return [
-        batched_values.Constant(count, ask(shape.as_list()), tensor.dtype)
+        batched_values.Constant(count, measure(shape.as_list()), tensor.dtype)
         for shape, tensor in zip(shapes, op.outputs)
     ]

@@ -1,18 +1,21 @@
-"""Batched values: what stands for one tensor of a trace, for all N replicas at once.
+"""Batched values: a batched value stands for one tensor of a trace in all N replicas.
 
-A tensor of shape ``[b, ...]`` in the trace is, for N replicas, one of
+For a tensor of shape ``[b, ...]`` in the trace it is one of
 
 * `Uniform`: one tensor ``[b, ...]``, the same for every replica (`Constant`: known numbers);
 * `Batch`: one tensor ``[N * b, ...]`` (its rows) or ``[N, b, ...]`` (stacked),
   replica after replica: the same memory under two shapes;
 * `ReplicaSum`: one tensor ``[b, ...]``, the sum over the replicas;
 * `PerReplicaTensors`: N tensors;
-* `Lists`: one tensor list, whose elements are the stacked elements of N lists;
+* `StackedList`: one tensor list, whose elements are the stacked elements of N lists;
 * `optionals.Optionals`: one optional, whose value is the stacked values of N optionals;
-* `ragged_values.Ragged`: one tensor with the rows of all replicas, of unknown numbers.
+* `ragged_values.Ragged`: one tensor with the rows of all replicas, whose numbers only the run
+  knows.
 
-Conversions add ops to the current graph, once. A batched value without tensors is an
-outline, from which :meth:`held` makes placeholders.
+Converting one form to another adds ops to the current graph; the result is kept. The layout of
+a batched value is its class and what else is fixed without its tensors (shapes, the number of
+replicas). A batched value without tensors serves as a layout: see `placeholders` and
+`with_tensors`.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from tpudist.tfcompat import functions, graphs
 from tpudist.virtual import constants, reductions
 from tpudist.virtual.vectorize import optionals, ragged_values, tensor_lists
 from tpudist.virtual.vectorize.tensor_lists import NotBatchable
-from tpudist.virtual.vectorize.uniform_values import Constant, Uniform  # noqa: F401 (one name for all)
+from tpudist.virtual.vectorize.uniform_values import Constant, Uniform  # noqa: F401 (re-exported)
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -44,27 +47,27 @@ class PerReplicaTensors:
         self._tensors = list(tensors)
 
     @property
-    def width(self) -> int:
-        """How many tensors hold it."""
+    def num_tensors(self) -> int:
+        """Number of `tensors()`."""
         return self.count
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return self._tensors
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         return PerReplicaTensors(self.count, tensors)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(tensor) for _ in range(self.count)])
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(tensor) for _ in range(self.count)])
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tensor.shape
 
-    def each(self) -> Sequence[Tensor]:
+    def per_replica(self) -> Sequence[Tensor]:
         """One tensor per replica."""
         return self._tensors
 
@@ -80,37 +83,37 @@ class PerReplicaTensors:
 
 
 class ReplicaSum:
-    """The sum over all replicas, where only the sum is needed."""
+    """The sum over the replicas, where only the sum is needed."""
 
-    #: How many tensors hold it.
-    width = 1
+    #: Number of `tensors()`.
+    num_tensors = 1
 
     def __init__(self, tensor: Tensor | None = None) -> None:
         self.value: Any = tensor
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return self.value.shape
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return [self.value]
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         return ReplicaSum(*tensors)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(tensor)])
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(tensor)])
 
     def total(self, leaf: str = "") -> Tensor:
         """The sum over the replicas; `leaf` is its name in errors."""
         return self.value
 
 
-class Lists:
-    """One tensor list for all replicas: each element is ``[N] + shape``.
+class StackedList:
+    """One tensor list for all replicas, whose elements have the shape ``[N] + shape``.
 
     Args:
       count: number of replicas.
@@ -119,8 +122,8 @@ class Lists:
       tensor: the list.
     """
 
-    #: How many tensors hold it.
-    width = 1
+    #: Number of `tensors()`.
+    num_tensors = 1
 
     def __init__(self, count: int, shape: Any, dtype: DType, tensor: Tensor | None = None) -> None:
         self.count = count
@@ -129,40 +132,40 @@ class Lists:
         self.value = tensor
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return [self.value]
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
-        return Lists(self.count, self.shape, self.dtype, *tensors)
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
+        return StackedList(self.count, self.shape, self.dtype, *tensors)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([tf.compat.v1.placeholder(tf.variant, [])])
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([tf.compat.v1.placeholder(tf.variant, [])])
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tensor.shape
 
-    def each(self) -> Any:
+    def per_replica(self) -> Any:
         """One list per replica."""
-        return tensor_lists.each(self.value, self.count, self.shape, self.dtype)
+        return tensor_lists.per_replica(self.value, self.count, self.shape, self.dtype)
 
 
 class Batch:
-    """The values of all replicas in one tensor.
+    """The values of all replicas, of equal shapes, in one tensor.
 
     Args:
       count: number of replicas.
       shape: the shape of one replica's value, a list of ints.
       rows: the tensor ``[count * shape[0]] + shape[1:]``; or
       stacked: the tensor ``[count] + shape``; or
-      flat: a tensor of the same numbers under another shape; or
-      parts: one tensor per replica, with `rows` if these are known.
+      flat: a tensor of the same numbers in the same order, in another shape; or
+      parts: one tensor per replica, which may be given in addition to `rows`.
     """
 
-    #: How many tensors hold it.
-    width = 1
+    #: Number of `tensors()`.
+    num_tensors = 1
 
     def __init__(
         self,
@@ -180,86 +183,86 @@ class Batch:
         self._aligned: dict[Any, Any] = {}
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tf.TensorShape(self.shape)
 
     def rows(self) -> Any:
         """The replicas' values one after the other along their first axis."""
-        return self._in_form("rows", self._rows_shape())
+        return self._computed("rows", self._rows_shape())
 
     def stacked(self) -> Any:
         """The replicas' values along a new first axis."""
-        return self._in_form("stacked", [self.count] + self.shape)
+        return self._computed("stacked", [self.count] + self.shape)
 
-    def flat(self) -> Any:
-        """The values under the shape that is at hand; None if they are in parts."""
-        return next((held for held in self._forms.values() if held is not None), None)
+    def existing_tensor(self) -> Any:
+        """A tensor of all values, in rows, stacked or flat; None if there are only parts."""
+        return next((tensor for tensor in self._forms.values() if tensor is not None), None)
 
-    def fits(self) -> bool:
-        """Whether the tensors at hand have the shapes that their forms say, as far as known."""
-        forms = {"rows": self._rows_shape(), "stacked": [self.count] + self.shape}
-        for form, held in self._forms.items():
-            if held is None or not held.shape.is_fully_defined():
+    def has_expected_shape(self) -> bool:
+        """Whether its tensors have the shapes of their forms, as far as these are static."""
+        expected = {"rows": self._rows_shape(), "stacked": [self.count] + self.shape}
+        for form, tensor in self._forms.items():
+            if tensor is None or not tensor.shape.is_fully_defined():
                 continue
-            if form == "flat" and held.shape.num_elements() != np.prod(forms["stacked"]):
+            if form == "flat" and tensor.shape.num_elements() != np.prod(expected["stacked"]):
                 return False
-            if form != "flat" and held.shape.as_list() != forms[form]:
+            if form != "flat" and tensor.shape.as_list() != expected[form]:
                 return False
         return True
 
     def _rows_shape(self) -> Any:
         return [self.count * n for n in self.shape[:1]] + self.shape[1:]
 
-    def _in_form(self, form: Any, shape: Any) -> Any:
-        if self.flat() is None:
-            made = tf.stack(self._parts) if form == "stacked" else tf.concat(self._parts, 0)
-            self._forms[form] = made
+    def _computed(self, form: Any, shape: Any) -> Any:
+        if self.existing_tensor() is None:
+            tensor = tf.stack(self._parts) if form == "stacked" else tf.concat(self._parts, 0)
+            self._forms[form] = tensor
         if self._forms[form] is None:
-            self._forms[form] = constants.reshape(self.flat(), shape)
+            self._forms[form] = constants.reshape(self.existing_tensor(), shape)
         return self._forms[form]
 
-    def aligned(self, rank: int) -> Any:
-        """`stacked()` with axes of size 1 after the first, so that `rank` axes follow it."""
+    def stacked_to_rank(self, rank: int) -> Any:
+        """`stacked()` with `rank` axes after the first one; the inserted axes have size 1."""
         if rank not in self._aligned:
             shape = [self.count] + [1] * (rank - len(self.shape)) + self.shape
             self._aligned[rank] = constants.reshape(self.stacked(), shape)
         return self._aligned[rank]
 
-    def form(self) -> Any:
-        """The form that is at hand; if none is, "stacked" for vectors, "rows" for examples."""
+    def preferred_form(self) -> Any:
+        """The form that needs no op; if there is none, "rows", or "stacked" up to rank 1."""
         for form in ("rows", "stacked"):
             if self._forms[form] is not None:
                 return form
         return "rows" if len(self.shape) > 1 else "stacked"
 
-    def held_as(self, form: Any) -> Any:
-        """The tensor of that form."""
+    def in_form(self, form: Any) -> Any:
+        """The tensor of `form`, "rows" or "stacked"."""
         return self.rows() if form == "rows" else self.stacked()
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
-        return [self.held_as(self._kind()[0])]
+        """The tensors that it consists of."""
+        return [self.in_form(self._layout_form()[0])]
 
     def sources(self) -> Any:
-        """The tensors of which every form of it is made."""
-        held = self.flat()
-        return self._parts if held is None else [held]
+        """The tensors from which every form of it is computed."""
+        tensor = self.existing_tensor()
+        return self._parts if tensor is None else [tensor]
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
-        return Batch(self.count, self.shape, **{self._kind()[0]: tensors[0]})
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
+        return Batch(self.count, self.shape, **{self._layout_form()[0]: tensors[0]})
 
-    def _kind(self) -> tuple[Any, ...]:
-        """The form in which graphs hand it on, and its shape."""
+    def _layout_form(self) -> tuple[Any, ...]:
+        """The form that crosses function boundaries, and the shape of its tensor."""
         if len(self.shape) > 1:
             return "rows", self._rows_shape()
         return "stacked", [self.count] + self.shape
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(tensor, self._kind()[1])])
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(tensor, self._layout_form()[1])])
 
-    def each(self) -> Sequence[Tensor]:
+    def per_replica(self) -> Sequence[Tensor]:
         """One tensor per replica."""
         if self._parts is None:
             self._parts = tf.unstack(self.stacked())
@@ -271,14 +274,16 @@ class Batch:
 
 
 def ops(batched: Any) -> list[Any]:
-    """The ops that compute a batched value, in whatever form it is asked for later."""
+    """The ops that compute a batched value, before any form of it is derived."""
     return [tensor.op for tensor in getattr(batched, "sources", batched.tensors)()]
 
 
-def of_parts(tensors: Sequence[Tensor], tensor: Tensor, sizes: Sizes | None = None) -> BatchedValue:
-    """The batched value of N tensors that stand for `tensor` of the trace.
+def from_replicas(
+    tensors: Sequence[Tensor], tensor: Tensor, sizes: Sizes | None = None
+) -> BatchedValue:
+    """The batched value of N tensors, one per replica, that stand for `tensor` of the trace.
 
-    `sizes` is the `ragged_values.Sizes` of their rows, if that is known.
+    `sizes` is the `ragged_values.Sizes` of their rows, if it is known.
     """
     if all(part is tensors[0] for part in tensors):
         return Uniform(len(tensors), tensors[0])
@@ -288,60 +293,62 @@ def of_parts(tensors: Sequence[Tensor], tensor: Tensor, sizes: Sizes | None = No
         not part.shape.is_fully_defined() or part.shape.as_list() != tensors[0].shape.as_list()
         for part in tensors
     ):
-        return ragged_values.of_parts(tensors, sizes) or PerReplicaTensors(len(tensors), tensors)
+        return ragged_values.from_replicas(tensors, sizes) or PerReplicaTensors(
+            len(tensors), tensors
+        )
     rows = graphs.divided(tensors)
     return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
 
 
-def merged(one: Any, other: Any) -> Any:
-    """The batched value, an outline, that can hold what both hold.
+def common_layout(one: Any, other: Any) -> Any:
+    """A batched value whose layout both can be converted to.
 
     Raises:
-      NotBatchable: there is none.
+      NotBatchable: there is no such layout.
     """
     if isinstance(one, Uniform):
         return other
-    if isinstance(other, Uniform) or is_like(one, other):
+    if isinstance(other, Uniform) or same_layout(one, other):
         return one
     if isinstance(one, ReplicaSum) or isinstance(other, ReplicaSum):
         return one if isinstance(one, ReplicaSum) else other
-    if isinstance(one, Lists) or isinstance(other, Lists):
+    if isinstance(one, StackedList) or isinstance(other, StackedList):
         raise NotBatchable("lists of tensors of several shapes")
     return PerReplicaTensors(one.count)
 
 
-def _fit(one: Any, other: Any) -> bool:
-    return _kind(one) == _kind(other)
+def _same_layout_key(one: Any, other: Any) -> bool:
+    return _layout_key(one) == _layout_key(other)
 
 
-def _kind(batched: Any) -> Any:
-    """A key that is equal for values of one class that are held in the same way."""
-    return getattr(batched, "fit", None) or getattr(batched, "shape", None)
+def _layout_key(batched: Any) -> Any:
+    """A key that is equal for two values of one class with the same layout."""
+    return getattr(batched, "layout_key", None) or getattr(batched, "shape", None)
 
 
-def is_like(one: Any, other: Any) -> bool:
-    """Whether two batched values hold a tensor in the same way."""
-    return _class(one) is _class(other) and _fit(one, other)
+def same_layout(one: Any, other: Any) -> bool:
+    """Whether two batched values have the same layout."""
+    return _layout_class(one) is _layout_class(other) and _same_layout_key(one, other)
 
 
-def _class(value: Any) -> Any:
-    return getattr(value, "held_like", type(value))
+def _layout_class(value: Any) -> Any:
+    return getattr(value, "layout_class", type(value))
 
 
-def converted(batched: Any, outline: Any) -> Any:
-    """`batched`, held as `outline` is, which can hold it."""
-    if is_like(batched, outline):
+def with_layout(batched: Any, layout: Any) -> Any:
+    """`batched`, converted to the layout of `layout`."""
+    if same_layout(batched, layout):
         return batched
-    if isinstance(outline, optionals.Optionals):
-        return optionals.converted(batched, outline)
-    if isinstance(outline, ReplicaSum):
+    if isinstance(layout, optionals.Optionals):
+        return optionals.with_layout(batched, layout)
+    if isinstance(layout, ReplicaSum):
         return ReplicaSum(batched.total())
-    if isinstance(outline, PerReplicaTensors):
-        return PerReplicaTensors(outline.count, batched.each())
-    if isinstance(outline, Lists):
-        return outline.like([tensor_lists.emptied(batched.value)])
-    if not hasattr(outline, "shape"):
+    if isinstance(layout, PerReplicaTensors):
+        return PerReplicaTensors(layout.count, batched.per_replica())
+    if isinstance(layout, StackedList):
+        return layout.with_tensors([tensor_lists.of_any_shape(batched.value)])
+    if not hasattr(layout, "shape"):
         raise NotBatchable("replicas do different numbers of rounds with lists")
     if isinstance(batched, Uniform):
-        return Batch(outline.count, outline.shape, stacked=batched.stacked())
-    return Batch(outline.count, outline.shape, parts=batched.each())
+        return Batch(layout.count, layout.shape, stacked=batched.stacked())
+    return Batch(layout.count, layout.shape, parts=batched.per_replica())

@@ -1,9 +1,9 @@
-"""Batches the segments of a program: one call each for all replicas.
+"""Batches the segments of a program: each becomes one call for all replicas.
 
-:mod:`rules` say what becomes of each type of op, :mod:`batched_graph` does it op by op. What
-cannot be batched (an op without a rule, one with an effect, one whose shapes only the run
-knows) is done once per replica between the others; :mod:`serialized` tells where replicas must
-not overtake each other.
+:mod:`batched_graph` batches op by op, with the rules of :mod:`rules`. An op that cannot be
+batched (there is no rule, it has an effect, or its shapes are not known while tracing) is
+copied once per replica among the others; :mod:`serialized` finds the ops that one replica must
+finish before the next one begins them.
 """
 
 from __future__ import annotations
@@ -36,33 +36,33 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Program, Segment
 
 
-#: A function, the tensors of the trace that it takes, its results as
-#: [(tensor of the trace, batched value)], and what is done around it, `own_variables.Around`.
-#: Where it would compute nothing, in place of the function a list: for each tensor of the
-#: results the position of what it takes.
+#: A segment for all replicas: a function; its inputs, tensors of the trace; its outputs,
+#: [(tensor of the trace, batched value)]; the reads and assignments before and after it, an
+#: `own_variables.Around`. If the function would compute nothing, there is a list instead: for
+#: each output tensor the position of the input tensor that it is.
 BatchedSegment = collections.namedtuple("BatchedSegment", "function inputs outputs around")
 
 
-def batch_segments(program: Program, cut: Any, known: Any) -> Any:
-    """The segments of a program, each for all replicas at once.
+def batch_segments(program: Program, segments: Any, known: Any) -> Any:
+    """Batches the segments of a program.
 
     Args:
       program: the traced `Program`.
-      cut: its `segments.Segment` objects, None for an empty one.
-      known: {tensor of the trace: batched value} of the program's inputs.
+      segments: its `segments.Segment` objects, None for an empty one.
+      known: {input of the program, a tensor of the trace: batched value}.
 
     Returns:
       A list of `BatchedSegment`; None if there is one replica, if ``TPUDIST_VECTORIZE`` is 0,
-      or if the program cannot be batched. Its explanation then has the reason.
+      or if the program cannot be batched; the program's explanation then says why.
     """
     if program.num_replicas == 1:
         return _refused(program, "there is one replica")
     if os.environ.get(machine.VECTORIZE) == "0":
         return _refused(program, "%s=0" % machine.VECTORIZE)
-    outlines, made = IdentityMap(known), []
-    for segment, merge in zip(cut, program.merges + [None]):
+    values, batched_segments = IdentityMap(known), []
+    for segment, merge in zip(segments, program.merges + [None]):
         try:
-            batched = segment and _batch(program, segment, outlines)
+            batched = segment and _batch(program, segment, values)
         except batched_values.NotBatchable as error:
             return _refused(program, str(error))
         except stacked_variables.NeedsHandles:
@@ -71,57 +71,59 @@ def batch_segments(program: Program, cut: Any, known: Any) -> Any:
             return _refused(program, failed_rules.reason(error))
         if segment is not None and batched is None:
             return _refused(program, "it has a loop of TensorFlow 1")
-        made.append(batched)
-        outlines.update(batched.outputs if batched else ())
-        for held, tensors in merge.results if merge else ():
-            outlines[held] = batched_values.of_parts(
-                tensors * (program.num_replicas // len(tensors)), held
+        batched_segments.append(batched)
+        values.update(batched.outputs if batched else ())
+        for placeholder, tensors in merge.results if merge else ():
+            values[placeholder] = batched_values.from_replicas(
+                tensors * (program.num_replicas // len(tensors)), placeholder
             )
-    return made
+    return batched_segments
 
 
 def _refused(program: Program, reason: str) -> None:
+    """Notes why the program is not batched."""
     program.explanation.reason = reason
 
 
-def _batch(program: Program, segment: Segment, outlines: Any) -> Any:
+def _batch(program: Program, segment: Segment, values: Any) -> Any:
     """The `BatchedSegment` of a segment; None if it has a loop of TensorFlow 1."""
-    segment, around = own_variables.taken_out(segment, outlines)
+    segment, around = own_variables.split_off(segment, values)
     body = ordering.sorted_ops(segment.body)
     if body is None:
         return None
-    own_variables.note(around, program, outlines)
-    given = IdentityMap((tensor, outlines[tensor]) for tensor in segment.inputs)
+    own_variables.note(around, program, values)
+    inputs = IdentityMap((tensor, values[tensor]) for tensor in segment.inputs)
     with program.outer.as_default():
-        # One device for all, in place of what the outer graph asks for each op.
+        # All ops get this one device, not those that the outer graph would give them.
         graph = placed_graphs.PlacedGraph("replicas_segment", program.extended.real_device)
     functions.add_library(program.graph, graph)
-    summed, record = replica_sums.in_segment(segment, body), program.explanation.record
-    made = batched_graph.BatchedGraph(program, graph, summed, record)
+    sums_only, record = replica_sums.in_segment(segment, body), program.explanation.record
+    builder = batched_graph.BatchedGraph(program, graph, sums_only, record)
     with graph.building():
         for tensor in segment.inputs:
-            graph.inputs += made.take(tensor, given[tensor])
-        made.add(body, serialized.ops(body, given))
+            graph.inputs += builder.add_input(tensor, inputs[tensor])
+        builder.add(body, serialized.ops(body, inputs))
         outputs = [
-            (tensor, made.leaving(tensor, segment.per_replica)) for tensor in segment.outputs
+            (tensor, builder.output_value(tensor, segment.per_replica))
+            for tensor in segment.outputs
         ]
-        graph.outputs = [held for _, batched in outputs for held in batched.tensors()] or [
+        graph.outputs = [output for _, value in outputs for output in value.tensors()] or [
             tf.constant(0)
         ]
-    passed = _passed(graph)
-    if passed is not None:
-        return BatchedSegment(passed, segment.inputs, outputs, around)
+    positions = _passed_positions(graph)
+    if positions is not None:
+        return BatchedSegment(positions, segment.inputs, outputs, around)
     tensor_lists.check_fed(graph)
-    must_run = [op for must in segment.must_run for op in made.copies(must)]
+    must_run = [op for needed in segment.must_run for op in builder.ops_of(needed)]
     graph.control_outputs = list(collections.OrderedDict.fromkeys(must_run))
     program.explanation.built += len(graph.get_operations())
     function = functions.make(graph, noinline=False)
     return BatchedSegment(function, segment.inputs, outputs, around)
 
 
-def _passed(graph: Graph) -> list[Any] | None:
-    """For each output of a graph that computes nothing the position of its input, or None."""
+def _passed_positions(graph: Graph) -> list[Any] | None:
+    """For each output the position of the input that it is; None if the graph computes."""
     if not all(op.type in ("Placeholder", "NoOp") for op in graph.get_operations()):
         return None
-    positions = IdentityMap((held, i) for i, held in enumerate(graph.inputs))
+    positions = IdentityMap((placeholder, i) for i, placeholder in enumerate(graph.inputs))
     return [positions[tensor] for tensor in graph.outputs]

@@ -1,4 +1,4 @@
-"""Reads the functions that branches, loops and calls of a trace call, and what they need."""
+"""Reads the functions that the branches, loops and calls of a trace call."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ LOOPS = ("While", "StatelessWhile")
 BRANCHES = ("Case", "If", "StatelessCase", "StatelessIf")
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
-#: Loops and branches of at most this many ops, over all replicas, are put into the graph that
-#: has them: a call in each round costs more than optimising a few ops once per replica.
+#: Loops and branches of at most this many ops, summed over the replicas, are inlined: a call
+#: in each round would cost more than optimising a few ops once per replica.
 _INLINED_OPS = 256
 
-#: A function: its graph; the placeholders it takes; the ops that its outputs need, each
-#: after those that it needs; its outputs.
+#: A function: its graph; its inputs, placeholders; the ops that its outputs need, in an order
+#: in which they can run; its outputs.
 Function = collections.namedtuple("Function", "graph inputs body outputs")
 
-#: A loop: whether there is another round, and one round.
+#: The two functions of a loop: whether there is another round, and one round.
 Loop = collections.namedtuple("Loop", "condition body")
 
 
 def function(op: Operation, attribute: str = "f") -> Any:
-    """The `Function` that `op` calls; None if it is not known or compiled by XLA."""
+    """The `Function` in an attribute of `op`; None if it is not known, or compiled by XLA."""
     return _called(op, op.node_def.attr[attribute].func)
 
 
@@ -44,19 +44,19 @@ def _called(op: Operation, name: Any) -> Any:
 
 
 def loop(op: Operation) -> Any:
-    """The `Loop` of a While op; None if a function of it is not known."""
+    """The `Loop` of a While op; None if one of its functions is not known."""
     condition, body = function(op, "cond"), function(op, "body")
     return None if condition is None or body is None else Loop(condition, body)
 
 
 def branches(op: Operation) -> Any:
-    """The `Function` objects of an If op, two, or of a Case op; None if one is not known."""
+    """The `Function` of each branch of an If or Case op; None if one is not known."""
     attributes = op.node_def.attr
     names = attributes["branches"].list.func or [
         attributes[name].func for name in ("then_branch", "else_branch")
     ]
-    found = [_called(op, name) for name in names]
-    return None if None in found else found
+    functions = [_called(op, name) for name in names]
+    return None if None in functions else functions
 
 
 def _read(graph: Graph) -> Any:
@@ -73,19 +73,22 @@ def _read(graph: Graph) -> Any:
     return None if body is None else Function(graph, list(graph.inputs), body, outputs)
 
 
-def kept_apart(op: Operation, count: int, place: Any) -> Any:
-    """The attributes of copies of `op` whose functions stay functions; None if it has none.
+def not_inlined_attributes(op: Operation, count: int, place: Any) -> Any:
+    """The attributes that keep TensorFlow from inlining the functions of copies of `op`.
 
-    TensorFlow puts the ops of a branch or loop into the graph that has it, and optimises them
-    there, for each copy anew. Kept apart they are optimised once for all copies.
+    TensorFlow inlines the ops of a branch or loop, and optimises them once for each copy.
+    Functions that are not inlined it optimises once for all copies.
 
     Args:
-      op: an op of a trace that is done once per replica.
+      op: an op of a trace that is copied once per replica.
       count: number of replicas.
-      place: the device; on a GPU, which has no kernels for all that a loop holds, none is kept.
+      place: the device. On a GPU all are inlined: it has no kernels for some values of loops.
+
+    Returns:
+      A dict of attributes; None if `op` may be inlined, or calls no function.
     """
     if op.type not in LOOPS + BRANCHES or "GPU" in (place or ""):
         return None
-    found = (branches(op) if op.type in BRANCHES else loop(op)) or ()
-    ops = sum(len(each.body) for each in found)
+    functions = (branches(op) if op.type in BRANCHES else loop(op)) or ()
+    ops = sum(len(called.body) for called in functions)
     return made_ops.NOT_INLINED if ops * count > _INLINED_OPS else None

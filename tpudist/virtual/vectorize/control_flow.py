@@ -1,8 +1,8 @@
-"""Batches branches, loops and calls of a trace: the ops inside of them too.
+"""Batches the branches, loops and calls of a trace, and the ops of their functions.
 
-The functions of a loop are batched again and again until it is known how each variable of
-the loop is held: it begins as what enters the loop, and ends as what holds that and the
-result of a round.
+The body of a loop is batched repeatedly, until the layout of each of its variables is a fixed
+point: the first layout is that of the loop's input, the last one can hold both the input and
+the result of a round.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tpudist.virtual.vectorize import (
     replica_sums,
     unequal_rounds,
 )
-from tpudist.virtual.vectorize.batched_functions import Part
+from tpudist.virtual.vectorize.batched_functions import BatchedFunction
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,84 +30,93 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Loop
 
 
-#: A variable of a loop is held in at most five ways, one after the other.
-_ROUNDS = 12
+#: A variable changes its layout at most five times; a bound for several variables.
+_MAX_ITERATIONS = 12
 
 
-def batch(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
-    """The batched values of the outputs of `op`, a branch, loop or call.
+def batch(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
+    """The batched outputs of `op`, a branch, loop or call.
 
     Args:
-      batched: the `batched_graph.BatchedGraph` that gets the ops.
+      graph: the `batched_graph.BatchedGraph` that gets the ops.
       op: an op of the trace that has no effect.
-      given: the batched value of each of its inputs.
-      wanted: for each output, whether only the sum over the replicas is needed.
+      inputs: its batched inputs.
+      output_sums: for each output, whether only the sum over the replicas is needed.
 
     Raises:
-      NotBatchable: it can not be batched.
+      NotBatchable: `op` cannot be batched.
     """
     if op.type in called_functions.CALLS:
-        return _call(batched, op, given, wanted)
+        return _call(graph, op, inputs, output_sums)
     if op.type in called_functions.LOOPS:
-        return _loop(batched, op, given, wanted)
-    return _branches(batched, op, given, wanted)
+        return _loop(graph, op, inputs, output_sums)
+    return _branches(graph, op, inputs, output_sums)
 
 
-def _call(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
+def _call(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
     function = called_functions.function(op)
     if function is None:
         raise batched_values.NotBatchable("the function is compiled by XLA or not known")
-    inner = batched.inside(replica_sums.in_function(function, wanted))
-    inner.add_function(function, given)
-    batched.record.add(inner.record)
-    return inner.held(function.outputs)
+    inner = graph.nested(replica_sums.in_function(function, output_sums))
+    inner.add_function(function, inputs)
+    graph.record.add(inner.record)
+    return inner.values_of(function.outputs)
 
 
-def _branches(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
-    functions = called_functions.branches(op)
-    if functions is None:
+def _branches(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
+    branches = called_functions.branches(op)
+    if branches is None:
         raise batched_values.NotBatchable("the function is compiled by XLA or not known")
-    if not isinstance(given[0], batched_values.Uniform):
-        return divergent_branches.batch(batched, op, given, functions)
-    parts = [Part(batched, f, given[1:], replica_sums.in_function(f, wanted)) for f in functions]
-    results = zip(*[part.outputs for part in parts])
-    outlines = [functools.reduce(batched_values.merged, each) for each in results]
-    made = batched_functions.branches(op, given, parts, outlines)
-    made = [
-        value.after(given[0].value, [part.outputs[i] for part in parts])
+    if not isinstance(inputs[0], batched_values.Uniform):
+        return divergent_branches.batch(graph, op, inputs, branches)
+    batched_branches = [
+        BatchedFunction(
+            graph, function, inputs[1:], replica_sums.in_function(function, output_sums)
+        )
+        for function in branches
+    ]
+    results = zip(*[branch.outputs for branch in batched_branches])
+    layouts = [functools.reduce(batched_values.common_layout, values) for values in results]
+    outputs = batched_functions.add_branches(op, inputs, batched_branches, layouts)
+    outputs = [
+        value.behind_branches(inputs[0].value, [branch.outputs[i] for branch in batched_branches])
         if isinstance(value, optionals.Optionals)
         else value
-        for i, value in enumerate(made)
+        for i, value in enumerate(outputs)
     ]
-    for part in parts:
-        batched.record.add(part.record)
-    return made
+    for branch in batched_branches:
+        graph.record.add(branch.record)
+    return outputs
 
 
-def _loop(batched: Any, op: Operation, given: Any, wanted: Any) -> Any:
+def _loop(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
     loop = called_functions.loop(op)
     if loop is None:
         raise batched_values.NotBatchable("the function is compiled by XLA or not known")
-    enough = replica_sums.of_loop(loop, wanted)
-    counted = unequal_rounds.gradient_of(loop, given)
-    if counted is not None:
-        return divergent_loops.batch_gradient(batched, op, given, loop, counted, enough)
-    body, held = _settled(batched, loop, given, replica_sums.in_function(loop.body, enough))
-    condition = Part(batched, loop.condition, held, IdentityMap())
+    sum_variables = replica_sums.of_loop(loop, output_sums)
+    counter = unequal_rounds.counter_and_rounds(loop, inputs)
+    if counter is not None:
+        return divergent_loops.batch_gradient(graph, op, inputs, loop, counter, sum_variables)
+    body, layouts = _fixed_point(
+        graph, loop, inputs, replica_sums.in_function(loop.body, sum_variables)
+    )
+    condition = BatchedFunction(graph, loop.condition, layouts, IdentityMap())
     if not isinstance(condition.outputs[0], batched_values.Uniform):
-        return divergent_loops.batch(batched, op, given, loop)
-    made = batched_functions.loop(op, given, held, condition, body)
-    batched.record.add(body.record)
-    return made
+        return divergent_loops.batch(graph, op, inputs, loop)
+    outputs = batched_functions.add_loop(op, inputs, layouts, condition, body)
+    graph.record.add(body.record)
+    return outputs
 
 
-def _settled(batched: Any, loop: Loop, given: Any, needed: Any) -> tuple[Any, ...]:
-    """The `Part` of one round, and how it holds the variables of the loop."""
-    held = list(given)
-    for _ in range(_ROUNDS):
-        body = Part(batched, loop.body, held, needed)
-        grown = [batched_values.merged(one, other) for one, other in zip(held, body.outputs)]
-        if all(batched_values.is_like(one, other) for one, other in zip(held, grown)):
-            return body, held
-        held = grown
+def _fixed_point(graph: Any, loop: Loop, inputs: Any, sums_only: Any) -> tuple[Any, ...]:
+    """The `BatchedFunction` of one round, and the layouts of the loop's variables."""
+    layouts = list(inputs)
+    for _ in range(_MAX_ITERATIONS):
+        body = BatchedFunction(graph, loop.body, layouts, sums_only)
+        joined = [
+            batched_values.common_layout(one, other) for one, other in zip(layouts, body.outputs)
+        ]
+        if all(batched_values.same_layout(one, other) for one, other in zip(layouts, joined)):
+            return body, layouts
+        layouts = joined
     raise batched_values.NotBatchable("the loop does not settle")

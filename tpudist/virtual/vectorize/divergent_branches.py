@@ -22,52 +22,54 @@ if TYPE_CHECKING:
 
 _WHAT = "replicas take different branches"
 
-#: Ops that are rather done for those alone that take the branch.
-_COSTLY = ("BatchMatMulV2", "BatchMatMulV3", "MatMul") + divergent_values.CONVOLUTIONS
+#: Ops too expensive to compute for replicas that do not take their branch.
+_EXPENSIVE = ("BatchMatMulV2", "BatchMatMulV3", "MatMul") + divergent_values.CONVOLUTIONS
 
 
-def batch(batched: Any, op: Operation, given: Any, branches: Any) -> Any:
-    """The batched values of the outputs of `op`, whose replicas' conditions differ.
+def batch(graph: Any, op: Operation, inputs: Any, branches: Any) -> Any:
+    """The batched outputs of `op`, whose condition differs between replicas.
 
     Args:
-      batched: the `batched_graph.BatchedGraph` that gets the ops.
+      graph: the `batched_graph.BatchedGraph` that gets the ops.
       op: an If or Case op of the trace that has no effect.
-      given: the batched value of each of its inputs.
+      inputs: its batched inputs.
       branches: its `called_functions.Function` objects.
 
     Raises:
-      NotBatchable: it can not be batched.
+      NotBatchable: `op` cannot be batched.
     """
     if op.inputs[0].dtype not in (tf.bool, tf.int32) or op.inputs[0].shape.rank != 0:
         raise batched_values.NotBatchable(_WHAT)
-    if any(isinstance(value, optionals.Optionals) for value in given):
+    if any(isinstance(value, optionals.Optionals) for value in inputs):
         raise batched_values.NotBatchable("%s, and take what others have packed" % _WHAT)
-    divergent_values.check(branches, _WHAT)
-    costly = [op.type for branch in branches for op in branch.body if op.type in _COSTLY]
+    divergent_values.check_cannot_fail(branches, _WHAT)
+    costly = [op.type for branch in branches for op in branch.body if op.type in _EXPENSIVE]
     if costly:
         raise batched_values.NotBatchable("%s, and %s for all costs more" % (_WHAT, costly[0]))
     condition, taken = (
         op.inputs[0],
-        _taken(divergent_values.stacked(given[0], _WHAT), len(branches)),
+        _taken_by(divergent_values.stacked(inputs[0], _WHAT), len(branches)),
     )
-    packed = [_are_packed(each) for each in zip(*[branch.outputs for branch in branches])]
-    inners = [batched.inside(IdentityMap()) for _ in branches]
+    is_packed = [_are_packed(tensors) for tensors in zip(*[branch.outputs for branch in branches])]
+    inners = [graph.nested(IdentityMap()) for _ in branches]
     for i, (inner, branch) in enumerate(zip(inners, branches)):
-        inner.add_function(branch, [_of_branch(value, i, condition) for value in given[1:]])
-    results = [inner.held(branch.outputs) for inner, branch in zip(inners, branches)]
-    made = [
+        inner.add_function(branch, [_of_branch(value, i, condition) for value in inputs[1:]])
+    results = [inner.values_of(branch.outputs) for inner, branch in zip(inners, branches)]
+    outputs = [
         optionals.ByBranch(condition, taken, values)
-        if packed[i]
-        else _chosen(taken, _alike(values, [branch.outputs[i] for branch in branches]))
+        if is_packed[i]
+        else _select_branch(
+            taken, _of_one_shape(values, [branch.outputs[i] for branch in branches])
+        )
         for i, values in enumerate(zip(*results))
     ]
     for inner in inners:
-        batched.record.add(inner.record)
-    return made
+        graph.record.add(inner.record)
+    return outputs
 
 
 def _are_packed(tensors: Sequence[Tensor]) -> bool:
-    """Whether the branches pack something for their gradients in a place of their outputs."""
+    """Whether one output of all branches is an optional, packed for their gradients."""
     if all(tensor.op.type in (optionals.FULL, optionals.EMPTY) for tensor in tensors):
         return True
     if any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors):
@@ -76,34 +78,35 @@ def _are_packed(tensors: Sequence[Tensor]) -> bool:
 
 
 def _of_branch(value: Any, index: int, condition: Any) -> Any:
+    """The input that branch `index` gets for the batched input `value`."""
     is_packed = isinstance(value, optionals.ByBranch)
     return value.of_branch(index, condition) if is_packed else value
 
 
-def _taken(condition: Any, number: int) -> list[Any]:
-    """For each branch but the last, which of the replicas take it."""
+def _taken_by(condition: Any, number: int) -> list[Any]:
+    """For each branch but the last a bool tensor ``[N]``: which replicas take it."""
     if condition.dtype == tf.bool:
         return [condition]
     return [tf.equal(condition, i) for i in range(number - 1)]
 
 
-def _chosen(taken: Any, values: Any) -> Any:
-    """What each replica gets of the results of all branches."""
+def _select_branch(taken: Any, values: Any) -> Any:
+    """For each replica the value of the branch that it takes."""
     pairs = reversed(list(zip(taken, values)))
     return functools.reduce(
-        lambda rest, pair: divergent_values.chosen(pair[0], pair[1], rest), pairs, values[-1]
+        lambda rest, pair: divergent_values.select(pair[0], pair[1], rest), pairs, values[-1]
     )
 
 
-def _alike(values: Any, tensors: Sequence[Tensor]) -> Any:
-    """The results of all branches as `Batch` objects of one shape."""
-    values = [_batch(value, tensor) for value, tensor in zip(values, tensors)]
+def _of_one_shape(values: Any, tensors: Sequence[Tensor]) -> Any:
+    """One output of all branches, as `Batch` objects of one shape."""
+    values = [_as_batch(value, tensor) for value, tensor in zip(values, tensors)]
     if any(value.shape != values[0].shape for value in values):
         raise batched_values.NotBatchable("%s, which give other shapes" % _WHAT)
     return values
 
 
-def _batch(value: Any, tensor: Tensor) -> Any:
+def _as_batch(value: Any, tensor: Tensor) -> Any:
     if isinstance(value, batched_values.Batch):
         return value
     shape = value.static_shape(tensor)

@@ -1,12 +1,12 @@
-"""Divergent loops: replicas leave them at different times; and the gradients of such loops.
+"""Batches divergent loops, in which replicas do unequal numbers of rounds, and their gradients.
 
-They run until the last replica is done; the variables of those that are done stay as they
-are. A round is computed for these too, so it must be one that cannot fail
+The loop runs until the last replica is done. Each round is computed for all replicas, and the
+variables of those that are done keep their values. So no op of a round may fail
 (:mod:`divergent_values`).
 
-For its gradient a loop adds to lists in each round, and the loop of the gradient takes the
-last elements first. So there replicas begin at different times, and end together: those whose
-rounds are yet to come keep their values, and add nothing to what is summed over the replicas.
+A loop pushes values to lists for its gradient, whose loop pops them in reverse. There the
+replicas begin at different times and end together: until a replica begins, its variables keep
+their values, and it adds nothing to sums over the replicas.
 """
 
 from __future__ import annotations
@@ -34,67 +34,70 @@ if TYPE_CHECKING:
 
 _WHAT = "replicas leave the loop at different times"
 
-#: Variables are held in at most three ways, one after the other.
-_ROUNDS = 6
+#: A variable has at most three layouts; a bound for several variables.
+_MAX_ITERATIONS = 6
 
 
-def batch(batched: Any, op: Operation, given: Any, loop: Loop) -> Any:
-    """The batched values of the outputs of `op`, a While op whose condition differs.
+def batch(graph: Any, op: Operation, inputs: Any, loop: Loop) -> Any:
+    """The batched outputs of `op`, a While op whose condition differs between replicas.
 
     Args:
-      batched: the `batched_graph.BatchedGraph` that gets the op.
+      graph: the `batched_graph.BatchedGraph` that gets the op.
       op: an op of the trace that has no effect.
-      given: the batched value of each of its inputs.
+      inputs: its batched inputs.
       loop: its `called_functions.Loop`.
 
     Raises:
-      NotBatchable: it can not be batched.
+      NotBatchable: `op` cannot be batched.
     """
-    divergent_values.check(loop, _WHAT, [unequal_rounds.PUSH])
-    left = unequal_rounds.left_by(loop, given)
-    made = _batched(batched, op, given, loop, functools.partial(_Round, loop.condition))
-    return unequal_rounds.leave(made, *left)
+    divergent_values.check_cannot_fail(loop, _WHAT, [unequal_rounds.PUSH])
+    counter_and_lists = unequal_rounds.counter_and_lists(loop, inputs)
+    outputs = _batched(graph, op, inputs, loop, functools.partial(_Round, loop.condition))
+    return unequal_rounds.mark_for_gradient(outputs, *counter_and_lists)
 
 
 def batch_gradient(
-    batched: Any, op: Operation, given: Any, loop: Loop, counted: Any, enough: Any
+    graph: Any, op: Operation, inputs: Any, loop: Loop, counter_and_rounds: Any, sum_variables: Any
 ) -> Any:
-    """The same for the gradient of a loop that replicas have left at different times.
+    """The batched outputs of `op`, the gradient of a divergent loop.
 
     Args:
-      batched, op, given, loop: see :func:`batch`.
-      counted: what `unequal_rounds.gradient_of` says.
-      enough: for each variable of the loop, whether its sum over the replicas is enough.
+      graph, op, inputs, loop: see :func:`batch`.
+      counter_and_rounds: from `unequal_rounds.counter_and_rounds`.
+      sum_variables: for each variable of the loop, whether only its sum over the replicas is
+        needed.
     """
-    divergent_values.check(loop, _WHAT, [unequal_rounds.POP])
-    late = unequal_rounds.begun_late(loop, given, *counted)
-    added = [unequal_rounds.is_added_to(loop.body, i) for i in range(len(given))]
-    enough = replica_sums.of_loop(loop, [one and other for one, other in zip(enough, added)])
-    needed = replica_sums.in_function(loop.body, enough)
-    make = functools.partial(_RoundOfGradient, counted[0], needed)
-    return _batched(batched, op, late, loop, make)
+    divergent_values.check_cannot_fail(loop, _WHAT, [unequal_rounds.POP])
+    shifted_inputs = unequal_rounds.gradient_inputs(loop, inputs, *counter_and_rounds)
+    is_accumulator = [unequal_rounds.is_accumulator(loop.body, i) for i in range(len(inputs))]
+    sum_variables = replica_sums.of_loop(
+        loop, [one and other for one, other in zip(sum_variables, is_accumulator)]
+    )
+    sums_only = replica_sums.in_function(loop.body, sum_variables)
+    make_round = functools.partial(_GradientRound, counter_and_rounds[0], sums_only)
+    return _batched(graph, op, shifted_inputs, loop, make_round)
 
 
 def _batched(
-    batched: Any, op: Operation, given: Any, loop: Loop, make_round: Callable[..., Any]
+    graph: Any, op: Operation, inputs: Any, loop: Loop, make_round: Callable[..., Any]
 ) -> Any:
-    held = [
-        value if unequal_rounds.is_kept(loop, i) else _batch(value, tensor)
-        for i, (value, tensor) in enumerate(zip(given, loop.body.inputs))
+    layouts = [
+        value if unequal_rounds.is_invariant(loop, i) else _initial_layout(value, tensor)
+        for i, (value, tensor) in enumerate(zip(inputs, loop.body.inputs))
     ]
-    for _ in range(_ROUNDS):
-        body = make_round(batched, loop, held)
-        if all(map(batched_values.is_like, held, body.outputs)):
-            condition = _Any(batched, loop.condition, held, IdentityMap())
-            made = batched_functions.loop(op, given, held, condition, body)
-            batched.record.add(body.record)
-            return made
-        held = list(map(batched_values.merged, held, body.outputs))
+    for _ in range(_MAX_ITERATIONS):
+        body = make_round(graph, loop, layouts)
+        if all(map(batched_values.same_layout, layouts, body.outputs)):
+            condition = _AnyCondition(graph, loop.condition, layouts, IdentityMap())
+            outputs = batched_functions.add_loop(op, inputs, layouts, condition, body)
+            graph.record.add(body.record)
+            return outputs
+        layouts = list(map(batched_values.common_layout, layouts, body.outputs))
     raise batched_values.NotBatchable(_WHAT)
 
 
-def _batch(value: Any, tensor: Tensor) -> Any:
-    """How the loop begins to hold a variable that changes."""
+def _initial_layout(value: Any, tensor: Tensor) -> Any:
+    """A batched value with the first layout of a variable that rounds change."""
     if tensor.dtype == tf.variant:
         return value
     shape = value.static_shape(tensor)
@@ -107,65 +110,65 @@ def _batch(value: Any, tensor: Tensor) -> Any:
     raise batched_values.NotBatchable(_WHAT)
 
 
-class _Any(batched_functions.Part):
-    """Whether any replica does another round."""
+class _AnyCondition(batched_functions.BatchedFunction):
+    """The condition of the batched loop: whether any replica does another round."""
 
-    def _results(self, batched: Any, function: Any, summed: Any) -> list[Any]:
-        (goes_on,) = self._added(batched, function, summed)
-        return [batched_values.Uniform(batched.count, tf.reduce_any(_condition(goes_on)))]
+    def _results(self, graph: Any, function: Any, sums_only: Any) -> list[Any]:
+        (continues,) = self._add_call(graph, function, sums_only)
+        return [batched_values.Uniform(graph.count, tf.reduce_any(_stacked_condition(continues)))]
 
 
-class _Round(batched_functions.Part):
-    """One round, for the replicas that are not done."""
+class _Round(batched_functions.BatchedFunction):
+    """One round, which changes the variables of the replicas that are not done."""
 
-    def __init__(self, condition: Any, batched: Any, loop: Loop, held: Any) -> None:
+    def __init__(self, condition: Any, graph: Any, loop: Loop, layouts: Any) -> None:
         self._condition = condition
-        super().__init__(batched, loop.body, held, IdentityMap())
+        super().__init__(graph, loop.body, layouts, IdentityMap())
 
-    def _results(self, batched: Any, function: Any, summed: Any) -> Any:
-        (goes_on,) = self._added(batched, self._condition, summed)
-        results = self._added(batched, function, summed)
-        chosen = functools.partial(_chosen, _condition(goes_on))
-        return list(map(chosen, results, self._held, function.inputs, function.outputs))
+    def _results(self, graph: Any, function: Any, sums_only: Any) -> Any:
+        (continues,) = self._add_call(graph, self._condition, sums_only)
+        results = self._add_call(graph, function, sums_only)
+        select = functools.partial(_select, _stacked_condition(continues))
+        return list(map(select, results, self._inputs, function.inputs, function.outputs))
 
 
-class _RoundOfGradient(batched_functions.Part):
-    """One round of a gradient, for the replicas whose rounds have begun."""
+class _GradientRound(batched_functions.BatchedFunction):
+    """One round of a gradient, which changes the variables of replicas that have begun."""
 
-    def __init__(self, counter: Any, needed: Any, batched: Any, loop: Loop, held: Any) -> None:
+    def __init__(self, counter: Any, sums_only: Any, graph: Any, loop: Loop, layouts: Any) -> None:
         self._counter = counter
-        super().__init__(batched, loop.body, held, needed)
+        super().__init__(graph, loop.body, layouts, sums_only)
 
-    def _results(self, batched: Any, function: Any, summed: Any) -> Any:
-        goes_on = self._held[self._counter].stacked() >= 0
-        results = self._added(batched, function, summed, goes_on)
+    def _results(self, graph: Any, function: Any, sums_only: Any) -> Any:
+        has_begun = self._inputs[self._counter].stacked() >= 0
+        results = self._add_call(graph, function, sums_only, has_begun)
         counter = results[self._counter]
-        found = list(
+        variables = list(
             map(
-                functools.partial(_chosen, goes_on),
+                functools.partial(_select, has_begun),
                 results,
-                self._held,
+                self._inputs,
                 function.inputs,
                 function.outputs,
             )
         )
-        found[self._counter] = counter
-        return found
+        variables[self._counter] = counter
+        return variables
 
 
-def _chosen(goes_on: Any, after: Any, before: Any, inner: Any, result: Any) -> Any:
-    """A variable after a round: as it was for replicas for which there is none."""
-    if unequal_rounds.root(result) is inner:
+def _select(active: Any, after: Any, before: Any, variable: Any, result: Any) -> Any:
+    """The value of a variable after a round: `after` for active replicas, else `before`."""
+    if unequal_rounds.root(result) is variable:
         return before
-    if inner.dtype == tf.variant or isinstance(after, batched_values.ReplicaSum):
+    if variable.dtype == tf.variant or isinstance(after, batched_values.ReplicaSum):
         return after
     if isinstance(before, batched_values.ReplicaSum):
-        return batched_values.ReplicaSum(divergent_values.counted(goes_on, after).total())
-    after = batched_values.converted(after, before)
-    if not batched_values.is_like(after, before):
+        return batched_values.ReplicaSum(divergent_values.only_active(active, after).total())
+    after = batched_values.with_layout(after, before)
+    if not batched_values.same_layout(after, before):
         raise batched_values.NotBatchable("a variable of the loop changes its shape")
-    return before.like(divergent_values.chosen(goes_on, after, before).tensors())
+    return before.with_tensors(divergent_values.select(active, after, before).tensors())
 
 
-def _condition(value: Any) -> Any:
+def _stacked_condition(value: Any) -> Any:
     return divergent_values.stacked(value, "the condition of the loop cannot be batched")

@@ -1,7 +1,8 @@
-"""Choices between values in divergent control flow, and which ops may be computed for all.
+"""Values in divergent control flow: selecting between them, and the ops that cannot fail.
 
-What one of them does is computed for all, and each takes its own. So it must be what cannot
-fail, whatever numbers it gets: those of a replica that is done may be out of bounds.
+Ops in divergent control flow are computed for all replicas, and each replica selects its own
+results. So they must be ops that cannot fail, whatever values they get: those of a replica that
+has left a loop may be out of bounds.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
 
 
-#: Ops that never end in an error, whatever numbers they get. What a gradient unpacks is there:
-#: :mod:`divergent_branches` gives each branch what that branch has packed.
+#: Ops that cannot fail, whatever values they get. An optional that a gradient unpacks is never
+#: empty: :mod:`divergent_branches` gives each branch the one that this branch has packed.
 _SAFE = (
     frozenset(rules.TOTAL)
-    | frozenset(rules.PASSES)
+    | frozenset(rules.IDENTITIES)
     | frozenset(
         """BatchMatMulV2 BatchMatMulV3 BiasAdd BiasAddGrad Const MatMul NoOp OptionalFromValue
         OptionalGetValue OptionalNone Pack Rank ReadVariableOp Shape ShapeN Size LogSoftmax Softmax
@@ -34,20 +35,20 @@ _SAFE = (
 #: Ops on images.
 CONVOLUTIONS = ("Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput")
 
-#: Ops that gradients make of shapes and axes; safe where these are known while tracing.
-_OF_SHAPES = ("BroadcastGradientArgs", "ConcatOffset", "InvertPermutation")
+#: Ops on shapes and axes in gradients; they cannot fail if these are known while tracing.
+_SHAPE_ARITHMETIC = ("BroadcastGradientArgs", "ConcatOffset", "InvertPermutation")
 
-#: Ops that ask for shapes.
+#: Ops that return shapes.
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
 
-#: Divisions; of whole numbers they are safe where the divisor is known, and above 0.
+#: Divisions; those of integers cannot fail if the divisor is known and above 0.
 _DIVISIONS = ("FloorDiv", "FloorMod")
 
-#: Ops that fail for some whole numbers alone.
-_OF_FLOATS = _DIVISIONS + ("Div", "Pow")
+#: Ops that fail for some integers, but for no floats.
+_SAFE_FOR_FLOATS = _DIVISIONS + ("Div", "Pow")
 
-#: Ops that are safe where these inputs (axes, shapes, places) are known while tracing.
-_SETTINGS = {
+#: Ops that cannot fail if these inputs (axes, shapes, indices) are known while tracing.
+_SAFE_IF_KNOWN = {
     **dict.fromkeys("All Any ExpandDims Max Mean Min Prod Reshape Sum Tile Transpose".split(), [1]),
     **dict.fromkeys(CONVOLUTIONS, []),
     "BroadcastTo": [1],
@@ -63,22 +64,22 @@ _SETTINGS = {
     "StridedSliceGrad": [0, 1, 2, 3],
 }
 
-#: The highest rank that the choice between two values takes, beside the axis of replicas.
-_RANK = rules.RANKS["SelectV2"] - 1
+#: The highest rank of values that `select` takes, without the axis of replicas.
+_MAX_RANK = rules.MAX_RANKS["SelectV2"] - 1
 
 
-def check(parts: Any, what: str, also: Any = ()) -> None:
-    """Refuses functions with an op that may fail.
+def check_cannot_fail(called: Any, what: str, also_safe: Any = ()) -> None:
+    """Checks that no op of the functions can fail.
 
     Args:
-      parts: `called_functions.Function` objects.
-      what: what the replicas do, for the error.
-      also: types of further ops that cannot fail here.
+      called: `called_functions.Function` objects.
+      what: what the replicas do, for the text of the error.
+      also_safe: further types of ops that cannot fail here.
 
     Raises:
-      NotBatchable: an op of theirs may fail.
+      NotBatchable: an op may fail.
     """
-    ops = [op for part in parts for op in part.body if op.type not in also]
+    ops = [op for function in called for op in function.body if op.type not in also_safe]
     risky = sorted(op.type for op in ops if not _is_safe(op))
     if risky:
         raise batched_values.NotBatchable("%s, and %s may fail" % (what, risky[0]))
@@ -87,69 +88,71 @@ def check(parts: Any, what: str, also: Any = ()) -> None:
 def _is_safe(op: Operation) -> bool:
     if op.type in _SAFE:
         return True
-    if op.type in _OF_SHAPES:
+    if op.type in _SHAPE_ARITHMETIC:
         return all(map(_is_known, op.inputs))
-    if op.type in _OF_FLOATS and op.outputs[0].dtype.is_floating:
+    if op.type in _SAFE_FOR_FLOATS and op.outputs[0].dtype.is_floating:
         return True
     if op.type in _DIVISIONS:
         divisor = functions.static_value(op.inputs[1])
         return divisor is not None and bool((divisor > 0).all())
     return (
-        op.type in _SETTINGS
-        and all(_is_known(op.inputs[i]) for i in _SETTINGS[op.type])
-        and all(given.shape.is_fully_defined() or _is_known(given) for given in op.inputs)
+        op.type in _SAFE_IF_KNOWN
+        and all(_is_known(op.inputs[i]) for i in _SAFE_IF_KNOWN[op.type])
+        and all(tensor.shape.is_fully_defined() or _is_known(tensor) for tensor in op.inputs)
     )
 
 
 def _is_known(tensor: Tensor) -> bool:
-    """Whether the value of a setting is known while tracing: it may be made of shapes."""
+    """Whether the value of `tensor` is known while tracing, maybe computed from shapes."""
     if functions.static_value(tensor) is not None:
         return True
     if tensor.op.type in _SHAPES:
-        return all(given.shape.is_fully_defined() for given in tensor.op.inputs)
-    return tensor.op.type in _OF_SHAPES + _DIVISIONS and all(map(_is_known, tensor.op.inputs))
+        return all(shaped.shape.is_fully_defined() for shaped in tensor.op.inputs)
+    return tensor.op.type in _SHAPE_ARITHMETIC + _DIVISIONS and all(
+        map(_is_known, tensor.op.inputs)
+    )
 
 
 def stacked(value: Any, what: str) -> Any:
-    """The tensor ``[replicas, ...]`` of a batched value.
+    """The tensor ``[N, ...]`` of a batched value.
 
     Raises:
-      NotBatchable: it is held in another way; `what` the replicas do is told.
+      NotBatchable: it is neither a batch nor uniform; `what` is the text.
     """
     if isinstance(value, (batched_values.Batch, batched_values.Uniform)):
         return value.stacked()
     raise batched_values.NotBatchable(what)
 
 
-def chosen(condition: Any, one: Any, other: Any) -> Any:
-    """For each replica `one` where its `condition` holds, else `other`.
+def select(condition: Any, one: Any, other: Any) -> Any:
+    """For each replica `one` if its `condition` is true, else `other`.
 
     Args:
-      condition: a bool tensor ``[replicas]``.
+      condition: a bool tensor ``[N]``.
       one, other: `Batch` objects of the same shape.
 
     Raises:
       NotBatchable: they have too many axes.
     """
     rank = len(one.shape)
-    if rank > _RANK:
-        raise batched_values.NotBatchable("a value has more than %d axes" % _RANK)
-    of_all = tf.reshape(condition, [-1] + [1] * rank)
+    if rank > _MAX_RANK:
+        raise batched_values.NotBatchable("a value has more than %d axes" % _MAX_RANK)
+    broadcast_condition = tf.reshape(condition, [-1] + [1] * rank)
     where = tf.compat.v2.where  # the one of TensorFlow 1 does not broadcast
     return batched_values.Batch(
-        one.count, one.shape, stacked=where(of_all, one.stacked(), other.stacked())
+        one.count, one.shape, stacked=where(broadcast_condition, one.stacked(), other.stacked())
     )
 
 
-def counted(condition: Any, value: Any) -> Any:
-    """A batched value as it goes into a sum over the replicas whose `condition` holds.
+def only_active(active: Any, value: Any) -> Any:
+    """A batched value for sums over the replicas that are `active`, a bool tensor ``[N]``.
 
-    What the others have may be no number at all, so it is left out, not multiplied by 0.
+    Values of the others are replaced by zeros. They may be NaN, so they are not multiplied by 0.
     """
     if isinstance(value, batched_values.ReplicaSum):
         return value
     if isinstance(value, batched_values.Uniform):
-        number = tf.reduce_sum(tf.cast(condition, value.value.dtype))
+        number = tf.reduce_sum(tf.cast(active, value.value.dtype))
         return batched_values.ReplicaSum(value.value * number)
-    nothing = tf.zeros([value.count] + value.shape, value.stacked().dtype)
-    return chosen(condition, value, batched_values.Batch(value.count, value.shape, stacked=nothing))
+    zeros = tf.zeros([value.count] + value.shape, value.stacked().dtype)
+    return select(active, value, batched_values.Batch(value.count, value.shape, stacked=zeros))

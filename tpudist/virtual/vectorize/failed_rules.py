@@ -1,7 +1,7 @@
-"""Failed batching rules: the op is done once per replica, and the explanation says why.
+"""Handles errors of batching rules: the op is done once per replica, the explanation says why.
 
-A program must run that would run without being batched, so no error of a rule may reach it.
-In tpudist's own tests it does (``TPUDIST_STRICT_BATCHING=1``), so that none stays unseen.
+A program that runs without vectorization must also run with it, so the error of a rule is not
+raised. In tpudist's own tests it is (``TPUDIST_STRICT_BATCHING=1``), so that none is missed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class WrongShape(Exception):
-    """A batching rule gave a value whose shape is not that of all replicas' values."""
+    """A batching rule returned a tensor that has not the shape of all replicas' values."""
 
 
 def reason(error: Any) -> str:
-    """Why an op is done once per replica whose batching rule raised `error`.
+    """The reason, for the explanation, that a batching rule raised `error`.
 
     Raises:
       Exception: `error` itself, if ``TPUDIST_STRICT_BATCHING`` is 1.
@@ -34,16 +34,16 @@ def reason(error: Any) -> str:
     return "its batching rule failed with %s: %s" % (type(error).__name__, first_line)
 
 
-def checked(op: Operation, made: Any) -> Any:
-    """`made`, the batched values of the outputs of `op`, if their tensors have fitting shapes.
+def checked(op: Operation, outputs: Any) -> Any:
+    """Returns `outputs`, the batched outputs of `op`, after a check of their shapes.
 
     Raises:
-      WrongShape: one has another shape than the values of all replicas together.
+      WrongShape: a tensor has not the shape of all replicas' values.
     """
-    for value in made or ():
-        if type(value) is batched_values.Batch and not value.fits():
+    for value in outputs or ():
+        if type(value) is batched_values.Batch and not value.has_expected_shape():
             raise WrongShape(
                 "%s gives %s for %d replicas of %s"
-                % (op.type, value.flat().shape, value.count, value.shape)
+                % (op.type, value.existing_tensor().shape, value.count, value.shape)
             )
-    return made
+    return outputs

@@ -1,7 +1,7 @@
-"""Optionals for all replicas: branches hand what they computed to their gradients in them.
+"""Batched optionals, in which branches pass intermediate values to their gradients.
 
-One place of an If op has for each branch another thing, or nothing: the gradient of a branch
-unpacks what that branch has put there.
+One output of an If op is an optional into which each branch packs another value, or none. The
+gradient of a branch unpacks what that branch has packed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import BatchedValue
 
 
-#: The op that puts a value into an optional, and that of one without a value.
+#: The op that packs a value into an optional, and the op that makes an empty one.
 FULL, EMPTY = "OptionalFromValue", "OptionalNone"
 
 
 class Optionals:
-    """One optional for all replicas, which has their stacked values.
+    """One optional for all replicas, whose value is their stacked values.
 
     Args:
       count: number of replicas.
-      kinds: what it has after each branch, a pair of ``DType`` and shape for one replica, or
-        None; of one branch while inside of it.
-      tensors: the optional; behind branches also what tells them apart, their condition.
+      kinds: inside a branch the kind of its value, a list of one; as the output of an If or
+        Case op one for each branch. A kind is a pair of ``DType`` and the shape in one replica;
+        None if the optional is empty.
+      tensors: the optional; as the output of an If or Case op also the condition of that op.
     """
 
     def __init__(self, count: int, kinds: Any, tensors: Sequence[Tensor] = ()) -> None:
@@ -44,22 +45,22 @@ class Optionals:
 
     @classmethod
     def of(cls, count: int, value: Any, dtype: DType, shape: Any) -> Any:
-        """The optional of a stacked `value`, which has `shape` for one replica."""
-        return cls(count, [(dtype, shape)], [_full(value)])
+        """Packs a stacked `value`, of `shape` in one replica."""
+        return cls(count, [(dtype, shape)], [_pack(value)])
 
     @property
     def is_behind(self) -> bool:
-        """Whether it is seen behind the branches."""
+        """Whether it is the output of an If or Case op, not a value inside a branch."""
         return len(self.kinds) > 1
 
     @property
-    def width(self) -> int:
-        """How many tensors hold it."""
+    def num_tensors(self) -> int:
+        """Number of `tensors()`."""
         return 1 + self.is_behind
 
     @property
-    def fit(self) -> tuple[Any, ...]:
-        """What those have in common that are held alike: inside of branches all are."""
+    def layout_key(self) -> tuple[Any, ...]:
+        """Equal for two values of this class with the same layout; all are equal in a branch."""
         return "optional", str(self.kinds) if self.is_behind else None
 
     @property
@@ -68,46 +69,49 @@ class Optionals:
         return self._tensors[0]
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return self._tensors
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         return Optionals(self.count, self.kinds, tensors)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(each) for each in self._tensors])
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(own) for own in self._tensors])
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tensor.shape
 
-    def after(self, condition: Any, parts: Any) -> Any:
-        """The same behind an op with branches of which `parts` are what each one gives."""
-        kinds = [part.kinds[0] if isinstance(part, Optionals) else _kind(part) for part in parts]
+    def behind_branches(self, condition: Any, branch_values: Any) -> Any:
+        """The output of an If or Case op, from the outputs of its branches."""
+        kinds = [
+            value.kinds[0] if isinstance(value, Optionals) else _kind_of(value)
+            for value in branch_values
+        ]
         return Optionals(self.count, kinds, [self.value, condition])
 
-    def each(self) -> list[Any]:
+    def per_replica(self) -> list[Any]:
         """One optional per replica."""
         return [self._of_replica(replica) for replica in range(self.count)]
 
     def _of_replica(self, replica: int) -> Any:
-        made = [functools.partial(self._made, kind, replica) for kind in self.kinds]
-        return _switch(self._tensors[1], made) if self.is_behind else made[0]()
+        unpack = [functools.partial(self._unpacked_one, kind, replica) for kind in self.kinds]
+        return _switch(self._tensors[1], unpack) if self.is_behind else unpack[0]()
 
-    def _made(self, kind: Any, replica: int) -> Any:
+    def _unpacked_one(self, kind: Any, replica: int) -> Any:
         if kind is None:
             return tf.raw_ops.OptionalNone()
-        return _full(unpacked(self, *kind)[replica])
+        return _pack(unpacked(self, *kind)[replica])
 
 
 class ByBranch:
-    """What branches hand to their gradients where replicas take different ones.
+    """The optionals of all branches of a divergent If or Case op.
 
     Args:
-      condition: the tensor of the trace that tells which one.
-      taken: for each branch but the last, a bool tensor ``[replicas]``: which take it.
+      condition: the condition of the op, a tensor of the trace.
+      taken: for each branch but the last a bool tensor ``[N]``: which replicas take it.
       values: for each branch the batched value of its optional.
     """
 
@@ -118,89 +122,91 @@ class ByBranch:
         self.count = values[0].count
 
     @property
-    def width(self) -> int:
-        """How many tensors hold it."""
+    def num_tensors(self) -> int:
+        """Number of `tensors()`."""
         return len(self.tensors())
 
     @property
-    def fit(self) -> tuple[Any, ...]:
-        """What those have in common that are held alike."""
+    def layout_key(self) -> tuple[Any, ...]:
+        """Equal for two values of this class with the same layout."""
         return "by branch", id(self._condition)
 
     def of_branch(self, index: int, condition: Any) -> Any:
-        """The batched value that the gradient of a branch gets.
+        """The batched optional that the gradient of branch `index` gets.
 
         Raises:
-          NotBatchable: it is not by the same `condition`, a tensor of the trace.
+          NotBatchable: the gradient branches on another `condition`, a tensor of the trace.
         """
         if condition is not self._condition:
             raise NotBatchable("replicas take different branches of another condition")
         return self._values[index]
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return self._taken + [tensor for value in self._values for tensor in value.tensors()]
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         taken, rest = tensors[: len(self._taken)], tensors[len(self._taken) :]
         values = []
         for value in self._values:
-            values.append(value.like(rest[: value.width]))
-            rest = rest[value.width :]
+            values.append(value.with_tensors(rest[: value.num_tensors]))
+            rest = rest[value.num_tensors :]
         return ByBranch(self._condition, taken, values)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(each) for each in self.tensors()])
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(own) for own in self.tensors()])
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tensor.shape
 
-    def each(self) -> list[Any]:
-        """One optional per replica: that of the branch which it takes."""
-        columns = [value.each() for value in self._values]
-        return [self._chosen(replica, own) for replica, own in enumerate(zip(*columns))]
+    def per_replica(self) -> list[Any]:
+        """One optional per replica: that of the branch that it takes."""
+        columns = [value.per_replica() for value in self._values]
+        return [self._of_taken_branch(replica, own) for replica, own in enumerate(zip(*columns))]
 
-    def _chosen(self, replica: int, optionals: Any) -> Any:
-        found = optionals[-1]
+    def _of_taken_branch(self, replica: int, optionals: Any) -> Any:
+        chosen = optionals[-1]
         for taken, one in reversed(list(zip(self._taken, optionals))):
-            found = tf.cond(taken[replica], lambda one=one: one, lambda rest=found: rest)
-        return found
+            chosen = tf.cond(taken[replica], lambda one=one: one, lambda rest=chosen: rest)
+        return chosen
 
 
 def unpacked(optional: Any, dtype: DType, shape: Any) -> Any:
-    """The stacked values that an `Optionals` has, of `shape` for one replica."""
-    whole = [optional.count] + list(shape)
-    (found,) = tf.raw_ops.OptionalGetValue(
-        optional=optional.value, output_types=[dtype], output_shapes=[whole]
+    """Unpacks the stacked values of an `Optionals`, of `shape` in one replica."""
+    stacked_shape = [optional.count] + list(shape)
+    (value,) = tf.raw_ops.OptionalGetValue(
+        optional=optional.value, output_types=[dtype], output_shapes=[stacked_shape]
     )
-    found.set_shape(whole)
-    return found
+    value.set_shape(stacked_shape)
+    return value
 
 
-def converted(batched: Any, outline: Any) -> Any:
-    """`batched`, held as `outline`, an `Optionals`, which can hold it."""
-    known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
-    if outline.is_behind or not known:
+def with_layout(batched: Any, layout: Any) -> Any:
+    """`batched`, converted to the layout of `layout`, an `Optionals`."""
+    is_known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
+    if layout.is_behind or not is_known:
         raise NotBatchable("what a gradient needs of a branch is held in another way")
     if batched.value.op.type == EMPTY:
-        return outline.like([batched.value])
-    return outline.like([_full(constants.repeated(batched.value.op.inputs[0], outline.count))])
+        return layout.with_tensors([batched.value])
+    return layout.with_tensors(
+        [_pack(constants.repeated(batched.value.op.inputs[0], layout.count))]
+    )
 
 
-def _full(value: Any) -> Any:
+def _pack(value: Any) -> Any:
     return tf.raw_ops.OptionalFromValue(components=[value])
 
 
-def _kind(batched: Any) -> Any:
-    """What the optional of a branch has that is the same for every replica."""
+def _kind_of(batched: Any) -> Any:
+    """The kind of a uniform optional: ``DType`` and shape of its value, or None."""
     inputs: Any = batched.value.op.inputs if batched.value.op.type == FULL else ()
     return (inputs[0].dtype, inputs[0].shape.as_list()) if len(inputs) else None
 
 
-def _switch(condition: Any, made: Any) -> Any:
+def _switch(condition: Any, branches: Any) -> Any:
     if condition.dtype == tf.bool:
-        return tf.cond(condition, *made)
-    return tf.switch_case(condition, made)
+        return tf.cond(condition, *branches)
+    return tf.switch_case(condition, branches)

@@ -1,8 +1,9 @@
-"""Reads and assigns variables of which each replica has its own, before and after a segment.
+"""Reads and assigns each replica's own copy of a variable, before and after a segment.
 
-For one read there are N, and N assignments for one; two where copies are rows. They stand in
-a function that variables of one shape share and that is not inlined: TensorFlow optimises it
-once, and the graph gets one op for each variable, however many replicas there are.
+One read of the trace becomes N reads, and one assignment N assignments (two of each if the
+copies are stacked). They are ops of a function that all variables of one shape share, and that
+is not inlined: TensorFlow optimises it once, and the graph gets one call per variable, however
+many replicas there are.
 """
 
 from __future__ import annotations
@@ -25,134 +26,152 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Program, Segment
 
 
-#: Ops of the trace that are done before a segment, and those that are done after it.
+#: The reads of the trace that are done before a segment, and the assignments after it.
 Around = collections.namedtuple("Around", "reads assignments")
 
 
-def taken_out(segment: Segment, held: Any) -> tuple[Any, ...]:
-    """A segment without the ops that can be done around it, and these ops, an `Around`.
+def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
+    """Splits the reads and assignments that can be done around a segment off from it.
 
-    They are those of each variable of which it needs but a first value and a last one.
+    They are the ops of a variable if each of them is a read that waits for no op of the segment,
+    or an assignment that no op of the segment waits for.
 
     Args:
       segment: a `segments.Segment`.
-      held: {tensor that it takes: batched value}.
+      values: {input of the segment: batched value}.
+
+    Returns:
+      The segment without these ops, and the ops, an `Around`.
     """
     around = Around([], [])
-    users = IdentityMap((tensor, []) for tensor in segment.inputs if _is_own(held, tensor))
+    users = IdentityMap((tensor, []) for tensor in segment.inputs if _is_own(values, tensor))
     if not users:
         return segment, around
-    inside = set(segment.body)
+    body = set(segment.body)
     waited_for = {before for op in segment.body for before in ordering.needs(op)}
     for op in segment.body:
         for tensor in segments.inputs_of(op):
             users.get(tensor, []).append(op)
     for ops in users.values():
-        reads = [op for op in ops if _is_first(op, inside)]
-        last = [op for op in ops if op.type in stacked_copies.ASSIGNS and op not in waited_for]
-        if len(reads) + len(last) == len(ops):
+        reads = [op for op in ops if _is_first(op, body)]
+        assignments = [
+            op for op in ops if op.type in stacked_copies.ASSIGNS and op not in waited_for
+        ]
+        if len(reads) + len(assignments) == len(ops):
             around.reads.extend(reads)
-            around.assignments.extend(last)
+            around.assignments.extend(assignments)
     return segments.without(segment, *around), around
 
 
-def _is_own(held: Any, tensor: Tensor) -> bool:
-    """Whether `tensor` is the handle of a variable of a known shape that each replica has."""
-    own = batched_values.PerReplicaTensors, stacked_variables.Handles
-    if not functions.is_resource(tensor) or not isinstance(held[tensor], own):
+def _is_own(values: Any, tensor: Tensor) -> bool:
+    """Whether `tensor` is the handle of a variable of static shape with a copy per replica."""
+    kinds = batched_values.PerReplicaTensors, stacked_variables.Handles
+    if not functions.is_resource(tensor) or not isinstance(values[tensor], kinds):
         return False
     shape, _ = graphs.stored_in(tensor)
     return shape is not None and shape.is_fully_defined()
 
 
-def _is_first(op: Operation, inside: Any) -> Any:
-    return op.type == "ReadVariableOp" and inside.isdisjoint(ordering.needs(op))
+def _is_first(op: Operation, body: Any) -> Any:
+    """Whether `op` is a read that waits for no op of the segment."""
+    return op.type == "ReadVariableOp" and body.isdisjoint(ordering.needs(op))
 
 
-def note(around: Any, program: Program, outlines: Any) -> None:
-    """Notes in the explanation of `program` what is done around, in `outlines` what is read."""
+def note(around: Any, program: Program, values: Any) -> None:
+    """Explains the ops of `around`, and adds the layouts of their outputs to `values`."""
     for op in around.reads + around.assignments:
-        handles = outlines[op.inputs[0]]
-        apart = isinstance(handles, batched_values.PerReplicaTensors)
-        program.explanation.record.note(op, "each replica has its own variable" if apart else None)
-        program.explanation.built += handles.width
+        handles = values[op.inputs[0]]
+        is_per_replica = isinstance(handles, batched_values.PerReplicaTensors)
+        program.explanation.record.note(
+            op, "each replica has its own variable" if is_per_replica else None
+        )
+        program.explanation.built += handles.num_tensors
         for tensor in op.outputs:
             shape = tensor.shape.as_list()
-            outlines[tensor] = batched_values.Batch(program.num_replicas, shape)
+            values[tensor] = batched_values.Batch(program.num_replicas, shape)
 
 
-def do(ops: Sequence[Operation], place: Any, known: Any, made: Any) -> Any:
-    """Does reads or assignments for all replicas.
+def read_or_assign(ops: Sequence[Operation], place: Any, values: Any, cache: Any) -> Any:
+    """Adds reads or assignments for all replicas.
 
     Args:
       ops: ops of the trace.
-      place: the device that they are done on.
-      known: {tensor of the trace: batched value}, to which what they give is added.
-      made: {what tells functions apart: `_Function`}, to which what is made is added.
+      place: the device of the ops.
+      values: {tensor of the trace: batched value}; their outputs are added.
+      cache: {key of a function: `_Function`}; new functions are added.
 
     Returns:
-      The ops that do it.
+      The ops of the calls.
     """
     done = []
     for op in ops:
-        given = [known[tensor] for tensor in segments.inputs_of(op)]
-        key = _key(op, given)
-        if key not in made:
-            made[key] = _Function(op, given, place)
-        known.update(zip(op.outputs, made[key].called(given)))
-        done.append(made[key].op)
+        inputs = [values[tensor] for tensor in segments.inputs_of(op)]
+        key = _key(op, inputs)
+        if key not in cache:
+            cache[key] = _Function(op, inputs, place)
+        values.update(zip(op.outputs, cache[key].call(inputs)))
+        done.append(cache[key].op)
     return done
 
 
-def _key(op: Operation, given: Any) -> tuple[Any, ...]:
+def _key(op: Operation, inputs: Any) -> tuple[Any, ...]:
+    """Equal for ops that can share a function."""
     attributes = [op.get_attr(attribute.name) for attribute in op.op_def.attr]
     stored, _ = graphs.stored_in(op.inputs[0])
-    held = [(type(value), *(str(tensor.shape) for tensor in value.tensors())) for value in given]
-    return (op.type, str(stored), *attributes, *held)
+    layouts = [
+        (type(value), *(str(tensor.shape) for tensor in value.tensors())) for value in inputs
+    ]
+    return (op.type, str(stored), *attributes, *layouts)
 
 
 class _Function:
-    """A read or assignment of all replicas' own variables.
+    """A function that reads or assigns all replicas' copies of one variable.
 
     Args:
       op: the read or assignment of the trace.
-      given: the batched value of each of its inputs.
-      place: the device that it is done on.
+      layouts: for each input a batched value with the layout that it has.
+      place: the device of the ops.
 
     Attributes:
-      op: the last call of it.
+      op: the op of the last call.
     """
 
-    def __init__(self, op: Operation, given: Any, place: Any) -> None:
+    def __init__(self, op: Operation, layouts: Any, place: Any) -> None:
         self.op = None
         graph = placed_graphs.PlacedGraph("own_variables", place)
         with graph.building():
-            held = [value.held(tensor) for value, tensor in zip(given, op.inputs)]
-            parts, graph.control_outputs = _done(op, held)
-            graph.inputs = _tensors(held)
-            graph.outputs = _tensors(parts) or [tf.constant(0)]
+            inputs = [value.placeholders(tensor) for value, tensor in zip(layouts, op.inputs)]
+            outputs, graph.control_outputs = _add_ops(op, inputs)
+            graph.inputs = _tensors(inputs)
+            graph.outputs = _tensors(outputs) or [tf.constant(0)]
         self._function = functions.make(graph, noinline=True)
-        self._like, self._outputs = list(graph.outputs), parts
+        self._output_tensors, self._outputs = list(graph.outputs), outputs
 
-    def called(self, given: Any) -> Any:
-        """The batched values of the outputs for inputs that are held as `given` are."""
-        inputs, found = _tensors(given), None
+    def call(self, values: Any) -> Any:
+        """Calls the function on batched `values`; returns the batched outputs."""
+        inputs, outputs = _tensors(values), None
         if self.op is not None:
-            found = calls.call_again(self.op, inputs, self._like)
-        if found is None:
+            outputs = calls.call_again(self.op, inputs, self._output_tensors)
+        if outputs is None:
             with calls.as_they_are():
-                found = calls.call(self._function, inputs, self._like)
-        self.op = found[0].op
-        return [outline.like(found) for outline in self._outputs]
+                outputs = calls.call(self._function, inputs, self._output_tensors)
+        self.op = outputs[0].op
+        return [layout.with_tensors(outputs) for layout in self._outputs]
 
 
-def _done(op: Operation, held: Any) -> Any:
-    """The batched values of the outputs of `op`, and the ops that do it for all replicas."""
-    if isinstance(held[0], stacked_variables.Handles):
-        return stacked_variables.do(op, held)
-    made = [functions.copy_op(op, inputs) for inputs in zip(*[value.each() for value in held])]
-    columns = zip(*[copy.outputs for copy in made])
-    return [batched_values.of_parts(each, t) for each, t in zip(columns, op.outputs)], made
+def _add_ops(op: Operation, inputs: Any) -> Any:
+    """Adds `op` for all replicas; returns its batched outputs, and the new ops."""
+    if isinstance(inputs[0], stacked_variables.Handles):
+        return stacked_variables.read_or_assign(op, inputs)
+    copies = [
+        functions.copy_op(op, own_inputs)
+        for own_inputs in zip(*[value.per_replica() for value in inputs])
+    ]
+    columns = zip(*[copy.outputs for copy in copies])
+    return [
+        batched_values.from_replicas(tensors, tensor)
+        for tensors, tensor in zip(columns, op.outputs)
+    ], copies
 
 
 def _tensors(values: Any) -> list[Any]:

@@ -1,9 +1,9 @@
-"""Ragged values: only the run knows how many rows each replica has.
+"""Ragged values, whose numbers of rows differ between replicas and are not known while tracing.
 
-A batch of unknown size, the last one of a dataset, what a mask keeps: in the trace a tensor
-``[None, ...]``. For N replicas it is one tensor with the rows of the first replica, then
-those of the second, and N numbers of rows. Ops that treat each row by itself are done on it
-as they are.
+Examples are batches of unknown size, the last batch of a dataset and masked rows; in the trace
+they are tensors ``[None, ...]``. For N replicas there is one tensor, the rows of the first
+replica, then those of the second, and so on, and N numbers of rows. An op that treats each row
+by itself is done once on that tensor.
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import BatchedValue
 
 
-#: What is known of numbers of rows: `factor` x those of `origins`, objects that stand for
-#: where they come from; of several, each replica's is 1 or that of the others.
+#: Identifies the numbers of rows of all replicas: they are `factor` times those of `origins`,
+#: objects that stand for their sources. With several origins the numbers were broadcast: each
+#: replica has the number of one origin, while that of any other origin is the same, or 1.
 Key = collections.namedtuple("Key", "origins factor")
 
 
-#: Where numbers of rows are computed: a GPU has no kernels for some of it.
-_NUMBERS = "/device:CPU:0"
+#: The device that computes numbers of rows: GPUs lack some of the kernels.
+_SIZES_DEVICE = "/device:CPU:0"
 
 
 class Sizes:
-    """How many rows each replica has.
+    """The numbers of rows of all replicas.
 
     Args:
-      key: the `Key`; of equal keys the numbers are equal.
-      make: returns the int32 tensor ``[N]`` of them; called once, in the graph of the value.
-      owners: int32: the replica of each row, if it is at hand.
+      key: the `Key`; equal keys mean equal numbers.
+      make: returns the numbers, an int32 tensor ``[N]``; called at most once, in the graph of
+        the value.
+      owners: int32 tensor, the replica of each row, if it is computed already.
     """
 
     def __init__(self, key: Any, make: Callable[..., Any], owners: Any = None) -> None:
@@ -50,29 +52,29 @@ class Sizes:
         self._tensor = self._total = None
 
     def tensor(self) -> Any:
-        """int32 ``[N]``."""
+        """The numbers, an int32 tensor ``[N]``."""
         if self._tensor is None:
-            with tf.device(_NUMBERS):
+            with tf.device(_SIZES_DEVICE):
                 self._tensor = self._make()
         return self._tensor
 
     def owners(self) -> Any:
-        """int32: the replica of each row."""
+        """The replica of each row, an int32 tensor."""
         if self._owners is None:
-            with tf.device(_NUMBERS):
+            with tf.device(_SIZES_DEVICE):
                 ends = tf.cumsum(self.tensor())
                 self._owners = made_ops.upper_bound(ends, tf.range(self.total()))
         return self._owners
 
     def total(self) -> Any:
-        """The number of rows of all replicas, an int32."""
+        """The number of all replicas' rows, an int32 scalar."""
         if self._total is None:
-            with tf.device(_NUMBERS):
+            with tf.device(_SIZES_DEVICE):
                 self._total = tf.reduce_sum(self.tensor())
         return self._total
 
     def times(self, factor: Any) -> Any:
-        """The sizes of what has `factor`, a fraction, times as many rows."""
+        """The `Sizes` that are `factor`, an int or fraction, times as large."""
         if factor == 1:
             return self
         factor = fractions.Fraction(factor)
@@ -81,8 +83,8 @@ class Sizes:
 
 
 def starts(sizes: Sizes) -> Any:
-    """int32 ``[N]``: which of all rows is the first of each replica."""
-    with tf.device(_NUMBERS):
+    """The position of each replica's first row among all rows, an int32 tensor ``[N]``."""
+    with tf.device(_SIZES_DEVICE):
         return tf.cumsum(sizes, exclusive=True)
 
 
@@ -91,13 +93,13 @@ def ratio(one: Any, other: Any) -> Any:
     return fractions.Fraction(one, other)
 
 
-def unknown(make: Callable[..., Any], owners: Any = None) -> Any:
-    """The `Sizes` of rows of which nothing is known; `make` and `owners` as there."""
+def unknown_sizes(make: Callable[..., Any], owners: Any = None) -> Any:
+    """New `Sizes`, unrelated to all others; for the arguments see there."""
     return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make, owners)
 
 
 class Ragged:
-    """The rows of all replicas, which may have different numbers of them.
+    """The rows of all replicas, which may have unequal numbers of rows.
 
     Args:
       count: number of replicas.
@@ -107,8 +109,8 @@ class Ragged:
       parts: one tensor per replica.
     """
 
-    #: How many tensors hold it.
-    width = 2
+    #: Number of `tensors()`.
+    num_tensors = 2
 
     def __init__(
         self, count: int, rest: Any, sizes: Sizes, rows: Any = None, parts: Any = None
@@ -120,12 +122,12 @@ class Ragged:
         self._parts = parts
 
     @property
-    def fit(self) -> tuple[Any, ...]:
-        """What another value must have in common to be held in the same way."""
+    def layout_key(self) -> tuple[Any, ...]:
+        """Equal for two values of this class with the same layout."""
         return self.shape, self.sizes.key
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tf.TensorShape(self.shape)
 
     def rows(self) -> Any:
@@ -134,40 +136,40 @@ class Ragged:
             self._rows = tf.concat(self._parts, 0)
         return self._rows
 
-    def each(self) -> Sequence[Tensor]:
+    def per_replica(self) -> Sequence[Tensor]:
         """One tensor per replica."""
         if self._parts is None:
             self._parts = tf.split(self._rows, self.sizes.tensor(), num=self.count)
         return self._parts
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return [self.rows(), self.sizes.tensor()]
 
     def sources(self) -> Any:
-        """The tensors of which every form of it is made."""
+        """The tensors from which every form of it is computed."""
         return self._parts if self._rows is None else [self._rows]
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         rows, sizes = tensors
-        held = Sizes(self.sizes.key, lambda: sizes)
-        return Ragged(self.count, self.shape[1:], held, rows=rows)
+        known_sizes = Sizes(self.sizes.key, lambda: sizes)
+        return Ragged(self.count, self.shape[1:], known_sizes, rows=rows)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
         sizes = tf.compat.v1.placeholder(tf.int32, [self.count])
-        return self.like([functions.placeholder_like(tensor, self.shape), sizes])
+        return self.with_tensors([functions.placeholder_like(tensor, self.shape), sizes])
 
     def total(self, leaf: str = "") -> Tensor:
         """The sum over the replicas; `leaf` is its name in errors."""
-        return functools.reduce(lambda a, b: reductions.add(a, b, leaf), self.each())
+        return functools.reduce(lambda a, b: reductions.add(a, b, leaf), self.per_replica())
 
 
-def of_parts(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Any:
-    """The `Ragged` of N tensors with a first axis of unknown size; None if they have others.
+def from_replicas(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Any:
+    """The `Ragged` of N tensors, one per replica; None if more than the first axis is unknown.
 
-    `sizes` are theirs, if they are known.
+    `sizes` is the `Sizes` of their rows, if it is known.
     """
     shapes = [part.shape for part in tensors]
     if any(shape.rank is None or not shape.rank for shape in shapes):
@@ -175,21 +177,21 @@ def of_parts(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Any:
     rest = [shape.as_list()[1:] for shape in shapes]
     if None in rest[0] or any(other != rest[0] for other in rest):
         return None
-    sizes = sizes or unknown(lambda: tf.stack(tf.shape_n(tensors))[:, 0])
+    sizes = sizes or unknown_sizes(lambda: tf.stack(tf.shape_n(tensors))[:, 0])
     return Ragged(len(tensors), rest[0], sizes, parts=list(tensors))
 
 
-def met(values: Any) -> Any:
-    """The `Sizes` of several `Ragged` that are broadcast together; None if not known."""
-    found = values[0].sizes
+def broadcast_sizes(values: Any) -> Any:
+    """The `Sizes` to which several `Ragged` are broadcast; None if that is not known."""
+    sizes = values[0].sizes
     for value in values[1:]:
-        found = _met(found, value.sizes)
-        if found is None:
+        sizes = _broadcast_pair(sizes, value.sizes)
+        if sizes is None:
             return None
-    return found
+    return sizes
 
 
-def _met(one: Any, other: Any) -> Any:
+def _broadcast_pair(one: Any, other: Any) -> Any:
     if other.key.factor != one.key.factor:
         return None
     if other.key.origins <= one.key.origins:
@@ -197,64 +199,71 @@ def _met(one: Any, other: Any) -> Any:
     if one.key.origins <= other.key.origins:
         return other
     key = Key(one.key.origins | other.key.origins, one.key.factor)
-    return Sizes(key, lambda: _broadcast(one.tensor(), other.tensor()))
+    return Sizes(key, lambda: _broadcast_counts(one.tensor(), other.tensor()))
 
 
-def _broadcast(one: Any, other: Any) -> Any:
+def _broadcast_counts(one: Any, other: Any) -> Any:
     fits = tf.equal(one, other) | tf.equal(one, 1) | tf.equal(other, 1)
-    said = ["Replicas' numbers of rows cannot be broadcast:", one, other]
-    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), said)]):
+    message = ["Replicas' numbers of rows cannot be broadcast:", one, other]
+    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), message)]):
         return tf.where(tf.equal(one, 1), other, one)
 
 
-def spread(value: Any, sizes: Sizes) -> Any:
-    """The rows of an `Ragged`, a replica's single row repeated if `sizes` says it has more."""
+def repeat_rows(value: Any, sizes: Sizes) -> Any:
+    """The rows of a `Ragged`, broadcast to `sizes`: a replica's single row is repeated."""
     if value.sizes.key == sizes.key:
         return value.rows()
-    rows, own, wanted, owners = value.rows(), value.sizes.tensor(), sizes.tensor(), sizes.owners()
-    found = tf.cond(
-        tf.reduce_all(tf.equal(own, wanted)),
-        lambda: tf.identity(rows),
-        lambda: tf.gather(rows, _sources(own, wanted, owners)),
+    rows, counts, new_counts, owners = (
+        value.rows(),
+        value.sizes.tensor(),
+        sizes.tensor(),
+        sizes.owners(),
     )
-    found.set_shape(rows.shape)
-    return found
+    repeated = tf.cond(
+        tf.reduce_all(tf.equal(counts, new_counts)),
+        lambda: tf.identity(rows),
+        lambda: tf.gather(rows, _repeated_from(counts, new_counts, owners)),
+    )
+    repeated.set_shape(rows.shape)
+    return repeated
 
 
-def gathered(value: Any, sizes: Sizes) -> Any:
-    """The gradient of :func:`spread`: sums of the rows that one row was repeated to.
+def sum_repeated_rows(value: Any, sizes: Sizes) -> Any:
+    """The gradient of :func:`repeat_rows`: adds the rows that one row was repeated to.
 
     Args:
-      value: an `Ragged`.
-      sizes: the `Sizes` it had.
+      value: a `Ragged`.
+      sizes: the `Sizes` before rows were repeated.
     """
     if value.sizes.key == sizes.key:
         return value.rows()
-    rows, own, owners = value.rows(), sizes.tensor(), value.sizes.owners()
-    wanted = value.sizes.tensor()
-    found = tf.cond(
-        tf.reduce_all(tf.equal(own, wanted)),
+    rows, counts, owners = value.rows(), sizes.tensor(), value.sizes.owners()
+    repeated_counts = value.sizes.tensor()
+    sums = tf.cond(
+        tf.reduce_all(tf.equal(counts, repeated_counts)),
         lambda: tf.identity(rows),
         lambda: tf.math.unsorted_segment_sum(
-            rows, _sources(own, wanted, owners), tf.reduce_sum(own)
+            rows, _repeated_from(counts, repeated_counts, owners), tf.reduce_sum(counts)
         ),
     )
-    found.set_shape(rows.shape)
-    return found
+    sums.set_shape(rows.shape)
+    return sums
 
 
-def _sources(own: Any, wanted: Any, owners: Any) -> Any:
-    """For each row of `wanted` rows the one of `own` rows that it repeats."""
-    place = tf.range(tf.reduce_sum(wanted)) - tf.gather(starts(wanted), owners)
-    place = tf.where(tf.equal(tf.gather(own, owners), 1), tf.zeros_like(place), place)
-    return tf.gather(starts(own), owners) + place
+def _repeated_from(counts: Any, new_counts: Any, owners: Any) -> Any:
+    """For each of the repeated rows the position of the row that it is a copy of."""
+    position = tf.range(tf.reduce_sum(new_counts)) - tf.gather(starts(new_counts), owners)
+    position = tf.where(tf.equal(tf.gather(counts, owners), 1), tf.zeros_like(position), position)
+    return tf.gather(starts(counts), owners) + position
 
 
-def equal(value: Any, sizes: Sizes) -> Any:
-    """The rows of an `Ragged` that must have as many rows as `sizes` says."""
+def checked_rows(value: Any, sizes: Sizes) -> Any:
+    """The rows of a `Ragged`; the run fails if its numbers of rows are not `sizes`."""
     if value.sizes.key == sizes.key:
         return value.rows()
     one, other = value.sizes.tensor(), sizes.tensor()
-    said = ["Replicas' numbers of rows differ:", one, other]
-    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(tf.equal(one, other)), said)]):
+    message = ["Replicas' numbers of rows differ:", one, other]
+    with tf.control_dependencies(
+        [tf.debugging.Assert(tf.reduce_all(tf.equal(one, other)), message)]
+    ):
         return tf.identity(value.rows())

@@ -1,4 +1,4 @@
-"""Finds the tensors that are needed only as a sum over the replicas: gradients, above all."""
+"""Finds the tensors that are needed only as a sum over the replicas, as most gradients are."""
 
 from __future__ import annotations
 
@@ -20,47 +20,53 @@ def in_segment(segment: Segment, body: Sequence[Operation]) -> Any:
 
     Args:
       segment: a `segments.Segment`.
-      body: its ops, each after those that it needs.
+      body: its ops, in an order in which they can run.
     """
-    return _needed(body, segment.summed, segment.per_replica)
+    return _find_sums(body, segment.summed, segment.per_replica)
 
 
-def in_function(function: Any, wanted: Any) -> Any:
-    """The same in a function that an op calls.
+def in_function(function: Any, output_sums: Any) -> Any:
+    """The tensors of a function of which only the sum over the replicas is needed.
 
     Args:
       function: a `called_functions.Function`.
-      wanted: for each of its outputs, whether the sum over the replicas is enough.
+      output_sums: for each of its outputs, whether only its sum over the replicas is needed.
     """
-    pairs = list(zip(function.outputs, wanted))
-    each = IdentityMap.of(tensor for tensor, is_sum in pairs if not is_sum)
-    needed = _needed(function.body, IdentityMap.of(t for t, is_sum in pairs if is_sum), each)
+    pairs = list(zip(function.outputs, output_sums))
+    not_summed = IdentityMap.of(tensor for tensor, is_sum in pairs if not is_sum)
+    sums_only = _find_sums(
+        function.body, IdentityMap.of(t for t, is_sum in pairs if is_sum), not_summed
+    )
     consumers = _consumers(function.body)
     calls: dict[Any, Any] = {}
     for tensor in function.inputs:
-        if _is_enough(tensor, consumers, needed, each, IdentityMap.of(function.outputs), calls):
-            needed[tensor] = tensor
-    return needed
+        if _only_sum_needed(
+            tensor, consumers, sums_only, not_summed, IdentityMap.of(function.outputs), calls
+        ):
+            sums_only[tensor] = tensor
+    return sums_only
 
 
-def of_loop(loop: Loop, wanted: Any) -> Any:
-    """For each variable of a loop, whether its sum over the replicas is enough.
+def of_loop(loop: Loop, output_sums: Any) -> Any:
+    """For each variable of a loop, whether only its sum over the replicas is needed.
 
     Args:
       loop: a `called_functions.Loop`.
-      wanted: for each output of the loop, whether that is enough.
+      output_sums: the same for each output of the loop.
     """
-    enough = list(wanted)
+    variables = list(output_sums)
     while True:
-        needed = in_function(loop.body, enough)
+        sums_only = in_function(loop.body, variables)
         used = IdentityMap.of(t for op in loop.condition.body for t in segments.inputs_of(op))
-        found = [
-            is_sum and inner in needed and asked not in used
-            for is_sum, inner, asked in zip(enough, loop.body.inputs, loop.condition.inputs)
+        still = [
+            is_sum and inner in sums_only and condition_input not in used
+            for is_sum, inner, condition_input in zip(
+                variables, loop.body.inputs, loop.condition.inputs
+            )
         ]
-        if found == enough:
-            return enough
-        enough = found
+        if still == variables:
+            return variables
+        variables = still
 
 
 def _consumers(body: Sequence[Operation]) -> Any:
@@ -71,54 +77,54 @@ def _consumers(body: Sequence[Operation]) -> Any:
     return consumers
 
 
-def _needed(body: Sequence[Operation], wanted: Any, each: Any) -> Any:
-    """{tensor: tensor} whose sum is enough, where that of `wanted` is and `each` are not sums."""
+def _find_sums(body: Sequence[Operation], summed_outputs: Any, not_summed: Any) -> Any:
+    """The tensors of `body` needed only as a sum: a map of each to itself."""
     consumers = _consumers(body)
-    summed = IdentityMap()
+    sums_only = IdentityMap()
     calls: dict[Operation, Any] = {}
     for op in reversed(body):
         for tensor in op.outputs:
-            if _is_enough(tensor, consumers, summed, each, wanted, calls):
-                summed[tensor] = tensor
-    return summed
+            if _only_sum_needed(tensor, consumers, sums_only, not_summed, summed_outputs, calls):
+                sums_only[tensor] = tensor
+    return sums_only
 
 
-def _is_enough(
-    tensor: Tensor, consumers: Any, summed: Any, each: Any, wanted: Any, calls: Any
+def _only_sum_needed(
+    tensor: Tensor, consumers: Any, sums_only: Any, not_summed: Any, summed_outputs: Any, calls: Any
 ) -> bool:
-    used = consumers.get(tensor, ())
-    if tensor in each or not (used or tensor in wanted):
+    users = consumers.get(tensor, ())
+    if tensor in not_summed or not (users or tensor in summed_outputs):
         return False
-    return all(_passes_on(consumer, tensor, summed, calls) for consumer in used)
+    return all(_takes_sum(consumer, tensor, sums_only, calls) for consumer in users)
 
 
-def _passes_on(op: Operation, tensor: Tensor, summed: Any, calls: Any) -> bool:
-    """Whether the sum of `tensor` is enough for `op`, of whose outputs `summed` are sums.
+def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> bool:
+    """Whether `op` needs only the sum of `tensor`, given the outputs of which that is so.
 
-    `calls` keeps what was found for ops that call functions.
+    `calls` caches the answers for ops that call functions.
     """
-    wanted = [output in summed for output in op.outputs]
-    if op.type not in called_functions.LOOPS + called_functions.CALLS or not any(wanted):
-        return _is_linear(op) and wanted[0]
+    output_sums = [output in sums_only for output in op.outputs]
+    if op.type not in called_functions.LOOPS + called_functions.CALLS or not any(output_sums):
+        return _is_linear(op) and output_sums[0]
     if op not in calls:
-        calls[op] = _of_inputs(op, wanted)
-    return all(
-        enough for given, enough in zip(segments.inputs_of(op), calls[op]) if given is tensor
+        calls[op] = _input_flags(op, output_sums)
+    return all(takes for taken, takes in zip(segments.inputs_of(op), calls[op]) if taken is tensor)
+
+
+def _input_flags(op: Operation, output_sums: Any) -> Any:
+    """For each input of a loop or call, whether only its sum is needed."""
+    if op.type in called_functions.LOOPS:
+        loop = called_functions.loop(op)
+        return of_loop(loop, output_sums) if loop else [False] * len(op.inputs)
+    function = called_functions.function(op)
+    sums_only = in_function(function, output_sums) if function else ()
+    return (
+        [inner in sums_only for inner in function.inputs] if function else [False] * len(op.inputs)
     )
 
 
-def _of_inputs(op: Operation, wanted: Any) -> Any:
-    """For each input of a loop or call, whether its sum is enough."""
-    if op.type in called_functions.LOOPS:
-        loop = called_functions.loop(op)
-        return of_loop(loop, wanted) if loop else [False] * len(op.inputs)
-    function = called_functions.function(op)
-    needed = in_function(function, wanted) if function else ()
-    return [inner in needed for inner in function.inputs] if function else [False] * len(op.inputs)
-
-
 def _is_linear(op: Operation) -> bool:
-    """Whether a sum of outputs of `op` is its output for sums of inputs."""
+    """Whether `op` of sums of its inputs is the sum of its outputs."""
     return (
         op.type in rules.LINEAR
         and len(op.outputs) == 1

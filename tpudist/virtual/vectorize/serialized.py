@@ -1,9 +1,9 @@
-"""Serialized ops: those that each replica does before the next replica does them.
+"""Finds serialized ops: those that one replica finishes before the next one begins them.
 
-Without vectorization the first replica does all that it does, then the second. Where effects
-on what replicas share (:mod:`effects`) could show another order, that order is kept: a single
-effect of a segment is done once per replica in turn; between several, so is every op that lies
-on a way from one to another.
+Without vectorization a segment is run by one replica after the other. That order is kept where
+effects on shared state (:mod:`effects`) could show another one. A single such effect in a
+segment is simply copied once per replica, in order. Several are serialized, together with every
+op that lies on a path from one of them to another.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def ops(body: Sequence[Operation], inputs: Any) -> Any:
-    """The ops of `body` that each replica does before the next one does them.
+    """The ops of `body` that must be serialized.
 
     Args:
-      body: the ops of a segment, each after those that it needs.
-      inputs: {tensor that the segment takes: batched value}.
+      body: the ops of a segment, in an order in which they can run.
+      inputs: {input of the segment: batched value}.
 
     Returns:
-      A set of ops; empty if no order among replicas can be observed.
+      A set of ops; empty if the order of the replicas cannot be observed.
     """
     uses = [(op, effects.uses(op, functools.partial(_is_shared, inputs))) for op in body]
     changed = {id(root) for _, used in uses for root, changes in used if changes}
@@ -39,22 +39,23 @@ def ops(body: Sequence[Operation], inputs: Any) -> Any:
 
 
 def _is_shared(inputs: Any, handle: Tensor) -> bool:
+    """Whether all replicas use the same resource through `handle`."""
     return isinstance(inputs.get(handle), (batched_values.Uniform, type(None)))
 
 
 def _after(body: Sequence[Operation], start: Any) -> Any:
-    """`start`, and the ops of `body` that come after one of them."""
-    found = set(start)
+    """`start`, and the ops of `body` that need one of them, at any distance."""
+    later = set(start)
     for op in body:
-        if any(before in found for before in ordering.needs(op)):
-            found.add(op)
-    return found
+        if any(before in later for before in ordering.needs(op)):
+            later.add(op)
+    return later
 
 
 def _before(body: Sequence[Operation], end: Any) -> Any:
-    """`end`, and the ops of `body` that come before one of them."""
-    found = set(end)
+    """`end`, and the ops of `body` that one of them needs, at any distance."""
+    earlier = set(end)
     for op in reversed(body):
-        if op in found:
-            found.update(ordering.needs(op))
-    return found
+        if op in earlier:
+            earlier.update(ordering.needs(op))
+    return earlier

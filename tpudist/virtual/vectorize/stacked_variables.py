@@ -18,42 +18,42 @@ if TYPE_CHECKING:
 
 
 class NeedsHandles(Exception):
-    """An op needs the handle of each replica's copy."""
+    """An op needs a handle for each replica's copy, so the copies must be unstacked."""
 
 
 class Handles:
-    """The handles of a variable's copies: replica 0's, and that of the rows of the others.
+    """The two handles of stacked copies: replica 0's variable, and the rows of all others.
 
     Args:
       count: number of replicas.
       tensors: the two handles.
     """
 
-    #: How many tensors hold it.
-    width = 2
+    #: Number of `tensors()`.
+    num_tensors = 2
 
     def __init__(self, count: int, tensors: Sequence[Tensor]) -> None:
         self.count = count
         self._tensors = list(tensors)
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return self._tensors
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         return Handles(self.count, tensors)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value, in placeholders."""
-        return self.like(list(map(functions.placeholder_like, self._tensors)))
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout."""
+        return self.with_tensors(list(map(functions.placeholder_like, self._tensors)))
 
     def static_shape(self, tensor: Tensor) -> Any:
         """The static shape of a handle."""
         return tensor.shape
 
-    def each(self) -> Any:
-        """There is no handle for each replica.
+    def per_replica(self) -> Any:
+        """Fails, as there are no handles per replica.
 
         Raises:
           NeedsHandles: always.
@@ -61,32 +61,32 @@ class Handles:
         raise NeedsHandles
 
 
-def do(op: Operation, given: Any) -> tuple[Any, ...]:
-    """Reads or assigns all replicas' copies.
+def read_or_assign(op: Operation, inputs: Any) -> tuple[Any, ...]:
+    """Adds a read or assignment of all replicas' copies.
 
     Args:
       op: an op of the trace.
-      given: the batched value of each of its inputs, of which the first is a `Handles`.
+      inputs: its batched inputs; the first one is a `Handles`.
 
     Returns:
-      The batched values of its outputs, and the ops that do it.
+      Its batched outputs, and the new ops.
 
     Raises:
-      NeedsHandles: the op does something else.
+      NeedsHandles: `op` is neither a read nor a plain assignment.
     """
     if op.type not in PLAIN:
         raise NeedsHandles
-    values = [_parts(value) for value in given[1:]]
-    made = [functions.copy_op(op, inputs) for inputs in zip(given[0].tensors(), *values)]
+    values = [_first_and_others(value) for value in inputs[1:]]
+    copies = [functions.copy_op(op, own_inputs) for own_inputs in zip(inputs[0].tensors(), *values)]
     if not op.outputs:
-        return [], made
-    first, others = [copy.outputs[0] for copy in made]
+        return [], copies
+    first, others = [copy.outputs[0] for copy in copies]
     stacked = tf.concat([tf.expand_dims(first, 0), others], 0)
     shape = op.outputs[0].shape.as_list()
-    return [batched_values.Batch(given[0].count, shape, stacked=stacked)], made
+    return [batched_values.Batch(inputs[0].count, shape, stacked=stacked)], copies
 
 
-def _parts(value: Any) -> tuple[Any, ...]:
-    """The value of the first replica, and those of the others, stacked."""
-    held = value.stacked() if hasattr(value, "stacked") else tf.stack(value.each())
-    return held[0], held[1:]
+def _first_and_others(value: Any) -> tuple[Any, ...]:
+    """The value of the first replica, and the stacked values of the others."""
+    stacked = value.stacked() if hasattr(value, "stacked") else tf.stack(value.per_replica())
+    return stacked[0], stacked[1:]

@@ -1,7 +1,7 @@
-"""Static values: what tracing knows of an op's outputs, values or shapes.
+"""Static values and shapes: the outputs of an op as far as they are known while batching.
 
-Gradients ask for shapes by ops (``BroadcastGradientArgs``); TensorFlow itself computes
-these while it optimises a graph, which is too late for a batching rule.
+Gradients compute with shapes (``BroadcastGradientArgs``). TensorFlow evaluates such ops when it
+optimises a graph, which is too late for a batching rule.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
 
 
-#: Larger constants are left to TensorFlow's optimiser.
-_LARGEST = 1024
+#: The most elements of a constant that is evaluated here; larger ones are left to TensorFlow.
+_MAX_ELEMENTS = 1024
 
 
-def known(op: Operation, given: Any) -> Any:
-    """The values of the outputs of `op` if it is a small constant, or gives small integers.
+def constant_outputs(op: Operation, inputs: Any) -> Any:
+    """The values of the outputs of `op`, if it is a small constant or computes small integers.
 
     Args:
       op: an op of a trace, without an effect.
-      given: the batched value of each input, all uniform.
+      inputs: its batched inputs, all uniform.
 
     Returns:
       One array per output, or None.
     """
     if op.type == "Const":
-        return _of_constant(op)
-    if not given or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
+        return _constant_value(op)
+    if not inputs or not all(_is_small(tensor) for tensor in list(op.inputs) + list(op.outputs)):
         return None
-    values = [batched.constant() for batched in given]
-    if any(value is None or np.size(value) > _LARGEST for value in values):
+    values = [batched.constant() for batched in inputs]
+    if any(value is None or np.size(value) > _MAX_ELEMENTS for value in values):
         return None
     return made_ops.evaluated(op, values)
 
 
-def _of_constant(op: Operation) -> list[Any] | None:
+def _constant_value(op: Operation) -> list[Any] | None:
     (output,) = op.outputs
     is_number = output.dtype.is_floating or output.dtype.is_integer or output.dtype.is_bool
-    if not is_number or op.control_inputs or output.shape.num_elements() > _LARGEST:
+    if not is_number or op.control_inputs or output.shape.num_elements() > _MAX_ELEMENTS:
         return None
     return [functions.static_value(output)]
 
@@ -55,38 +55,39 @@ def _of_constant(op: Operation) -> list[Any] | None:
 def _is_small(tensor: Tensor) -> bool:
     if not (tensor.dtype.is_integer or tensor.dtype == tf.bool):
         return False
-    return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() <= _LARGEST
+    return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() <= _MAX_ELEMENTS
 
 
 def shapes(op: Operation, inputs: Any) -> Any:
-    """The static shapes of the outputs of `op` for one replica.
+    """The static shapes that the outputs of `op` have in one replica.
 
     Args:
       op: an op of a trace.
-      inputs: the batched value of each input.
+      inputs: its batched inputs.
 
     Returns:
-      One ``TensorShape`` per output: the trace's, or what follows from shapes and
-      values that became known while batching.
+      One ``TensorShape`` per output: that of the trace, or the one that TensorFlow infers from
+      shapes and values that became known while batching.
     """
-    found = [tensor.shape for tensor in op.outputs]
+    traced = [tensor.shape for tensor in op.outputs]
     if (
-        all(shape.is_fully_defined() for shape in found)
+        all(shape.is_fully_defined() for shape in traced)
         or functions.calls(op)
         or any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs)
     ):
-        return found
+        return traced
     if any(isinstance(value, ragged_values.Ragged) for value in inputs) and all(
-        shape.rank and shape[1:].is_fully_defined() for shape in found
+        shape.rank and shape[1:].is_fully_defined() for shape in traced
     ):
-        return found
+        return traced
     with functions.FuncGraph("shapes").as_default():
-        held = [_stand_in(tensor, batched) for tensor, batched in zip(op.inputs, inputs)]
-        made = functions.copy_op(op, held)
-    return [tensor.shape for tensor in made.outputs]
+        stand_ins = [_stand_in(tensor, batched) for tensor, batched in zip(op.inputs, inputs)]
+        copy = functions.copy_op(op, stand_ins)
+    return [tensor.shape for tensor in copy.outputs]
 
 
 def _stand_in(tensor: Tensor, batched: Any) -> Any:
+    """A tensor with the static value and shape of one replica's `tensor`."""
     if isinstance(batched, symbolic_shapes.Dims):
         return symbolic_shapes.stand_in(batched, tensor.dtype)
     if isinstance(batched, batched_values.Uniform):

@@ -1,4 +1,4 @@
-"""Symbolic shapes: what a program asks for of ragged values, numbers and numbers of rows."""
+"""Symbolic shapes, in which ints stand beside the numbers of rows of ragged values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Dims(batched_values.Batch):
-    """Whole numbers per replica of which some are known: a shape, or one size.
+    """A shape, or one size of it, whose numbers of rows differ between replicas.
 
     Args:
       count: number of replicas.
-      entries: for each number an int or the `Sizes` that it is.
+      entries: for each number an int, or a `Sizes` if it is a number of rows.
       dtype: int32 or int64.
       scalar: whether it is one number, not a vector.
-      stacked: the tensor ``[count] + shape``, if it was made.
+      stacked: the tensor ``[count] + shape``, if there is one already.
     """
 
     def __init__(
@@ -37,16 +37,16 @@ class Dims(batched_values.Batch):
         self.dtype = dtype
 
     @property
-    def fit(self) -> tuple[Any, ...]:
-        """What another value must have in common to be held in the same way."""
-        return self.shape, [getattr(each, "key", each) for each in self.entries]
+    def layout_key(self) -> tuple[Any, ...]:
+        """Equal for two values of this class with the same layout."""
+        return self.shape, [getattr(entry, "key", entry) for entry in self.entries]
 
     def stacked(self) -> Any:
         """The numbers of all replicas along a new first axis."""
         if self._forms["stacked"] is None:
             columns = [self._column(entry) for entry in self.entries]
-            made = columns[0] if self.scalar else tf.stack(columns, 1)
-            self._forms["stacked"] = tf.cast(made, self.dtype)
+            numbers = columns[0] if self.scalar else tf.stack(columns, 1)
+            self._forms["stacked"] = tf.cast(numbers, self.dtype)
         return self._forms["stacked"]
 
     def _column(self, entry: Any) -> Any:
@@ -58,8 +58,8 @@ class Dims(batched_values.Batch):
             self._forms["rows"] = tf.reshape(self.stacked(), [-1])
         return self._forms["rows"]
 
-    def each(self) -> Sequence[Tensor]:
-        """One tensor per replica, of which TensorFlow sees the numbers that are known."""
+    def per_replica(self) -> Sequence[Tensor]:
+        """One tensor per replica; TensorFlow can infer the numbers that are known."""
         if self._parts is None:
             sizes = [
                 tf.unstack(tf.cast(entry.tensor(), self.dtype), self.count)
@@ -71,15 +71,15 @@ class Dims(batched_values.Batch):
         return self._parts
 
     def sources(self) -> Any:
-        """The tensors of which every form of it is made."""
+        """The tensors from which every form of it is computed."""
         return [entry.tensor() for entry in self.entries if isinstance(entry, Sizes)]
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         width = len(self.entries)
         stacked = tensors[0] if self.scalar else tf.reshape(tensors[0], [self.count, width])
         entries = [
-            Sizes(entry.key, _taken(stacked, None if self.scalar else i))
+            Sizes(entry.key, _column_reader(stacked, None if self.scalar else i))
             if isinstance(entry, Sizes)
             else entry
             for i, entry in enumerate(self.entries)
@@ -87,17 +87,18 @@ class Dims(batched_values.Batch):
         return Dims(self.count, entries, self.dtype, self.scalar, stacked)
 
 
-def _taken(stacked: Any, column: Any) -> Any:
+def _column_reader(stacked: Any, column: Any) -> Any:
+    """A function that returns one column of a stacked vector, or the stacked scalar."""
     return lambda: tf.cast(stacked if column is None else stacked[:, column], tf.int32)
 
 
 class Axes(batched_values.PerReplicaTensors):
-    """What ``BroadcastGradientArgs`` gives: the axes over which a gradient is summed.
+    """An output of ``BroadcastGradientArgs``: the axes over which a gradient is summed.
 
     Args:
       count: number of replicas.
-      target: the entries of the shape that the gradient has after that.
-      make: makes the axes of each replica, a list of tensors.
+      target: the entries of the shape of the summed gradient.
+      make: returns the axes as a list of tensors, one per replica.
     """
 
     def __init__(self, count: int, target: Any, make: Callable[..., Any]) -> None:
@@ -106,35 +107,35 @@ class Axes(batched_values.PerReplicaTensors):
         self._make = make
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         if not self._tensors:
             self._tensors = self._make()
         return self._tensors
 
-    each = tensors
+    per_replica = tensors
 
     def sources(self) -> Any:
-        """Nothing has to be computed for it until it is asked for."""
+        """The tensors that were computed so far; before `tensors()` is called, none."""
         return list(self._tensors)
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         return batched_values.PerReplicaTensors(self.count, tensors)
 
 
 def entries(batched: Any) -> Any:
-    """The ints and `Sizes` of a vector or number; None if they are not known."""
+    """The ints and `Sizes` of an integer vector or scalar; None if they are not known."""
     if isinstance(batched, Dims):
         return batched.entries
     if isinstance(batched, batched_values.Uniform):
         value = functions.static_value(batched.value)
         if value is not None and value.dtype.kind in "iu" and value.ndim < 2:
-            return [int(each) for each in value.reshape([-1])]
+            return [int(number) for number in value.reshape([-1])]
     return None
 
 
-def of_value(batched: Any) -> Any:
-    """The entries of the shape of a batched value; None if more of it is unknown."""
+def shape_entries(batched: Any) -> Any:
+    """The entries of the shape of a batched value; None if they are not known."""
     if isinstance(batched, ragged_values.Ragged):
         return [batched.sizes] + batched.shape[1:]
     if isinstance(batched, batched_values.Batch):
@@ -145,31 +146,34 @@ def of_value(batched: Any) -> Any:
     return None
 
 
-def is_one(one: Any, other: Any) -> bool:
-    """Whether two entries are the same number."""
+def same_entry(one: Any, other: Any) -> bool:
+    """Whether two entries are known to be the same number."""
     if isinstance(one, Sizes) and isinstance(other, Sizes):
         return one.key == other.key
     return not isinstance(one, Sizes) and not isinstance(other, Sizes) and one == other
 
 
 def stand_in(batched: Any, dtype: DType) -> Any:
-    """A tensor in the current graph of which TensorFlow infers what is known of `batched`."""
-    held = [
+    """A tensor in the current graph from which TensorFlow infers the numbers that are known."""
+    numbers = [
         tf.compat.v1.placeholder(dtype, []) if isinstance(entry, Sizes) else entry
         for entry in batched.entries
     ]
-    return held[0] if batched.scalar else tf.stack([tf.cast(each, dtype) for each in held])
+    return (
+        numbers[0] if batched.scalar else tf.stack([tf.cast(number, dtype) for number in numbers])
+    )
 
 
-#: Ops whose output has the shape that their first input says.
-_SHAPED = """ParameterizedTruncatedNormal RandomStandardNormal RandomUniform RandomUniformInt
+#: Ops whose first input is the shape of their output.
+_SHAPE_FROM_INPUT = """ParameterizedTruncatedNormal RandomStandardNormal RandomUniform
+RandomUniformInt
 StatelessRandomBinomial StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomUniform
 StatelessRandomUniformFullInt StatelessRandomUniformInt StatelessRandomUniformIntV2
 StatelessRandomUniformV2 StatelessTruncatedNormal StatelessTruncatedNormalV2
 TruncatedNormal""".split()
 
 
-def of_output(op: Operation, given: Any) -> Any:
-    """The `Sizes` of the rows of the output of `op`; None if they are not known."""
-    found = entries(given[0]) if op.type in _SHAPED else None
-    return found[0] if found and isinstance(found[0], Sizes) else None
+def output_sizes(op: Operation, inputs: Any) -> Any:
+    """The `Sizes` of the output of `op`, if its inputs tell; else None."""
+    numbers = entries(inputs[0]) if op.type in _SHAPE_FROM_INPUT else None
+    return numbers[0] if numbers and isinstance(numbers[0], Sizes) else None

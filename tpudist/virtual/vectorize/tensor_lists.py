@@ -1,4 +1,4 @@
-"""Tensor lists for all replicas: loops keep in them what they read, write and accumulate."""
+"""Batched tensor lists, which loops read, write and accumulate."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 
 class NotBatchable(Exception):
-    """An op cannot be batched; what contains it is done once per replica."""
+    """An op cannot be batched; it, or the op that calls its function, is copied per replica."""
 
 
-#: Ops that make a list; input 0 is the shape of its elements.
+#: Ops that return a new list; input 0 is the shape of its elements.
 _MAKERS = ("EmptyTensorList", "TensorListReserve")
 
 
-def emptied(tensor: Tensor) -> Any:
-    """The list `tensor`, which was just made, with elements of any shape.
+def of_any_shape(tensor: Tensor) -> Any:
+    """A list like `tensor`, a new one, for elements of any shape.
 
-    For a list that a loop takes it is a placeholder that nobody feeds: while the loop is
-    batched a first time, it is not known yet what its lists hold. It is batched again with
-    what was found; see :func:`check_fed`.
+    For an input of a loop it is a placeholder that is never fed: when the loop is batched for the
+    first time, it is not known whether replicas put different elements into the list. The loop
+    is batched again with the layout that is known then; see :func:`check_fed`.
 
     Returns:
-      A tensor, or None if the list may have elements.
+      A tensor, or None if the list may have elements already.
     """
     if tensor.op.type == "Placeholder":
         return tf.compat.v1.placeholder(tf.variant, [])
@@ -42,10 +42,10 @@ def emptied(tensor: Tensor) -> Any:
 
 
 def check_fed(graph: Graph) -> None:
-    """Refuses a finished FuncGraph with a placeholder that nobody feeds.
+    """Checks that a finished FuncGraph has no placeholder that is never fed.
 
     Raises:
-      NotBatchable: a list was taken for one of all replicas that is none.
+      NotBatchable: there is one, from :func:`of_any_shape`.
     """
     fed = IdentityMap.of(graph.inputs)
     for op in graph.get_operations():
@@ -53,14 +53,14 @@ def check_fed(graph: Graph) -> None:
             raise NotBatchable("a list of tensors that were the same for every replica")
 
 
-def each(tensor: Tensor, count: int, shape: Any, dtype: DType) -> list[Any]:
-    """The lists of `count` replicas whose stacked elements the list `tensor` has."""
+def per_replica(tensor: Tensor, count: int, shape: Any, dtype: DType) -> list[Any]:
+    """One list per replica, from the list `tensor` of stacked elements."""
     stacked = tf.raw_ops.TensorListStack(
         input_handle=tensor, element_shape=tf.constant([count] + shape), element_dtype=dtype
     )
     return [
         tf.raw_ops.TensorListFromTensor(
-            tensor=part, element_shape=tf.constant(shape, tf.int32, [len(shape)])
+            tensor=elements, element_shape=tf.constant(shape, tf.int32, [len(shape)])
         )
-        for part in tf.unstack(stacked, count, 1)
+        for elements in tf.unstack(stacked, count, 1)
     ]

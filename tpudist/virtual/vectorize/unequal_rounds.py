@@ -1,7 +1,7 @@
-"""Values that a divergent loop hands to its gradient: replicas do unequal numbers of rounds.
+"""Values that a divergent loop passes to its gradient: lists, and each replica's rounds.
 
-Each round adds an element to lists, for all replicas; a replica's own lists have as many
-elements as it did rounds. The loop of the gradient takes the last ones first, that many.
+Each round pushes an element to lists, for all replicas. Of these elements a replica has as many
+as it did rounds, and the loop of its gradient pops that many, the last one first.
 """
 
 from __future__ import annotations
@@ -22,198 +22,207 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import BatchedValue, CalledFunction, Loop
 
 
-#: The ops that add an element to a list, and take the last one.
+#: The op that appends an element to a list, and the op that removes the last one.
 PUSH, POP = "TensorListPushBack", "TensorListPopBack"
 
 _SUMS = ("Add", "AddV2", "AddN")
 
 
-class Rounds(batched_values.Batch):
-    """How many rounds of a loop each replica did, an int32.
+class RoundCounts(batched_values.Batch):
+    """The numbers of rounds of a loop that the replicas did, an int32 each.
 
     Args:
       count: number of replicas.
-      key: stands for the loop.
+      key: an object that identifies the loop.
       tensor: the numbers, ``[count]``.
     """
 
-    #: It is held as any `Batch` of numbers.
-    held_like = batched_values.Batch
+    #: Its layout is that of a plain `Batch`.
+    layout_class = batched_values.Batch
 
     def __init__(self, count: int, key: Any, tensor: Tensor | None = None) -> None:
         super().__init__(count, [], stacked=tensor)
         self.key = key
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
-        return Rounds(self.count, self.key, *tensors)
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
+        return RoundCounts(self.count, self.key, *tensors)
 
 
-class Lists:
-    """The lists of replicas that did different numbers of rounds, in one list.
+class UnequalLists:
+    """The lists of replicas that did unequal numbers of rounds, in one list.
 
     Args:
-      rounds: the `Rounds` of the loop.
-      inside: how the loop of the gradient holds the list: `Uniform` or `Lists`.
+      rounds: the `RoundCounts` of the loop.
+      inner: the list as the loop of the gradient takes it, `Uniform` or `StackedList`.
     """
 
-    #: How many tensors hold it.
-    width = 2
+    #: Number of `tensors()`.
+    num_tensors = 2
 
-    def __init__(self, rounds: Any, inside: Any) -> None:
+    def __init__(self, rounds: Any, inner: Any) -> None:
         self.rounds = rounds
-        self.inside = inside
+        self.inner = inner
         self.count = rounds.count
 
     @property
-    def fit(self) -> tuple[Any, ...]:
-        """What those have in common that are held alike."""
-        inside = self.inside
-        return id(self.rounds.key), type(inside), getattr(inside, "shape", None)
+    def layout_key(self) -> tuple[Any, ...]:
+        """Equal for two values of this class with the same layout."""
+        inner = self.inner
+        return id(self.rounds.key), type(inner), getattr(inner, "shape", None)
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
-        return self.inside.tensors() + self.rounds.tensors()
+        """The tensors that it consists of."""
+        return self.inner.tensors() + self.rounds.tensors()
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
-        held, rounds = tensors
-        return Lists(self.rounds.like([rounds]), self.inside.like([held]))
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
+        stacked, rounds = tensors
+        return UnequalLists(self.rounds.with_tensors([rounds]), self.inner.with_tensors([stacked]))
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
         rounds = tf.compat.v1.placeholder(tf.int32, [self.count])
-        return Lists(self.rounds.like([rounds]), self.inside.held(tensor))
+        return UnequalLists(self.rounds.with_tensors([rounds]), self.inner.placeholders(tensor))
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tensor.shape
 
-    def each(self) -> list[Any]:
-        """One list per replica, without what was added after it was done."""
+    def per_replica(self) -> list[Any]:
+        """One list per replica, without elements from after its last round."""
         return [
-            tf.raw_ops.TensorListResize(input_handle=held, size=size)
-            for held, size in zip(self.inside.each(), self.rounds.each())
+            tf.raw_ops.TensorListResize(input_handle=own, size=size)
+            for own, size in zip(self.inner.per_replica(), self.rounds.per_replica())
         ]
 
 
-def left_by(loop: Loop, given: Any) -> tuple[Any, ...]:
-    """What the variables of a loop become for its gradient.
+def counter_and_lists(loop: Loop, inputs: Any) -> tuple[Any, ...]:
+    """The variables of a divergent loop that its gradient needs.
 
     Args:
-      loop: a `called_functions.Loop` that replicas leave at different times.
-      given: the batched value of each of its variables.
+      loop: a `called_functions.Loop` in which replicas do unequal numbers of rounds.
+      inputs: its batched inputs.
 
     Returns:
-      The index of the variable that counts the rounds, or None, and those of lists.
+      The index of the variable that counts the rounds, or None, and the indices of lists.
 
     Raises:
-      NotBatchable: it does more to lists than to add to new ones.
+      NotBatchable: the loop does more with lists than to push to new ones.
     """
     lists = [
         i
         for i, tensor in enumerate(loop.body.inputs)
-        if tensor.dtype == tf.variant and not is_kept(loop, i)
+        if tensor.dtype == tf.variant and not is_invariant(loop, i)
     ]
-    counts = next((i for i in range(len(given)) if _counts(loop, given, i)), None)
-    new = [getattr(given[i], "value", None) for i in lists]
-    if (lists and counts is None) or not all(
-        value is not None and value.op.type == "EmptyTensorList" and _changes(loop, i, PUSH)
+    counter = next((i for i in range(len(inputs)) if _is_counter(loop, inputs, i)), None)
+    new = [getattr(inputs[i], "value", None) for i in lists]
+    if (lists and counter is None) or not all(
+        value is not None
+        and value.op.type == "EmptyTensorList"
+        and _is_changed_only_by(loop, i, PUSH)
         for i, value in zip(lists, new)
     ):
         raise NotBatchable("replicas do different numbers of rounds with lists")
-    return counts, lists
+    return counter, lists
 
 
-def leave(made: Any, counts: Any, lists: Any) -> Any:
-    """The batched values `made` of a loop's outputs, for its gradient; see :func:`left_by`."""
-    if counts is not None:
-        made[counts] = Rounds(made[counts].count, object(), made[counts].stacked())
+def mark_for_gradient(outputs: Any, counter: Any, lists: Any) -> Any:
+    """Marks the outputs of a loop for its gradient; see :func:`counter_and_lists`."""
+    if counter is not None:
+        outputs[counter] = RoundCounts(outputs[counter].count, object(), outputs[counter].stacked())
     for i in lists:
-        made[i] = Lists(made[counts], made[i])
-    return made
+        outputs[i] = UnequalLists(outputs[counter], outputs[i])
+    return outputs
 
 
-def gradient_of(loop: Loop, given: Any) -> Any:
-    """Which variables of the loop of a gradient count its rounds, and say how many there are.
+def counter_and_rounds(loop: Loop, inputs: Any) -> Any:
+    """The variables of a gradient's loop that count its rounds, and hold their number.
 
     Returns:
-      Two indices, or None: it is not that of a loop with different numbers of rounds.
+      Two indices; None if it is not the gradient of a divergent loop.
     """
     less = root(loop.condition.outputs[0]).op
-    inputs = loop.condition.inputs
+    variables = loop.condition.inputs
     if less.type != "Less":
         return None
-    found = [[i for i, held in enumerate(inputs) if held is root(t)] for t in less.inputs]
-    if not all(found):
+    positions = [
+        [i for i, tensor in enumerate(variables) if tensor is root(operand)]
+        for operand in less.inputs
+    ]
+    if not all(positions):
         return None
-    (counter,), (rounds,) = found
-    if not (isinstance(given[rounds], Rounds) and is_kept(loop, rounds)):
+    (counter,), (rounds,) = positions
+    if not (isinstance(inputs[rounds], RoundCounts) and is_invariant(loop, rounds)):
         return None
     used = _consumers(loop.body, loop.body.inputs[counter])
-    return (counter, rounds) if _counts(loop, given, counter) and len(used) == 1 else None
+    return (counter, rounds) if _is_counter(loop, inputs, counter) and len(used) == 1 else None
 
 
-def begun_late(loop: Loop, given: Any, counter: Any, rounds: Any) -> Any:
-    """What the loop of a gradient is given, if all replicas end it together.
+def gradient_inputs(loop: Loop, inputs: Any, counter: Any, rounds: Any) -> Any:
+    """The inputs of the gradient's loop in which all replicas end together.
 
-    Until a replica begins, its counter is below 0.
+    A replica's counter is below 0 until it begins.
 
     Raises:
-      NotBatchable: it does more to lists than to take elements that its loop has added.
+      NotBatchable: the loop does more with lists than to pop what its loop has pushed.
     """
-    number = given[rounds].stacked()
-    late = batched_values.Batch(given[rounds].count, [], stacked=number - tf.reduce_max(number))
-    found = list(given)
-    found[counter] = late
+    counts = inputs[rounds].stacked()
+    shifted = batched_values.Batch(inputs[rounds].count, [], stacked=counts - tf.reduce_max(counts))
+    shifted_inputs = list(inputs)
+    shifted_inputs[counter] = shifted
     for i, tensor in enumerate(loop.body.inputs):
-        if tensor.dtype == tf.variant and not is_kept(loop, i):
-            own = isinstance(given[i], Lists) and given[i].rounds.key is given[rounds].key
-            if not (own and _changes(loop, i, POP)):
+        if tensor.dtype == tf.variant and not is_invariant(loop, i):
+            is_own = (
+                isinstance(inputs[i], UnequalLists) and inputs[i].rounds.key is inputs[rounds].key
+            )
+            if not (is_own and _is_changed_only_by(loop, i, POP)):
                 raise NotBatchable("replicas do different numbers of rounds with lists")
-            found[i] = given[i].inside
-    return found
+            shifted_inputs[i] = inputs[i].inner
+    return shifted_inputs
 
 
 def root(tensor: Tensor) -> Any:
-    """The tensor that ops which pass it on give as `tensor`."""
+    """The tensor that `tensor` is after any number of Identity ops."""
     while tensor.op.type == "Identity":
         tensor = tensor.op.inputs[0]
     return tensor
 
 
-def is_kept(loop: Loop, i: int) -> bool:
-    """Whether a variable of a loop stays as it is."""
+def is_invariant(loop: Loop, i: int) -> bool:
+    """Whether variable `i` of a loop is an invariant: no round changes it."""
     return root(loop.body.outputs[i]) is loop.body.inputs[i]
 
 
-def is_added_to(body: CalledFunction, i: int) -> bool:
-    """Whether a round does nothing with variable `i` but to add something to it."""
+def is_accumulator(body: CalledFunction, i: int) -> bool:
+    """Whether variable `i` is an accumulator: a round only adds to it."""
     tensor, result = body.inputs[i], body.outputs[i]
     while tensor is not result:
-        used = _consumers(body, tensor)
-        if len(used) != 1 or used[0].type not in _SUMS + ("Identity",):
+        users = _consumers(body, tensor)
+        if len(users) != 1 or users[0].type not in _SUMS + ("Identity",):
             return False
-        (tensor,) = used[0].outputs
+        (tensor,) = users[0].outputs
     return not _consumers(body, tensor)
 
 
 def _consumers(body: CalledFunction, tensor: Tensor) -> list[Any]:
-    """The ops of `body` that take `tensor`, one as often as it takes it."""
-    return [op for op in body.body for taken in segments.inputs_of(op) if taken is tensor]
+    """The ops of `body` that take `tensor`, each as often as it takes it."""
+    return [
+        op for op in body.body for input_tensor in segments.inputs_of(op) if input_tensor is tensor
+    ]
 
 
-def _counts(loop: Loop, given: Any, i: int) -> bool:
+def _is_counter(loop: Loop, inputs: Any, i: int) -> bool:
     """Whether variable `i` counts the rounds, from 0."""
     tensor, result = loop.body.inputs[i], root(loop.body.outputs[i])
     if tensor.dtype != tf.int32 or result.op.type not in ("Add", "AddV2"):
         return False
-    begins = given[i].constant() if isinstance(given[i], batched_values.Uniform) else None
-    held, step = result.op.inputs
-    return begins == 0 and functions.static_value(step) == 1 and root(held) is tensor
+    start = inputs[i].constant() if isinstance(inputs[i], batched_values.Uniform) else None
+    counter, step = result.op.inputs
+    return start == 0 and functions.static_value(step) == 1 and root(counter) is tensor
 
 
-def _changes(loop: Loop, i: int, op_type: str) -> bool:
-    """Whether all that a round does to the list of variable `i` is one op."""
+def _is_changed_only_by(loop: Loop, i: int, op_type: str) -> bool:
+    """Whether a round does one op, of type `op_type`, with the list in variable `i`."""
     tensor, op = loop.body.inputs[i], root(loop.body.outputs[i]).op
     return op.type == op_type and op.inputs[0] is tensor and len(_consumers(loop.body, tensor)) == 1

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Uniform:
-    """The same `tensor` for each of `count` replicas."""
+    """One `tensor` that has the same value in each of `count` replicas."""
 
-    #: How many tensors hold it.
-    width = 1
+    #: Number of `tensors()`.
+    num_tensors = 1
 
     def __init__(self, count: int, tensor: Tensor | None = None) -> None:
         self._tensor = tensor
@@ -37,32 +37,32 @@ class Uniform:
         return functions.static_value(self.value)
 
     def sources(self) -> Any:
-        """The tensors of which every form of it is made."""
+        """The tensors from which every form of it is computed."""
         return [self.value]
 
     def tensors(self) -> Any:
-        """The tensors that hold this batched value."""
+        """The tensors that it consists of."""
         return [self.value]
 
-    def like(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """The same batched value, held by other tensors."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
         return Uniform(self.count, *tensors)
 
-    def held(self, tensor: Tensor) -> BatchedValue:
-        """The same batched value of `tensor` (of the trace), in placeholders."""
-        return self.like([functions.placeholder_like(tensor)])
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(tensor)])
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return self.value.shape
 
-    def each(self) -> Sequence[Tensor]:
+    def per_replica(self) -> Sequence[Tensor]:
         """One tensor per replica."""
         return [self.value] * self.count
 
     def rows(self) -> Any:
         """The value repeated along its first axis, like the rows of a `Batch`."""
-        return tf.concat(self.each(), 0)
+        return tf.concat(self.per_replica(), 0)
 
     def stacked(self) -> Any:
         """The value repeated along a new first axis, like a stacked `Batch`."""
@@ -74,18 +74,19 @@ class Uniform:
 
 
 class Constant(Uniform):
-    """The same numbers for each of `count` replicas, in the current graph.
+    """A uniform value whose numbers are known.
 
-    They become an op if one takes them: most are shapes and axes, which rules know.
+    An op is added, to the graph that was current, only when the tensor is needed: most constants
+    are shapes and axes, of which rules need the numbers.
 
     Args:
       count: number of replicas.
-      numbers: an array, or what makes one.
+      numbers: an array, or anything that NumPy converts to one.
       dtype: the ``DType``.
     """
 
-    #: It is held as any uniform value.
-    held_like = Uniform
+    #: Its layout is that of any uniform value.
+    layout_class = Uniform
 
     def __init__(self, count: int, numbers: Any, dtype: DType) -> None:
         super().__init__(count)
@@ -106,9 +107,9 @@ class Constant(Uniform):
         return self._numbers
 
     def sources(self) -> Any:
-        """The tensors of which every form of it is made: none that has to be waited for."""
+        """None: constants need no control inputs."""
         return []
 
     def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of one replica's value of `tensor`, of the trace."""
+        """The static shape that `tensor`, of the trace, has in one replica."""
         return tf.TensorShape(self._numbers.shape)

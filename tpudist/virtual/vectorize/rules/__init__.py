@@ -21,28 +21,28 @@ from tpudist.virtual.vectorize.rules import (  # noqa: F401 (they register)
 )
 from tpudist.virtual.vectorize.rules.elementwise import TOTAL
 from tpudist.virtual.vectorize.rules.node import (
+    IDENTITIES,
     LINEAR,
-    LISTS,
-    PACKED,
-    PASSES,
-    RANKS,
+    LIST_OPS,
+    MAX_RANKS,
+    OPTIONAL_OPS,
     RESHAPES,
     RULES,
     Node,
 )
-from tpudist.virtual.vectorize.rules.unknown_sizes import SELECTING, UNEVEN, of_unknown_sizes
+from tpudist.virtual.vectorize.rules.unknown_sizes import RAGGED_KINDS, SELECTING, apply_ragged_rule
 
 __all__ = [
+    "IDENTITIES",
     "LINEAR",
-    "LISTS",
-    "PACKED",
-    "PASSES",
-    "RANKS",
+    "LIST_OPS",
+    "MAX_RANKS",
+    "OPTIONAL_OPS",
+    "RAGGED_KINDS",
     "RESHAPES",
     "RULES",
     "SELECTING",
     "TOTAL",
-    "UNEVEN",
     "Node",
-    "of_unknown_sizes",
+    "apply_ragged_rule",
 ]

@@ -29,12 +29,12 @@ def reduction(node: Node) -> Any:
     value, rank = node.inputs[0], len(node.input_shape())
     axes = axes.reshape([-1]) % max(rank, 1) if axes.size else axes
     if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
-        return [batched_values.ReplicaSum(node.make(value.rows(), node.inputs[1].value)[0])]
+        return [batched_values.ReplicaSum(node.add_op(value.rows(), node.inputs[1].value)[0])]
     if rank > 1 and 0 not in axes.reshape([-1]):  # each row alone
         same = constants.constant(axes.reshape(node.input_shape(1)), axes.dtype)
-        return node.rows(value.rows(), same)
+        return node.on_rows(value.rows(), same)
     shifted = (axes + 1).reshape(node.input_shape(1))
-    return node.stacked(value.stacked(), constants.constant(shifted, shifted.dtype))
+    return node.on_stacked(value.stacked(), constants.constant(shifted, shifted.dtype))
 
 
 @rule("L2Loss")
@@ -43,7 +43,7 @@ def half_the_squares(node: Node) -> Any:
     if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
         return None
     axes = list(range(1, len(node.input_shape()) + 1))
-    return node.found(tf.reduce_sum(tf.square(node.inputs[0].stacked()), axes) / 2)
+    return node.from_stacked(tf.reduce_sum(tf.square(node.inputs[0].stacked()), axes) / 2)
 
 
 @rule(*RESHAPES)
@@ -53,10 +53,10 @@ def reshape(node: Node) -> list[Any]:
     if isinstance(value, batched_values.ReplicaSum):
         return [batched_values.ReplicaSum(constants.reshape(value.value, node.shape()))]
     if node.is_uniform(0):
-        return [value.like([constants.reshape(value.value, node.shape())])]
-    held = value.flat()
-    held = value.held_as(value.form()) if held is None else held
-    return [batched_values.Batch(node.count, node.shape(), flat=held)]
+        return [value.with_tensors([constants.reshape(value.value, node.shape())])]
+    tensor = value.existing_tensor()
+    tensor = value.in_form(value.preferred_form()) if tensor is None else tensor
+    return [batched_values.Batch(node.count, node.shape(), flat=tensor)]
 
 
 @rule("Transpose")
@@ -66,8 +66,8 @@ def transpose(node: Node) -> Any:
     if order is None:
         return None
     if len(order) > 1 and order[0] == 0:  # each row alone
-        return node.rows(node.inputs[0].rows(), constants.constant(order, order.dtype))
-    return node.stacked(
+        return node.on_rows(node.inputs[0].rows(), constants.constant(order, order.dtype))
+    return node.on_stacked(
         node.inputs[0].stacked(),
         constants.constant([0] + [axis % len(order) + 1 for axis in order], order.dtype),
     )
@@ -80,7 +80,7 @@ def tile(node: Node) -> Any:
     if times is None:
         return None
     shifted = constants.constant([1] + list(times), times.dtype)
-    return node.stacked(node.inputs[0].stacked(), shifted)
+    return node.on_stacked(node.inputs[0].stacked(), shifted)
 
 
 @rule("CumulativeLogsumexp")
@@ -89,8 +89,8 @@ def cumulative(node: Node) -> Any:
     axis = node.constant(1)
     if axis is None:
         return None
-    after = int(axis) % len(node.shape()) + 1
-    return node.stacked(node.inputs[0].stacked(), constants.constant(after, axis.dtype))
+    shifted = int(axis) % len(node.shape()) + 1
+    return node.on_stacked(node.inputs[0].stacked(), constants.constant(shifted, axis.dtype))
 
 
 @rule("Roll")
@@ -100,7 +100,7 @@ def roll(node: Node) -> Any:
     if axes is None or not node.is_uniform(1):
         return None
     shifted = constants.constant(axes % len(node.shape()) + 1, axes.dtype)
-    return node.stacked(node.inputs[0].stacked(), node.inputs[1].value, shifted)
+    return node.on_stacked(node.inputs[0].stacked(), node.inputs[1].value, shifted)
 
 
 @rule("BroadcastTo", "Fill")
@@ -108,9 +108,9 @@ def broadcast_to(node: Node) -> Any:
     """Broadcast to a shape that is known."""
     value = node.inputs[node.op.type == "Fill"]
     if isinstance(value, batched_values.Uniform):
-        return [value.like([tf.broadcast_to(value.value, node.shape())])]
-    return node.found(
-        tf.broadcast_to(value.aligned(len(node.shape())), [node.count] + node.shape())
+        return [value.with_tensors([tf.broadcast_to(value.value, node.shape())])]
+    return node.from_stacked(
+        tf.broadcast_to(value.stacked_to_rank(len(node.shape())), [node.count] + node.shape())
     )
 
 
@@ -120,7 +120,7 @@ def pad(node: Node) -> Any:
     widths = node.constant(1)
     if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
         return None
-    return node.stacked(
+    return node.on_stacked(
         node.inputs[0].stacked(),
         constants.constant([[0, 0]] + widths.tolist(), widths.dtype),
         *[value.value for value in node.inputs[2:]],
@@ -133,7 +133,7 @@ def concatenate(node: Node) -> Any:
     axis = node.constant(len(node.inputs) - 1)
     if axis is None:
         return None
-    return node.found(
+    return node.from_stacked(
         tf.concat([value.stacked() for value in node.inputs[:-1]], axis % len(node.shape()) + 1)
     )
 
@@ -142,11 +142,11 @@ def concatenate(node: Node) -> Any:
 def pack(node: Node) -> Any:
     """Stacked along a new axis; the same value several times is repeated (`constants.repeated`)."""
     axis = node.op.get_attr("axis") % len(node.shape()) + 1
-    held = [value.stacked() for value in node.inputs]
-    if len(held) > 1 and all(each is held[0] for each in held):
-        one = tf.expand_dims(held[0], axis)
-        return node.found(tf.broadcast_to(one, [node.count] + node.shape()))
-    return node.found(tf.stack(held, axis))
+    values = [value.stacked() for value in node.inputs]
+    if len(values) > 1 and all(other is values[0] for other in values):
+        one = tf.expand_dims(values[0], axis)
+        return node.from_stacked(tf.broadcast_to(one, [node.count] + node.shape()))
+    return node.from_stacked(tf.stack(values, axis))
 
 
 @rule("LookupTableFindV2")
@@ -154,9 +154,11 @@ def look_up(node: Node) -> Any:
     """What a table has for keys, each by itself."""
     if not (node.is_uniform(0, 2) and node.is_batch(1)) or node.input_shape(1) is None:
         return None
-    (made,) = node.make(node.inputs[0].value, node.inputs[1].stacked(), node.inputs[2].value)
-    made.set_shape([node.count] + node.shape())
-    return node.found(made)
+    (found_values,) = node.add_op(
+        node.inputs[0].value, node.inputs[1].stacked(), node.inputs[2].value
+    )
+    found_values.set_shape([node.count] + node.shape())
+    return node.from_stacked(found_values)
 
 
 @rule("OneHot")
@@ -164,7 +166,7 @@ def one_hot(node: Node) -> Any:
     """One-hot vectors along an axis."""
     if not node.is_batch(0) or not node.is_uniform(1, 2, 3):
         return None
-    return node.found(
+    return node.from_stacked(
         tf.one_hot(
             node.inputs[0].stacked(),
             *[v.value for v in node.inputs[1:]],
@@ -180,7 +182,7 @@ def strided_slice(node: Node) -> Any:
     bounds = _bounds(node)
     if not bounds:
         return None
-    return node.found(tf.raw_ops.StridedSlice(input=node.inputs[0].stacked(), **bounds))
+    return node.from_stacked(tf.raw_ops.StridedSlice(input=node.inputs[0].stacked(), **bounds))
 
 
 @rule("StridedSliceGrad")
@@ -191,13 +193,15 @@ def strided_slice_gradient(node: Node) -> Any:
         return None
     shape = constants.constant([node.count] + node.shape(), node.op.inputs[0].dtype)
     dy = node.inputs[4].stacked()
-    return node.found(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
+    return node.from_stacked(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
 
 
 def _bounds(node: Node) -> Any:
     """The arguments of a slice, with the whole axis of replicas put first; None if they differ."""
-    made = {name: _after(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)}
-    if any(each is None for each in made.values()):
+    arguments = {
+        name: _prepend(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)
+    }
+    if any(argument is None for argument in arguments.values()):
         return None
     for name, first in (
         ("begin_mask", 1),
@@ -206,15 +210,15 @@ def _bounds(node: Node) -> Any:
         ("new_axis_mask", 0),
         ("shrink_axis_mask", 0),
     ):
-        made[name] = node.op.get_attr(name) << 1 | first
-    return made
+        arguments[name] = node.op.get_attr(name) << 1 | first
+    return arguments
 
 
-def _after(first: Any, node: Node, index: int) -> Any:
+def _prepend(first: Any, node: Node, index: int) -> Any:
     """Numbers that are the same for every replica, with `first` before them; or None."""
-    known, dtype = node.constant(index), node.op.inputs[index].dtype
-    if known is not None:
-        return constants.constant([first] + known.tolist(), dtype)
+    numbers, dtype = node.constant(index), node.op.inputs[index].dtype
+    if numbers is not None:
+        return constants.constant([first] + numbers.tolist(), dtype)
     if not node.is_uniform(index):
         return None
     return tf.concat([constants.constant([first], dtype), node.inputs[index].value], 0)
@@ -223,11 +227,11 @@ def _after(first: Any, node: Node, index: int) -> Any:
 @rule("Slice")
 def slice_(node: Node) -> Any:
     """A slice that begins at the same place for every replica."""
-    begin = _after(0, node, 1)
+    begin = _prepend(0, node, 1)
     if begin is None:
         return None
     size = constants.constant([node.count] + node.shape(), node.op.inputs[1].dtype)
-    return node.stacked(node.inputs[0].stacked(), begin, size)
+    return node.on_stacked(node.inputs[0].stacked(), begin, size)
 
 
 @rule("Split")

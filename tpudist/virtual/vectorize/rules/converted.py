@@ -40,26 +40,26 @@ _RANK = 4
 @rule(*CONVERTED)
 def converted(node: Node) -> Any:
     """What TensorFlow's converter makes of the op, if it has the shapes of the replicas'."""
-    shapes = [node.input_shape(i) for i in range(len(node.inputs))]
-    made = [node.shape(i) for i in range(len(node.op.outputs))]
-    if None in made or any(len(shape) > _RANK for shape in shapes + made):
+    input_shapes = [node.input_shape(i) for i in range(len(node.inputs))]
+    output_shapes = [node.shape(i) for i in range(len(node.op.outputs))]
+    if None in output_shapes or any(len(shape) > _RANK for shape in input_shapes + output_shapes):
         return None
-    given = [_given(value) for value in node.inputs]
-    found = None if None in given else vectorized.converted(node.op, node.count, given)
-    if found is None or len(found) != len(made):
+    values = [_value_and_is_stacked(value) for value in node.inputs]
+    tensors = None if None in values else vectorized.converted(node.op, node.count, values)
+    if tensors is None or len(tensors) != len(output_shapes):
         return None
-    outputs = [_batch(node, *each) for each in zip(found, made)]
+    outputs = [_batch(node, *pair) for pair in zip(tensors, output_shapes)]
     return None if None in outputs else outputs
 
 
-def _given(value: Any) -> Any:
+def _value_and_is_stacked(value: Any) -> Any:
     if isinstance(value, batched_values.Uniform):
         return value.value, False
     return (value.stacked(), True) if isinstance(value, batched_values.Batch) else None
 
 
-def _batch(node: Node, found: Any, shape: Any) -> Any:
-    tensor, is_stacked = found
+def _batch(node: Node, converted_output: Any, shape: Any) -> Any:
+    tensor, is_stacked = converted_output
     if not is_stacked or not tensor.shape.is_compatible_with([node.count] + shape):
         return None
     tensor.set_shape(tf.TensorShape([node.count] + shape))

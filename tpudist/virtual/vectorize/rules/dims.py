@@ -13,7 +13,7 @@ import tensorflow as tf
 from tpudist.tfcompat import functions
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize import batched_values, symbolic_shapes
-from tpudist.virtual.vectorize.rules.node import PASSES, rules_of
+from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
@@ -29,50 +29,60 @@ RULES: dict[Any, Any] = {}
 rule = rules_of(RULES)
 
 
-def _dims(node: Node, found: Any, index: int = 0, scalar: bool = False) -> BatchedValue:
+def _dims(node: Node, numbers: Any, index: int = 0, scalar: bool = False) -> BatchedValue:
     """The batched value of an output with these entries."""
     dtype = node.op.outputs[index].dtype
-    if not any(isinstance(entry, Sizes) for entry in found):
-        value = found[0] if scalar else found
-        made = constants.constant(value, dtype) if found else tf.zeros([0], dtype)
-        return batched_values.Uniform(node.count, made)
-    return Dims(node.count, found, dtype, scalar)
+    if not any(isinstance(entry, Sizes) for entry in numbers):
+        value = numbers[0] if scalar else numbers
+        constant = constants.constant(value, dtype) if numbers else tf.zeros([0], dtype)
+        return batched_values.Uniform(node.count, constant)
+    return Dims(node.count, numbers, dtype, scalar)
 
 
 @rule("Shape", "ShapeN")
 def shapes(node: Node) -> Any:
     """The shapes of values."""
-    found = [symbolic_shapes.of_value(value) for value in node.inputs]
-    return None if None in found else [_dims(node, each, i) for i, each in enumerate(found)]
+    all_entries = [symbolic_shapes.shape_entries(value) for value in node.inputs]
+    return (
+        None
+        if None in all_entries
+        else [_dims(node, numbers, i) for i, numbers in enumerate(all_entries)]
+    )
 
 
 @rule("Size")
 def size(node: Node) -> Any:
     """The number of elements of a value."""
-    found = symbolic_shapes.of_value(node.inputs[0])
-    return found and _product(node, found)
+    numbers = symbolic_shapes.shape_entries(node.inputs[0])
+    return numbers and _product(node, numbers)
 
 
 @rule("Prod")
 def product(node: Node) -> Any:
     """The product of the numbers of a vector."""
-    found = isinstance(node.inputs[0], Dims) and entries(node.inputs[0])
+    numbers = isinstance(node.inputs[0], Dims) and entries(node.inputs[0])
     keeps = node.op.get_attr("keep_dims")
-    return _product(node, found) if found and not keeps and node.constant(1) is not None else None
+    return (
+        _product(node, numbers) if numbers and not keeps and node.constant(1) is not None else None
+    )
 
 
 @rule("Mul")
 def times(node: Node) -> Any:
     """A number of rows times a number."""
-    given = [entries(value) for value in node.inputs]
+    input_entries = [entries(value) for value in node.inputs]
     scalar = all(not node.input_shape(i) for i in (0, 1))
-    return _product(node, given[0] + given[1]) if None not in given and scalar else None
+    return (
+        _product(node, input_entries[0] + input_entries[1])
+        if None not in input_entries and scalar
+        else None
+    )
 
 
-def _product(node: Node, found: Any) -> list[Any] | None:
-    sizes = [entry for entry in found if isinstance(entry, Sizes)]
+def _product(node: Node, numbers: Any) -> list[Any] | None:
+    sizes = [entry for entry in numbers if isinstance(entry, Sizes)]
     factor = 1
-    for entry in found:
+    for entry in numbers:
         factor *= 1 if isinstance(entry, Sizes) else entry
     if len(sizes) > 1 or not factor:
         return None
@@ -82,39 +92,39 @@ def _product(node: Node, found: Any) -> list[Any] | None:
 @rule("FloorDiv")
 def quotient(node: Node) -> list[Any] | None:
     """Numbers of rows, and numbers, by numbers."""
-    given = [entries(value) for value in node.inputs]
-    if None in given or node.input_shape(0) != node.input_shape(1):
+    input_entries = [entries(value) for value in node.inputs]
+    if None in input_entries or node.input_shape(0) != node.input_shape(1):
         return None
-    if any(isinstance(entry, Sizes) or not entry for entry in given[1]):
+    if any(isinstance(entry, Sizes) or not entry for entry in input_entries[1]):
         return None
-    if any(isinstance(a, Sizes) and b != 1 for a, b in zip(*given)):
+    if any(isinstance(a, Sizes) and b != 1 for a, b in zip(*input_entries)):
         return None
-    found = [a if isinstance(a, Sizes) else a // b for a, b in zip(*given)]
-    return [_dims(node, found, scalar=not node.input_shape(0))]
+    quotients = [a if isinstance(a, Sizes) else a // b for a, b in zip(*input_entries)]
+    return [_dims(node, quotients, scalar=not node.input_shape(0))]
 
 
-@rule("Cast", *PASSES)
+@rule("Cast", *IDENTITIES)
 def passed(node: Node) -> Any:
     """The same numbers."""
-    held = node.inputs[0]
-    whole = node.op.outputs[0].dtype in (tf.int32, tf.int64)
-    return [_dims(node, held.entries, scalar=held.scalar)] if whole else None
+    value = node.inputs[0]
+    is_integer = node.op.outputs[0].dtype in (tf.int32, tf.int64)
+    return [_dims(node, value.entries, scalar=value.scalar)] if is_integer else None
 
 
 @rule("Pack")
 def pack(node: Node) -> list[Any] | None:
     """A shape of numbers."""
-    given = [entries(value) for value in node.inputs]
-    if None in given or any(node.input_shape(i) for i in range(len(given))):
+    input_entries = [entries(value) for value in node.inputs]
+    if None in input_entries or any(node.input_shape(i) for i in range(len(input_entries))):
         return None
-    return [_dims(node, [one for (one,) in given])]
+    return [_dims(node, [one for (one,) in input_entries])]
 
 
 @rule("ConcatV2")
 def concatenate(node: Node) -> Any:
     """A shape of shapes."""
-    given = [entries(value) for value in node.inputs[:-1]]
-    return None if None in given else [_dims(node, sum(given, []))]
+    input_entries = [entries(value) for value in node.inputs[:-1]]
+    return None if None in input_entries else [_dims(node, sum(input_entries, []))]
 
 
 @rule("StridedSlice")
@@ -129,12 +139,12 @@ def strided_slice(node: Node) -> list[Any] | None:
     begin, end, stride = [int(bound[0]) for bound in bounds]
     if node.op.get_attr("shrink_axis_mask"):
         return [_dims(node, [node.inputs[0].entries[begin]], scalar=True)]
-    taken = slice(
+    kept = slice(
         None if node.op.get_attr("begin_mask") else begin,
         None if node.op.get_attr("end_mask") else end,
         stride,
     )
-    return [_dims(node, node.inputs[0].entries[taken])]
+    return [_dims(node, node.inputs[0].entries[kept])]
 
 
 def _is_vector(node: Node, index: int) -> bool:
@@ -154,11 +164,11 @@ def slice_(node: Node) -> list[Any] | None:
 @rule("GatherV2")
 def gather(node: Node) -> list[Any] | None:
     """Some numbers of a shape."""
-    places = node.constant(1)
-    if not _is_vector(node, 0) or places is None or places.ndim > 1:
+    indices = node.constant(1)
+    if not _is_vector(node, 0) or indices is None or indices.ndim > 1:
         return None
-    found = [node.inputs[0].entries[place] for place in places.reshape([-1]).tolist()]
-    return [_dims(node, found, scalar=not places.ndim)]
+    gathered = [node.inputs[0].entries[index] for index in indices.reshape([-1]).tolist()]
+    return [_dims(node, gathered, scalar=not indices.ndim)]
 
 
 @rule("Reshape", "ExpandDims", "Squeeze")
@@ -174,42 +184,46 @@ def reshape(node: Node) -> list[Any] | None:
 def stitch(node: Node) -> list[Any] | None:
     """A shape in which some numbers are replaced."""
     half = len(node.inputs) // 2
-    places = [node.constant(i) for i in range(half)]
-    given = [entries(value) for value in node.inputs[half:]]
-    if None in given or any(place is None for place in places):
+    indices = [node.constant(i) for i in range(half)]
+    input_entries = [entries(value) for value in node.inputs[half:]]
+    if None in input_entries or any(index is None for index in indices):
         return None
-    found: dict[Any, Any] = {}
-    for place, values in zip(places, given):
-        found.update(zip(place.reshape([-1]).tolist(), values))
-    return [_dims(node, [found[i] for i in range(len(found))])]
+    stitched: dict[Any, Any] = {}
+    for index, values in zip(indices, input_entries):
+        stitched.update(zip(index.reshape([-1]).tolist(), values))
+    return [_dims(node, [stitched[i] for i in range(len(stitched))])]
 
 
 @rule("ConcatOffset")
 def offsets(node: Node) -> Any:
     """Where parts begin along a known axis; all replicas' rows begin with the first."""
-    axis, given = node.constant(0), [entries(value) for value in node.inputs[1:]]
-    if axis is None or None in given or any(isinstance(each[axis], Sizes) for each in given):
+    axis, input_entries = node.constant(0), [entries(value) for value in node.inputs[1:]]
+    if (
+        axis is None
+        or None in input_entries
+        or any(isinstance(shape[axis], Sizes) for shape in input_entries)
+    ):
         return None
-    found, start = [], 0
-    for i, each in enumerate(given):
-        place = [start if j == axis else 0 for j in range(len(each))]
-        found.append(_dims(node, place, i))
-        start += each[axis]
-    return found
+    outputs, start = [], 0
+    for i, shape in enumerate(input_entries):
+        offset = [start if j == axis else 0 for j in range(len(shape))]
+        outputs.append(_dims(node, offset, i))
+        start += shape[axis]
+    return outputs
 
 
 @rule("BroadcastGradientArgs")
 def broadcast_axes(node: Node) -> list[Any] | None:
     """The axes over which gradients are summed; see `symbolic_shapes.Axes`."""
-    given = [entries(value) for value in node.inputs]
-    if None in given:
+    input_entries = [entries(value) for value in node.inputs]
+    if None in input_entries:
         return None
-    made: list[Any] = []
+    copies: list[Any] = []
 
     def make(index: int) -> list[Any]:
-        if not made:
-            pairs = zip(*[value.each() for value in node.inputs])
-            made.extend(functions.copy_op(node.op, pair).outputs for pair in pairs)
-        return [outputs[index] for outputs in made]
+        if not copies:
+            pairs = zip(*[value.per_replica() for value in node.inputs])
+            copies.extend(functions.copy_op(node.op, pair).outputs for pair in pairs)
+        return [outputs[index] for outputs in copies]
 
-    return [Axes(node.count, each, lambda i=i: make(i)) for i, each in enumerate(given)]
+    return [Axes(node.count, target, lambda i=i: make(i)) for i, target in enumerate(input_entries)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist.virtual.vectorize import batched_values
-from tpudist.virtual.vectorize.rules.node import BROADCAST_RANK, LINEAR, PASSES, rule
+from tpudist.virtual.vectorize.rules.node import BROADCAST_RANK, IDENTITIES, LINEAR, rule
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,7 +39,7 @@ TOTAL = frozenset(UNARY + BROADCAST + SAME_SHAPE) - {
 }
 
 
-@rule(*PASSES)
+@rule(*IDENTITIES)
 def passed(node: Node) -> Any:
     """An op that returns its input."""
     return node.inputs
@@ -50,42 +50,46 @@ def unary(node: Node) -> Any:
     """Element by element, on one input."""
     value = node.inputs[0]
     if isinstance(value, batched_values.ReplicaSum):
-        return _totals(node)
+        return _on_sums(node)
     if not isinstance(value, batched_values.Batch):
-        return [value.like(node.make(*value.tensors()))]
-    return node.formed(value.form(), value.held_as(value.form()))
+        return [value.with_tensors(node.add_op(*value.tensors()))]
+    return node.on_form(value.preferred_form(), value.in_form(value.preferred_form()))
 
 
 @rule(*BROADCAST)
 def broadcast(node: Node) -> Any:
     """Element by element, on inputs that are broadcast."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
-        return _totals(node)
+        return _on_sums(node)
     rank = len(node.shape())
     shapes = [node.input_shape(i) for i in range(len(node.inputs))]
     if rank and all(node.broadcasts_rows(i) for i in range(len(node.inputs))):
-        alike = all(shape == shapes[0] for shape in shapes)
-        form = _form_at_hand(node) if alike or rank < BROADCAST_RANK else "rows"
-        return node.formed(
+        same_shapes = all(shape == shapes[0] for shape in shapes)
+        form = _common_form(node) if same_shapes or rank < BROADCAST_RANK else "rows"
+        return node.on_form(
             form,
             *[
-                value.value if isinstance(value, batched_values.Uniform) else value.held_as(form)
+                value.value if isinstance(value, batched_values.Uniform) else value.in_form(form)
                 for value in node.inputs
             ],
         )
     if rank >= BROADCAST_RANK and any(shape != shapes[0] for shape in shapes):
         return None
-    return node.stacked(
+    return node.on_stacked(
         *[
-            value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)
+            value.value
+            if isinstance(value, batched_values.Uniform)
+            else value.stacked_to_rank(rank)
             for value in node.inputs
         ]
     )
 
 
-def _form_at_hand(node: Node) -> Any:
+def _common_form(node: Node) -> Any:
     """The form that all batches of the inputs have already; else what others of its rank want."""
-    forms = {value.form() for value in node.inputs if isinstance(value, batched_values.Batch)}
+    forms = {
+        value.preferred_form() for value in node.inputs if isinstance(value, batched_values.Batch)
+    }
     if len(forms) == 1:
         return forms.pop()
     return "rows" if len(node.shape()) > 1 else "stacked"
@@ -95,17 +99,17 @@ def _form_at_hand(node: Node) -> Any:
 def same_shape(node: Node) -> Any:
     """Element by element, on inputs of one shape."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
-        return _totals(node)
-    form = _form_at_hand(node)
-    return node.formed(
+        return _on_sums(node)
+    form = _common_form(node)
+    return node.on_form(
         form, *[value.rows() if form == "rows" else value.stacked() for value in node.inputs]
     )
 
 
-def _totals(node: Node) -> list[Any] | None:
+def _on_sums(node: Node) -> list[Any] | None:
     """A linear op on sums over the replicas."""
     if node.op.type not in LINEAR or any(
         node.input_shape(i) != node.shape() for i in range(len(node.inputs))
     ):
         return None
-    return [batched_values.ReplicaSum(node.make(*[v.total() for v in node.inputs])[0])]
+    return [batched_values.ReplicaSum(node.add_op(*[v.total() for v in node.inputs])[0])]

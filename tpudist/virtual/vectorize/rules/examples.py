@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 #: Ops that take examples along their first axis.
-ROWS = """AvgPool AvgPool3D BiasAdd Conv2D Conv3D DepthToSpace DepthwiseConv2dNative
+ROW_OPS = """AvgPool AvgPool3D BiasAdd Conv2D Conv3D DepthToSpace DepthwiseConv2dNative
 ExtractImagePatches ImageProjectiveTransformV2 ImageProjectiveTransformV3 InTopKV2 LRN LRNGrad
 MaxPool MaxPool3D MaxPool3DGrad MaxPoolGrad MaxPoolGradV2 MaxPoolV2 ResizeBicubic
 ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
@@ -28,7 +28,7 @@ ResizeNearestNeighborGrad SoftmaxCrossEntropyWithLogits SpaceToDepth
 SparseSoftmaxCrossEntropyWithLogits""".split()
 
 #: How many inputs of these ops are examples; the others are parameters.
-EXAMPLES = {
+NUM_EXAMPLE_INPUTS = {
     "BiasAdd": 1,
     "Conv2D": 1,
     "Conv3D": 1,
@@ -45,16 +45,19 @@ EXAMPLES = {
 }
 
 
-@rule(*ROWS)
+@rule(*ROW_OPS)
 def row_by_row(node: Node) -> Any:
     """Ops that take examples along their first axis, and parameters."""
-    first = EXAMPLES.get(node.op.type, len(node.inputs))
-    fixed = range(first, len(node.inputs))
-    sizes = {node.input_shape(i)[0] for i in range(first)}
-    if len(sizes) > 1 or not node.is_uniform(*fixed):
+    num_examples = NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
+    parameters = range(num_examples, len(node.inputs))
+    sizes = {node.input_shape(i)[0] for i in range(num_examples)}
+    if len(sizes) > 1 or not node.is_uniform(*parameters):
         return None
-    return node.rows(
-        *([value.rows() for value in node.inputs[:first]] + [node.inputs[i].value for i in fixed])
+    return node.on_rows(
+        *(
+            [value.rows() for value in node.inputs[:num_examples]]
+            + [node.inputs[i].value for i in parameters]
+        )
     )
 
 
@@ -62,8 +65,8 @@ def row_by_row(node: Node) -> Any:
 def last_axis(node: Node) -> Any:
     """Ops along the last axis, whatever the rank."""
     if len(node.shape()) > 1:
-        return node.rows(node.inputs[0].rows())
-    return node.stacked(node.inputs[0].stacked())
+        return node.on_rows(node.inputs[0].rows())
+    return node.on_stacked(node.inputs[0].stacked())
 
 
 @rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
@@ -71,13 +74,13 @@ def convolution_input_gradient(node: Node) -> Any:
     """The gradient of a convolution for its examples."""
     if not (node.is_uniform(1) and node.is_batch(2)):
         return None
-    return node.rows(_sizes(node), node.inputs[1].value, node.inputs[2].rows())
+    return node.on_rows(_sizes(node), node.inputs[1].value, node.inputs[2].rows())
 
 
 @rule("AvgPool3DGrad", "AvgPoolGrad")
 def average_gradient(node: Node) -> Any:
     """The gradient of an average pool."""
-    return node.rows(_sizes(node), node.inputs[1].rows())
+    return node.on_rows(_sizes(node), node.inputs[1].rows())
 
 
 def _sizes(node: Node) -> Any:
@@ -92,37 +95,37 @@ def convolution_filter_gradient(node: Node) -> list[Any] | None:
     if not (node.summed and node.is_uniform(1)):
         return None
     images, sizes, gradients = node.inputs
-    return [batched_values.ReplicaSum(node.make(images.rows(), sizes.value, gradients.rows())[0])]
+    return [batched_values.ReplicaSum(node.add_op(images.rows(), sizes.value, gradients.rows())[0])]
 
 
 @rule("BiasAddGrad")
 def bias_gradient(node: Node) -> Any:
     """The gradient of a bias, a sum over examples; that of half floats is left to its kernel."""
     if node.summed:
-        return [batched_values.ReplicaSum(node.make(node.inputs[0].rows())[0])]
+        return [batched_values.ReplicaSum(node.add_op(node.inputs[0].rows())[0])]
     if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
         return None
     rank = len(node.input_shape())
-    kept = 2 if node.op.get_attr("data_format") == b"NCHW" else rank
-    axes = [axis for axis in range(1, rank + 1) if axis != kept]
-    return node.found(tf.reduce_sum(node.inputs[0].stacked(), axes))
+    channel_axis = 2 if node.op.get_attr("data_format") == b"NCHW" else rank
+    axes = [axis for axis in range(1, rank + 1) if axis != channel_axis]
+    return node.from_stacked(tf.reduce_sum(node.inputs[0].stacked(), axes))
 
 
 @rule("ReverseSequence")
 def reversed_sequences(node: Node) -> Any:
     """The first elements of each example, as many as it has, in reverse."""
-    before = node.op.get_attr("batch_dim")
-    if not before:
-        return node.rows(*[value.rows() for value in node.inputs])
+    batch_dim = node.op.get_attr("batch_dim")
+    if not batch_dim:
+        return node.on_rows(*[value.rows() for value in node.inputs])
     values, lengths = node.inputs
     shape = [node.count] + node.input_shape()
-    first = list(range(1, before + 1)) + [0] + list(range(before + 1, len(shape)))
-    moved = [shape[axis] for axis in first]
-    rows = moved[:before] + [node.count * shape[before + 1]] + moved[before + 2 :]
-    examples = constants.reshape(tf.transpose(values.stacked(), first), rows)
-    (made,) = node.make(examples, lengths.rows())
-    back = [before] + [axis for axis in range(len(shape)) if axis != before]
-    return node.found(tf.transpose(constants.reshape(made, moved), back))
+    batch_first = list(range(1, batch_dim + 1)) + [0] + list(range(batch_dim + 1, len(shape)))
+    moved = [shape[axis] for axis in batch_first]
+    rows = moved[:batch_dim] + [node.count * shape[batch_dim + 1]] + moved[batch_dim + 2 :]
+    examples = constants.reshape(tf.transpose(values.stacked(), batch_first), rows)
+    (reversed_rows,) = node.add_op(examples, lengths.rows())
+    back = [batch_dim] + [axis for axis in range(len(shape)) if axis != batch_dim]
+    return node.from_stacked(tf.transpose(constants.reshape(reversed_rows, moved), back))
 
 
 @rule("MatMul")
@@ -131,13 +134,16 @@ def product(node: Node) -> Any:
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
     if node.is_batch(0) and node.is_uniform(1) and not flip[0]:
-        return node.rows(left.rows(), right.value)
+        return node.on_rows(left.rows(), right.value)
     if node.summed and flip == [True, False]:
-        return [batched_values.ReplicaSum(node.make(left.rows(), right.rows())[0])]
+        return [batched_values.ReplicaSum(node.add_op(left.rows(), right.rows())[0])]
     if node.op.inputs[0].dtype == tf.bfloat16 and not versions.MULTIPLIES_BFLOAT16_BATCHES:
         return None
-    held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
-    return node.found(tf.matmul(*held, transpose_a=flip[0], transpose_b=flip[1]))
+    values = [
+        value.value if isinstance(value, batched_values.Uniform) else value.stacked()
+        for value in node.inputs
+    ]
+    return node.from_stacked(tf.matmul(*values, transpose_a=flip[0], transpose_b=flip[1]))
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
@@ -153,12 +159,14 @@ def products(node: Node) -> Any:
         return _by_one_matrix(node, left, right.value)
     rank = len(node.shape())
     if rank > 2 and node.broadcasts_rows(0) and node.broadcasts_rows(1):
-        return node.rows(*[_rows_or_value(value) for value in node.inputs])
+        return node.on_rows(*[_rows_or_value(value) for value in node.inputs])
     if node.op.type == "BatchMatMul":
         return None
-    return node.stacked(
+    return node.on_stacked(
         *[
-            value.value if isinstance(value, batched_values.Uniform) else value.aligned(rank)
+            value.value
+            if isinstance(value, batched_values.Uniform)
+            else value.stacked_to_rank(rank)
             for value in node.inputs
         ]
     )
@@ -170,20 +178,26 @@ def _rows_or_value(value: Any) -> Any:
 
 def _is_one_matrix(node: Node) -> bool:
     """Whether the right side is one matrix, and the left one not transposed."""
-    ones = set(node.input_shape(1)[:-2]) <= {1} and len(node.input_shape(1)) <= len(node.shape())
+    no_batch = set(node.input_shape(1)[:-2]) <= {1} and len(node.input_shape(1)) <= len(
+        node.shape()
+    )
     types = {tensor.dtype for tensor in [*node.op.inputs, *node.op.outputs]}
     is_real = len(types) == 1 and next(iter(types)).is_floating
-    return ones and is_real and not node.op.get_attr("adj_x")
+    return no_batch and is_real and not node.op.get_attr("adj_x")
 
 
 def _by_one_matrix(node: Node, left: Any, matrix: Any) -> list[Any]:
     """The rows of all matrices on the left, as one matrix, by that on the right."""
     (depth,), sides = node.input_shape(0)[-1:], node.input_shape(1)[-2:]
-    held = left.held_as(left.form()) if left.flat() is None else left.flat()
-    rows = constants.reshape(held, [node.count * int(np.prod(node.input_shape(0)[:-1])), depth])
+    tensor = (
+        left.in_form(left.preferred_form())
+        if left.existing_tensor() is None
+        else left.existing_tensor()
+    )
+    rows = constants.reshape(tensor, [node.count * int(np.prod(node.input_shape(0)[:-1])), depth])
     flip = node.op.get_attr("adj_y")
-    made = tf.matmul(rows, constants.reshape(matrix, sides), transpose_b=flip)
-    return [batched_values.Batch(node.count, node.shape(), flat=made)]
+    result = tf.matmul(rows, constants.reshape(matrix, sides), transpose_b=flip)
+    return [batched_values.Batch(node.count, node.shape(), flat=result)]
 
 
 @rule("Einsum")
@@ -191,11 +205,13 @@ def einsum(node: Node) -> Any:
     """Sums of products along named axes: the axis of replicas is one more name."""
     terms, out = node.op.get_attr("equation").decode().replace(" ", "").split("->")
     name = next(letter for letter in string.ascii_letters if letter not in terms + out)
-    held = [v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs]
+    tensors = [
+        v.value if isinstance(v, batched_values.Uniform) else v.stacked() for v in node.inputs
+    ]
     terms = [
         term if isinstance(value, batched_values.Uniform) else name + term
         for term, value in zip(terms.split(","), node.inputs)
     ]
     if node.summed and all(term[0] == name for term in terms):
-        return [batched_values.ReplicaSum(tf.einsum("%s->%s" % (",".join(terms), out), *held))]
-    return node.found(tf.einsum("%s->%s" % (",".join(terms), name + out), *held))
+        return [batched_values.ReplicaSum(tf.einsum("%s->%s" % (",".join(terms), out), *tensors))]
+    return node.from_stacked(tf.einsum("%s->%s" % (",".join(terms), name + out), *tensors))

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 )
 def last_axes(node: Node) -> list[Any]:
     """Ops that treat what their last axes hold alone, whatever axes come before."""
-    made = node.make(*[value.stacked() for value in node.inputs])
-    return [_held(node, tensor, node.shape(i)) for i, tensor in enumerate(made)]
+    outputs = node.add_op(*[value.stacked() for value in node.inputs])
+    return [_output_value(node, tensor, node.shape(i)) for i, tensor in enumerate(outputs)]
 
 
-def _held(node: Node, tensor: Tensor, shape: Any) -> Any:
+def _output_value(node: Node, tensor: Tensor, shape: Any) -> Any:
     if tensor.shape.as_list() == shape:  # an output that was not asked for has no such axes
         return batched_values.Uniform(node.count, tensor)
     return batched_values.Batch(node.count, shape, stacked=tensor)

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 def _list(node: Node, index: int, shape: Any) -> Any:
     """Input `index` as a list of stacked elements of `shape`."""
-    held = node.inputs[index]
-    if isinstance(held, batched_values.Lists):
-        if held.shape != list(shape):
+    value = node.inputs[index]
+    if isinstance(value, batched_values.StackedList):
+        if value.shape != list(shape):
             raise batched_values.NotBatchable("a list of tensors of several shapes")
-        return held.value
-    made = tensor_lists.emptied(held.value)
-    if made is None:
+        return value.value
+    new_list = tensor_lists.of_any_shape(value.value)
+    if new_list is None:
         raise batched_values.NotBatchable("a list of tensors that were the same for every replica")
-    return made
+    return new_list
 
 
 def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> Any:
     """The list `tensor`, with elements like input `index`."""
-    return batched_values.Lists(node.count, shape, node.op.inputs[index].dtype, tensor)
+    return batched_values.StackedList(node.count, shape, node.op.inputs[index].dtype, tensor)
 
 
 def _element(node: Node, index: int) -> tuple[Any, ...]:
@@ -53,7 +53,7 @@ def _index(node: Node, index: int) -> Any:
     return node.inputs[index].value
 
 
-def _shape_of(node: Node, index: int, shape: Any) -> Any:
+def _stacked_shape(node: Node, index: int, shape: Any) -> Any:
     """Input `index`, the shape of an element, for all replicas."""
     return constants.constant([node.count] + list(shape), node.op.inputs[index].dtype)
 
@@ -62,37 +62,43 @@ def _shape_of(node: Node, index: int, shape: Any) -> Any:
 def set_item(node: Node) -> list[Any]:
     """An element is written."""
     element, shape = _element(node, 2)
-    made = node.make(_list(node, 0, shape), _index(node, 1), element)[0]
-    return [_lists(node, 2, shape, made)]
+    new_list = node.add_op(_list(node, 0, shape), _index(node, 1), element)[0]
+    return [_lists(node, 2, shape, new_list)]
 
 
 @rule("TensorListPushBack")
 def push(node: Node) -> list[Any]:
     """An element is added."""
     element, shape = _element(node, 1)
-    return [_lists(node, 1, shape, node.make(_list(node, 0, shape), element)[0])]
+    return [_lists(node, 1, shape, node.add_op(_list(node, 0, shape), element)[0])]
 
 
 @rule("TensorListPopBack")
 def pop(node: Node) -> list[Any]:
     """The last element is taken."""
-    held = node.inputs[0]
-    rest, element = node.make(held.value, _shape_of(node, 1, held.shape))
+    value = node.inputs[0]
+    rest, element = node.add_op(value.value, _stacked_shape(node, 1, value.shape))
     return [
-        held.like([rest]),
-        batched_values.Batch(node.count, held.shape, stacked=_set(node, element, held.shape)),
+        value.with_tensors([rest]),
+        batched_values.Batch(
+            node.count, value.shape, stacked=_set_element_shape(node, element, value.shape)
+        ),
     ]
 
 
 @rule("TensorListGetItem")
 def get_item(node: Node) -> list[Any]:
     """An element is read."""
-    held = node.inputs[0]
-    (element,) = node.make(held.value, _index(node, 1), _shape_of(node, 2, held.shape))
-    return [batched_values.Batch(node.count, held.shape, stacked=_set(node, element, held.shape))]
+    value = node.inputs[0]
+    (element,) = node.add_op(value.value, _index(node, 1), _stacked_shape(node, 2, value.shape))
+    return [
+        batched_values.Batch(
+            node.count, value.shape, stacked=_set_element_shape(node, element, value.shape)
+        )
+    ]
 
 
-def _set(node: Node, tensor: Tensor, shape: Any) -> Any:
+def _set_element_shape(node: Node, tensor: Tensor, shape: Any) -> Any:
     tensor.set_shape([node.count] + list(shape))
     return tensor
 
@@ -100,7 +106,7 @@ def _set(node: Node, tensor: Tensor, shape: Any) -> Any:
 @rule("TensorListLength")
 def length(node: Node) -> list[Any]:
     """All replicas' lists are of one length."""
-    return [batched_values.Uniform(node.count, node.make(node.inputs[0].value)[0])]
+    return [batched_values.Uniform(node.count, node.add_op(node.inputs[0].value)[0])]
 
 
 @rule("TensorListElementShape")
@@ -114,33 +120,33 @@ def element_shape(node: Node) -> list[Any]:
 @rule("TensorListResize")
 def resize(node: Node) -> list[Any]:
     """A list of another length."""
-    held = node.inputs[0]
-    return [held.like(node.make(held.value, _index(node, 1)))]
+    value = node.inputs[0]
+    return [value.with_tensors(node.add_op(value.value, _index(node, 1)))]
 
 
 @rule("AddN")
 def add(node: Node) -> Any:
     """Sums of lists, element by element; of other values, as :mod:`elementwise` has it."""
-    lists = [v for v in node.inputs if isinstance(v, batched_values.Lists)]
+    lists = [value for value in node.inputs if isinstance(value, batched_values.StackedList)]
     if not lists:
         return elementwise.same_shape(node)
-    made = [_list(node, i, lists[0].shape) for i in range(len(node.inputs))]
-    return [lists[0].like(node.make(*made))]
+    tensors = [_list(node, i, lists[0].shape) for i in range(len(node.inputs))]
+    return [lists[0].with_tensors(node.add_op(*tensors))]
 
 
 @rule("TensorListStack", "TensorListGather")
 def stack(node: Node) -> Any:
     """The elements along a new first axis."""
-    held, (size, *shape) = node.inputs[0], node.shape() or [None]
-    if size is None or shape != held.shape:
+    value, (size, *shape) = node.inputs[0], node.shape() or [None]
+    if size is None or shape != value.shape:
         raise batched_values.NotBatchable("the length of a list is known only when it runs")
     middle = [_index(node, 1)] if len(node.inputs) == 3 else []
     last = len(node.inputs) - 1
-    (made,) = node.make(held.value, *middle, _shape_of(node, last, shape))
-    return node.found(_replicas_swapped(_set_first(made, size, node.count, shape)))
+    (stacked,) = node.add_op(value.value, *middle, _stacked_shape(node, last, shape))
+    return node.from_stacked(_replicas_swapped(_set_stack_shape(stacked, size, node.count, shape)))
 
 
-def _set_first(tensor: Tensor, size: Any, count: int, shape: Any) -> Any:
+def _set_stack_shape(tensor: Tensor, size: Any, count: int, shape: Any) -> Any:
     tensor.set_shape([size, count] + list(shape))
     return tensor
 
@@ -156,6 +162,6 @@ def from_tensor(node: Node) -> list[Any] | None:
     shape = node.input_shape(0)
     if not shape:
         return None
-    given = _replicas_swapped(node.inputs[0].stacked())
-    (made,) = node.make(given, _shape_of(node, 1, shape[1:]))
-    return [_lists(node, 0, shape[1:], made)]
+    elements = _replicas_swapped(node.inputs[0].stacked())
+    (new_list,) = node.add_op(elements, _stacked_shape(node, 1, shape[1:]))
+    return [_lists(node, 0, shape[1:], new_list)]

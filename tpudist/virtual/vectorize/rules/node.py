@@ -31,14 +31,14 @@ RULES: dict[Any, Any] = {}
 RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 
 #: Ops that return their input.
-PASSES = ("Identity", "PreventGradient", "Snapshot", "StopGradient")
+IDENTITIES = ("Identity", "PreventGradient", "Snapshot", "StopGradient")
 
 #: Ops through which a sum over replicas may be taken.
-LINEAR = frozenset(PASSES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"))
+LINEAR = frozenset(IDENTITIES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"))
 
 
 #: The highest rank that TensorFlow's kernels take (1.13 to 2.21, on a CPU).
-RANKS = {
+MAX_RANKS = {
     "ArgMax": 7,
     "ArgMin": 7,
     "MirrorPad": 5,
@@ -52,19 +52,19 @@ RANKS = {
 }
 
 #: Ops with an output whose shape is the kernel's choice.
-RESERVING = ("FusedBatchNormV3", "FusedBatchNormGradV3")
+KERNEL_SHAPED = ("FusedBatchNormV3", "FusedBatchNormGradV3")
 
 #: Ops on tensor lists.
-LISTS = tuple(
+LIST_OPS = tuple(
     "TensorListSetItem TensorListPushBack TensorListPopBack TensorListGetItem "
     "TensorListLength TensorListElementShape TensorListResize TensorListStack "
     "TensorListGather TensorListFromTensor ZerosLike AddN".split()
 )
 
 #: Ops on optionals.
-PACKED = ("OptionalFromValue", "OptionalGetValue")
+OPTIONAL_OPS = ("OptionalFromValue", "OptionalGetValue")
 
-#: As in RANKS, where shapes are broadcast.
+#: As in `MAX_RANKS`, where shapes are broadcast.
 BROADCAST_RANK = 5
 
 
@@ -99,35 +99,41 @@ class Node:
         self.inputs = inputs
         self.count = count
         self.summed = summed
-        self._given = [batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)]
-        self._made = static_values.shapes(op, inputs)
+        self._input_shapes = [
+            batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)
+        ]
+        self._output_shapes = static_values.shapes(op, inputs)
 
     def shape(self, index: int = 0) -> Any:
         """The static shape of an output for one replica, or None."""
-        shape = self._made[index]
+        shape = self._output_shapes[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
     def input_shape(self, index: int = 0) -> Any:
         """The static shape of an input for one replica, or None."""
-        shape = self._given[index]
+        shape = self._input_shapes[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
     @property
     def shapes(self) -> Any:
         """The static shape of each output for one replica, as far as it is known."""
-        return self._made
+        return self._output_shapes
 
     def is_known(self) -> bool:
         """Whether all shapes around the op are known while tracing, or of no interest."""
-        if all(shape.is_fully_defined() for shape in self._given + self._made):
+        if all(shape.is_fully_defined() for shape in self._input_shapes + self._output_shapes):
             return True
         tensors = list(self.op.inputs) + list(self.op.outputs)
-        return self.op.type in RESERVING + PASSES or any(t.dtype == tf.variant for t in tensors)
+        return self.op.type in KERNEL_SHAPED + IDENTITIES or any(
+            t.dtype == tf.variant for t in tensors
+        )
 
     def has_room(self) -> bool:
         """Whether the op's kernel takes a tensor with one axis more."""
-        highest = RANKS.get(self.op.type)
-        return highest is None or all(len(shape) < highest for shape in self._given + self._made)
+        highest = MAX_RANKS.get(self.op.type)
+        return highest is None or all(
+            len(shape) < highest for shape in self._input_shapes + self._output_shapes
+        )
 
     def constant(self, index: int) -> Any:
         """The value of an input if it is known while tracing, or None."""
@@ -149,26 +155,26 @@ class Node:
             return len(shape) < len(out) or shape[0] == 1
         return len(shape) == len(out) and shape[0] == out[0]
 
-    def make(self, *inputs: Any) -> Any:
+    def add_op(self, *inputs: Any) -> Any:
         """Adds the op with other inputs; returns its outputs."""
         return functions.copy_op(self.op, inputs).outputs
 
-    def rows(self, *inputs: Any) -> list[Any]:
+    def on_rows(self, *inputs: Any) -> list[Any]:
         """Adds the op on rows; the batched values of its outputs."""
         return [
-            batched_values.Batch(self.count, self.shape(i), rows=made)
-            for i, made in enumerate(self.make(*inputs))
+            batched_values.Batch(self.count, self.shape(i), rows=output)
+            for i, output in enumerate(self.add_op(*inputs))
         ]
 
-    def stacked(self, *inputs: Any) -> Any:
+    def on_stacked(self, *inputs: Any) -> Any:
         """Adds the op on stacked values; the batched value of its output."""
-        return self.found(self.make(*inputs)[0])
+        return self.from_stacked(self.add_op(*inputs)[0])
 
-    def formed(self, form: Any, *inputs: Any) -> list[Any]:
+    def on_form(self, form: Any, *inputs: Any) -> list[Any]:
         """Adds the op on rows or stacked values; the batched value of its output."""
-        (made,) = self.make(*inputs)
-        return [batched_values.Batch(self.count, self.shape(), **{form: made})]
+        (output,) = self.add_op(*inputs)
+        return [batched_values.Batch(self.count, self.shape(), **{form: output})]
 
-    def found(self, tensor: Tensor) -> BatchedValue:
+    def from_stacked(self, tensor: Tensor) -> BatchedValue:
         """The batched value of output 0, from the stacked `tensor`."""
         return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]

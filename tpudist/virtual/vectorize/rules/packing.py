@@ -28,5 +28,5 @@ def unpacked(node: Node) -> list[Any] | None:
     """A value is unpacked."""
     if len(node.op.outputs) != 1 or node.shape() is None:
         return None
-    found = optionals.unpacked(node.inputs[0], node.op.outputs[0].dtype, node.shape())
-    return [batched_values.Batch(node.count, node.shape(), stacked=found)]
+    value = optionals.unpacked(node.inputs[0], node.op.outputs[0].dtype, node.shape())
+    return [batched_values.Batch(node.count, node.shape(), stacked=value)]

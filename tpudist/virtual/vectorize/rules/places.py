@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 
 #: The most axes that a place has for the kernels that scatter.
-_DEPTH = 7
+_MAX_INDEX_DEPTH = 7
 
 
 @rule("GatherV2", "ResourceGather")
 def gather(node: Node) -> Any:
     """Slices of a table, as in an embedding, or of what each replica has."""
-    axis, several = _axis(node), node.op.get_attr("batch_dims")
+    axis, batch_dims = _axis(node), node.op.get_attr("batch_dims")
     if axis is None:
         return None
-    if node.is_uniform(0) and node.is_batch(1) and not several:
-        return _of_a_table(node, axis)
+    if node.is_uniform(0) and node.is_batch(1) and not batch_dims:
+        return _gather_from_table(node, axis)
     if node.op.type == "ResourceGather":
         return None
-    several += len(node.input_shape(1)) * (several < 0)
+    batch_dims += len(node.input_shape(1)) * (batch_dims < 0)
     # Kernels of 1.15 want places to have an axis more than those they share with the table.
-    places = constants.reshape(node.inputs[1].stacked(), [node.count] + node.input_shape(1) + [1])
-    found = _gathered(node.inputs[0].stacked(), places, axis + 1, several + 1)
-    return node.found(constants.reshape(found, [node.count] + node.shape()))
+    indices = constants.reshape(node.inputs[1].stacked(), [node.count] + node.input_shape(1) + [1])
+    gathered = _gather(node.inputs[0].stacked(), indices, axis + 1, batch_dims + 1)
+    return node.from_stacked(constants.reshape(gathered, [node.count] + node.shape()))
 
 
 def _axis(node: Node) -> Any:
@@ -49,20 +49,20 @@ def _axis(node: Node) -> Any:
     return None if axis is None else int(axis) % len(node.input_shape(0))
 
 
-def _of_a_table(node: Node, axis: int) -> Any:
-    table, places = node.inputs[:2]
+def _gather_from_table(node: Node, axis: int) -> Any:
+    table, indices = node.inputs[:2]
     if axis:
-        found = _gathered(table.value, places.stacked(), axis, 0)
-        others = [each for each in range(len(node.shape()) + 1) if each != axis]
-        return node.found(tf.transpose(found, [axis] + others))
+        gathered = _gather(table.value, indices.stacked(), axis, 0)
+        others = [other for other in range(len(node.shape()) + 1) if other != axis]
+        return node.from_stacked(tf.transpose(gathered, [axis] + others))
     rest = [value.value for value in node.inputs[2:]]
     form = "rows" if node.input_shape(1) else "stacked"
-    return node.formed(form, table.value, places.held_as(form), *rest)
+    return node.on_form(form, table.value, indices.in_form(form), *rest)
 
 
-def _gathered(table: Any, places: Any, axis: int, several: int) -> Any:
+def _gather(table: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     axis = constants.constant(axis)
-    return tf.raw_ops.GatherV2(params=table, indices=places, axis=axis, batch_dims=several)
+    return tf.raw_ops.GatherV2(params=table, indices=indices, axis=axis, batch_dims=batch_dims)
 
 
 @rule("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
@@ -72,29 +72,29 @@ def segments(node: Node) -> list[Any] | None:
         return None
     values, ids, number = node.inputs
     if node.summed and node.op.type == "UnsortedSegmentSum":
-        return [batched_values.ReplicaSum(node.make(values.rows(), ids.rows(), number.value)[0])]
+        return [batched_values.ReplicaSum(node.add_op(values.rows(), ids.rows(), number.value)[0])]
     first = node.shape()[0]
     if node.count * first > min(tensor.dtype.max for tensor in node.op.inputs[1:]):
         return None
-    mine = constants.reshape(ids.stacked(), [node.count, -1])
-    of_all = mine + first * _replicas(node, 1, mine.dtype)
-    beyond = constants.constant(node.count * first, mine.dtype)
+    own_ids = constants.reshape(ids.stacked(), [node.count, -1])
+    shifted_ids = own_ids + first * _replica_indices(node, 1, own_ids.dtype)
+    out_of_bounds = constants.constant(node.count * first, own_ids.dtype)
     where = tf.compat.v2.where  # the one of TensorFlow 1 does not broadcast
-    places = where(mine < 0, mine, where(mine < first, of_all, beyond))
-    places = constants.reshape(places, [node.count] + node.input_shape(1))
+    all_ids = where(own_ids < 0, own_ids, where(own_ids < first, shifted_ids, out_of_bounds))
+    all_ids = constants.reshape(all_ids, [node.count] + node.input_shape(1))
     number = constants.constant(node.count * first, node.op.inputs[2].dtype)
-    (made,) = node.make(values.stacked(), places, number)
-    return [batched_values.Batch(node.count, node.shape(), rows=made)]
+    (combined,) = node.add_op(values.stacked(), all_ids, number)
+    return [batched_values.Batch(node.count, node.shape(), rows=combined)]
 
 
 @rule("ScatterNd")
 def scatter(node: Node) -> Any:
     """Scatters into zeros: values that are put, or added, at places."""
-    if not node.is_uniform(2) or not _has_places(node, 0):
+    if not node.is_uniform(2) or not _has_indices(node, 0):
         return None
-    places, values, shape = node.inputs
-    whole = constants.constant([node.count] + node.shape(), node.op.inputs[2].dtype)
-    return node.stacked(_of_replicas(node, places), values.stacked(), whole)
+    indices, values, shape = node.inputs
+    stacked_shape = constants.constant([node.count] + node.shape(), node.op.inputs[2].dtype)
+    return node.on_stacked(_with_replica_index(node, indices), values.stacked(), stacked_shape)
 
 
 @rule(
@@ -106,26 +106,26 @@ def scatter(node: Node) -> Any:
 )
 def scatter_into(node: Node) -> Any:
     """Scatters into an array: values that are put at places, or combined with what is there."""
-    if not _has_places(node, 1):
+    if not _has_indices(node, 1):
         return None
-    array, places, values = node.inputs
-    return node.stacked(array.stacked(), _of_replicas(node, places), values.stacked())
+    array, indices, values = node.inputs
+    return node.on_stacked(array.stacked(), _with_replica_index(node, indices), values.stacked())
 
 
-def _has_places(node: Node, index: int) -> bool:
+def _has_indices(node: Node, index: int) -> bool:
     """Whether an input has places, and their kernel takes one axis more."""
     shape = node.input_shape(index)
-    return bool(shape) and 0 < shape[-1] < _DEPTH
+    return bool(shape) and 0 < shape[-1] < _MAX_INDEX_DEPTH
 
 
-def _of_replicas(node: Node, places: Any) -> Any:
+def _with_replica_index(node: Node, indices: Any) -> Any:
     """The places of all replicas, each with its replica before it."""
-    held = places.stacked()
-    shape = held.shape.as_list()
-    replicas = _replicas(node, len(shape) - 1, held.dtype)
-    return tf.concat([tf.broadcast_to(replicas, shape[:-1] + [1]), held], -1)
+    stacked = indices.stacked()
+    shape = stacked.shape.as_list()
+    replicas = _replica_indices(node, len(shape) - 1, stacked.dtype)
+    return tf.concat([tf.broadcast_to(replicas, shape[:-1] + [1]), stacked], -1)
 
 
-def _replicas(node: Node, rank: int, dtype: DType) -> Any:
+def _replica_indices(node: Node, rank: int, dtype: DType) -> Any:
     """The number of each replica, along a first axis before `rank` axes of size 1."""
     return constants.reshape(tf.range(node.count, dtype=dtype), [-1] + [1] * rank)

@@ -15,7 +15,7 @@ from tpudist.virtual import constants
 from tpudist.virtual.vectorize import batched_values, ragged_values, symbolic_shapes
 from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules import elementwise, examples
-from tpudist.virtual.vectorize.rules.node import PASSES, rules_of
+from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
 from tpudist.virtual.vectorize.symbolic_shapes import Sizes, entries
 
 if TYPE_CHECKING:
@@ -31,48 +31,48 @@ RULES: dict[Any, Any] = {}
 rule = rules_of(RULES)
 
 
-def rests(node: Node) -> Any:
+def row_shapes(node: Node) -> Any:
     """The shape of a row of each output; None if an output is not known to have rows."""
-    found = [shape.as_list() if shape.rank else [0] for shape in node.shapes]
-    known = all(shape[0] is None and None not in shape[1:] for shape in found)
-    return [shape[1:] for shape in found] if known else None
+    shapes = [shape.as_list() if shape.rank else [0] for shape in node.shapes]
+    known = all(shape[0] is None and None not in shape[1:] for shape in shapes)
+    return [shape[1:] for shape in shapes] if known else None
 
 
-def of_rows(node: Node, sizes: Sizes, *inputs: Any) -> list[Any]:
+def on_rows(node: Node, sizes: Sizes, *inputs: Any) -> list[Any]:
     """Adds the op on rows; the batched values of its outputs."""
     return [
-        Ragged(node.count, rest, sizes, rows=made)
-        for rest, made in zip(rests(node), node.make(*inputs))
+        Ragged(node.count, row_shape, sizes, rows=output)
+        for row_shape, output in zip(row_shapes(node), node.add_op(*inputs))
     ]
 
 
-def by_row(node: Node) -> Any:
+def on_all_rows(node: Node) -> Any:
     """The op as it is, on all rows; its other inputs are the same for every replica."""
-    held = [value for value in node.inputs if isinstance(value, Ragged)]
-    if not held or rests(node) is None:
+    ragged = [value for value in node.inputs if isinstance(value, Ragged)]
+    if not ragged or row_shapes(node) is None:
         return None
     if not all(isinstance(v, (Ragged, batched_values.Uniform)) for v in node.inputs):
         return None
-    sizes = held[0].sizes
-    return of_rows(
+    sizes = ragged[0].sizes
+    return on_rows(
         node,
         sizes,
         *[
-            ragged_values.equal(value, sizes) if isinstance(value, Ragged) else value.value
+            ragged_values.checked_rows(value, sizes) if isinstance(value, Ragged) else value.value
             for value in node.inputs
         ],
     )
 
 
-def _all_uneven(node: Node, *indices: Any) -> bool:
+def _all_ragged(node: Node, *indices: Any) -> bool:
     return all(isinstance(node.inputs[i], Ragged) for i in indices)
 
 
-def aligned(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
+def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
     """An input as it is broadcast to rows of `rank` axes; None if that is not known."""
     value, shape = node.inputs[index], node.input_shape(index)
     if isinstance(value, Ragged):
-        return ragged_values.spread(value, sizes) if len(value.shape) == rank else None
+        return ragged_values.repeat_rows(value, sizes) if len(value.shape) == rank else None
     if shape is None or (len(shape) == rank and shape[0] != 1):
         return None
     if isinstance(value, batched_values.Uniform):
@@ -83,65 +83,65 @@ def aligned(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
     return tf.gather(constants.reshape(value.stacked(), [node.count] + row), sizes.owners())
 
 
-@rule("Cast", *(PASSES + tuple(elementwise.UNARY)))
+@rule("Cast", *(IDENTITIES + tuple(elementwise.UNARY)))
 def unary(node: Node) -> Any:
     """Element by element, on one input."""
-    return by_row(node)
+    return on_all_rows(node)
 
 
 @rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
 def broadcast(node: Node) -> Any:
     """Element by element, on inputs that are broadcast."""
-    rest, held = rests(node), [value for value in node.inputs if isinstance(value, Ragged)]
-    sizes = ragged_values.met(held) if rest and held else None
+    shapes, held = row_shapes(node), [value for value in node.inputs if isinstance(value, Ragged)]
+    sizes = ragged_values.broadcast_sizes(held) if shapes and held else None
     if sizes is None:
         return None
-    rank = len(rest[0]) + 1 if node.op.type in elementwise.BROADCAST else 2
-    held = [aligned(node, i, rank, sizes) for i in range(len(node.inputs))]
-    return None if any(each is None for each in held) else of_rows(node, sizes, *held)
+    rank = len(shapes[0]) + 1 if node.op.type in elementwise.BROADCAST else 2
+    held = [broadcast_input(node, i, rank, sizes) for i in range(len(node.inputs))]
+    return None if any(each is None for each in held) else on_rows(node, sizes, *held)
 
 
 @rule("Select", *elementwise.SAME_SHAPE)
 def same_shape(node: Node) -> Any:
     """Element by element, on inputs of one shape."""
-    return by_row(node) if _all_uneven(node, *range(len(node.inputs))) else None
+    return on_all_rows(node) if _all_ragged(node, *range(len(node.inputs))) else None
 
 
-@rule(*[t for t in examples.ROWS if t != "SoftmaxCrossEntropyWithLogits"])
+@rule(*[t for t in examples.ROW_OPS if t != "SoftmaxCrossEntropyWithLogits"])
 def row_by_row(node: Node) -> Any:
     """Ops that take examples along their first axis, and parameters."""
-    first = examples.EXAMPLES.get(node.op.type, len(node.inputs))
-    if not _all_uneven(node, *range(first)) or not node.is_uniform(*range(first, len(node.inputs))):
+    first = examples.NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
+    if not _all_ragged(node, *range(first)) or not node.is_uniform(*range(first, len(node.inputs))):
         return None
-    return by_row(node)
+    return on_all_rows(node)
 
 
 @rule("LookupTableFindV2")
 def look_up(node: Node) -> list[Any] | None:
     """What a table has for keys, each by itself."""
-    rest, (table, keys, default) = rests(node), node.inputs
-    if not node.is_uniform(0, 2) or not _all_uneven(node, 1) or rest is None:
+    shapes, (table, keys, default) = row_shapes(node), node.inputs
+    if not node.is_uniform(0, 2) or not _all_ragged(node, 1) or shapes is None:
         return None
-    (found,) = of_rows(node, keys.sizes, table.value, keys.rows(), default.value)
-    found.rows().set_shape([None] + rest[0])
-    return [found]
+    (values,) = on_rows(node, keys.sizes, table.value, keys.rows(), default.value)
+    values.rows().set_shape([None] + shapes[0])
+    return [values]
 
 
 @rule("Softmax", "LogSoftmax", "TopKV2")
 def last_axis(node: Node) -> Any:
     """Ops along the last axis."""
-    return by_row(node) if _all_uneven(node, 0) and len(node.inputs[0].shape) > 1 else None
+    return on_all_rows(node) if _all_ragged(node, 0) and len(node.inputs[0].shape) > 1 else None
 
 
 @rule("All", "Any", "ArgMax", "ArgMin", "Max", "Min", "Prod", "Cumsum", "Cumprod", "ReverseV2")
 def along_axes(node: Node) -> Any:
     """Ops along axes of a row."""
-    return by_row(node) if is_inside(node, node.constant(1)) else None
+    return on_all_rows(node) if within_rows(node, node.constant(1)) else None
 
 
-def is_inside(node: Node, axes: Any) -> bool:
+def within_rows(node: Node, axes: Any) -> bool:
     """Whether no axis, of an array or None, is that of the rows."""
-    if axes is None or not _all_uneven(node, 0):
+    if axes is None or not _all_ragged(node, 0):
         return False
     return all(axis % len(node.inputs[0].shape) for axis in axes.reshape([-1]).tolist())
 
@@ -150,58 +150,58 @@ def is_inside(node: Node, axes: Any) -> bool:
 def transpose(node: Node) -> Any:
     """Axes of a row in another order."""
     order = node.constant(1)
-    return by_row(node) if order is not None and not order[0] % len(order) else None
+    return on_all_rows(node) if order is not None and not order[0] % len(order) else None
 
 
 @rule("Tile")
 def tile(node: Node) -> Any:
     """Repeated along axes of a row; or one row, along the rows."""
-    times, found = node.constant(1), entries(node.inputs[1])
+    times, multiples = node.constant(1), entries(node.inputs[1])
     if times is not None:
-        return by_row(node) if times[0] == 1 else None
-    if not found or not isinstance(found[0], Sizes) or rests(node) is None:
+        return on_all_rows(node) if times[0] == 1 else None
+    if not multiples or not isinstance(multiples[0], Sizes) or row_shapes(node) is None:
         return None
-    rows = aligned(node, 0, len(found), found[0])
+    rows = broadcast_input(node, 0, len(multiples), multiples[0])
     if rows is None or isinstance(node.inputs[0], Ragged):
         return None
-    first = found[0].total() if isinstance(node.inputs[0], batched_values.Uniform) else 1
-    return _made(node, tf.tile(rows, tf.stack([first] + found[1:])), found[0])
+    first = multiples[0].total() if isinstance(node.inputs[0], batched_values.Uniform) else 1
+    return _ragged(node, tf.tile(rows, tf.stack([first] + multiples[1:])), multiples[0])
 
 
-def _made(node: Node, rows: Any, sizes: Sizes) -> list[Any]:
-    rest = rests(node)[0]
-    rows.set_shape([None] + rest)
-    return [Ragged(node.count, rest, sizes, rows=rows)]
+def _ragged(node: Node, rows: Any, sizes: Sizes) -> list[Any]:
+    row_shape = row_shapes(node)[0]
+    rows.set_shape([None] + row_shape)
+    return [Ragged(node.count, row_shape, sizes, rows=rows)]
 
 
 @rule("Pad", "PadV2", "MirrorPad")
 def pad(node: Node) -> Any:
     """Rows that are padded."""
     widths = node.constant(1)
-    return by_row(node) if widths is not None and not widths[0].any() else None
+    return on_all_rows(node) if widths is not None and not widths[0].any() else None
 
 
 @rule("ConcatV2")
 def concatenate(node: Node) -> Any:
     """Rows concatenated with others."""
     axis, last = node.constant(len(node.inputs) - 1), len(node.inputs) - 1
-    if axis is None or not _all_uneven(node, *range(last)):
+    if axis is None or not _all_ragged(node, *range(last)):
         return None
-    return by_row(node) if axis % len(node.inputs[0].shape) else None
+    return on_all_rows(node) if axis % len(node.inputs[0].shape) else None
 
 
 @rule("Pack")
 def pack(node: Node) -> Any:
     """Rows stacked along a new axis."""
-    if not _all_uneven(node, *range(len(node.inputs))):
+    if not _all_ragged(node, *range(len(node.inputs))):
         return None
-    return by_row(node) if node.op.get_attr("axis") % (len(node.inputs[0].shape) + 1) else None
+    return on_all_rows(node) if node.op.get_attr("axis") % (len(node.inputs[0].shape) + 1) else None
 
 
 @rule("Unpack")
 def unpack(node: Node) -> Any:
     """Parts along an axis of a row."""
-    return by_row(node) if node.op.get_attr("axis") % len(node.inputs[0].shape) else None
+    return on_all_rows(node) if node.op.get_attr("axis") % len(node.inputs[0].shape) else None
 
 
 @rule("Split", "SplitV")
@@ -209,68 +209,68 @@ def split(node: Node) -> Any:
     """Parts along an axis of a row."""
     value, axis = (1, 0) if node.op.type == "Split" else (0, 2)
     where = node.constant(axis)
-    if where is None or not _all_uneven(node, value):
+    if where is None or not _all_ragged(node, value):
         return None
-    return by_row(node) if int(where) % len(node.inputs[value].shape) else None
+    return on_all_rows(node) if int(where) % len(node.inputs[value].shape) else None
 
 
 @rule("Reshape")
 def reshape(node: Node) -> list[Any] | None:
     """Rows under another shape, or divided into more rows."""
-    value, rest, target = node.inputs[0], rests(node), entries(node.inputs[1])
-    if not isinstance(value, Ragged) or not rest or not target:
+    value, shapes, target = node.inputs[0], row_shapes(node), entries(node.inputs[1])
+    if not isinstance(value, Ragged) or not shapes or not target:
         return None
-    before, after = [int(tf.TensorShape(s).num_elements()) for s in (value.shape[1:], rest[0])]
+    before, after = [int(tf.TensorShape(s).num_elements()) for s in (value.shape[1:], shapes[0])]
     if not before or not after:
         return None
     sizes = value.sizes.times(ragged_values.ratio(before, after))
-    if target[0] != -1 and not symbolic_shapes.is_one(target[0], sizes):
+    if target[0] != -1 and not symbolic_shapes.same_entry(target[0], sizes):
         return None
-    rows = tf.reshape(value.rows(), constants.constant([-1] + rest[0]))
-    return [Ragged(node.count, rest[0], sizes, rows=rows)]
+    rows = tf.reshape(value.rows(), constants.constant([-1] + shapes[0]))
+    return [Ragged(node.count, shapes[0], sizes, rows=rows)]
 
 
 @rule("ExpandDims")
 def expand(node: Node) -> Any:
     """One more axis for each row."""
     axis = node.constant(1)
-    if axis is None or not _all_uneven(node, 0):
+    if axis is None or not _all_ragged(node, 0):
         return None
-    return by_row(node) if int(axis) % (len(node.inputs[0].shape) + 1) else None
+    return on_all_rows(node) if int(axis) % (len(node.inputs[0].shape) + 1) else None
 
 
 @rule("Squeeze")
 def squeeze(node: Node) -> Any:
     """Axes of a row that are dropped."""
     axes, rank = node.op.get_attr("squeeze_dims"), len(node.inputs[0].shape)
-    return by_row(node) if axes and all(axis % rank for axis in axes) else None
+    return on_all_rows(node) if axes and all(axis % rank for axis in axes) else None
 
 
 @rule("OneHot")
 def one_hot(node: Node) -> Any:
     """One-hot vectors."""
     inside = node.op.get_attr("axis") and node.is_uniform(1, 2, 3)
-    return by_row(node) if inside and _all_uneven(node, 0) else None
+    return on_all_rows(node) if inside and _all_ragged(node, 0) else None
 
 
 @rule("StridedSlice", "StridedSliceGrad")
 def strided_slice(node: Node) -> Any:
     """A slice of each row, or its gradient."""
-    gradient = node.op.type == "StridedSliceGrad"
+    is_gradient = node.op.type == "StridedSliceGrad"
     bounds = node.inputs[1:4]
-    value = node.inputs[4 if gradient else 0]
-    if not isinstance(value, Ragged) or not node.is_uniform(1, 2, 3) or rests(node) is None:
+    value = node.inputs[4 if is_gradient else 0]
+    if not isinstance(value, Ragged) or not node.is_uniform(1, 2, 3) or row_shapes(node) is None:
         return None
     if not _takes_all_rows(node, bounds):
         return None
-    if not gradient:
-        return by_row(node)
+    if not is_gradient:
+        return on_all_rows(node)
     shape = entries(node.inputs[0])
-    if not shape or not symbolic_shapes.is_one(shape[0], value.sizes):
+    if not shape or not symbolic_shapes.same_entry(shape[0], value.sizes):
         return None
     bounds = [bound.value for bound in bounds]
-    whole = tf.cast(tf.stack([value.sizes.total()] + shape[1:]), node.op.inputs[0].dtype)
-    return of_rows(node, value.sizes, whole, *(bounds + [value.rows()]))
+    full_shape = tf.cast(tf.stack([value.sizes.total()] + shape[1:]), node.op.inputs[0].dtype)
+    return on_rows(node, value.sizes, full_shape, *(bounds + [value.rows()]))
 
 
 def _takes_all_rows(node: Node, bounds: Any) -> bool:
@@ -278,11 +278,11 @@ def _takes_all_rows(node: Node, bounds: Any) -> bool:
     if any(mask & 1 for mask in masks[1:]) or node.constant(3) is None:
         return False
     if masks[0] & 1:
-        taken = node.constant(3).size - 1 - bin(masks[1]).count("1")
+        num_sliced = node.constant(3).size - 1 - bin(masks[1]).count("1")
         rank = len(node.inputs[0].shape) if len(node.inputs) == 4 else node.input_shape(0)[0]
-        return taken < rank
-    whole = node.op.get_attr("begin_mask") & node.op.get_attr("end_mask") & 1
-    return bool(whole and node.constant(3)[0] == 1)
+        return num_sliced < rank
+    no_bounds = node.op.get_attr("begin_mask") & node.op.get_attr("end_mask") & 1
+    return bool(no_bounds and node.constant(3)[0] == 1)
 
 
 @rule("Slice")
@@ -291,61 +291,65 @@ def slice_(node: Node) -> Any:
     begin, size, value = node.constant(1), entries(node.inputs[2]), node.inputs[0]
     if begin is None or not size or begin[0] or not isinstance(value, Ragged):
         return None
-    if rests(node) is None or isinstance(size[0], int) and size[0] != -1:
+    if row_shapes(node) is None or isinstance(size[0], int) and size[0] != -1:
         return None
-    if isinstance(size[0], Sizes) and not symbolic_shapes.is_one(size[0], value.sizes):
+    if isinstance(size[0], Sizes) and not symbolic_shapes.same_entry(size[0], value.sizes):
         return None
-    whole = constants.constant([-1] + size[1:], node.op.inputs[2].dtype)
-    return of_rows(node, value.sizes, value.rows(), node.inputs[1].value, whole)
+    full_shape = constants.constant([-1] + size[1:], node.op.inputs[2].dtype)
+    return on_rows(node, value.sizes, value.rows(), node.inputs[1].value, full_shape)
 
 
 @rule("Fill", "BroadcastTo")
 def filled(node: Node) -> Any:
     """One value, or row, for a shape of unknown size."""
     shape, value = (0, 1) if node.op.type == "Fill" else (1, 0)
-    found = entries(node.inputs[shape])
-    if not found or not isinstance(found[0], Sizes) or rests(node) is None:
+    target = entries(node.inputs[shape])
+    if not target or not isinstance(target[0], Sizes) or row_shapes(node) is None:
         return None
-    rows = aligned(node, value, len(found), found[0])
+    rows = broadcast_input(node, value, len(target), target[0])
     if rows is None:
         return None
-    whole = tf.stack([found[0].total()] + found[1:])
-    return _made(node, tf.broadcast_to(rows, whole), found[0])
+    full_shape = tf.stack([target[0].total()] + target[1:])
+    return _ragged(node, tf.broadcast_to(rows, full_shape), target[0])
 
 
 @rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
 def convolution_input_gradient(node: Node) -> Any:
     """The gradient of a convolution for its examples."""
-    if not node.is_uniform(1) or not _all_uneven(node, 2):
+    if not node.is_uniform(1) or not _all_ragged(node, 2):
         return None
-    return _of_size(node, node.inputs[2], node.inputs[1].value)
+    return _with_output_shape(node, node.inputs[2], node.inputs[1].value)
 
 
 @rule("AvgPool3DGrad", "AvgPoolGrad")
 def average_gradient(node: Node) -> Any:
     """The gradient of an average pool."""
-    return _of_size(node, node.inputs[1]) if _all_uneven(node, 1) else None
+    return _with_output_shape(node, node.inputs[1]) if _all_ragged(node, 1) else None
 
 
-def _of_size(node: Node, gradient: Any, *parameters: Any) -> Any:
+def _with_output_shape(node: Node, gradient: Any, *parameters: Any) -> Any:
     """An op whose input 0 is the shape of its output."""
-    found = entries(node.inputs[0])
-    if not found or not symbolic_shapes.is_one(found[0], gradient.sizes) or not rests(node):
+    target = entries(node.inputs[0])
+    if (
+        not target
+        or not symbolic_shapes.same_entry(target[0], gradient.sizes)
+        or not row_shapes(node)
+    ):
         return None
-    size = tf.stack([gradient.sizes.total()] + found[1:])
-    return of_rows(node, gradient.sizes, size, *(parameters + (gradient.rows(),)))
+    size = tf.stack([gradient.sizes.total()] + target[1:])
+    return on_rows(node, gradient.sizes, size, *(parameters + (gradient.rows(),)))
 
 
 @rule("Range")
 def numbers(node: Node) -> Any:
     """As many numbers from 0 on as a replica has rows."""
-    start, step, found = node.constant(0), node.constant(2), entries(node.inputs[1])
-    if start is None or start or step is None or step != 1 or not isinstance(found[0], Sizes):
+    start, step, limit = node.constant(0), node.constant(2), entries(node.inputs[1])
+    if start is None or start or step is None or step != 1 or not isinstance(limit[0], Sizes):
         return None
-    sizes = found[0]
+    sizes = limit[0]
     starts = tf.gather(ragged_values.starts(sizes.tensor()), sizes.owners())
-    return _made(node, tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype), sizes)
+    return _ragged(node, tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype), sizes)
 
 
 #: Rules for a shape that is `Dims`, whatever else they get.
-OF_SHAPES = ("BroadcastTo", "Fill", "Range", "Tile")
+SHAPE_TAKING = ("BroadcastTo", "Fill", "Range", "Tile")

@@ -12,7 +12,13 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import segments
 from tpudist.virtual.vectorize import batched_values, ragged_values
 from tpudist.virtual.vectorize.ragged_values import Ragged
-from tpudist.virtual.vectorize.rules.ragged import by_row, is_inside, of_rows, rests, rule
+from tpudist.virtual.vectorize.rules.ragged import (
+    on_all_rows,
+    on_rows,
+    row_shapes,
+    rule,
+    within_rows,
+)
 from tpudist.virtual.vectorize.symbolic_shapes import Axes, Sizes, entries
 
 if TYPE_CHECKING:
@@ -21,44 +27,44 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.rules.node import Node
 
 
-def _total(node: Node, *inputs: Any) -> list[Any]:
-    return [batched_values.ReplicaSum(node.make(*inputs)[0])]
+def _replica_sum(node: Node, *inputs: Any) -> list[Any]:
+    return [batched_values.ReplicaSum(node.add_op(*inputs)[0])]
 
 
 @rule("Sum", "Mean")
 def reduction(node: Node) -> Any:
     """A sum or mean over axes of a row, or over the rows of each replica."""
     if isinstance(node.inputs[1], Axes):
-        return _reduced_to(node, node.inputs[1].target)
+        return _reduce_to_shape(node, node.inputs[1].target)
     axes = node.constant(1)
     if not isinstance(node.inputs[0], Ragged) or axes is None:
         return None
-    if is_inside(node, axes):
-        return by_row(node)
+    if within_rows(node, axes):
+        return on_all_rows(node)
     if node.summed and node.op.type == "Sum":
-        return _total(node, node.inputs[0].rows(), node.inputs[1].value)
-    return _per_replica(node, axes)
+        return _replica_sum(node, node.inputs[0].rows(), node.inputs[1].value)
+    return _sum_per_replica(node, axes)
 
 
-def _per_replica(node: Node, axes: Any) -> Any:
+def _sum_per_replica(node: Node, axes: Any) -> Any:
     value, dtype = node.inputs[0], node.op.outputs[0].dtype
     if node.shape() is None or dtype not in (tf.float32, tf.float64):
         return None
     rank = len(value.shape)
     inner = sorted({axis % rank for axis in axes.reshape([-1]).tolist()} - {0})
-    found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
+    sums = _sum_by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
     if node.op.type == "Mean":
         size = tf.TensorShape([value.shape[axis] for axis in inner]).num_elements()
-        taken = tf.cast(value.sizes.tensor() * size, dtype)
-        found /= tf.reshape(taken, [-1] + [1] * (len(found.shape) - 1))
-    return node.found(constants.reshape(found, [node.count] + node.shape()))
+        divisor = tf.cast(value.sizes.tensor() * size, dtype)
+        sums /= tf.reshape(divisor, [-1] + [1] * (len(sums.shape) - 1))
+    return node.from_stacked(constants.reshape(sums, [node.count] + node.shape()))
 
 
-def _by_owner(rows: Any, value: Any) -> Any:
+def _sum_by_owner(rows: Any, value: Any) -> Any:
     return tf.math.unsorted_segment_sum(rows, value.sizes.owners(), value.count)
 
 
-def _reduced_to(node: Node, target: Any) -> Any:
+def _reduce_to_shape(node: Node, target: Any) -> Any:
     """The sum that brings a gradient to the shape `target`; see `symbolic_shapes.Axes`."""
     value = node.inputs[0]
     if not isinstance(value, Ragged) or any(isinstance(n, Sizes) for n in target[1:]):
@@ -69,26 +75,26 @@ def _reduced_to(node: Node, target: Any) -> Any:
         return None
     inner = [i for i, n in enumerate(padded) if i and n != value.shape[i]]
     if isinstance(padded[0], Sizes):
-        return _to_rows(node, value, target, inner)
+        return _reduce_to_rows(node, value, target, inner)
     if padded[0] != 1:
         return None
     if node.summed:
-        found = tf.reduce_sum(value.rows(), [0] + inner)
-        return [batched_values.ReplicaSum(tf.reshape(found, constants.constant(target)))]
+        sums = tf.reduce_sum(value.rows(), [0] + inner)
+        return [batched_values.ReplicaSum(tf.reshape(sums, constants.constant(target)))]
     if node.op.outputs[0].dtype not in (tf.float32, tf.float64):
         return None
-    found = _by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
-    stacked = constants.reshape(found, [node.count] + target)
+    sums = _sum_by_owner(tf.reduce_sum(value.rows(), inner) if inner else value.rows(), value)
+    stacked = constants.reshape(sums, [node.count] + target)
     return [batched_values.Batch(node.count, target, stacked=stacked)]
 
 
-def _to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any] | None:
+def _reduce_to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any] | None:
     sizes = target[0]
     if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:
         return None
     rows = tf.reduce_sum(value.rows(), inner, keepdims=True) if inner else value.rows()
     summed = Ragged(node.count, target[1:], value.sizes, rows=rows)
-    rows = ragged_values.gathered(summed, sizes)
+    rows = ragged_values.sum_repeated_rows(summed, sizes)
     return [Ragged(node.count, target[1:], sizes, rows=rows)]
 
 
@@ -99,14 +105,14 @@ def convolution_filter_gradient(node: Node) -> Any:
     both = isinstance(images, Ragged) and isinstance(gradients, Ragged)
     if not (both and node.summed and node.is_uniform(1)):
         return None
-    given = ragged_values.equal(gradients, images.sizes)
-    return _total(node, images.rows(), size.value, given)
+    checked = ragged_values.checked_rows(gradients, images.sizes)
+    return _replica_sum(node, images.rows(), size.value, checked)
 
 
 @rule("BiasAddGrad")
 def bias_gradient(node: Node) -> Any:
     """The gradient of a bias, a sum over examples."""
-    return _total(node, node.inputs[0].rows()) if node.summed else None
+    return _replica_sum(node, node.inputs[0].rows()) if node.summed else None
 
 
 @rule("MatMul")
@@ -115,19 +121,19 @@ def product(node: Node) -> Any:
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
     if isinstance(left, Ragged) and node.is_uniform(1) and not flip[0]:
-        return by_row(node)
+        return on_all_rows(node)
     both = isinstance(left, Ragged) and isinstance(right, Ragged)
     if both and node.summed and flip == [True, False]:
-        return _total(node, left.rows(), ragged_values.equal(right, left.sizes))
+        return _replica_sum(node, left.rows(), ragged_values.checked_rows(right, left.sizes))
     return None
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def products(node: Node) -> Any:
     """Products of matrices: the rows are the first of the batch axes before them."""
-    if rests(node) is None:
+    if row_shapes(node) is None:
         return None
-    rank = len(rests(node)[0]) + 1
+    rank = len(row_shapes(node)[0]) + 1
     if node.is_uniform(1) and len(node.input_shape(1) or ()) == 2:
         return _by_one_matrix(node)
     if len({value.sizes.key for value in node.inputs if isinstance(value, Ragged)}) > 1:
@@ -140,7 +146,7 @@ def products(node: Node) -> Any:
             return None
         if isinstance(value, Ragged) and len(shape) != rank:
             return None
-    return by_row(node)
+    return on_all_rows(node)
 
 
 def _by_one_matrix(node: Node) -> list[Any] | None:
@@ -150,8 +156,8 @@ def _by_one_matrix(node: Node) -> list[Any] | None:
         return None
     flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
     found = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
-    rows = tf.reshape(found, constants.constant([-1] + rests(node)[0]))
-    return [Ragged(node.count, rests(node)[0], left.sizes, rows=rows)]
+    rows = tf.reshape(found, constants.constant([-1] + row_shapes(node)[0]))
+    return [Ragged(node.count, row_shapes(node)[0], left.sizes, rows=rows)]
 
 
 @rule("Einsum")
@@ -160,84 +166,88 @@ def einsum(node: Node) -> Any:
     equation = node.op.get_attr("equation").decode().replace(" ", "")
     terms, out = equation.split("->")
     terms = terms.split(",")
-    held = [isinstance(value, Ragged) for value in node.inputs]
-    first = {term[0] for term, uneven in zip(terms, held) if uneven and term}
+    is_ragged = [isinstance(value, Ragged) for value in node.inputs]
+    first = {term[0] for term, has_rows in zip(terms, is_ragged) if has_rows and term}
     if len(first) != 1 or not first <= set(string.ascii_letters):
         return None
     (name,) = first
-    if any(term.count(name) != uneven for term, uneven in zip(terms, held)):
+    if any(term.count(name) != has_rows for term, has_rows in zip(terms, is_ragged)):
         return None
     if out.count(name) and out[0] == name:
-        return by_row(node)
-    if name in out or not (node.summed and all(held)):
+        return on_all_rows(node)
+    if name in out or not (node.summed and all(is_ragged)):
         return None
     sizes = node.inputs[0].sizes
-    return _total(node, *[ragged_values.equal(value, sizes) for value in node.inputs])
+    return _replica_sum(node, *[ragged_values.checked_rows(value, sizes) for value in node.inputs])
 
 
 # Rows that are taken by their numbers.
 
 
 @rule("Where")
-def places(node: Node) -> Any:
+def where(node: Node) -> Any:
     """Where a condition holds: the first number of a place is that of the replica's row."""
     value = node.inputs[0]
-    if node.op.inputs[0].dtype != tf.bool or not rests(node):
+    if node.op.inputs[0].dtype != tf.bool or not row_shapes(node):
         return None
     if isinstance(value, batched_values.Batch):
-        return _places_of_batch(node, value) if value.shape else None
+        return _where_of_batch(node, value) if value.shape else None
     if not isinstance(value, Ragged):
         return None
     owners, sizes = value.sizes.owners(), value.sizes.tensor()
-    (found,) = node.make(value.rows())
-    owners = tf.gather(owners, tf.cast(found[:, 0], tf.int32))
+    (indices,) = node.add_op(value.rows())
+    owners = tf.gather(owners, tf.cast(indices[:, 0], tf.int32))
     starts = tf.gather(ragged_values.starts(sizes), owners)
-    own = tf.concat([found[:, :1] - tf.cast(starts, found.dtype)[:, None], found[:, 1:]], 1)
+    own_indices = tf.concat(
+        [indices[:, :1] - tf.cast(starts, indices.dtype)[:, None], indices[:, 1:]], 1
+    )
     ones = tf.ones_like(owners)
-    made = ragged_values.unknown(
+    new_sizes = ragged_values.unknown_sizes(
         lambda: tf.math.unsorted_segment_sum(ones, owners, node.count), owners
     )
-    return [Ragged(node.count, rests(node)[0], made, rows=own)]
+    return [Ragged(node.count, row_shapes(node)[0], new_sizes, rows=own_indices)]
 
 
-def _places_of_batch(node: Node, value: Any) -> list[Any]:
+def _where_of_batch(node: Node, value: Any) -> list[Any]:
     """The same of one condition is made once, so that replicas' numbers of rows are known equal."""
-    held, graph = value.stacked(), tf.compat.v1.get_default_graph()
+    condition, graph = value.stacked(), tf.compat.v1.get_default_graph()
     if not hasattr(graph, "_tpudist_places"):
         graph._tpudist_places = IdentityMap()
     is_free = not segments.controls_of(node.op)
-    if not is_free or held not in graph._tpudist_places:
-        (found,) = node.make(held)
-        sizes = ragged_values.unknown(
-            lambda: tf.reduce_sum(tf.cast(held, tf.int32), list(range(1, len(held.shape)))),
-            tf.cast(found[:, 0], tf.int32),
+    if not is_free or condition not in graph._tpudist_places:
+        (indices,) = node.add_op(condition)
+        sizes = ragged_values.unknown_sizes(
+            lambda: tf.reduce_sum(
+                tf.cast(condition, tf.int32), list(range(1, len(condition.shape)))
+            ),
+            tf.cast(indices[:, 0], tf.int32),
         )
-        made = Ragged(node.count, rests(node)[0], sizes, rows=found[:, 1:])
+        result = Ragged(node.count, row_shapes(node)[0], sizes, rows=indices[:, 1:])
         if not is_free:
-            return [made]
-        graph._tpudist_places[held] = made
-    return [graph._tpudist_places[held]]
+            return [result]
+        graph._tpudist_places[condition] = result
+    return [graph._tpudist_places[condition]]
 
 
 @rule("GatherV2", "ResourceGather")
 def gather(node: Node) -> Any:
     """Rows of a table, of each replica's own rows, or elements of each row."""
-    table, taken = node.inputs[:2]
+    table, indices = node.inputs[:2]
     axis = node.constant(2) if len(node.inputs) > 2 else 0
-    if axis is None or node.op.get_attr("batch_dims") or rests(node) is None:
+    if axis is None or node.op.get_attr("batch_dims") or row_shapes(node) is None:
         return None
     if isinstance(table, Ragged) and node.is_uniform(1):
-        return by_row(node) if int(axis) % len(table.shape) else None
-    if int(axis) or not isinstance(taken, Ragged):
+        return on_all_rows(node) if int(axis) % len(table.shape) else None
+    if int(axis) or not isinstance(indices, Ragged):
         return None
     if node.is_uniform(0):
-        return by_row(node)
+        return on_all_rows(node)
     rows = _own_rows(table)
     if rows is None:
         return None
-    rest = [each.value for each in node.inputs[2:]]
+    others = [other.value for other in node.inputs[2:]]
     size = table.sizes if isinstance(table, Ragged) else table.shape[0]
-    return of_rows(node, taken.sizes, rows, _shifted(taken, size), *rest)
+    return on_rows(node, indices.sizes, rows, _to_global_rows(indices, size), *others)
 
 
 def _own_rows(value: Any) -> Any:
@@ -246,48 +256,54 @@ def _own_rows(value: Any) -> Any:
     return None
 
 
-def _shifted(taken: Any, size: Any, negative: bool = False) -> Any:
+def _to_global_rows(indices: Any, size: Any, negative: bool = False) -> Any:
     """Numbers of each replica's rows as numbers of all rows; the replica must have them.
 
     `size` is how many it has: an int, or a `Sizes`. `negative` numbers may be allowed.
     """
-    rows, owners = taken.rows(), taken.sizes.owners()
+    rows, owners = indices.rows(), indices.sizes.owners()
     if isinstance(size, Sizes):
-        ends = _beside(taken, tf.gather(size.tensor(), owners))
+        ends = _with_axes_of(indices, tf.gather(size.tensor(), owners))
         starts = tf.gather(ragged_values.starts(size.tensor()), owners)
     else:
         ends, starts = constants.constant(size), owners * constants.constant(size)
-    fits = rows < tf.cast(ends, rows.dtype)
-    fits = fits if negative else fits & (rows >= 0)
+    is_valid = rows < tf.cast(ends, rows.dtype)
+    is_valid = is_valid if negative else is_valid & (rows >= 0)
     # TensorFlow makes a branch for an assertion that shows other than int32.
-    said = ["A replica has no such row:", tf.cast(rows, tf.int32), ends]
-    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(fits), said)]):
+    message = ["A replica has no such row:", tf.cast(rows, tf.int32), ends]
+    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(is_valid), message)]):
         rows = tf.identity(rows)
-    return rows + tf.cast(_beside(taken, starts), rows.dtype)
+    return rows + tf.cast(_with_axes_of(indices, starts), rows.dtype)
 
 
-def _beside(taken: Any, numbers: Any) -> Any:
-    """One number for each row, with axes as those of `taken`."""
-    rank = len(taken.shape)
+def _with_axes_of(indices: Any, numbers: Any) -> Any:
+    """One number for each row, with axes as those of `indices`."""
+    rank = len(indices.shape)
     return tf.reshape(numbers, [-1] + [1] * (rank - 1)) if rank > 1 else numbers
 
 
 @rule("UnsortedSegmentSum")
 def segment_sum(node: Node) -> Any:
     """The gradient of a table or of rows that were taken."""
-    values, taken, size = node.inputs
-    if not isinstance(values, Ragged) or not isinstance(taken, Ragged) or len(taken.shape) != 1:
+    values, ids, size = node.inputs
+    if not isinstance(values, Ragged) or not isinstance(ids, Ragged) or len(ids.shape) != 1:
         return None
-    given = ragged_values.equal(values, taken.sizes)
+    checked_values = ragged_values.checked_rows(values, ids.sizes)
     if node.summed and node.is_uniform(2):
-        return _total(node, given, taken.rows(), size.value)
+        return _replica_sum(node, checked_values, ids.rows(), size.value)
     number = entries(size)
-    if not number or rests(node) is None and node.shape() is None:
+    if not number or row_shapes(node) is None and node.shape() is None:
         return None
-    known = not isinstance(number[0], Sizes)
+    is_known = not isinstance(number[0], Sizes)
     dtype = node.op.inputs[2].dtype
-    whole = constants.constant(node.count * number[0], dtype) if known else number[0].total()
-    whole = tf.cast(whole, dtype)
-    rows = taken.rows()
-    rows = tf.where(rows < 0, rows, _shifted(taken, number[0], negative=True))
-    return node.rows(given, rows, whole) if known else of_rows(node, number[0], given, rows, whole)
+    number_of_all = (
+        constants.constant(node.count * number[0], dtype) if is_known else number[0].total()
+    )
+    number_of_all = tf.cast(number_of_all, dtype)
+    rows = ids.rows()
+    rows = tf.where(rows < 0, rows, _to_global_rows(ids, number[0], negative=True))
+    return (
+        node.on_rows(checked_values, rows, number_of_all)
+        if is_known
+        else on_rows(node, number[0], checked_values, rows, number_of_all)
+    )

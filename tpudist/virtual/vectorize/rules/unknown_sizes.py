@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 
 #: The batched values that these rules are for.
-UNEVEN = (Axes, Dims, Ragged)
+RAGGED_KINDS = (Axes, Dims, Ragged)
 
 #: Ops whose output has a number of rows that only the run knows, whatever they are given.
 SELECTING = ("Where",)
 
 #: Ops that ask for the shape of a value.
-_OF_VALUES = ("Shape", "ShapeN", "Size")
+_SHAPE_OPS = ("Shape", "ShapeN", "Size")
 
 
-def of_unknown_sizes(node: Node) -> Any:
+def apply_ragged_rule(node: Node) -> Any:
     """The batched values of the outputs of the op of a `Node`, or None.
 
-    Some of its inputs are held as `UNEVEN` says, or its type is one of `SELECTING`.
+    Some of its inputs are held as `RAGGED_KINDS` says, or its type is one of `SELECTING`.
     """
     for value in node.inputs:
         if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
             return None
-        if isinstance(value, batched_values.Lists):
+        if isinstance(value, batched_values.StackedList):
             return None
-    first, second, others = dims.RULES, ragged.RULES, ragged.OF_SHAPES
-    rows = any(isinstance(value, (Axes, Ragged)) for value in node.inputs)
-    if rows or node.op.type in SELECTING:
-        first, second, others = ragged.RULES, dims.RULES, _OF_VALUES  # type: ignore[assignment]
-    found = first[node.op.type](node) if node.op.type in first else None
-    if found is None and node.op.type in others:
-        found = second[node.op.type](node)
-    return found
+    first, second, others = dims.RULES, ragged.RULES, ragged.SHAPE_TAKING
+    has_rows = any(isinstance(value, (Axes, Ragged)) for value in node.inputs)
+    if has_rows or node.op.type in SELECTING:
+        first, second, others = ragged.RULES, dims.RULES, _SHAPE_OPS  # type: ignore[assignment]
+    outputs = first[node.op.type](node) if node.op.type in first else None
+    if outputs is None and node.op.type in others:
+        outputs = second[node.op.type](node)
+    return outputs
