@@ -1,7 +1,7 @@
-"""Rules for ops on shapes of ragged values.
+"""Rules for ops on the shapes of ragged values.
 
-They give None where a number is no longer an int or a number of rows; it is computed
-per replica then, as any other number.
+They return None where the result is neither an int nor a multiple of numbers of rows; it is then
+computed per replica, as any other number.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.rules.node import Node
 
 
-#: {op type: rule for inputs of which some are `Ragged` or `Dims`}
+#: {op type: rule for an op with an input that is a `Ragged` or a `Dims`}
 RULES: dict[Any, Any] = {}
 
 rule = rules_of(RULES)
 
 
 def _dims(node: Node, numbers: Any, index: int = 0, scalar: bool = False) -> BatchedValue:
-    """The batched value of an output with these entries."""
+    """The batched value of output `index`, of which `numbers` are the entries."""
     dtype = node.op.outputs[index].dtype
     if not any(isinstance(entry, Sizes) for entry in numbers):
         value = numbers[0] if scalar else numbers
@@ -41,7 +41,7 @@ def _dims(node: Node, numbers: Any, index: int = 0, scalar: bool = False) -> Bat
 
 @rule("Shape", "ShapeN")
 def shapes(node: Node) -> Any:
-    """The shapes of values."""
+    """Returns the shapes of values."""
     all_entries = [symbolic_shapes.shape_entries(value) for value in node.inputs]
     return (
         None
@@ -52,14 +52,14 @@ def shapes(node: Node) -> Any:
 
 @rule("Size")
 def size(node: Node) -> Any:
-    """The number of elements of a value."""
+    """Returns the number of elements of a value."""
     numbers = symbolic_shapes.shape_entries(node.inputs[0])
     return numbers and _product(node, numbers)
 
 
 @rule("Prod")
 def product(node: Node) -> Any:
-    """The product of the numbers of a vector."""
+    """Multiplies the entries of a vector."""
     numbers = isinstance(node.inputs[0], Dims) and entries(node.inputs[0])
     keeps = node.op.get_attr("keep_dims")
     return (
@@ -69,7 +69,7 @@ def product(node: Node) -> Any:
 
 @rule("Mul")
 def times(node: Node) -> Any:
-    """A number of rows times a number."""
+    """Multiplies a number of rows by an int."""
     input_entries = [entries(value) for value in node.inputs]
     scalar = all(not node.input_shape(i) for i in (0, 1))
     return (
@@ -91,7 +91,7 @@ def _product(node: Node, numbers: Any) -> list[Any] | None:
 
 @rule("FloorDiv")
 def quotient(node: Node) -> list[Any] | None:
-    """Numbers of rows, and numbers, by numbers."""
+    """Divides ints by ints, and numbers of rows by 1."""
     input_entries = [entries(value) for value in node.inputs]
     if None in input_entries or node.input_shape(0) != node.input_shape(1):
         return None
@@ -105,7 +105,7 @@ def quotient(node: Node) -> list[Any] | None:
 
 @rule("Cast", *IDENTITIES)
 def passed(node: Node) -> Any:
-    """The same numbers."""
+    """Returns the same numbers, maybe as another integer type."""
     value = node.inputs[0]
     is_integer = node.op.outputs[0].dtype in (tf.int32, tf.int64)
     return [_dims(node, value.entries, scalar=value.scalar)] if is_integer else None
@@ -113,7 +113,7 @@ def passed(node: Node) -> Any:
 
 @rule("Pack")
 def pack(node: Node) -> list[Any] | None:
-    """A shape of numbers."""
+    """Makes a shape of scalars."""
     input_entries = [entries(value) for value in node.inputs]
     if None in input_entries or any(node.input_shape(i) for i in range(len(input_entries))):
         return None
@@ -122,14 +122,14 @@ def pack(node: Node) -> list[Any] | None:
 
 @rule("ConcatV2")
 def concatenate(node: Node) -> Any:
-    """A shape of shapes."""
+    """Concatenates shapes."""
     input_entries = [entries(value) for value in node.inputs[:-1]]
     return None if None in input_entries else [_dims(node, sum(input_entries, []))]
 
 
 @rule("StridedSlice")
 def strided_slice(node: Node) -> list[Any] | None:
-    """Some numbers of a shape."""
+    """Slices a shape, or takes one entry of it."""
     bounds = [node.constant(i) for i in (1, 2, 3)]
     masks = {name: node.op.get_attr(name) for name in ("ellipsis_mask", "new_axis_mask")}
     if any(masks.values()) or not _is_vector(node, 0):
@@ -153,7 +153,7 @@ def _is_vector(node: Node, index: int) -> bool:
 
 @rule("Slice")
 def slice_(node: Node) -> list[Any] | None:
-    """Some numbers of a shape."""
+    """Slices a shape."""
     begin, size = node.constant(1), node.constant(2)
     if not _is_vector(node, 0) or begin is None or size is None:
         return None
@@ -163,7 +163,7 @@ def slice_(node: Node) -> list[Any] | None:
 
 @rule("GatherV2")
 def gather(node: Node) -> list[Any] | None:
-    """Some numbers of a shape."""
+    """Gathers entries of a shape."""
     indices = node.constant(1)
     if not _is_vector(node, 0) or indices is None or indices.ndim > 1:
         return None
@@ -173,7 +173,7 @@ def gather(node: Node) -> list[Any] | None:
 
 @rule("Reshape", "ExpandDims", "Squeeze")
 def reshape(node: Node) -> list[Any] | None:
-    """One number as a shape, a shape as it is."""
+    """Turns a scalar into a vector of one number, or back."""
     shape = node.shape()
     if shape is None or len(shape) > 1:
         return None
@@ -182,7 +182,7 @@ def reshape(node: Node) -> list[Any] | None:
 
 @rule("DynamicStitch")
 def stitch(node: Node) -> list[Any] | None:
-    """A shape in which some numbers are replaced."""
+    """Replaces some entries of a shape."""
     half = len(node.inputs) // 2
     indices = [node.constant(i) for i in range(half)]
     input_entries = [entries(value) for value in node.inputs[half:]]
@@ -196,7 +196,7 @@ def stitch(node: Node) -> list[Any] | None:
 
 @rule("ConcatOffset")
 def offsets(node: Node) -> Any:
-    """Where parts begin along a known axis; all replicas' rows begin with the first."""
+    """Returns where the parts of a concatenation begin, along an axis that is not the rows'."""
     axis, input_entries = node.constant(0), [entries(value) for value in node.inputs[1:]]
     if (
         axis is None
@@ -214,7 +214,7 @@ def offsets(node: Node) -> Any:
 
 @rule("BroadcastGradientArgs")
 def broadcast_axes(node: Node) -> list[Any] | None:
-    """The axes over which gradients are summed; see `symbolic_shapes.Axes`."""
+    """Returns the axes over which gradients are summed; see `symbolic_shapes.Axes`."""
     input_entries = [entries(value) for value in node.inputs]
     if None in input_entries:
         return None

@@ -1,4 +1,4 @@
-"""Rules for tensor lists: a list for all replicas has their stacked elements."""
+"""Rules for tensor lists; elements of the list for all replicas are stacked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _list(node: Node, index: int, shape: Any) -> Any:
-    """Input `index` as a list of stacked elements of `shape`."""
+    """Input `index` as a list of stacked elements, of `shape` in one replica."""
     value = node.inputs[index]
     if isinstance(value, batched_values.StackedList):
         if value.shape != list(shape):
@@ -32,12 +32,12 @@ def _list(node: Node, index: int, shape: Any) -> Any:
 
 
 def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> Any:
-    """The list `tensor`, with elements like input `index`."""
+    """The batched value of the list `tensor`; its elements have the type of input `index`."""
     return batched_values.StackedList(node.count, shape, node.op.inputs[index].dtype, tensor)
 
 
 def _element(node: Node, index: int) -> tuple[Any, ...]:
-    """An element for all replicas, and its shape for one."""
+    """Input `index`, an element: stacked, and its shape in one replica."""
     value = node.inputs[index]
     if not isinstance(value, (batched_values.Batch, batched_values.Uniform)):
         raise batched_values.NotBatchable("only the run knows the shape of an element of a list")
@@ -48,19 +48,20 @@ def _element(node: Node, index: int) -> tuple[Any, ...]:
 
 
 def _index(node: Node, index: int) -> Any:
+    """Input `index`, an index or a size, which must be uniform."""
     if not node.is_uniform(index):
         raise batched_values.NotBatchable("replicas use different places of a list")
     return node.inputs[index].value
 
 
 def _stacked_shape(node: Node, index: int, shape: Any) -> Any:
-    """Input `index`, the shape of an element, for all replicas."""
+    """Input `index`, the shape of an element, for stacked elements."""
     return constants.constant([node.count] + list(shape), node.op.inputs[index].dtype)
 
 
 @rule("TensorListSetItem")
 def set_item(node: Node) -> list[Any]:
-    """An element is written."""
+    """Writes an element."""
     element, shape = _element(node, 2)
     new_list = node.add_op(_list(node, 0, shape), _index(node, 1), element)[0]
     return [_lists(node, 2, shape, new_list)]
@@ -68,14 +69,14 @@ def set_item(node: Node) -> list[Any]:
 
 @rule("TensorListPushBack")
 def push(node: Node) -> list[Any]:
-    """An element is added."""
+    """Appends an element."""
     element, shape = _element(node, 1)
     return [_lists(node, 1, shape, node.add_op(_list(node, 0, shape), element)[0])]
 
 
 @rule("TensorListPopBack")
 def pop(node: Node) -> list[Any]:
-    """The last element is taken."""
+    """Removes and returns the last element."""
     value = node.inputs[0]
     rest, element = node.add_op(value.value, _stacked_shape(node, 1, value.shape))
     return [
@@ -88,7 +89,7 @@ def pop(node: Node) -> list[Any]:
 
 @rule("TensorListGetItem")
 def get_item(node: Node) -> list[Any]:
-    """An element is read."""
+    """Reads an element."""
     value = node.inputs[0]
     (element,) = node.add_op(value.value, _index(node, 1), _stacked_shape(node, 2, value.shape))
     return [
@@ -105,13 +106,13 @@ def _set_element_shape(node: Node, tensor: Tensor, shape: Any) -> Any:
 
 @rule("TensorListLength")
 def length(node: Node) -> list[Any]:
-    """All replicas' lists are of one length."""
+    """Returns the length, which is the same for all replicas."""
     return [batched_values.Uniform(node.count, node.add_op(node.inputs[0].value)[0])]
 
 
 @rule("TensorListElementShape")
 def element_shape(node: Node) -> list[Any]:
-    """The shape of one replica's elements."""
+    """Returns the shape of one replica's elements."""
     output = node.op.outputs[0]
     shape = constants.constant(node.inputs[0].shape, output.dtype)
     return [batched_values.Uniform(node.count, shape)]
@@ -119,14 +120,14 @@ def element_shape(node: Node) -> list[Any]:
 
 @rule("TensorListResize")
 def resize(node: Node) -> list[Any]:
-    """A list of another length."""
+    """Changes the length of a list."""
     value = node.inputs[0]
     return [value.with_tensors(node.add_op(value.value, _index(node, 1)))]
 
 
 @rule("AddN")
 def add(node: Node) -> Any:
-    """Sums of lists, element by element; of other values, as :mod:`elementwise` has it."""
+    """Adds lists element by element; for other values see :mod:`elementwise`."""
     lists = [value for value in node.inputs if isinstance(value, batched_values.StackedList)]
     if not lists:
         return elementwise.same_shape(node)
@@ -136,7 +137,7 @@ def add(node: Node) -> Any:
 
 @rule("TensorListStack", "TensorListGather")
 def stack(node: Node) -> Any:
-    """The elements along a new first axis."""
+    """Stacks the elements of a list along a new first axis."""
     value, (size, *shape) = node.inputs[0], node.shape() or [None]
     if size is None or shape != value.shape:
         raise batched_values.NotBatchable("the length of a list is known only when it runs")
@@ -152,13 +153,13 @@ def _set_stack_shape(tensor: Tensor, size: Any, count: int, shape: Any) -> Any:
 
 
 def _replicas_swapped(tensor: Tensor) -> Any:
-    """The first two axes, in the other order."""
+    """`tensor` with its first two axes, those of replicas and elements, swapped."""
     return tf.transpose(tensor, [1, 0] + list(range(2, len(tensor.shape))))
 
 
 @rule("TensorListFromTensor")
 def from_tensor(node: Node) -> list[Any] | None:
-    """A list of what is along the first axis."""
+    """Makes a list of the slices along the first axis."""
     shape = node.input_shape(0)
     if not shape:
         return None

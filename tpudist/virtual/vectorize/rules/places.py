@@ -1,6 +1,7 @@
-"""Rules for gathers and scatters, whose places each replica chooses.
+"""Rules for gathers and scatters with indices that differ between replicas.
 
-A place that is out of bounds stays so: no replica reads or writes what is another's.
+An index that is out of bounds in a replica stays out of bounds: it never becomes that of an
+element of another replica.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.rules.node import Node
 
 
-#: The most axes that a place has for the kernels that scatter.
+#: The most numbers of an index, with one for the replica, that kernels of scatters take.
 _MAX_INDEX_DEPTH = 7
 
 
 @rule("GatherV2", "ResourceGather")
 def gather(node: Node) -> Any:
-    """Slices of a table, as in an embedding, or of what each replica has."""
+    """Gathers slices of a table, as in an embedding, or of each replica's own values."""
     axis, batch_dims = _axis(node), node.op.get_attr("batch_dims")
     if axis is None:
         return None
@@ -35,14 +36,14 @@ def gather(node: Node) -> Any:
     if node.op.type == "ResourceGather":
         return None
     batch_dims += len(node.input_shape(1)) * (batch_dims < 0)
-    # Kernels of 1.15 want places to have an axis more than those they share with the table.
+    # Kernels of 1.15 need indices with an axis after the batch axes.
     indices = constants.reshape(node.inputs[1].stacked(), [node.count] + node.input_shape(1) + [1])
     gathered = _gather(node.inputs[0].stacked(), indices, axis + 1, batch_dims + 1)
     return node.from_stacked(constants.reshape(gathered, [node.count] + node.shape()))
 
 
 def _axis(node: Node) -> Any:
-    """The axis that is gathered from, counted from the front; None if only the run knows."""
+    """The axis that is gathered from, not negative; None if it is not known while tracing."""
     if node.op.type == "ResourceGather":
         return 0
     axis = node.constant(2)
@@ -50,6 +51,7 @@ def _axis(node: Node) -> Any:
 
 
 def _gather_from_table(node: Node, axis: int) -> Any:
+    """Gathers from a uniform table."""
     table, indices = node.inputs[:2]
     if axis:
         gathered = _gather(table.value, indices.stacked(), axis, 0)
@@ -67,7 +69,7 @@ def _gather(table: Any, indices: Any, axis: int, batch_dims: int) -> Any:
 
 @rule("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
 def segments(node: Node) -> list[Any] | None:
-    """Rows that are put together, as in the gradient of an embedding."""
+    """Combines rows of one segment, as in the gradient of an embedding."""
     if not (node.is_uniform(2) and node.input_shape(1)):
         return None
     values, ids, number = node.inputs
@@ -89,7 +91,7 @@ def segments(node: Node) -> list[Any] | None:
 
 @rule("ScatterNd")
 def scatter(node: Node) -> Any:
-    """Scatters into zeros: values that are put, or added, at places."""
+    """Scatters values into zeros."""
     if not node.is_uniform(2) or not _has_indices(node, 0):
         return None
     indices, values, shape = node.inputs
@@ -105,7 +107,7 @@ def scatter(node: Node) -> Any:
     "TensorScatterUpdate",
 )
 def scatter_into(node: Node) -> Any:
-    """Scatters into an array: values that are put at places, or combined with what is there."""
+    """Scatters values into an array, or combines them with its elements."""
     if not _has_indices(node, 1):
         return None
     array, indices, values = node.inputs
@@ -113,13 +115,13 @@ def scatter_into(node: Node) -> Any:
 
 
 def _has_indices(node: Node, index: int) -> bool:
-    """Whether an input has places, and their kernel takes one axis more."""
+    """Whether an input has indices to which the kernel takes one number more."""
     shape = node.input_shape(index)
     return bool(shape) and 0 < shape[-1] < _MAX_INDEX_DEPTH
 
 
 def _with_replica_index(node: Node, indices: Any) -> Any:
-    """The places of all replicas, each with its replica before it."""
+    """The indices of all replicas, with the number of the replica before each."""
     stacked = indices.stacked()
     shape = stacked.shape.as_list()
     replicas = _replica_indices(node, len(shape) - 1, stacked.dtype)

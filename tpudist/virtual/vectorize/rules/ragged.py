@@ -1,8 +1,8 @@
-"""Rules for ragged values, whose replicas may have different numbers of rows.
+"""Rules for ragged values, of which replicas may have unequal numbers of rows.
 
-An op that treats each row by itself is done on the rows of all replicas as it is. What
-mixes the rows of a replica gives None here and is done once per replica; :mod:`row_sums`
-has sums over rows.
+An op that treats each row by itself is done once, on the rows of all replicas. For an op that
+mixes the rows of a replica the rules return None, and it is done once per replica, but for sums
+over rows, see :mod:`row_sums`.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.rules.node import Node
 
 
-#: {op type: rule for inputs of which some are `Ragged`, or for a shape that is `Dims`}
+#: {op type: rule for an op with a `Ragged` input, or with a shape that is a `Dims`}
 RULES: dict[Any, Any] = {}
 
 rule = rules_of(RULES)
 
 
 def row_shapes(node: Node) -> Any:
-    """The shape of a row of each output; None if an output is not known to have rows."""
+    """The shape of a row of each output; None if an output is not a tensor of unknown rows."""
     shapes = [shape.as_list() if shape.rank else [0] for shape in node.shapes]
     known = all(shape[0] is None and None not in shape[1:] for shape in shapes)
     return [shape[1:] for shape in shapes] if known else None
 
 
 def on_rows(node: Node, sizes: Sizes, *inputs: Any) -> list[Any]:
-    """Adds the op on rows; the batched values of its outputs."""
+    """Adds the op with `inputs`, tensors of all rows; returns its ragged outputs."""
     return [
         Ragged(node.count, row_shape, sizes, rows=output)
         for row_shape, output in zip(row_shapes(node), node.add_op(*inputs))
@@ -47,7 +47,7 @@ def on_rows(node: Node, sizes: Sizes, *inputs: Any) -> list[Any]:
 
 
 def on_all_rows(node: Node) -> Any:
-    """The op as it is, on all rows; its other inputs are the same for every replica."""
+    """Adds the op on the rows of all replicas; inputs that are not ragged must be uniform."""
     ragged = [value for value in node.inputs if isinstance(value, Ragged)]
     if not ragged or row_shapes(node) is None:
         return None
@@ -65,11 +65,12 @@ def on_all_rows(node: Node) -> Any:
 
 
 def _all_ragged(node: Node, *indices: Any) -> bool:
+    """Whether all these inputs are ragged."""
     return all(isinstance(node.inputs[i], Ragged) for i in indices)
 
 
 def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
-    """An input as it is broadcast to rows of `rank` axes; None if that is not known."""
+    """An input in a shape that broadcasts to rows with `rank` axes; None if not known how."""
     value, shape = node.inputs[index], node.input_shape(index)
     if isinstance(value, Ragged):
         return ragged_values.repeat_rows(value, sizes) if len(value.shape) == rank else None
@@ -85,31 +86,33 @@ def broadcast_input(node: Node, index: int, rank: int, sizes: Sizes) -> Any:
 
 @rule("Cast", *(IDENTITIES + tuple(elementwise.UNARY)))
 def unary(node: Node) -> Any:
-    """Element by element, on one input."""
+    """Batches elementwise ops with one input."""
     return on_all_rows(node)
 
 
 @rule("SoftmaxCrossEntropyWithLogits", *elementwise.BROADCAST)
 def broadcast(node: Node) -> Any:
-    """Element by element, on inputs that are broadcast."""
-    shapes, held = row_shapes(node), [value for value in node.inputs if isinstance(value, Ragged)]
-    sizes = ragged_values.broadcast_sizes(held) if shapes and held else None
+    """Batches elementwise ops that broadcast their inputs."""
+    shapes, ragged = row_shapes(node), [value for value in node.inputs if isinstance(value, Ragged)]
+    sizes = ragged_values.broadcast_sizes(ragged) if shapes and ragged else None
     if sizes is None:
         return None
     rank = len(shapes[0]) + 1 if node.op.type in elementwise.BROADCAST else 2
-    held = [broadcast_input(node, i, rank, sizes) for i in range(len(node.inputs))]
-    return None if any(each is None for each in held) else on_rows(node, sizes, *held)
+    tensors = [broadcast_input(node, i, rank, sizes) for i in range(len(node.inputs))]
+    if any(tensor is None for tensor in tensors):
+        return None
+    return on_rows(node, sizes, *tensors)
 
 
 @rule("Select", *elementwise.SAME_SHAPE)
 def same_shape(node: Node) -> Any:
-    """Element by element, on inputs of one shape."""
+    """Batches elementwise ops whose inputs have one shape."""
     return on_all_rows(node) if _all_ragged(node, *range(len(node.inputs))) else None
 
 
 @rule(*[t for t in examples.ROW_OPS if t != "SoftmaxCrossEntropyWithLogits"])
 def row_by_row(node: Node) -> Any:
-    """Ops that take examples along their first axis, and parameters."""
+    """Batches ops that take examples along their first axis, and parameters."""
     first = examples.NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
     if not _all_ragged(node, *range(first)) or not node.is_uniform(*range(first, len(node.inputs))):
         return None
@@ -118,7 +121,7 @@ def row_by_row(node: Node) -> Any:
 
 @rule("LookupTableFindV2")
 def look_up(node: Node) -> list[Any] | None:
-    """What a table has for keys, each by itself."""
+    """Looks keys up in a table, each by itself."""
     shapes, (table, keys, default) = row_shapes(node), node.inputs
     if not node.is_uniform(0, 2) or not _all_ragged(node, 1) or shapes is None:
         return None
@@ -129,18 +132,18 @@ def look_up(node: Node) -> list[Any] | None:
 
 @rule("Softmax", "LogSoftmax", "TopKV2")
 def last_axis(node: Node) -> Any:
-    """Ops along the last axis."""
+    """Batches ops along the last axis."""
     return on_all_rows(node) if _all_ragged(node, 0) and len(node.inputs[0].shape) > 1 else None
 
 
 @rule("All", "Any", "ArgMax", "ArgMin", "Max", "Min", "Prod", "Cumsum", "Cumprod", "ReverseV2")
 def along_axes(node: Node) -> Any:
-    """Ops along axes of a row."""
+    """Batches ops along axes of a row."""
     return on_all_rows(node) if within_rows(node, node.constant(1)) else None
 
 
 def within_rows(node: Node, axes: Any) -> bool:
-    """Whether no axis, of an array or None, is that of the rows."""
+    """Whether none of `axes`, an array or None, is the axis of the rows."""
     if axes is None or not _all_ragged(node, 0):
         return False
     return all(axis % len(node.inputs[0].shape) for axis in axes.reshape([-1]).tolist())
@@ -148,14 +151,14 @@ def within_rows(node: Node, axes: Any) -> bool:
 
 @rule("Transpose")
 def transpose(node: Node) -> Any:
-    """Axes of a row in another order."""
+    """Transposes the axes of a row."""
     order = node.constant(1)
     return on_all_rows(node) if order is not None and not order[0] % len(order) else None
 
 
 @rule("Tile")
 def tile(node: Node) -> Any:
-    """Repeated along axes of a row; or one row, along the rows."""
+    """Repeats values along axes of a row, or one row as often as there are rows."""
     times, multiples = node.constant(1), entries(node.inputs[1])
     if times is not None:
         return on_all_rows(node) if times[0] == 1 else None
@@ -169,6 +172,7 @@ def tile(node: Node) -> Any:
 
 
 def _ragged(node: Node, rows: Any, sizes: Sizes) -> list[Any]:
+    """The ragged output that has these rows."""
     row_shape = row_shapes(node)[0]
     rows.set_shape([None] + row_shape)
     return [Ragged(node.count, row_shape, sizes, rows=rows)]
@@ -176,14 +180,14 @@ def _ragged(node: Node, rows: Any, sizes: Sizes) -> list[Any]:
 
 @rule("Pad", "PadV2", "MirrorPad")
 def pad(node: Node) -> Any:
-    """Rows that are padded."""
+    """Pads each row."""
     widths = node.constant(1)
     return on_all_rows(node) if widths is not None and not widths[0].any() else None
 
 
 @rule("ConcatV2")
 def concatenate(node: Node) -> Any:
-    """Rows concatenated with others."""
+    """Concatenates each row with others."""
     axis, last = node.constant(len(node.inputs) - 1), len(node.inputs) - 1
     if axis is None or not _all_ragged(node, *range(last)):
         return None
@@ -192,7 +196,7 @@ def concatenate(node: Node) -> Any:
 
 @rule("Pack")
 def pack(node: Node) -> Any:
-    """Rows stacked along a new axis."""
+    """Stacks each row with others along a new axis."""
     if not _all_ragged(node, *range(len(node.inputs))):
         return None
     return on_all_rows(node) if node.op.get_attr("axis") % (len(node.inputs[0].shape) + 1) else None
@@ -200,13 +204,13 @@ def pack(node: Node) -> Any:
 
 @rule("Unpack")
 def unpack(node: Node) -> Any:
-    """Parts along an axis of a row."""
+    """Unstacks each row along an axis."""
     return on_all_rows(node) if node.op.get_attr("axis") % len(node.inputs[0].shape) else None
 
 
 @rule("Split", "SplitV")
 def split(node: Node) -> Any:
-    """Parts along an axis of a row."""
+    """Splits each row along an axis."""
     value, axis = (1, 0) if node.op.type == "Split" else (0, 2)
     where = node.constant(axis)
     if where is None or not _all_ragged(node, value):
@@ -216,7 +220,7 @@ def split(node: Node) -> Any:
 
 @rule("Reshape")
 def reshape(node: Node) -> list[Any] | None:
-    """Rows under another shape, or divided into more rows."""
+    """Reshapes each row, or all rows to another number of rows."""
     value, shapes, target = node.inputs[0], row_shapes(node), entries(node.inputs[1])
     if not isinstance(value, Ragged) or not shapes or not target:
         return None
@@ -232,7 +236,7 @@ def reshape(node: Node) -> list[Any] | None:
 
 @rule("ExpandDims")
 def expand(node: Node) -> Any:
-    """One more axis for each row."""
+    """Inserts an axis into each row."""
     axis = node.constant(1)
     if axis is None or not _all_ragged(node, 0):
         return None
@@ -241,21 +245,21 @@ def expand(node: Node) -> Any:
 
 @rule("Squeeze")
 def squeeze(node: Node) -> Any:
-    """Axes of a row that are dropped."""
+    """Drops axes of size 1 from each row."""
     axes, rank = node.op.get_attr("squeeze_dims"), len(node.inputs[0].shape)
     return on_all_rows(node) if axes and all(axis % rank for axis in axes) else None
 
 
 @rule("OneHot")
 def one_hot(node: Node) -> Any:
-    """One-hot vectors."""
+    """Makes one-hot vectors for the elements of each row."""
     inside = node.op.get_attr("axis") and node.is_uniform(1, 2, 3)
     return on_all_rows(node) if inside and _all_ragged(node, 0) else None
 
 
 @rule("StridedSlice", "StridedSliceGrad")
 def strided_slice(node: Node) -> Any:
-    """A slice of each row, or its gradient."""
+    """Slices each row; also the gradient of that."""
     is_gradient = node.op.type == "StridedSliceGrad"
     bounds = node.inputs[1:4]
     value = node.inputs[4 if is_gradient else 0]
@@ -274,6 +278,7 @@ def strided_slice(node: Node) -> Any:
 
 
 def _takes_all_rows(node: Node, bounds: Any) -> bool:
+    """Whether a strided slice leaves the axis of the rows as it is."""
     masks = [node.op.get_attr(n) for n in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")]
     if any(mask & 1 for mask in masks[1:]) or node.constant(3) is None:
         return False
@@ -287,7 +292,7 @@ def _takes_all_rows(node: Node, bounds: Any) -> bool:
 
 @rule("Slice")
 def slice_(node: Node) -> Any:
-    """A slice of each row."""
+    """Slices each row."""
     begin, size, value = node.constant(1), entries(node.inputs[2]), node.inputs[0]
     if begin is None or not size or begin[0] or not isinstance(value, Ragged):
         return None
@@ -301,7 +306,7 @@ def slice_(node: Node) -> Any:
 
 @rule("Fill", "BroadcastTo")
 def filled(node: Node) -> Any:
-    """One value, or row, for a shape of unknown size."""
+    """Fills all rows with one value, or broadcasts one row to them."""
     shape, value = (0, 1) if node.op.type == "Fill" else (1, 0)
     target = entries(node.inputs[shape])
     if not target or not isinstance(target[0], Sizes) or row_shapes(node) is None:
@@ -328,7 +333,7 @@ def average_gradient(node: Node) -> Any:
 
 
 def _with_output_shape(node: Node, gradient: Any, *parameters: Any) -> Any:
-    """An op whose input 0 is the shape of its output."""
+    """Adds an op whose input 0 is the shape of its output, a shape like that of `gradient`."""
     target = entries(node.inputs[0])
     if (
         not target
@@ -342,7 +347,7 @@ def _with_output_shape(node: Node, gradient: Any, *parameters: Any) -> Any:
 
 @rule("Range")
 def numbers(node: Node) -> Any:
-    """As many numbers from 0 on as a replica has rows."""
+    """Counts from 0 to the number of rows, in each replica."""
     start, step, limit = node.constant(0), node.constant(2), entries(node.inputs[1])
     if start is None or start or step is None or step != 1 or not isinstance(limit[0], Sizes):
         return None
@@ -351,5 +356,5 @@ def numbers(node: Node) -> Any:
     return _ragged(node, tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype), sizes)
 
 
-#: Rules for a shape that is `Dims`, whatever else they get.
+#: Ops whose rules here take a shape that is a `Dims`, even if no input is ragged.
 SHAPE_TAKING = ("BroadcastTo", "Fill", "Range", "Tile")

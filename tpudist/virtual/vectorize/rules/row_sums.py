@@ -1,4 +1,4 @@
-"""Rules that sum over ragged rows, or take some of them."""
+"""Rules for sums over ragged rows, and for gathering and scattering such rows."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 
 def _replica_sum(node: Node, *inputs: Any) -> list[Any]:
+    """Adds the op with `inputs`; its output is a sum over the replicas."""
     return [batched_values.ReplicaSum(node.add_op(*inputs)[0])]
 
 
 @rule("Sum", "Mean")
 def reduction(node: Node) -> Any:
-    """A sum or mean over axes of a row, or over the rows of each replica."""
+    """Sums, or averages, over axes of a row, or over the rows of each replica."""
     if isinstance(node.inputs[1], Axes):
         return _reduce_to_shape(node, node.inputs[1].target)
     axes = node.constant(1)
@@ -47,6 +48,7 @@ def reduction(node: Node) -> Any:
 
 
 def _sum_per_replica(node: Node, axes: Any) -> Any:
+    """The sums or means over the rows of each replica, and over other `axes`."""
     value, dtype = node.inputs[0], node.op.outputs[0].dtype
     if node.shape() is None or dtype not in (tf.float32, tf.float64):
         return None
@@ -61,11 +63,12 @@ def _sum_per_replica(node: Node, axes: Any) -> Any:
 
 
 def _sum_by_owner(rows: Any, value: Any) -> Any:
+    """The sums of each replica's rows, stacked."""
     return tf.math.unsorted_segment_sum(rows, value.sizes.owners(), value.count)
 
 
 def _reduce_to_shape(node: Node, target: Any) -> Any:
-    """The sum that brings a gradient to the shape `target`; see `symbolic_shapes.Axes`."""
+    """Sums a gradient to the shape `target`, as `symbolic_shapes.Axes` say."""
     value = node.inputs[0]
     if not isinstance(value, Ragged) or any(isinstance(n, Sizes) for n in target[1:]):
         return None
@@ -89,6 +92,7 @@ def _reduce_to_shape(node: Node, target: Any) -> Any:
 
 
 def _reduce_to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any] | None:
+    """Sums a gradient to the rows that were broadcast, and over the axes `inner`."""
     sizes = target[0]
     if sizes.key.factor != value.sizes.key.factor or sizes.key.origins > value.sizes.key.origins:
         return None
@@ -100,7 +104,7 @@ def _reduce_to_rows(node: Node, value: Any, target: Any, inner: Any) -> list[Any
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
 def convolution_filter_gradient(node: Node) -> Any:
-    """The gradient of a convolution for its filter, a sum over examples."""
+    """Computes the gradient of a convolution for its filter, a sum over examples."""
     images, size, gradients = node.inputs
     both = isinstance(images, Ragged) and isinstance(gradients, Ragged)
     if not (both and node.summed and node.is_uniform(1)):
@@ -111,13 +115,13 @@ def convolution_filter_gradient(node: Node) -> Any:
 
 @rule("BiasAddGrad")
 def bias_gradient(node: Node) -> Any:
-    """The gradient of a bias, a sum over examples."""
+    """Computes the gradient of a bias, a sum over examples."""
     return _replica_sum(node, node.inputs[0].rows()) if node.summed else None
 
 
 @rule("MatMul")
 def product(node: Node) -> Any:
-    """A product of matrices: of examples and weights, or of their gradients."""
+    """Multiplies matrices: examples and weights, or their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
     if isinstance(left, Ragged) and node.is_uniform(1) and not flip[0]:
@@ -130,7 +134,7 @@ def product(node: Node) -> Any:
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def products(node: Node) -> Any:
-    """Products of matrices: the rows are the first of the batch axes before them."""
+    """Multiplies batches of matrices, whose first batch axis is that of the rows."""
     if row_shapes(node) is None:
         return None
     rank = len(row_shapes(node)[0]) + 1
@@ -150,19 +154,19 @@ def products(node: Node) -> Any:
 
 
 def _by_one_matrix(node: Node) -> list[Any] | None:
-    """One product of matrices; TensorFlow's kernel ends the process on some of these shapes."""
+    """Multiplies by one matrix, by MatMul: the kernel of the op crashes on some of these shapes."""
     left, right = node.inputs
     if node.op.get_attr("adj_x") or node.op.inputs[0].dtype != node.op.outputs[0].dtype:
         return None
     flat = tf.reshape(left.rows(), [-1, left.shape[-1]])
-    found = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
-    rows = tf.reshape(found, constants.constant([-1] + row_shapes(node)[0]))
+    product_rows = tf.matmul(flat, right.value, adjoint_b=node.op.get_attr("adj_y"))
+    rows = tf.reshape(product_rows, constants.constant([-1] + row_shapes(node)[0]))
     return [Ragged(node.count, row_shapes(node)[0], left.sizes, rows=rows)]
 
 
 @rule("Einsum")
 def einsum(node: Node) -> Any:
-    """Sums of products along named axes, of which the first is that of the rows."""
+    """Sums products along named axes; the first axis of ragged inputs is that of the rows."""
     equation = node.op.get_attr("equation").decode().replace(" ", "")
     terms, out = equation.split("->")
     terms = terms.split(",")
@@ -181,12 +185,12 @@ def einsum(node: Node) -> Any:
     return _replica_sum(node, *[ragged_values.checked_rows(value, sizes) for value in node.inputs])
 
 
-# Rows that are taken by their numbers.
+# Indices of rows.
 
 
 @rule("Where")
 def where(node: Node) -> Any:
-    """Where a condition holds: the first number of a place is that of the replica's row."""
+    """Finds where a condition is true: indices of which the first counts the replica's rows."""
     value = node.inputs[0]
     if node.op.inputs[0].dtype != tf.bool or not row_shapes(node):
         return None
@@ -209,7 +213,7 @@ def where(node: Node) -> Any:
 
 
 def _where_of_batch(node: Node, value: Any) -> list[Any]:
-    """The same of one condition is made once, so that replicas' numbers of rows are known equal."""
+    """The same for a batch; one result per condition, so that its uses have equal `Sizes`."""
     condition, graph = value.stacked(), tf.compat.v1.get_default_graph()
     if not hasattr(graph, "_tpudist_places"):
         graph._tpudist_places = IdentityMap()
@@ -231,7 +235,7 @@ def _where_of_batch(node: Node, value: Any) -> list[Any]:
 
 @rule("GatherV2", "ResourceGather")
 def gather(node: Node) -> Any:
-    """Rows of a table, of each replica's own rows, or elements of each row."""
+    """Gathers rows of a table or of each replica's own rows, or elements of each row."""
     table, indices = node.inputs[:2]
     axis = node.constant(2) if len(node.inputs) > 2 else 0
     if axis is None or node.op.get_attr("batch_dims") or row_shapes(node) is None:
@@ -251,15 +255,21 @@ def gather(node: Node) -> Any:
 
 
 def _own_rows(value: Any) -> Any:
+    """All replicas' rows, if each replica has its own; else None."""
     if isinstance(value, Ragged) or isinstance(value, batched_values.Batch) and value.shape:
         return value.rows()
     return None
 
 
 def _to_global_rows(indices: Any, size: Any, negative: bool = False) -> Any:
-    """Numbers of each replica's rows as numbers of all rows; the replica must have them.
+    """Turns indices of each replica's rows into indices of all rows.
 
-    `size` is how many it has: an int, or a `Sizes`. `negative` numbers may be allowed.
+    The run fails if a replica has no such row.
+
+    Args:
+      indices: a `Ragged` of ints.
+      size: how many rows a replica has: an int, or a `Sizes`.
+      negative: whether negative indices are allowed.
     """
     rows, owners = indices.rows(), indices.sizes.owners()
     if isinstance(size, Sizes):
@@ -269,7 +279,7 @@ def _to_global_rows(indices: Any, size: Any, negative: bool = False) -> Any:
         ends, starts = constants.constant(size), owners * constants.constant(size)
     is_valid = rows < tf.cast(ends, rows.dtype)
     is_valid = is_valid if negative else is_valid & (rows >= 0)
-    # TensorFlow makes a branch for an assertion that shows other than int32.
+    # TensorFlow would add a branch to an assertion whose message has tensors but int32.
     message = ["A replica has no such row:", tf.cast(rows, tf.int32), ends]
     with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(is_valid), message)]):
         rows = tf.identity(rows)
@@ -277,14 +287,14 @@ def _to_global_rows(indices: Any, size: Any, negative: bool = False) -> Any:
 
 
 def _with_axes_of(indices: Any, numbers: Any) -> Any:
-    """One number for each row, with axes as those of `indices`."""
+    """One number for each row, in the shape that broadcasts to `indices`."""
     rank = len(indices.shape)
     return tf.reshape(numbers, [-1] + [1] * (rank - 1)) if rank > 1 else numbers
 
 
 @rule("UnsortedSegmentSum")
 def segment_sum(node: Node) -> Any:
-    """The gradient of a table or of rows that were taken."""
+    """Computes the gradient of gathering, for a table or for each replica's own rows."""
     values, ids, size = node.inputs
     if not isinstance(values, Ragged) or not isinstance(ids, Ragged) or len(ids.shape) != 1:
         return None

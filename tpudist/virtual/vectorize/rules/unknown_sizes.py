@@ -1,4 +1,4 @@
-"""Chooses the rule of an op of whose inputs some are ragged."""
+"""Chooses the rule for an op with ragged inputs, or with symbolic shapes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from tpudist.virtual.vectorize.rules.node import Node
 
 
-#: The batched values that these rules are for.
+#: The classes of batched values that need these rules.
 RAGGED_KINDS = (Axes, Dims, Ragged)
 
-#: Ops whose output has a number of rows that only the run knows, whatever they are given.
+#: Ops whose output is ragged, even if no input is.
 SELECTING = ("Where",)
 
-#: Ops that ask for the shape of a value.
+#: Ops that return shapes.
 _SHAPE_OPS = ("Shape", "ShapeN", "Size")
 
 
 def apply_ragged_rule(node: Node) -> Any:
-    """The batched values of the outputs of the op of a `Node`, or None.
+    """The batched outputs of a `Node`; None if no rule covers it.
 
-    Some of its inputs are held as `RAGGED_KINDS` says, or its type is one of `SELECTING`.
+    The class of one of its inputs is in `RAGGED_KINDS`, or the type of its op in `SELECTING`.
     """
     for value in node.inputs:
         if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
