@@ -52,7 +52,7 @@ def _list_swapped(batched):
 def _optional_swapped(batched):
     if not isinstance(batched, optionals.Optionals):
         return None
-    value = optionals.unpacked(batched, *batched.kinds[0])
+    value = optionals.unpack(batched, *batched.kinds[0])
     return optionals.Optionals.of(CORES, tf.reverse(value, [0]), *batched.kinds[0])
 
 

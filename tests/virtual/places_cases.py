@@ -1,4 +1,4 @@
-"""A case for every rule of batching_rules/places.py: gathers, scatters and segments."""
+"""A case for every rule of rules/gathers.py: gathers, scatters and segments."""
 
 import tensorflow as tf
 

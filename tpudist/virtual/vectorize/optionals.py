@@ -97,13 +97,13 @@ class Optionals:
         return [self._of_replica(replica) for replica in range(self.count)]
 
     def _of_replica(self, replica: int) -> Any:
-        unpack = [functools.partial(self._unpacked_one, kind, replica) for kind in self.kinds]
-        return _switch(self._tensors[1], unpack) if self.is_behind else unpack[0]()
+        branches = [functools.partial(self._unpacked_one, kind, replica) for kind in self.kinds]
+        return _switch(self._tensors[1], branches) if self.is_behind else branches[0]()
 
     def _unpacked_one(self, kind: Any, replica: int) -> Any:
         if kind is None:
             return tf.raw_ops.OptionalNone()
-        return _pack(unpacked(self, *kind)[replica])
+        return _pack(unpack(self, *kind)[replica])
 
 
 class ByBranch:
@@ -174,7 +174,7 @@ class ByBranch:
         return chosen
 
 
-def unpacked(optional: Any, dtype: DType, shape: Any) -> Any:
+def unpack(optional: Any, dtype: DType, shape: Any) -> Any:
     """Unpacks the stacked values of an `Optionals`, of `shape` in one replica."""
     stacked_shape = [optional.count] + list(shape)
     (value,) = tf.raw_ops.OptionalGetValue(

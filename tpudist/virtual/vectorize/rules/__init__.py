@@ -1,22 +1,22 @@
-"""Batching rules: what each type of op becomes when it is done once for all replicas.
+"""Batching rules: how to do an op of each type once for all replicas.
 
-A rule is registered for one or several op types (:mod:`node`); an op without one runs
-once per replica. Gathers and scatters are in :mod:`places`. Where these rules end,
-TensorFlow's own converters go on (:mod:`converted`). Where only the run knows how many rows
-replicas have, :mod:`ragged`, :mod:`row_sums` and :mod:`dims` have the rules.
+A rule is registered for one or several op types (:mod:`node`); an op without a rule is copied
+once per replica. Types that have no rule of ours use TensorFlow's own converters
+(:mod:`converted`). The rules for ragged values are in :mod:`ragged`, :mod:`row_sums` and
+:mod:`dims`.
 
-To change: add a rule, and its case to tests/virtual/batching_cases.py or one beside it.
+To add a rule, add its case too, to tests/virtual/batching_cases.py or a file beside it.
 """
 
-from tpudist.virtual.vectorize.rules import (  # noqa: F401 (they register)
+from tpudist.virtual.vectorize.rules import (  # noqa: F401 (imported to register their rules)
     axes,
     converted,
     elementwise,
     examples,
+    gathers,
     linear_algebra,
     lists,
     packing,
-    places,
     row_sums,
 )
 from tpudist.virtual.vectorize.rules.elementwise import TOTAL

@@ -1,4 +1,4 @@
-"""Rules for ops along axes and ops that change shapes."""
+"""Rules for ops along axes, and for ops that change shapes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REDUCTIONS = ("All", "Any", "ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "
 
 @rule(*_REDUCTIONS)
 def reduction(node: Node) -> Any:
-    """A reduction over axes that are known."""
+    """Reduces over static axes."""
     axes = node.constant(1)
     if axes is None:
         return None
@@ -30,7 +30,7 @@ def reduction(node: Node) -> Any:
     axes = axes.reshape([-1]) % max(rank, 1) if axes.size else axes
     if node.op.type == "Sum" and node.summed and 0 in axes.reshape([-1]):
         return [batched_values.ReplicaSum(node.add_op(value.rows(), node.inputs[1].value)[0])]
-    if rank > 1 and 0 not in axes.reshape([-1]):  # each row alone
+    if rank > 1 and 0 not in axes.reshape([-1]):  # each row by itself
         same = constants.constant(axes.reshape(node.input_shape(1)), axes.dtype)
         return node.on_rows(value.rows(), same)
     shifted = (axes + 1).reshape(node.input_shape(1))
@@ -38,8 +38,8 @@ def reduction(node: Node) -> Any:
 
 
 @rule("L2Loss")
-def half_the_squares(node: Node) -> Any:
-    """Half the sum of squares; that of half floats is left to their kernel."""
+def l2_loss(node: Node) -> Any:
+    """Computes half the sum of squares, of float32 and float64 only."""
     if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
         return None
     axes = list(range(1, len(node.input_shape()) + 1))
@@ -48,7 +48,7 @@ def half_the_squares(node: Node) -> Any:
 
 @rule(*RESHAPES)
 def reshape(node: Node) -> list[Any]:
-    """The same values under another shape."""
+    """Gives values another shape."""
     value = node.inputs[0]
     if isinstance(value, batched_values.ReplicaSum):
         return [batched_values.ReplicaSum(constants.reshape(value.value, node.shape()))]
@@ -61,11 +61,11 @@ def reshape(node: Node) -> list[Any]:
 
 @rule("Transpose")
 def transpose(node: Node) -> Any:
-    """Axes in another order."""
+    """Transposes axes."""
     order = node.constant(1)
     if order is None:
         return None
-    if len(order) > 1 and order[0] == 0:  # each row alone
+    if len(order) > 1 and order[0] == 0:  # each row by itself
         return node.on_rows(node.inputs[0].rows(), constants.constant(order, order.dtype))
     return node.on_stacked(
         node.inputs[0].stacked(),
@@ -75,7 +75,7 @@ def transpose(node: Node) -> Any:
 
 @rule("Tile")
 def tile(node: Node) -> Any:
-    """Repeated along axes."""
+    """Repeats values along axes."""
     times = node.constant(1)
     if times is None:
         return None
@@ -84,8 +84,8 @@ def tile(node: Node) -> Any:
 
 
 @rule("CumulativeLogsumexp")
-def cumulative(node: Node) -> Any:
-    """Along an axis that is known."""
+def cumulative_logsumexp(node: Node) -> Any:
+    """Computes cumulative values along a static axis."""
     axis = node.constant(1)
     if axis is None:
         return None
@@ -95,7 +95,7 @@ def cumulative(node: Node) -> Any:
 
 @rule("Roll")
 def roll(node: Node) -> Any:
-    """Shifted along axes that are known."""
+    """Rolls values along static axes."""
     axes = node.constant(2)
     if axes is None or not node.is_uniform(1):
         return None
@@ -105,7 +105,7 @@ def roll(node: Node) -> Any:
 
 @rule("BroadcastTo", "Fill")
 def broadcast_to(node: Node) -> Any:
-    """Broadcast to a shape that is known."""
+    """Broadcasts to a static shape."""
     value = node.inputs[node.op.type == "Fill"]
     if isinstance(value, batched_values.Uniform):
         return [value.with_tensors([tf.broadcast_to(value.value, node.shape())])]
@@ -116,7 +116,7 @@ def broadcast_to(node: Node) -> Any:
 
 @rule("MirrorPad", "MirrorPadGrad", "Pad", "PadV2")
 def pad(node: Node) -> Any:
-    """Padded by widths that are known, or the gradient of that."""
+    """Pads by static widths; also the gradient of that."""
     widths = node.constant(1)
     if widths is None or not node.is_uniform(*range(1, len(node.inputs))):
         return None
@@ -129,7 +129,7 @@ def pad(node: Node) -> Any:
 
 @rule("ConcatV2")
 def concatenate(node: Node) -> Any:
-    """Concatenated along an axis that is known."""
+    """Concatenates along a static axis."""
     axis = node.constant(len(node.inputs) - 1)
     if axis is None:
         return None
@@ -140,7 +140,7 @@ def concatenate(node: Node) -> Any:
 
 @rule("Pack")
 def pack(node: Node) -> Any:
-    """Stacked along a new axis; the same value several times is repeated (`constants.repeated`)."""
+    """Stacks values along a new axis; one value several times is broadcast."""
     axis = node.op.get_attr("axis") % len(node.shape()) + 1
     values = [value.stacked() for value in node.inputs]
     if len(values) > 1 and all(other is values[0] for other in values):
@@ -150,8 +150,8 @@ def pack(node: Node) -> Any:
 
 
 @rule("LookupTableFindV2")
-def look_up(node: Node) -> Any:
-    """What a table has for keys, each by itself."""
+def table_lookup(node: Node) -> Any:
+    """Looks keys up in a table, each by itself."""
     if not (node.is_uniform(0, 2) and node.is_batch(1)) or node.input_shape(1) is None:
         return None
     (found_values,) = node.add_op(
@@ -163,7 +163,7 @@ def look_up(node: Node) -> Any:
 
 @rule("OneHot")
 def one_hot(node: Node) -> Any:
-    """One-hot vectors along an axis."""
+    """Makes one-hot vectors along an axis."""
     if not node.is_batch(0) or not node.is_uniform(1, 2, 3):
         return None
     return node.from_stacked(
@@ -178,8 +178,8 @@ def one_hot(node: Node) -> Any:
 
 @rule("StridedSlice")
 def strided_slice(node: Node) -> Any:
-    """A slice that has the same bounds for every replica."""
-    bounds = _bounds(node)
+    """Slices by bounds that are the same for every replica."""
+    bounds = _slice_arguments(node)
     if not bounds:
         return None
     return node.from_stacked(tf.raw_ops.StridedSlice(input=node.inputs[0].stacked(), **bounds))
@@ -187,8 +187,8 @@ def strided_slice(node: Node) -> Any:
 
 @rule("StridedSliceGrad")
 def strided_slice_gradient(node: Node) -> Any:
-    """The gradient of a slice that has the same bounds for every replica."""
-    bounds = _bounds(node)
+    """Computes the gradient of a slice by bounds that are the same for every replica."""
+    bounds = _slice_arguments(node)
     if not bounds:
         return None
     shape = constants.constant([node.count] + node.shape(), node.op.inputs[0].dtype)
@@ -196,8 +196,8 @@ def strided_slice_gradient(node: Node) -> Any:
     return node.from_stacked(tf.raw_ops.StridedSliceGrad(shape=shape, dy=dy, **bounds))
 
 
-def _bounds(node: Node) -> Any:
-    """The arguments of a slice, with the whole axis of replicas put first; None if they differ."""
+def _slice_arguments(node: Node) -> Any:
+    """The arguments of a slice, with the axis of replicas before; None if replicas differ."""
     arguments = {
         name: _prepend(i == 3, node, i) for i, name in enumerate(("begin", "end", "strides"), 1)
     }
@@ -215,7 +215,7 @@ def _bounds(node: Node) -> Any:
 
 
 def _prepend(first: Any, node: Node, index: int) -> Any:
-    """Numbers that are the same for every replica, with `first` before them; or None."""
+    """A uniform input with `first` before its numbers; None if it is not uniform."""
     numbers, dtype = node.constant(index), node.op.inputs[index].dtype
     if numbers is not None:
         return constants.constant([first] + numbers.tolist(), dtype)
@@ -226,7 +226,7 @@ def _prepend(first: Any, node: Node, index: int) -> Any:
 
 @rule("Slice")
 def slice_(node: Node) -> Any:
-    """A slice that begins at the same place for every replica."""
+    """Slices from a position that is the same for every replica."""
     begin = _prepend(0, node, 1)
     if begin is None:
         return None
@@ -236,11 +236,11 @@ def slice_(node: Node) -> Any:
 
 @rule("Split")
 def split(node: Node) -> Any:
-    """Equal parts along a known axis."""
+    """Splits into equal parts along a static axis."""
     axis = node.constant(0)
     if axis is None:
         return None
-    return _parts(
+    return _stacked_outputs(
         node,
         tf.split(
             node.inputs[1].stacked(), len(node.op.outputs), int(axis) % len(node.input_shape(1)) + 1
@@ -250,12 +250,12 @@ def split(node: Node) -> Any:
 
 @rule("Unpack")
 def unpack(node: Node) -> Any:
-    """Parts along an axis that is dropped."""
+    """Unstacks along an axis."""
     axis = node.op.get_attr("axis") % len(node.input_shape())
-    return _parts(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))
+    return _stacked_outputs(node, tf.unstack(node.inputs[0].stacked(), axis=axis + 1))
 
 
-def _parts(node: Node, tensors: Sequence[Tensor]) -> list[Any]:
+def _stacked_outputs(node: Node, tensors: Sequence[Tensor]) -> list[Any]:
     return [
         batched_values.Batch(node.count, node.shape(i), stacked=tensor)
         for i, tensor in enumerate(tensors)

@@ -1,9 +1,9 @@
-"""Where these rules end, TensorFlow's converters for ``tf.vectorized_map`` go on.
+"""Rules for further ops: TensorFlow's own converters, those of ``tf.vectorized_map``.
 
-They are used for ops of which each was compared with one op per replica, on every kind of
-inputs that its case has (tests/virtual/converted_cases.py). Left out are those that do not
-check what a single op checks (``SparseSegment*``: numbers of segments), loop over the replicas
-(random ops), or whose op has a rule here.
+Each converter that is used was compared with one op per replica, on all inputs of its case
+(tests/virtual/converted_cases.py). Converters are left out if they do not check what the op
+checks (``SparseSegment*``: numbers of segments), if they loop over the replicas (random ops), and
+if we have a rule for the op.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ MatrixSetDiagV2 MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve Ndtri Polygamm
 RFFT3D Real ReverseV2 RightShift Select SpaceToBatchND Spence SplitV TopKV2 TruncateMod
 UpperBound Xlog1py Zeta""".split()
 
-#: The highest rank of an input or output: with one axis more all their kernels take it.
+#: The highest rank of inputs and outputs: all kernels of these ops take one axis more.
 _RANK = 4
 
 
 @rule(*CONVERTED)
 def converted(node: Node) -> Any:
-    """What TensorFlow's converter makes of the op, if it has the shapes of the replicas'."""
+    """Applies TensorFlow's converter; None if the shapes of the result are not as expected."""
     input_shapes = [node.input_shape(i) for i in range(len(node.inputs))]
     output_shapes = [node.shape(i) for i in range(len(node.op.outputs))]
     if None in output_shapes or any(len(shape) > _RANK for shape in input_shapes + output_shapes):
@@ -53,12 +53,14 @@ def converted(node: Node) -> Any:
 
 
 def _value_and_is_stacked(value: Any) -> Any:
+    """An input as the converter takes it: a tensor, and whether it is stacked; else None."""
     if isinstance(value, batched_values.Uniform):
         return value.value, False
     return (value.stacked(), True) if isinstance(value, batched_values.Batch) else None
 
 
 def _batch(node: Node, converted_output: Any, shape: Any) -> Any:
+    """The batched value of an output of the converter; None if it has another shape."""
     tensor, is_stacked = converted_output
     if not is_stacked or not tensor.shape.is_compatible_with([node.count] + shape):
         return None

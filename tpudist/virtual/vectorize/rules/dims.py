@@ -58,7 +58,7 @@ def size(node: Node) -> Any:
 
 
 @rule("Prod")
-def product(node: Node) -> Any:
+def prod(node: Node) -> Any:
     """Multiplies the entries of a vector."""
     numbers = isinstance(node.inputs[0], Dims) and entries(node.inputs[0])
     keeps = node.op.get_attr("keep_dims")
@@ -68,7 +68,7 @@ def product(node: Node) -> Any:
 
 
 @rule("Mul")
-def times(node: Node) -> Any:
+def multiply(node: Node) -> Any:
     """Multiplies a number of rows by an int."""
     input_entries = [entries(value) for value in node.inputs]
     scalar = all(not node.input_shape(i) for i in (0, 1))
@@ -90,7 +90,7 @@ def _product(node: Node, numbers: Any) -> list[Any] | None:
 
 
 @rule("FloorDiv")
-def quotient(node: Node) -> list[Any] | None:
+def floor_div(node: Node) -> list[Any] | None:
     """Divides ints by ints, and numbers of rows by 1."""
     input_entries = [entries(value) for value in node.inputs]
     if None in input_entries or node.input_shape(0) != node.input_shape(1):
@@ -104,7 +104,7 @@ def quotient(node: Node) -> list[Any] | None:
 
 
 @rule("Cast", *IDENTITIES)
-def passed(node: Node) -> Any:
+def cast(node: Node) -> Any:
     """Returns the same numbers, maybe as another integer type."""
     value = node.inputs[0]
     is_integer = node.op.outputs[0].dtype in (tf.int32, tf.int64)
@@ -181,7 +181,7 @@ def reshape(node: Node) -> list[Any] | None:
 
 
 @rule("DynamicStitch")
-def stitch(node: Node) -> list[Any] | None:
+def dynamic_stitch(node: Node) -> list[Any] | None:
     """Replaces some entries of a shape."""
     half = len(node.inputs) // 2
     indices = [node.constant(i) for i in range(half)]
@@ -195,7 +195,7 @@ def stitch(node: Node) -> list[Any] | None:
 
 
 @rule("ConcatOffset")
-def offsets(node: Node) -> Any:
+def concat_offsets(node: Node) -> Any:
     """Returns where the parts of a concatenation begin, along an axis that is not the rows'."""
     axis, input_entries = node.constant(0), [entries(value) for value in node.inputs[1:]]
     if (

@@ -1,4 +1,4 @@
-"""Rules for ops that work element by element."""
+"""Rules for elementwise ops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad So
 TanhGrad""".split()
 
 
-#: Ops that give a number for any numbers; integer divisions do not.
+#: Ops that cannot fail, whatever numbers they get; integer divisions can.
 TOTAL = frozenset(UNARY + BROADCAST + SAME_SHAPE) - {
     "Div",
     "FloorDiv",
@@ -40,14 +40,14 @@ TOTAL = frozenset(UNARY + BROADCAST + SAME_SHAPE) - {
 
 
 @rule(*IDENTITIES)
-def passed(node: Node) -> Any:
-    """An op that returns its input."""
+def identity(node: Node) -> Any:
+    """Returns its input."""
     return node.inputs
 
 
 @rule(*UNARY)
 def unary(node: Node) -> Any:
-    """Element by element, on one input."""
+    """Batches ops with one input."""
     value = node.inputs[0]
     if isinstance(value, batched_values.ReplicaSum):
         return _on_sums(node)
@@ -58,7 +58,7 @@ def unary(node: Node) -> Any:
 
 @rule(*BROADCAST)
 def broadcast(node: Node) -> Any:
-    """Element by element, on inputs that are broadcast."""
+    """Batches ops that broadcast their inputs."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _on_sums(node)
     rank = len(node.shape())
@@ -86,7 +86,7 @@ def broadcast(node: Node) -> Any:
 
 
 def _common_form(node: Node) -> Any:
-    """The form that all batches of the inputs have already; else what others of its rank want."""
+    """The form that all batches among the inputs have already; else the usual one of the rank."""
     forms = {
         value.preferred_form() for value in node.inputs if isinstance(value, batched_values.Batch)
     }
@@ -97,7 +97,7 @@ def _common_form(node: Node) -> Any:
 
 @rule(*SAME_SHAPE)
 def same_shape(node: Node) -> Any:
-    """Element by element, on inputs of one shape."""
+    """Batches ops whose inputs have one shape."""
     if any(isinstance(value, batched_values.ReplicaSum) for value in node.inputs):
         return _on_sums(node)
     form = _common_form(node)
@@ -107,7 +107,7 @@ def same_shape(node: Node) -> Any:
 
 
 def _on_sums(node: Node) -> list[Any] | None:
-    """A linear op on sums over the replicas."""
+    """Adds a linear op on sums over the replicas; None if the op is not linear."""
     if node.op.type not in LINEAR or any(
         node.input_shape(i) != node.shape() for i in range(len(node.inputs))
     ):

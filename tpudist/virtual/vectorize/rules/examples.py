@@ -1,4 +1,4 @@
-"""Rules for ops on examples: the first axis is the batch."""
+"""Rules for ops on examples, along the first axis of their inputs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NUM_EXAMPLE_INPUTS = {
 
 @rule(*ROW_OPS)
 def row_by_row(node: Node) -> Any:
-    """Ops that take examples along their first axis, and parameters."""
+    """Batches ops that take examples along their first axis, and parameters."""
     num_examples = NUM_EXAMPLE_INPUTS.get(node.op.type, len(node.inputs))
     parameters = range(num_examples, len(node.inputs))
     sizes = {node.input_shape(i)[0] for i in range(num_examples)}
@@ -63,7 +63,7 @@ def row_by_row(node: Node) -> Any:
 
 @rule("Softmax", "LogSoftmax")
 def last_axis(node: Node) -> Any:
-    """Ops along the last axis, whatever the rank."""
+    """Batches ops along the last axis, whatever the rank."""
     if len(node.shape()) > 1:
         return node.on_rows(node.inputs[0].rows())
     return node.on_stacked(node.inputs[0].stacked())
@@ -71,27 +71,27 @@ def last_axis(node: Node) -> Any:
 
 @rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput")
 def convolution_input_gradient(node: Node) -> Any:
-    """The gradient of a convolution for its examples."""
+    """Computes the gradient of a convolution for its examples."""
     if not (node.is_uniform(1) and node.is_batch(2)):
         return None
-    return node.on_rows(_sizes(node), node.inputs[1].value, node.inputs[2].rows())
+    return node.on_rows(_shape_of_rows(node), node.inputs[1].value, node.inputs[2].rows())
 
 
 @rule("AvgPool3DGrad", "AvgPoolGrad")
-def average_gradient(node: Node) -> Any:
-    """The gradient of an average pool."""
-    return node.on_rows(_sizes(node), node.inputs[1].rows())
+def average_pool_gradient(node: Node) -> Any:
+    """Computes the gradient of an average pool."""
+    return node.on_rows(_shape_of_rows(node), node.inputs[1].rows())
 
 
-def _sizes(node: Node) -> Any:
-    """Input 0, the shape of the output, for the rows of all replicas."""
+def _shape_of_rows(node: Node) -> Any:
+    """Input 0, the shape of the output, changed to that of all replicas' rows."""
     size, *others = node.shape()
     return constants.constant([size * node.count] + others, node.op.inputs[0].dtype)
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter")
 def convolution_filter_gradient(node: Node) -> list[Any] | None:
-    """The gradient of a convolution for its filter, a sum over examples."""
+    """Computes the gradient of a convolution for its filter, a sum over examples."""
     if not (node.summed and node.is_uniform(1)):
         return None
     images, sizes, gradients = node.inputs
@@ -100,7 +100,7 @@ def convolution_filter_gradient(node: Node) -> list[Any] | None:
 
 @rule("BiasAddGrad")
 def bias_gradient(node: Node) -> Any:
-    """The gradient of a bias, a sum over examples; that of half floats is left to its kernel."""
+    """Computes the gradient of a bias, a sum over examples; per replica only of common floats."""
     if node.summed:
         return [batched_values.ReplicaSum(node.add_op(node.inputs[0].rows())[0])]
     if node.op.inputs[0].dtype not in (tf.float32, tf.float64):
@@ -112,8 +112,8 @@ def bias_gradient(node: Node) -> Any:
 
 
 @rule("ReverseSequence")
-def reversed_sequences(node: Node) -> Any:
-    """The first elements of each example, as many as it has, in reverse."""
+def reverse_sequence(node: Node) -> Any:
+    """Reverses the first elements of each example, as many as its length says."""
     batch_dim = node.op.get_attr("batch_dim")
     if not batch_dim:
         return node.on_rows(*[value.rows() for value in node.inputs])
@@ -129,8 +129,8 @@ def reversed_sequences(node: Node) -> Any:
 
 
 @rule("MatMul")
-def product(node: Node) -> Any:
-    """A product of matrices: of examples and weights, or of their gradients."""
+def matmul(node: Node) -> Any:
+    """Multiplies matrices: examples and weights, or their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
     if node.is_batch(0) and node.is_uniform(1) and not flip[0]:
@@ -147,12 +147,12 @@ def product(node: Node) -> Any:
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def products(node: Node) -> Any:
-    """Products of matrices with batch axes before them, which are broadcast.
+def batch_matmul(node: Node) -> Any:
+    """Multiplies batches of matrices, whose batch axes are broadcast.
 
-    Where shapes allow it the replicas' rows are one larger batch, as in a program without
-    replicas. An axis of replicas added in front may be followed by one of size 1, and there
-    TensorFlow's optimizer fuses a product with what follows wrongly.
+    If the shapes allow it, the replicas' rows form one larger batch, as in a program without
+    replicas. With an axis of replicas in front the next axis may have size 1, and for such shapes
+    TensorFlow's optimizer fuses a product with the ops after it wrongly.
     """
     left, right = node.inputs
     if node.is_batch(0) and node.is_uniform(1) and _is_one_matrix(node):
@@ -177,7 +177,7 @@ def _rows_or_value(value: Any) -> Any:
 
 
 def _is_one_matrix(node: Node) -> bool:
-    """Whether the right side is one matrix, and the left one not transposed."""
+    """Whether the right side is one real matrix, and the left side is not transposed."""
     no_batch = set(node.input_shape(1)[:-2]) <= {1} and len(node.input_shape(1)) <= len(
         node.shape()
     )
@@ -187,7 +187,7 @@ def _is_one_matrix(node: Node) -> bool:
 
 
 def _by_one_matrix(node: Node, left: Any, matrix: Any) -> list[Any]:
-    """The rows of all matrices on the left, as one matrix, by that on the right."""
+    """Multiplies the rows of all matrices on the left, as one matrix, by that on the right."""
     (depth,), sides = node.input_shape(0)[-1:], node.input_shape(1)[-2:]
     tensor = (
         left.in_form(left.preferred_form())
@@ -202,7 +202,7 @@ def _by_one_matrix(node: Node, left: Any, matrix: Any) -> list[Any]:
 
 @rule("Einsum")
 def einsum(node: Node) -> Any:
-    """Sums of products along named axes: the axis of replicas is one more name."""
+    """Sums products along named axes; the axis of replicas gets a name of its own."""
     terms, out = node.op.get_attr("equation").decode().replace(" ", "").split("->")
     name = next(letter for letter in string.ascii_letters if letter not in terms + out)
     tensors = [

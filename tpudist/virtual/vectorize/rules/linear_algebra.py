@@ -1,4 +1,4 @@
-"""Rules for ops on the last axes of an array: matrices and colours."""
+"""Rules for ops on the last axes of an array, which hold matrices or colours."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     "TridiagonalSolve",
 )
 def last_axes(node: Node) -> list[Any]:
-    """Ops that treat what their last axes hold alone, whatever axes come before."""
+    """Batches ops that treat each element along the first axes by itself."""
     outputs = node.add_op(*[value.stacked() for value in node.inputs])
     return [_output_value(node, tensor, node.shape(i)) for i, tensor in enumerate(outputs)]
 
 
 def _output_value(node: Node, tensor: Tensor, shape: Any) -> Any:
-    if tensor.shape.as_list() == shape:  # an output that was not asked for has no such axes
+    if tensor.shape.as_list() == shape:  # an output that an attribute turned off
         return batched_values.Uniform(node.count, tensor)
     return batched_values.Batch(node.count, shape, stacked=tensor)

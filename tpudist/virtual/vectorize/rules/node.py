@@ -1,8 +1,8 @@
-"""Nodes: an op of a trace with its batched inputs, for a rule to do once for all replicas.
+"""Nodes, the arguments of batching rules: an op of a trace with its batched inputs.
 
-A rule is a function of a `Node` that returns the batched values of the op's outputs,
-or None if it cannot say. Every rule gives for each replica what the op would
-have given that replica alone, up to the order of floating-point additions.
+A rule is a function of a `Node` that returns the batched outputs of the op, or None if it does
+not cover the op. For each replica these are equal to the outputs of the op in that replica
+alone, up to the order of floating-point additions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
     from tpudist.virtual.annotations import BatchedValue
 
-    #: A batching rule: the batched outputs of a `Node`, or None where it cannot say.
+    #: A batching rule: from a `Node` to its batched outputs, or None.
     Rule = Callable[["Node"], Any]
 
 
@@ -33,11 +33,11 @@ RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 #: Ops that return their input.
 IDENTITIES = ("Identity", "PreventGradient", "Snapshot", "StopGradient")
 
-#: Ops through which a sum over replicas may be taken.
+#: Linear ops: their output for sums over the replicas is the sum of their outputs.
 LINEAR = frozenset(IDENTITIES + RESHAPES + ("Add", "AddN", "AddV2", "Neg", "Sub"))
 
 
-#: The highest rank that TensorFlow's kernels take (1.13 to 2.21, on a CPU).
+#: {op type: the highest rank that its kernels take, in TensorFlow 1.13 to 2.21 on a CPU}
 MAX_RANKS = {
     "ArgMax": 7,
     "ArgMin": 7,
@@ -51,7 +51,7 @@ MAX_RANKS = {
     "StridedSliceGrad": 8,
 }
 
-#: Ops with an output whose shape is the kernel's choice.
+#: Ops with an output, reserved for their gradient, whose shape the kernel chooses.
 KERNEL_SHAPED = ("FusedBatchNormV3", "FusedBatchNormGradV3")
 
 #: Ops on tensor lists.
@@ -64,12 +64,12 @@ LIST_OPS = tuple(
 #: Ops on optionals.
 OPTIONAL_OPS = ("OptionalFromValue", "OptionalGetValue")
 
-#: As in `MAX_RANKS`, where shapes are broadcast.
+#: The highest rank that kernels take if they broadcast their inputs.
 BROADCAST_RANK = 5
 
 
 def rules_of(registry: dict[str, Rule]) -> Callable[..., Callable[[Rule], Rule]]:
-    """A decorator with op types, which makes a function their rule in `registry`."""
+    """A decorator, called with op types, that registers a function as their rule."""
 
     def rule(*types: str) -> Callable[[Rule], Rule]:
         def register(function: Rule) -> Rule:
@@ -85,13 +85,13 @@ rule = rules_of(RULES)
 
 
 class Node:
-    """An op of the trace whose inputs are known.
+    """An op of the trace with its batched inputs.
 
     Attributes:
       op: the op of the trace.
-      inputs: the batched value of each input.
+      inputs: its batched inputs.
       count: number of replicas.
-      summed: whether only the sum over the replicas of output 0 is wanted.
+      summed: whether only the sum of output 0 over the replicas is needed.
     """
 
     def __init__(self, op: Operation, inputs: Any, count: int, summed: Any) -> None:
@@ -105,22 +105,22 @@ class Node:
         self._output_shapes = static_values.shapes(op, inputs)
 
     def shape(self, index: int = 0) -> Any:
-        """The static shape of an output for one replica, or None."""
+        """The shape of an output in one replica, a list of ints; None if it is not static."""
         shape = self._output_shapes[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
     def input_shape(self, index: int = 0) -> Any:
-        """The static shape of an input for one replica, or None."""
+        """The shape of an input in one replica, a list of ints; None if it is not static."""
         shape = self._input_shapes[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
     @property
     def shapes(self) -> Any:
-        """The static shape of each output for one replica, as far as it is known."""
+        """The ``TensorShape`` of each output in one replica, as far as it is static."""
         return self._output_shapes
 
     def is_known(self) -> bool:
-        """Whether all shapes around the op are known while tracing, or of no interest."""
+        """Whether all shapes of inputs and outputs are static, or irrelevant."""
         if all(shape.is_fully_defined() for shape in self._input_shapes + self._output_shapes):
             return True
         tensors = list(self.op.inputs) + list(self.op.outputs)
@@ -129,52 +129,52 @@ class Node:
         )
 
     def has_room(self) -> bool:
-        """Whether the op's kernel takes a tensor with one axis more."""
+        """Whether the kernel of the op takes one axis more."""
         highest = MAX_RANKS.get(self.op.type)
         return highest is None or all(
             len(shape) < highest for shape in self._input_shapes + self._output_shapes
         )
 
     def constant(self, index: int) -> Any:
-        """The value of an input if it is known while tracing, or None."""
+        """The value of an input, an array; None if it is not known while tracing."""
         value = self.inputs[index].constant() if self.is_uniform(index) else None
         return functions.static_value(self.op.inputs[index]) if value is None else value
 
     def is_batch(self, *indices: Any) -> bool:
-        """Whether these inputs are batches: one tensor with a value per replica."""
+        """Whether these inputs are `Batch` objects."""
         return all(isinstance(self.inputs[i], batched_values.Batch) for i in indices)
 
     def is_uniform(self, *indices: Any) -> bool:
-        """Whether these inputs are the same for every replica."""
+        """Whether these inputs are `Uniform` objects."""
         return all(isinstance(self.inputs[i], batched_values.Uniform) for i in indices)
 
     def broadcasts_rows(self, index: int) -> bool:
-        """Whether an input is broadcast to the output in the same way when it is given all rows."""
+        """Whether an input with all replicas' rows is broadcast as it is in one replica."""
         shape, out = self.input_shape(index), self.shape()
         if self.is_uniform(index):
             return len(shape) < len(out) or shape[0] == 1
         return len(shape) == len(out) and shape[0] == out[0]
 
     def add_op(self, *inputs: Any) -> Any:
-        """Adds the op with other inputs; returns its outputs."""
+        """Adds a copy of the op with these input tensors; returns its output tensors."""
         return functions.copy_op(self.op, inputs).outputs
 
     def on_rows(self, *inputs: Any) -> list[Any]:
-        """Adds the op on rows; the batched values of its outputs."""
+        """Adds the op on rows; returns its batched outputs."""
         return [
             batched_values.Batch(self.count, self.shape(i), rows=output)
             for i, output in enumerate(self.add_op(*inputs))
         ]
 
     def on_stacked(self, *inputs: Any) -> Any:
-        """Adds the op on stacked values; the batched value of its output."""
+        """Adds the op on stacked values; returns its batched outputs, of which there is one."""
         return self.from_stacked(self.add_op(*inputs)[0])
 
     def on_form(self, form: Any, *inputs: Any) -> list[Any]:
-        """Adds the op on rows or stacked values; the batched value of its output."""
+        """Adds the op on values in `form`, "rows" or "stacked"; returns its batched outputs."""
         (output,) = self.add_op(*inputs)
         return [batched_values.Batch(self.count, self.shape(), **{form: output})]
 
     def from_stacked(self, tensor: Tensor) -> BatchedValue:
-        """The batched value of output 0, from the stacked `tensor`."""
+        """The batched outputs of an op with one output, the stacked `tensor`."""
         return [batched_values.Batch(self.count, self.shape(), stacked=tensor)]

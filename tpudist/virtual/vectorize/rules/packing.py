@@ -1,4 +1,4 @@
-"""Rules for optionals: what a branch computed, packed for its gradient, and unpacked there."""
+"""Rules for optionals, into which branches pack values for their gradients."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @rule(optionals.FULL)
-def packed(node: Node) -> list[Any] | None:
-    """A value is packed."""
+def pack(node: Node) -> list[Any] | None:
+    """Packs a value into an optional."""
     if len(node.inputs) != 1 or not node.is_batch(0):
         return None
     dtype = node.op.inputs[0].dtype
@@ -24,9 +24,9 @@ def packed(node: Node) -> list[Any] | None:
 
 
 @rule("OptionalGetValue")
-def unpacked(node: Node) -> list[Any] | None:
-    """A value is unpacked."""
+def unpack(node: Node) -> list[Any] | None:
+    """Unpacks the value of an optional."""
     if len(node.op.outputs) != 1 or node.shape() is None:
         return None
-    value = optionals.unpacked(node.inputs[0], node.op.outputs[0].dtype, node.shape())
+    value = optionals.unpack(node.inputs[0], node.op.outputs[0].dtype, node.shape())
     return [batched_values.Batch(node.count, node.shape(), stacked=value)]

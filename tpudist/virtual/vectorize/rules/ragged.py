@@ -120,7 +120,7 @@ def row_by_row(node: Node) -> Any:
 
 
 @rule("LookupTableFindV2")
-def look_up(node: Node) -> list[Any] | None:
+def table_lookup(node: Node) -> list[Any] | None:
     """Looks keys up in a table, each by itself."""
     shapes, (table, keys, default) = row_shapes(node), node.inputs
     if not node.is_uniform(0, 2) or not _all_ragged(node, 1) or shapes is None:
@@ -235,7 +235,7 @@ def reshape(node: Node) -> list[Any] | None:
 
 
 @rule("ExpandDims")
-def expand(node: Node) -> Any:
+def expand_dims(node: Node) -> Any:
     """Inserts an axis into each row."""
     axis = node.constant(1)
     if axis is None or not _all_ragged(node, 0):
@@ -305,7 +305,7 @@ def slice_(node: Node) -> Any:
 
 
 @rule("Fill", "BroadcastTo")
-def filled(node: Node) -> Any:
+def fill(node: Node) -> Any:
     """Fills all rows with one value, or broadcasts one row to them."""
     shape, value = (0, 1) if node.op.type == "Fill" else (1, 0)
     target = entries(node.inputs[shape])
@@ -327,7 +327,7 @@ def convolution_input_gradient(node: Node) -> Any:
 
 
 @rule("AvgPool3DGrad", "AvgPoolGrad")
-def average_gradient(node: Node) -> Any:
+def average_pool_gradient(node: Node) -> Any:
     """The gradient of an average pool."""
     return _with_output_shape(node, node.inputs[1]) if _all_ragged(node, 1) else None
 
@@ -346,7 +346,7 @@ def _with_output_shape(node: Node, gradient: Any, *parameters: Any) -> Any:
 
 
 @rule("Range")
-def numbers(node: Node) -> Any:
+def range_(node: Node) -> Any:
     """Counts from 0 to the number of rows, in each replica."""
     start, step, limit = node.constant(0), node.constant(2), entries(node.inputs[1])
     if start is None or start or step is None or step != 1 or not isinstance(limit[0], Sizes):

@@ -120,7 +120,7 @@ def bias_gradient(node: Node) -> Any:
 
 
 @rule("MatMul")
-def product(node: Node) -> Any:
+def matmul(node: Node) -> Any:
     """Multiplies matrices: examples and weights, or their gradients."""
     left, right = node.inputs
     flip = [node.op.get_attr(name) for name in ("transpose_a", "transpose_b")]
@@ -133,7 +133,7 @@ def product(node: Node) -> Any:
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def products(node: Node) -> Any:
+def batch_matmul(node: Node) -> Any:
     """Multiplies batches of matrices, whose first batch axis is that of the rows."""
     if row_shapes(node) is None:
         return None

@@ -68,7 +68,7 @@ def _gather(table: Any, indices: Any, axis: int, batch_dims: int) -> Any:
 
 
 @rule("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
-def segments(node: Node) -> list[Any] | None:
+def segment_reduction(node: Node) -> list[Any] | None:
     """Combines rows of one segment, as in the gradient of an embedding."""
     if not (node.is_uniform(2) and node.input_shape(1)):
         return None
