@@ -195,10 +195,12 @@ MUTANTS = [
     Mutant("replicas go on in a loop they left", divergent_values, "select", _first_chosen, [FLOW]),
     Mutant("what may fail is done for all", divergent_values, "_is_safe", _constant(True), [FLOW]),
     Mutant("packed values are swapped", optionals.Optionals, "per_replica", _reversed, [FLOW]),
-    Mutant("those by branch are swapped", optionals.ByBranch, "per_replica", _reversed, [FLOW]),
+    Mutant(
+        "those by branch are swapped", optionals.BranchOptionals, "per_replica", _reversed, [FLOW]
+    ),
     Mutant(
         "a gradient gets the other branch's values",
-        optionals.ByBranch,
+        optionals.BranchOptionals,
         "of_branch",
         lambda was: lambda self, index, condition: was(self, -1 - index, condition),
         [FLOW],

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: {class of batched values of lists and optionals: the ops with a rule for it}
 _ALLOWED_OPS = {
     batched_values.StackedList: rules.LIST_OPS + rules.IDENTITIES,
-    optionals.ByBranch: rules.IDENTITIES,
+    optionals.BranchOptionals: rules.IDENTITIES,
     optionals.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
     unequal_rounds.UnequalLists: rules.IDENTITIES,
 }

@@ -180,7 +180,7 @@ class Batch:
         self.shape = list(shape)
         self._forms = {"rows": rows, "stacked": stacked, "flat": flat}
         self._parts = parts
-        self._aligned: dict[Any, Any] = {}
+        self._stacked_to_rank: dict[Any, Any] = {}
 
     def static_shape(self, tensor: Tensor) -> Any:
         """The static shape that `tensor`, of the trace, has in one replica."""
@@ -214,6 +214,7 @@ class Batch:
         return [self.count * n for n in self.shape[:1]] + self.shape[1:]
 
     def _computed(self, form: Any, shape: Any) -> Any:
+        """The tensor of `form`, "rows" or "stacked", which has `shape`; kept once computed."""
         if self.existing_tensor() is None:
             tensor = tf.stack(self._parts) if form == "stacked" else tf.concat(self._parts, 0)
             self._forms[form] = tensor
@@ -223,10 +224,10 @@ class Batch:
 
     def stacked_to_rank(self, rank: int) -> Any:
         """`stacked()` with `rank` axes after the first one; the inserted axes have size 1."""
-        if rank not in self._aligned:
+        if rank not in self._stacked_to_rank:
             shape = [self.count] + [1] * (rank - len(self.shape)) + self.shape
-            self._aligned[rank] = constants.reshape(self.stacked(), shape)
-        return self._aligned[rank]
+            self._stacked_to_rank[rank] = constants.reshape(self.stacked(), shape)
+        return self._stacked_to_rank[rank]
 
     def preferred_form(self) -> Any:
         """The form that needs no op; if there is none, "rows", or "stacked" up to rank 1."""

@@ -1,7 +1,7 @@
-"""Divergent branches: replicas take different ones, so all are computed and each chooses.
+"""Batches divergent branches: computes all of them, and selects each replica's results.
 
-All are computed for all replicas, without a call, and each replica's is chosen. So they
-must be branches that cannot fail (:mod:`divergent_values`).
+The ops of all branches are inlined and computed for all replicas, so no op of a branch may fail
+(:mod:`divergent_values`).
 """
 
 from __future__ import annotations
@@ -43,28 +43,29 @@ def batch(graph: Any, op: Operation, inputs: Any, branches: Any) -> Any:
     if any(isinstance(value, optionals.Optionals) for value in inputs):
         raise batched_values.NotBatchable("%s, and take what others have packed" % _WHAT)
     divergent_values.check_cannot_fail(branches, _WHAT)
-    costly = [op.type for branch in branches for op in branch.body if op.type in _EXPENSIVE]
-    if costly:
-        raise batched_values.NotBatchable("%s, and %s for all costs more" % (_WHAT, costly[0]))
-    condition, taken = (
-        op.inputs[0],
-        _taken_by(divergent_values.stacked(inputs[0], _WHAT), len(branches)),
-    )
+    expensive = [op.type for branch in branches for op in branch.body if op.type in _EXPENSIVE]
+    if expensive:
+        raise batched_values.NotBatchable("%s, and %s for all costs more" % (_WHAT, expensive[0]))
+    condition = op.inputs[0]
+    taken = _taken_by(divergent_values.stacked(inputs[0], _WHAT), len(branches))
     is_packed = [_are_packed(tensors) for tensors in zip(*[branch.outputs for branch in branches])]
-    inners = [graph.nested(IdentityMap()) for _ in branches]
-    for i, (inner, branch) in enumerate(zip(inners, branches)):
-        inner.add_function(branch, [_of_branch(value, i, condition) for value in inputs[1:]])
-    results = [inner.values_of(branch.outputs) for inner, branch in zip(inners, branches)]
+    branch_graphs = [graph.nested(IdentityMap()) for _ in branches]
+    for i, (branch_graph, branch) in enumerate(zip(branch_graphs, branches)):
+        branch_graph.add_function(branch, [_of_branch(value, i, condition) for value in inputs[1:]])
+    results = [
+        branch_graph.values_of(branch.outputs)
+        for branch_graph, branch in zip(branch_graphs, branches)
+    ]
     outputs = [
-        optionals.ByBranch(condition, taken, values)
+        optionals.BranchOptionals(condition, taken, values)
         if is_packed[i]
         else _select_branch(
             taken, _of_one_shape(values, [branch.outputs[i] for branch in branches])
         )
         for i, values in enumerate(zip(*results))
     ]
-    for inner in inners:
-        graph.record.add(inner.record)
+    for branch_graph in branch_graphs:
+        graph.record.add(branch_graph.record)
     return outputs
 
 
@@ -79,7 +80,7 @@ def _are_packed(tensors: Sequence[Tensor]) -> bool:
 
 def _of_branch(value: Any, index: int, condition: Any) -> Any:
     """The input that branch `index` gets for the batched input `value`."""
-    is_packed = isinstance(value, optionals.ByBranch)
+    is_packed = isinstance(value, optionals.BranchOptionals)
     return value.of_branch(index, condition) if is_packed else value
 
 
@@ -107,6 +108,7 @@ def _of_one_shape(values: Any, tensors: Sequence[Tensor]) -> Any:
 
 
 def _as_batch(value: Any, tensor: Tensor) -> Any:
+    """`value`, which stands for `tensor` of the trace, as a `Batch`."""
     if isinstance(value, batched_values.Batch):
         return value
     shape = value.static_shape(tensor)

@@ -106,7 +106,7 @@ class Optionals:
         return _pack(unpack(self, *kind)[replica])
 
 
-class ByBranch:
+class BranchOptionals:
     """The optionals of all branches of a divergent If or Case op.
 
     Args:
@@ -152,7 +152,7 @@ class ByBranch:
         for value in self._values:
             values.append(value.with_tensors(rest[: value.num_tensors]))
             rest = rest[value.num_tensors :]
-        return ByBranch(self._condition, taken, values)
+        return BranchOptionals(self._condition, taken, values)
 
     def placeholders(self, tensor: Tensor) -> BatchedValue:
         """Placeholders of the same layout for `tensor`, of the trace."""

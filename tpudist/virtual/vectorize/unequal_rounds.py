@@ -155,8 +155,8 @@ def counter_and_rounds(loop: Loop, inputs: Any) -> Any:
     (counter,), (rounds,) = positions
     if not (isinstance(inputs[rounds], RoundCounts) and is_invariant(loop, rounds)):
         return None
-    used = _consumers(loop.body, loop.body.inputs[counter])
-    return (counter, rounds) if _is_counter(loop, inputs, counter) and len(used) == 1 else None
+    users = _consumers(loop.body, loop.body.inputs[counter])
+    return (counter, rounds) if _is_counter(loop, inputs, counter) and len(users) == 1 else None
 
 
 def gradient_inputs(loop: Loop, inputs: Any, counter: Any, rounds: Any) -> Any:
