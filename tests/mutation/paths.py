@@ -25,7 +25,7 @@ Mutant = collections.namedtuple("Mutant", "name owner attribute change files")
 
 RUN = "tests/conformance/test_run.py"
 REDUCE, VARIABLES = "tests/conformance/test_reduce.py", "tests/virtual/test_variables.py"
-APART, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_updates.py"
+UNAGGREGATED, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_updates.py"
 PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/test_effects.py"
 BATCHED, PROGRAM = "tests/virtual/test_batching.py", "tests/virtual/test_program.py"
 ROWS, UNSTACKED = "tests/virtual/test_stacked_copies.py", "tests/virtual/test_unstacked_copies.py"
@@ -132,10 +132,10 @@ MUTANTS = [
         segment_calls._Calls,
         "_source",
         _swapped_sources,
-        [APART, RUN],
+        [UNAGGREGATED, RUN],
     ),
     Mutant("a mean in a merge is not divided", merge.Merge, "reduced", _sum_for_mean, [RUN]),
-    Mutant("differing updates count as equal", merge, "differs", _constant(False), [APART]),
+    Mutant("differing updates count as equal", merge, "differs", _constant(False), [UNAGGREGATED]),
     Mutant("all values are uniform", uniformity.Uniformity, "holds", _constant(True), [ONCE]),
     Mutant(
         "a split variable stays uniform",
@@ -144,7 +144,13 @@ MUTANTS = [
         _constant(False),
         [ONCE],
     ),
-    Mutant("no trace is outdated", program.Program, "is_outdated", _constant(False), [ONCE, APART]),
+    Mutant(
+        "no trace is outdated",
+        program.Program,
+        "is_outdated",
+        _constant(False),
+        [ONCE, UNAGGREGATED],
+    ),
     Mutant("an update for all is lost", splits, "update_once", _forgets, [ONCE]),
     Mutant("variables are not split", splits, "split", _constant(None), [ONCE, VARIABLES]),
     Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
@@ -178,7 +184,7 @@ MUTANTS = [
         extended.VirtualExtended,
         "_update_parts",
         _first_only,
-        [APART],
+        [UNAGGREGATED],
     ),
     Mutant("effects are dropped", segments, "cut", _no_effects, [EFFECTS, VARIABLES]),
     Mutant("replicas interleave", serialized, "ops", _constant(set()), [EFFECTS]),

@@ -1,4 +1,4 @@
-"""A function for every batching rule, and sums of which only the total is wanted."""
+"""A function for every batching rule, and functions of which only the sum is needed."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""A case for every op that TensorFlow's converters for ``tf.vectorized_map`` join."""
+"""A case for every op that TensorFlow's converters for ``tf.vectorized_map`` batch."""
 
 import functools
 import inspect

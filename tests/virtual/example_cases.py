@@ -1,4 +1,4 @@
-"""A case for every rule for ops on examples (batching_rules/examples.py)."""
+"""A case for every rule for ops on examples (rules/examples.py)."""
 
 import functools
 

@@ -129,8 +129,8 @@ GUARDED = {
 }
 
 
-#: Two branches, and whether both can be batched and chosen from.
-APART = {
+#: {name: two branches, and whether they are batched if replicas take different ones}
+BRANCHES = {
     "same shape": (lambda x: x * 2, lambda x: tf.zeros_like(x) - 1.0, True),
     "flipped": (lambda x: x[:, ::-1], lambda x: x, True),
     "scalars": (lambda x: tf.reduce_sum(x), lambda x: tf.constant(3.0), True),
@@ -153,7 +153,7 @@ def checked(x):
     return tf.sin(x), gradient
 
 
-#: Two branches, and whether their gradients too can be batched and chosen from.
+#: {name: two branches, and whether their gradients are batched too}
 DIFFERENTIABLE = {
     "other numbers of values": (
         lambda x, w: tf.tanh(tf.sin(x)) * w[:4],

@@ -1,4 +1,4 @@
-"""Steps of a few cores, as functions, and TensorFlow on each replica's share alone."""
+"""Runs steps on a few virtual cores, and compares them with TensorFlow on each replica's share."""
 
 import numpy as np
 import tensorflow as tf
@@ -11,7 +11,7 @@ CORES = 4
 MEAN = tf.distribute.ReduceOp.MEAN
 SUM = tf.distribute.ReduceOp.SUM
 
-#: A variable's first value, and what its copies have once they are rows.
+#: The first value of a variable, and the values of its copies once these are stacked.
 START = np.array([1.0, 2.0], np.float32)
 VALUES = np.arange(1, 2 * CORES + 1, dtype=np.float32).reshape([CORES, 2])
 
@@ -22,7 +22,7 @@ def make(cores=CORES):
 
 
 def distributed(strategy, values):
-    """Each replica's own of the `values`."""
+    """A per-replica value, of one of the `values` for each replica."""
     return strategy.experimental_distribute_values_from_function(
         lambda context: tf.constant(values[context.replica_id_in_sync_group])
     )
@@ -32,40 +32,40 @@ def distributed(strategy, values):
 
 
 def graph(fn=None, **options):
-    """A function of a program without control flow of Python that AutoGraph would convert."""
+    """A ``tf.function`` without AutoGraph, for programs without Python control flow."""
     return tf.function(fn, autograph=False, **options)
 
 
 def shares(*shape):
-    """Numbers from 0.1 to 0.9, others for each replica."""
+    """Numbers from 0.1 to 0.9, different ones for each replica."""
     values = np.random.RandomState(0).uniform(0.1, 0.9, (CORES,) + shape)
     return values.astype(np.float32)
 
 
 def run(strategy, fn, values):
-    """What `fn` gives each replica, as nests of arrays."""
-    found = graph(lambda x: strategy.run(fn, args=(x,)))(distributed(strategy, values))
-    parts = [strategy.experimental_local_results(leaf) for leaf in tf.nest.flatten(found)]
+    """The results of `fn` in each replica, as lists of arrays."""
+    outputs = graph(lambda x: strategy.run(fn, args=(x,)))(distributed(strategy, values))
+    parts = [strategy.experimental_local_results(leaf) for leaf in tf.nest.flatten(outputs)]
     return [[part.numpy() for part in replica] for replica in zip(*parts)]
 
 
 def check(strategy, fn, values):
     """Compares the replicas' results of `fn` with TensorFlow's on each share."""
-    found, alone = run(strategy, fn, values), graph(fn)
-    for result, share in zip(found, values):
+    outputs, alone = run(strategy, fn, values), graph(fn)
+    for result, share in zip(outputs, values):
         expected = tf.nest.flatten(alone(tf.constant(share)))
         for got, wanted in zip(result, expected):
             np.testing.assert_allclose(got, wanted.numpy(), 1e-5, 1e-6)
 
 
-# The function of a step, looked into.
+# The function of a step, and the functions that it calls.
 
 
 def traced(strategy, fn, values):
     """The function of a step in which each replica calls `fn` with its value; its argument."""
-    given = distributed(strategy, values)
+    inputs = distributed(strategy, values)
     step = tf.function(lambda x: strategy.run(fn, args=(x,)))
-    return step.get_concrete_function(given), given
+    return step.get_concrete_function(inputs), inputs
 
 
 def called(function):
@@ -73,28 +73,28 @@ def called(function):
     return list(function.graph.as_graph_def().library.function)
 
 
-def results(strategy, function, given):
-    """What each replica gets from the function."""
-    return [part.numpy() for part in strategy.experimental_local_results(function(given))]
+def results(strategy, function, inputs):
+    """The result of the function in each replica."""
+    return [part.numpy() for part in strategy.experimental_local_results(function(inputs))]
 
 
-def stepped(strategy, replica, values=VALUES):
-    """What each replica's `replica` gives for its value, in a function."""
+def run_step(strategy, replica, values=VALUES):
+    """The results of `replica`, called in a function with each replica's value."""
     function, placed = traced(strategy, replica, values)
     parts = strategy.experimental_local_results(function(placed))
     return [tf.nest.map_structure(lambda tensor: tensor.numpy(), part) for part in parts]
 
 
-# What variables hold.
+# Values of variables.
 
 
-def held(strategy, variable):
-    """What each replica's copy of the variable holds."""
+def copy_values(strategy, variable):
+    """The values of the replicas' copies of the variable."""
     return [part.numpy() for part in strategy.experimental_local_results(variable)]
 
 
-def in_rows(**options):
-    """A strategy and a variable whose copies are `VALUES` now, in rows."""
+def with_stacked_copies(**options):
+    """A strategy and a variable with stacked copies, whose values are `VALUES`."""
     strategy = make()
     with strategy.scope():
         variable = tf.Variable(START, trainable=False, **options)

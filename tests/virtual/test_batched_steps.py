@@ -146,7 +146,7 @@ def test_replicas_leave_a_loop_at_different_times(strategy):
     check(strategy, lambda x: flow_cases.until_large(x, False), values)
 
 
-@pytest.mark.parametrize("name", sorted(flow_cases.APART))
+@pytest.mark.parametrize("name", sorted(flow_cases.BRANCHES))
 def test_replicas_take_different_branches(strategy, name):
-    one, other, _ = flow_cases.APART[name]
+    one, other, _ = flow_cases.BRANCHES[name]
     check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), shares())

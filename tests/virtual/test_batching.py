@@ -29,14 +29,14 @@ def strategy():
 
 @pytest.fixture
 def batched(monkeypatch):
-    """The op types of the programs that were traced, with what they became."""
+    """For each program that was traced, whether it was batched, and its op types."""
     seen, batch_segments = [], vectorize.batch_segments
 
-    def note(program, cut, known):
-        found = batch_segments(program, cut, known)
-        types = {op.type for stage in cut if stage for op in stage.body}
-        seen.append((found is not None, types))
-        return found
+    def note(program, segments, known):
+        batched_segments = batch_segments(program, segments, known)
+        types = {op.type for segment in segments if segment for op in segment.body}
+        seen.append((batched_segments is not None, types))
+        return batched_segments
 
     monkeypatch.setattr(vectorize, "batch_segments", note)
     return seen
@@ -63,8 +63,8 @@ def test_a_sum_over_replicas_is_that_of_their_values(strategy, batched, case):
         return tf.distribute.get_replica_context().all_reduce(SUM, tf.convert_to_tensor(fn(x)))
 
     expected = sum(tf.convert_to_tensor(fn(tf.constant(v))).numpy() for v in values)
-    for (found,) in run(strategy, replica, values):
-        np.testing.assert_allclose(found, expected, 1e-4)
+    for (outputs,) in run(strategy, replica, values):
+        np.testing.assert_allclose(outputs, expected, 1e-4)
     assert [was for was, _ in batched] == [True], "not batched"
 
 
@@ -83,13 +83,13 @@ def types_of(fn):
 def test_every_rule_has_a_case():
     fns = [fn for name, fn in CASES.items() if name not in converted_cases.CASES]
     fns += [*SUMS.values(), looked_up(tf.Variable(kernel(6, 2)))]
-    found = [types_of(fn) for fn in fns]
+    outputs = [types_of(fn) for fn in fns]
     with_rule = {op_type for op_type in rules.RULES if op_type in dir(tf.raw_ops)}
     with_rule -= set(converted.CONVERTED)  # a case for each is made from that list
-    assert with_rule - set().union(*found) == set()
+    assert with_rule - set().union(*outputs) == set()
 
 
-def test_what_a_variable_holds_is_gathered(strategy, batched):
+def test_rows_of_a_variable_are_gathered(strategy, batched):
     check(strategy, looked_up(tf.Variable(kernel(6, 2))), shares(4, 6))
     assert [was for was, _ in batched] == [True], "not batched"
 
@@ -113,15 +113,15 @@ def _products(x):
     ],
     ids=["filter", "dilation", "unique", "two sizes", "cond", "while", "norm"],
 )
-def test_an_op_without_a_rule_is_done_for_each(strategy, batched, fn):
+def test_an_op_without_a_rule_is_copied_per_replica(strategy, batched, fn):
     check(strategy, fn, shares(4, 6))
     assert [was for was, _ in batched] == [True], "not batched"
 
 
 def test_a_random_op_is_done_once_per_replica(strategy, batched):
-    found = run(strategy, lambda x: tf.random.uniform([8]), shares(1))
+    outputs = run(strategy, lambda x: tf.random.uniform([8]), shares(1))
     assert batched[0][0]
-    assert np.shape(found) == (CORES, 1, 8)
+    assert np.shape(outputs) == (CORES, 1, 8)
 
 
 def test_replicas_update_their_own_variables(strategy, batched):
@@ -138,25 +138,32 @@ def test_replicas_update_their_own_variables(strategy, batched):
         seen.assign_add(tf.reduce_sum(x, 0))
         return seen.read_value() * 2
 
-    found = run(strategy, replica, values)
-    np.testing.assert_allclose([replica for (replica,) in found], 2 * values.sum(1), 1e-5)
+    outputs = run(strategy, replica, values)
+    np.testing.assert_allclose([replica for (replica,) in outputs], 2 * values.sum(1), 1e-5)
     np.testing.assert_allclose(seen.numpy(), values.sum((0, 1)), 1e-5)
     assert batched[0][0]
 
 
-def test_a_variable_of_nobody_is_updated_by_every_replica(strategy, batched):
+def test_a_variable_outside_of_the_strategy_is_updated_by_every_replica(strategy, batched):
     count = tf.Variable(0.0)
     run(strategy, lambda x: count.assign_add(x[0]), np.ones([CORES, 1], np.float32))
     assert batched[0][0]
     assert count.numpy() == CORES
 
 
-def test_shapes_that_only_the_run_knows_are_done_for_each(strategy, batched):
+def test_ops_of_unknown_shape_are_copied_per_replica(strategy, batched):
     dataset = tf.data.Dataset.range(4 * CORES).batch(4 * CORES)
     elements = iter(strategy.experimental_distribute_dataset(dataset))
-    found = tf.function(lambda: strategy.run(lambda x: tf.reduce_sum(x), args=(next(elements),)))()
+    outputs = tf.function(
+        lambda: strategy.run(lambda x: tf.reduce_sum(x), args=(next(elements),))
+    )()
     assert [was for was, _ in batched] == [True]
-    assert [part.numpy() for part in strategy.experimental_local_results(found)] == [6, 22, 38, 54]
+    assert [part.numpy() for part in strategy.experimental_local_results(outputs)] == [
+        6,
+        22,
+        38,
+        54,
+    ]
 
 
 def _matmul_gradient(x):
@@ -179,23 +186,25 @@ def _checked(x):
 
 
 @pytest.mark.parametrize(
-    "fn, kept_apart",
+    "fn, copied_types",
     [(_matmul_gradient, ()), (_masked, ()), (_checked, {"If", "Assert"})],
     ids=["gradient of a product", "boolean_mask", "assert"],
 )
-def test_what_cannot_be_batched_steps_aside(strategy, monkeypatch, fn, kept_apart):
-    seen, for_each = set(), batched_graph.BatchedGraph._once_per_replica
+def test_an_op_that_cannot_be_batched_leaves_the_others_batched(
+    strategy, monkeypatch, fn, copied_types
+):
+    seen, copy_op = set(), batched_graph.BatchedGraph._once_per_replica
     monkeypatch.setattr(
         batched_graph.BatchedGraph,
         "_once_per_replica",
-        lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
+        lambda self, op, inputs: seen.add(op.type) or copy_op(self, op, inputs),
     )
     check(strategy, fn, shares(4, 6))
     assert "MatMul" not in seen and "BatchMatMulV2" not in seen
-    assert bool(seen & set(kept_apart)) == bool(kept_apart)
+    assert bool(seen & set(copied_types)) == bool(copied_types)
 
 
-def test_a_row_that_only_another_replica_has_is_refused(strategy):
+def test_gathering_a_row_that_only_another_replica_has_is_an_error(strategy):
     def after(x):
         return tf.gather(x, tf.where(x > 0.5)[:, 0] + 1)
 
@@ -207,7 +216,7 @@ def test_a_row_that_only_another_replica_has_is_refused(strategy):
         run(strategy, after, values)
 
 
-#: What puts 1 at a place of four, of which each replica has another.
+#: Functions that set, or read, one of four elements; each replica has another index.
 PUT = {
     "scatter": lambda place: tf.scatter_nd([[place]], [1.0], [4]),
     "scatter into": lambda place: tf.tensor_scatter_nd_add(tf.zeros([4]), [[place]], [1.0]),
@@ -217,7 +226,7 @@ PUT = {
 
 
 @pytest.mark.parametrize("name", sorted(PUT))
-def test_a_place_that_is_out_of_bounds_is_not_another_replicas(strategy, batched, name):
+def test_an_index_out_of_bounds_is_not_that_of_another_replica(strategy, batched, name):
     places = np.arange(CORES, dtype=np.int32)
     check(strategy, PUT[name], places)
     per_replica = strategy.extended.explanations[-1].record.per_replica
@@ -231,7 +240,7 @@ def test_a_place_that_is_out_of_bounds_is_not_another_replicas(strategy, batched
             run(strategy, PUT[name], places)
 
 
-def test_effects_of_a_step_that_is_batched_happen_replica_by_replica(strategy, batched):
+def test_effects_of_a_batched_step_happen_replica_by_replica(strategy, batched):
     """Between two effects on one variable, all is done per replica; the rest is batched."""
     first, second = tf.Variable(0.0), tf.Variable(0.0)
     values = shares(4, 6)
@@ -243,9 +252,9 @@ def test_effects_of_a_step_that_is_batched_happen_replica_by_replica(strategy, b
         second.assign_add(between * first)
         return second.read_value() + y, y * 2.0
 
-    found = run(strategy, fn, values)
+    outputs = run(strategy, fn, values)
     total, chain = 0.0, 0.0
-    for share, (got, doubled) in zip(values, found):
+    for share, (got, doubled) in zip(values, outputs):
         y = float(np.sum(share @ kernel(6, 3).numpy()))
         total += y
         chain += np.tanh(total) * 3.0 * total

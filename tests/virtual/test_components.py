@@ -47,7 +47,7 @@ ASSIGNMENTS = {
 
 @pytest.mark.parametrize("how", sorted(ASSIGNMENTS))
 @pytest.mark.parametrize("index", [0, 2])
-def test_only_that_core_has_the_value(strategy, how, index):
+def test_only_the_core_of_the_component_has_the_value(strategy, how, index):
     variable = make(strategy, [1.0, 2.0])
     ASSIGNMENTS[how](strategy.experimental_local_results(variable)[index])
     expected = [[1.0, 2.0]] * CORES
@@ -231,7 +231,7 @@ def test_a_function_that_knows_one_value_keeps_it(strategy, used):
 
 
 @pytest.mark.skipif(not versions.ASSIGN_WITHOUT_AGGREGATION, reason="before 2.3 it is a ValueError")
-def test_training_goes_on_apart(strategy):
+def test_training_continues_with_a_value_per_core(strategy):
     variable = make(strategy)
     strategy.experimental_local_results(variable)[1].assign(5.0)
 
@@ -262,7 +262,7 @@ def tower(v, w, optimizer):
 MOMENTUM = [-7.1048, -11.9728], [-1.9048, -5.5728], -15.322
 
 
-def test_momentum_of_towers_goes_on_apart():
+def test_momentum_of_towers_continues_with_a_value_per_core():
     strategy = ContribStrategy(cluster.TPUClusterResolver("virtual:2"))
     with strategy.scope():
         v, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
@@ -276,7 +276,7 @@ def test_momentum_of_towers_goes_on_apart():
         np.testing.assert_allclose(part.numpy(), expected, 1e-4)
 
 
-def test_momentum_in_a_session_goes_on_apart():
+def test_momentum_in_a_session_continues_with_a_value_per_core():
     with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
         strategy = ContribStrategy(cluster.TPUClusterResolver("virtual:2"))
         with strategy.scope():
@@ -295,7 +295,7 @@ def test_momentum_in_a_session_goes_on_apart():
         np.testing.assert_allclose(part, expected, 1e-4)
 
 
-def test_saving_asks_for_no_copies(strategy):
+def test_saving_makes_no_copies(strategy):
     with strategy.scope():
         dense = tf.keras.layers.Dense(2)
         dense.build((None, 3))

@@ -1,4 +1,4 @@
-"""Branches, loops and calls are batched inside, and give each replica its own values.
+"""The ops inside branches, loops and calls are batched, and each replica gets its own values.
 
 The oracle is TensorFlow, run on each replica's share alone.
 """
@@ -18,7 +18,7 @@ if not versions.TRACE_ONCE:
 
 from tests.virtual.batching_cases import kernel
 from tests.virtual.flow_cases import (
-    APART,
+    BRANCHES,
     DIFFERENTIABLE,
     FUNCTIONS,
     GUARDED,
@@ -38,13 +38,13 @@ def strategy():
 
 
 @pytest.fixture
-def apart(monkeypatch):
-    """The types of the ops that were done once per replica."""
-    seen, for_each = set(), batched_graph.BatchedGraph._once_per_replica
+def copied_types(monkeypatch):
+    """The types of the ops that were copied once per replica."""
+    seen, copy_op = set(), batched_graph.BatchedGraph._once_per_replica
     monkeypatch.setattr(
         batched_graph.BatchedGraph,
         "_once_per_replica",
-        lambda self, op, given: seen.add(op.type) or for_each(self, op, given),
+        lambda self, op, inputs: seen.add(op.type) or copy_op(self, op, inputs),
     )
     return seen
 
@@ -63,16 +63,16 @@ _FLOW = {
 
 
 @batched_inside
-def test_control_flow_is_batched_inside(strategy, apart, fn):
+def test_ops_inside_control_flow_are_batched(strategy, copied_types, fn):
     weights = tf.Variable(kernel(6, 6) - 0.1)
     check(strategy, lambda x: fn(x, weights.read_value()), shares(4, 6))
     check(strategy, lambda x: fn(x, weights), shares(4, 6))
-    assert not apart & _FLOW
+    assert not copied_types & _FLOW
 
 
 @pytest.mark.slow
 @batched_inside
-def test_gradients_of_control_flow_are_batched(strategy, apart, fn):
+def test_gradients_of_control_flow_are_batched(strategy, copied_types, fn):
     def gradients(x):
         weights = kernel(6, 6) - 0.1
         with tf.GradientTape() as tape:
@@ -83,28 +83,28 @@ def test_gradients_of_control_flow_are_batched(strategy, apart, fn):
     values = shares(4, 6)
     check(strategy, gradients, values)
     if fn is not nested:  # the inner loop's lists are made anew in each round of the outer one
-        assert not apart & _FLOW
-    apart.clear()
+        assert not copied_types & _FLOW
+    copied_types.clear()
     expected = sum(gradients(tf.constant(v))[1].numpy() for v in values)
 
     def replica(x):
         return tf.distribute.get_replica_context().all_reduce(SUM, gradients(x)[1])
 
-    for (found,) in run(strategy, replica, values):
-        np.testing.assert_allclose(found, expected, 1e-4)
+    for (outputs,) in run(strategy, replica, values):
+        np.testing.assert_allclose(outputs, expected, 1e-4)
     if fn is not nested:
-        assert not apart & _FLOW
+        assert not copied_types & _FLOW
 
 
 @pytest.mark.parametrize("divide", [False, True], ids=["batched", "may fail"])
-def test_replicas_leave_a_loop_at_different_times(strategy, apart, divide):
+def test_replicas_leave_a_loop_at_different_times(strategy, copied_types, divide):
     values = shares(4, 6) * np.array([1, 9, 0.2, 3], np.float32)[:, None, None]
     check(strategy, lambda x: until_large(x, divide), values)
-    assert ("StatelessWhile" in apart) == divide
+    assert ("StatelessWhile" in copied_types) == divide
 
 
 @pytest.mark.parametrize("name", sorted(GUARDED))
-def test_what_is_done_for_a_replica_that_left_a_loop_does_not_fail(strategy, apart, name):
+def test_ops_for_a_replica_that_left_a_loop_do_not_fail(strategy, copied_types, name):
     def fn(values):
         stride, x = tf.cast(values[0, 0], tf.int32), values[1:]
         return tf.while_loop(
@@ -118,7 +118,7 @@ def test_what_is_done_for_a_replica_that_left_a_loop_does_not_fail(strategy, apa
     if name == "shape":  # six numbers have no five rows
         values[:, 0, 0] = 4, 2, 2, 4
     check(strategy, fn, values)
-    assert "StatelessWhile" in apart
+    assert "StatelessWhile" in copied_types
 
 
 def _of_rounds(fn, weights):
@@ -141,7 +141,7 @@ def _of_rounds(fn, weights):
 @pytest.mark.parametrize("variables", [True, False], ids=["variables", "tensors"])
 @pytest.mark.parametrize("name", sorted(ROUNDS))
 def test_gradients_of_a_loop_that_replicas_leave_at_different_times(
-    strategy, apart, name, variables
+    strategy, copied_types, name, variables
 ):
     """Each for itself, and the sum over the replicas; one replica does no round at all."""
     weights = [np.array(kernel(6, 6)), np.array(kernel(6)) * 0.1]
@@ -162,31 +162,31 @@ def test_gradients_of_a_loop_that_replicas_leave_at_different_times(
         return tf.distribute.get_replica_context().all_reduce(SUM, gradients[1:])
 
     sums = [sum(each) for each in zip(*[gradients for *_, gradients in expected])]
-    for found, wanted in zip(run(strategy, replica, values), expected):
-        for got, each in zip(found, tf.nest.flatten(wanted) + sums):
+    for outputs, wanted in zip(run(strategy, replica, values), expected):
+        for got, each in zip(outputs, tf.nest.flatten(wanted) + sums):
             np.testing.assert_allclose(got, each, 1e-4, 1e-4)
-    for found in run(strategy, summed, values):
-        for got, each in zip(found, sums[1:]):
+    for outputs in run(strategy, summed, values):
+        for got, each in zip(outputs, sums[1:]):
             np.testing.assert_allclose(got, each, 1e-4, 1e-4)
-    assert not apart & _FLOW
+    assert not copied_types & _FLOW
 
 
-@pytest.mark.parametrize("name", sorted(APART))
-def test_replicas_take_different_branches(strategy, apart, name):
-    one, other, batches = APART[name]
+@pytest.mark.parametrize("name", sorted(BRANCHES))
+def test_replicas_take_different_branches(strategy, copied_types, name):
+    one, other, batches = BRANCHES[name]
     values = shares(4, 6)
     assert len(set(values[:, 0, 0] > 0.5)) == 2
     check(strategy, lambda x: tf.cond(x[0, 0] > 0.5, lambda: one(x), lambda: other(x)), values)
-    assert ("StatelessIf" in apart) == (not batches)
+    assert ("StatelessIf" in copied_types) == (not batches)
 
 
 @pytest.mark.parametrize("shift", [-1, 0, 2])
-def test_replicas_take_one_of_several_branches(strategy, apart, shift):
-    """The last one is also that of numbers out of bounds."""
+def test_replicas_take_one_of_several_branches(strategy, copied_types, shift):
+    """The last branch is also taken for indices out of bounds."""
     values = shares(4, 6)
     values[:, 0, 0] = (np.arange(CORES) + 0.5) / CORES
     check(strategy, lambda x: one_of_several(x, CORES, shift), values)
-    assert not apart & _FLOW
+    assert not copied_types & _FLOW
 
 
 def _gradients(fn, condition):
@@ -198,25 +198,25 @@ def _gradients(fn, condition):
             tape.watch([x, weights])
             one, other = [functools.partial(each, x, weights) for each in fn]
             loss = tf.reduce_sum(tf.cond(condition(x), one, other) ** 2)
-        found = tape.gradient(loss, [x, weights], unconnected_gradients="zero")
-        return [tf.convert_to_tensor(each) for each in found]
+        outputs = tape.gradient(loss, [x, weights], unconnected_gradients="zero")
+        return [tf.convert_to_tensor(each) for each in outputs]
 
     return gradients
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
-def test_gradients_of_branches_that_differ(strategy, apart, name):
+def test_gradients_of_divergent_branches(strategy, copied_types, name):
     *branches, batches = DIFFERENTIABLE[name]
     check(strategy, _gradients(branches, lambda x: x[0, 0] > 0.5), shares(4, 6))
-    assert bool(apart & _FLOW) == (not batches)
+    assert bool(copied_types & _FLOW) == (not batches)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("differ", [True, False])
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
-def test_gradients_of_branches_are_taken_behind_a_merge(strategy, name, differ):
-    """What a branch hands to its gradient is handed on to another segment."""
+def test_gradients_of_branches_after_a_merge(strategy, name, differ):
+    """Values that a branch packs for its gradient are passed to another segment."""
     one, *branches = tf.Variable(1.0), *DIFFERENTIABLE[name][:2]
 
     def gradient(x, total=None):
@@ -233,12 +233,12 @@ def test_gradients_of_branches_are_taken_behind_a_merge(strategy, name, differ):
     values = shares(4, 6)
     alone = graph(gradient)
     total = sum(tf.reduce_mean(alone(tf.constant(v), 0.0)[0]) for v in values)
-    for (found,), share in zip(run(strategy, gradient, values), values):
+    for (outputs,), share in zip(run(strategy, gradient, values), values):
         expected = alone(tf.constant(share), total)[1]
-        np.testing.assert_allclose(found, expected, 1e-4, 1e-5)
+        np.testing.assert_allclose(outputs, expected, 1e-4, 1e-5)
 
 
-def test_gradients_of_branches_that_differ_are_taken_in_a_branch(strategy):
+def test_gradients_of_divergent_branches_inside_of_a_branch(strategy):
     one = tf.Variable(1.0)
 
     def gradient(x):
@@ -253,12 +253,12 @@ def test_gradients_of_branches_that_differ_are_taken_in_a_branch(strategy):
 @pytest.mark.slow
 @pytest.mark.parametrize("taken", [True, False])
 @pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
-def test_gradients_of_branches_that_all_replicas_take(strategy, apart, name, taken):
-    """What a branch computed is handed to its gradient for all replicas at once."""
+def test_gradients_of_uniform_branches(strategy, copied_types, name, taken):
+    """Values that a branch packs for its gradient are packed for all replicas at once."""
     *branches, _ = DIFFERENTIABLE[name]
     one = tf.Variable(1.0)
     check(strategy, _gradients(branches, lambda x: (one > 0.0) == taken), shares(4, 6))
-    assert not apart & {"OptionalFromValue", "OptionalGetValue"}
+    assert not copied_types & {"OptionalFromValue", "OptionalGetValue"}
 
 
 def test_random_numbers_of_a_loop_differ_between_replicas(strategy):
@@ -269,11 +269,11 @@ def test_random_numbers_of_a_loop_differ_between_replicas(strategy):
             (tf.constant(0), x),
         )[1]
 
-    found = np.array(run(strategy, fn, np.zeros([CORES, 4, 6], np.float32)))
-    assert len(np.unique(found[:, 0, 0, 0])) == CORES
+    outputs = np.array(run(strategy, fn, np.zeros([CORES, 4, 6], np.float32)))
+    assert len(np.unique(outputs[:, 0, 0, 0])) == CORES
 
 
-def test_a_loop_with_an_effect_is_done_replica_by_replica(strategy, apart):
+def test_a_loop_with_an_effect_is_done_replica_by_replica(strategy, copied_types):
     shared = tf.Variable(1.0)
 
     def fn(x):
@@ -283,7 +283,7 @@ def test_a_loop_with_an_effect_is_done_replica_by_replica(strategy, apart):
 
         return tf.while_loop(lambda i, y: i < 2, step, (tf.constant(0), x))[1]
 
-    found = run(strategy, fn, np.arange(CORES, dtype=np.float32))
+    outputs = run(strategy, fn, np.arange(CORES, dtype=np.float32))
     value, expected = 1.0, []
     for replica in range(CORES):
         y = float(replica)
@@ -291,11 +291,11 @@ def test_a_loop_with_an_effect_is_done_replica_by_replica(strategy, apart):
             value += y
             y = value
         expected.append(y)
-    assert [got for (got,) in found] == expected
-    assert "While" in apart
+    assert [got for (got,) in outputs] == expected
+    assert "While" in copied_types
 
 
-def test_an_lstm_is_trained_as_without_replicas(strategy, apart):
+def test_an_lstm_is_trained_as_without_replicas(strategy, copied_types):
     """A Keras LSTM: a gradient of the whole batch is the sum of the replicas'."""
     with strategy.scope():
         layer = tf.keras.layers.LSTM(5, return_sequences=True)
@@ -311,7 +311,7 @@ def test_an_lstm_is_trained_as_without_replicas(strategy, apart):
         return tf.distribute.get_replica_context().all_reduce(SUM, gradients(x))
 
     expected = graph(gradients)(tf.constant(values.reshape(-1, 7, 3)))
-    for found in run(strategy, replica, values):
-        for got, wanted in zip(found, expected):
+    for outputs in run(strategy, replica, values):
+        for got, wanted in zip(outputs, expected):
             np.testing.assert_allclose(got, wanted.numpy(), 1e-4, 1e-5)
-    assert not apart & {"While", "StatelessWhile"}
+    assert not copied_types & {"While", "StatelessWhile"}

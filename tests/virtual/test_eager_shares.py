@@ -99,7 +99,7 @@ def test_each_replica_gets_the_next_share_of_its_host(name, slice_name):
 @pytest.mark.parametrize(
     "name, slice_name", [("nest", SLICES[1]), ("a last batch", SLICES[0]), ("nothing", SLICES[0])]
 )
-def test_functions_and_what_is_outside_take_turns(name, slice_name):
+def test_functions_and_eager_code_take_turns_on_an_iterator(name, slice_name):
     """An iterator goes on where the other has left it, and gives what the other gives."""
     strategy = TPUStrategy(cluster.TPUClusterResolver(slice_name))
     inside = tf.function(lambda it: it.get_next())
@@ -135,7 +135,7 @@ def test_a_step_takes_one_tensor_a_leaf():
         assert step(batch).numpy() == total
 
 
-def test_an_error_of_a_dataset_is_told_and_passed_over():
+def test_an_error_of_a_dataset_is_raised_and_its_element_skipped():
     strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:v3-64"))
 
     def of_host(context):
@@ -156,7 +156,7 @@ def test_an_error_of_a_dataset_is_told_and_passed_over():
         assert [part.numpy().tolist() for part in parts] == [[1.0]] * 64
 
 
-def test_replicas_cannot_ask():
+def test_get_next_is_refused_in_replica_context():
     from tensorflow.python.distribute import input_lib  # 1.13 has no such module
 
     strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:v3-64"))

@@ -106,7 +106,7 @@ def test_one_addition_per_replica_may_be_batched(strategy, noisy):
 @assigns_without_aggregation
 @pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
 @batched_or_not
-def test_an_assignment_of_one_value_is_no_meeting(strategy, noisy, again):
+def test_a_uniform_assignment_does_not_synchronize_replicas(strategy, noisy, again):
     """Without aggregation TensorFlow's replicas assign each for itself."""
     shared = tf.Variable(1.0)
     with strategy.scope():
@@ -128,7 +128,7 @@ def test_an_assignment_of_one_value_is_no_meeting(strategy, noisy, again):
 
 @assigns_without_aggregation
 @batched_or_not
-def test_an_assignment_of_one_value_after_a_meeting(strategy, noisy):
+def test_a_uniform_assignment_after_an_all_reduce(strategy, noisy):
     """What comes before a merge of TensorFlow's is done by all replicas before it."""
     shared = tf.Variable(1.0)
     with strategy.scope():
@@ -194,7 +194,7 @@ def test_calls_of_python_happen_in_the_order_of_the_code(strategy):
 
 @assigns_without_aggregation
 @pytest.mark.parametrize("answers", [True, False])
-def test_python_around_an_assignment_of_one_value(strategy, answers):
+def test_python_calls_around_a_uniform_assignment(strategy, answers):
     """What it answers depends on the order among replicas; what it only sees splits nothing."""
     seen = []
 
@@ -230,7 +230,7 @@ def test_a_tensor_array_is_written_by_each_replica(strategy):
 
 
 @pytest.mark.parametrize("through", ["identity", "identity_n", "input", "no_op"])
-def test_a_control_dependency_holds_through_what_only_passes_on(strategy, through):
+def test_a_control_dependency_holds_through_ops_that_return_their_input(strategy, through):
     shared, seen = tf.Variable(0.0), []
 
     def look(replica_id):
@@ -256,7 +256,7 @@ def test_a_control_dependency_holds_through_what_only_passes_on(strategy, throug
     assert all(value >= least[replica_id] for replica_id, value in seen)
 
 
-def test_a_table_is_asked_in_turn_where_replicas_insert(strategy):
+def test_replicas_look_up_in_turn_a_table_that_they_insert_to(strategy):
     """Each replica sees what those before it have inserted."""
     table = tf.lookup.experimental.DenseHashTable(
         tf.int64, tf.float32, default_value=-1.0, empty_key=-1, deleted_key=-2

@@ -1,4 +1,4 @@
-"""A batching rule that fails is left out: the program runs, and what happened is told."""
+"""Errors of batching rules: the op is copied per replica, and the explanation says why."""
 
 import numpy as np
 import pytest
@@ -35,14 +35,16 @@ def use(monkeypatch, rule, op_type="Sin"):
 
 
 @pytest.mark.parametrize(
-    "rule, told",
+    "rule, reported",
     [
         (raises, "its batching rule failed with ValueError: 6 is not 3"),
         (of_another_shape, "its batching rule failed with WrongShape: Sin gives"),
     ],
 )
 @pytest.mark.parametrize("nested", [False, True])
-def test_a_rule_that_fails_leaves_its_op_to_each_replica(strategy, monkeypatch, rule, told, nested):
+def test_an_op_whose_rule_fails_is_copied_per_replica(
+    strategy, monkeypatch, rule, reported, nested
+):
     def fn(x):
         if not nested:
             return tf.cos(tf.sin(x)) + 1
@@ -55,10 +57,10 @@ def test_a_rule_that_fails_leaves_its_op_to_each_replica(strategy, monkeypatch, 
         for ops in strategy.extended.explanations[-1].record.per_replica
         if ops.op_type == "Sin"
     ]
-    assert reason.startswith(told) and "\n" not in reason
+    assert reason.startswith(reported) and "\n" not in reason
 
 
-def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(strategy, monkeypatch):
+def test_an_error_outside_of_a_rule_leaves_the_step_unbatched(strategy, monkeypatch):
     def output_value(self, tensor, per_replica):
         raise KeyError("a tensor")
 
@@ -69,7 +71,7 @@ def test_what_fails_outside_of_a_rule_leaves_the_whole_step_to_each_replica(stra
 
 
 @pytest.mark.parametrize("rule, error", [(raises, ValueError), (of_another_shape, Exception)])
-def test_in_our_own_tests_it_is_an_error(strategy, monkeypatch, rule, error):
+def test_strict_batching_raises_the_error_of_a_rule(strategy, monkeypatch, rule, error):
     monkeypatch.setitem(rules.RULES, "Sin", rule)
     with pytest.raises(error, match="6 is not 3|Sin gives"):
         run(strategy, tf.sin, shares(4, 6))
@@ -79,8 +81,8 @@ def embedded(table):
     return lambda x: tf.gather(table, tf.cast(x * 5, tf.int32))
 
 
-def test_places_that_are_a_vector_give_rows_to_what_takes_them(strategy):
-    """The gradient of an embedding that is squared: rows of places meet rows of a sum."""
+def test_rows_gathered_by_a_vector_are_taken_by_other_ops(strategy):
+    """The gradient of a squared embedding adds gathered rows to rows of a sum."""
     table = tf.constant(np.arange(15, dtype=np.float32).reshape([5, 3]) / 10)
 
     def fn(x):
@@ -93,7 +95,7 @@ def test_places_that_are_a_vector_give_rows_to_what_takes_them(strategy):
     check(strategy, fn, shares(3))
 
 
-def test_a_function_of_the_first_tensorflow_takes_rows_of_unknown_number(strategy):
+def test_a_defun_takes_ragged_rows(strategy):
     from tensorflow.python.framework import function
 
     @function.Defun(tf.float32, func_name="twice")
@@ -106,16 +108,16 @@ def test_a_function_of_the_first_tensorflow_takes_rows_of_unknown_number(strateg
     @tf.function
     def step(iterator):
         def replica(x):
-            given = tf.reduce_sum(twice(x))
-            return tf.distribute.get_replica_context().all_reduce(SUM, given)
+            inputs = tf.reduce_sum(twice(x))
+            return tf.distribute.get_replica_context().all_reduce(SUM, inputs)
 
         return strategy.run(replica, (next(iterator),))
 
-    found = strategy.experimental_local_results(step(iterator))
-    np.testing.assert_allclose(found, [np.sum(np.sin(np.arange(10.0)) * 2)] * 4, 1e-5)
+    outputs = strategy.experimental_local_results(step(iterator))
+    np.testing.assert_allclose(outputs, [np.sum(np.sin(np.arange(10.0)) * 2)] * 4, 1e-5)
 
 
-def test_a_division_that_only_the_run_would_do_fails_nothing(strategy):
+def test_a_division_by_zero_in_a_branch_that_is_not_taken(strategy):
     def fn(x):
         return tf.cond(
             tf.reduce_sum(x) > 1e9,

@@ -37,13 +37,13 @@ def strategy():
 
 @pytest.mark.parametrize("by_function", [False, True], ids=["dataset", "function"])
 @pytest.mark.parametrize("kind", sorted(DATASETS))
-def test_they_are_refused(strategy, kind, by_function):
+def test_sparse_and_ragged_batches_are_refused(strategy, kind, by_function):
     batches = tf.data.Dataset.zip({"x": DATASETS[kind]().batch(2)})
     with pytest.raises(ValueError, match="(?s)Found tensor x .*_to_device=False"):
         distribute(strategy, batches, by_function)
 
 
 @pytest.mark.parametrize("kind", sorted(DATASETS))
-def test_hosts_may_keep_them(strategy, kind):
+def test_sparse_and_ragged_batches_may_stay_on_the_host(strategy, kind):
     batches = distribute(strategy, DATASETS[kind]().batch(2), False, options())
     assert len(strategy.experimental_local_results(next(iter(batches)))) == 2

@@ -36,19 +36,19 @@ def slices_of_a_table(cores):
         return tf.convert_to_tensor(total)
 
     ids = np.random.RandomState(0).randint(5, size=(cores, 3)).astype(np.int32)
-    function, given = traced(strategy, replica, ids)
+    function, inputs = traced(strategy, replica, ids)
     expected = np.repeat(3.0 * np.bincount(ids.reshape([-1]), minlength=5)[:, None], 2, 1)
-    for found in results(strategy, function, given):
-        np.testing.assert_array_equal(found, expected)
+    for outputs in results(strategy, function, inputs):
+        np.testing.assert_array_equal(outputs, expected)
     return sum(len(each.node_def) + len(each.signature.input_arg) for each in called(function))
 
 
-def test_slices_of_a_table_meet_as_one_tensor():
+def test_slices_of_a_table_are_reduced_as_one_tensor():
     """The functions of a step do not grow with the number of replicas."""
     assert slices_of_a_table(2) == slices_of_a_table(8)
 
 
-def test_values_keep_the_shape_that_is_at_hand():
+def test_values_are_reshaped_once():
     """Moments: the rows are reshaped once, and what is made of them never."""
 
     def replica(x):
@@ -57,13 +57,13 @@ def test_values_keep_the_shape_that_is_at_hand():
 
     values = np.random.RandomState(0).uniform(0.1, 0.9, (4, 4, 3)).astype(np.float32)
     strategy = make(4)
-    function, given = traced(strategy, replica, values)
+    function, inputs = traced(strategy, replica, values)
     assert types(function).count("Reshape") == 1  # of the rows: vectors leave as they are
-    for found, own in zip(results(strategy, function, given), values):
-        np.testing.assert_allclose(found, own.var(0), rtol=1e-5)
+    for outputs, own in zip(results(strategy, function, inputs), values):
+        np.testing.assert_allclose(outputs, own.var(0), rtol=1e-5)
 
 
-def test_a_constant_that_no_op_takes_is_not_made():
+def test_unused_constants_are_not_added():
     """Of the axes, shapes and bounds those that rules change are made once, changed."""
 
     def replica(x):
@@ -71,16 +71,16 @@ def test_a_constant_that_no_op_takes_is_not_made():
 
     values = np.arange(24, dtype=np.float32).reshape([4, 2, 3])
     strategy = make(4)
-    function, given = traced(strategy, replica, values)
+    function, inputs = traced(strategy, replica, values)
     segment = next(each for each in called(function) if "replicas_segment" in each.signature.name)
     taken = {name.split(":")[0] for node in segment.node_def for name in node.input}
     made = {node.name for node in segment.node_def if node.op == "Const"}
     assert made and made <= taken
-    for found, own in zip(results(strategy, function, given), values):
-        np.testing.assert_array_equal(found, np.tile(own, [1, 2]).T[1:])
+    for outputs, own in zip(results(strategy, function, inputs), values):
+        np.testing.assert_array_equal(outputs, np.tile(own, [1, 2]).T[1:])
 
 
-def test_a_number_of_each_replica_is_reshaped():
+def test_a_per_replica_number_is_reshaped():
     """It is held by one tensor per replica, as no rule knows what it is computed from."""
 
     def replica(x):
@@ -89,8 +89,8 @@ def test_a_number_of_each_replica_is_reshaped():
 
     values = np.random.RandomState(0).uniform(0.0, 4.0, (4, 6)).astype(np.float32)
     strategy = make(4)
-    for found, own in zip(results(strategy, *traced(strategy, replica, values)), values):
-        np.testing.assert_allclose(found, own[own > 2.0].sum() + own[None], rtol=1e-6)
+    for outputs, own in zip(results(strategy, *traced(strategy, replica, values)), values):
+        np.testing.assert_allclose(outputs, own[own > 2.0].sum() + own[None], rtol=1e-6)
 
 
 def test_the_copies_of_a_split_variable_have_names_and_values_of_their_own():
@@ -102,8 +102,8 @@ def test_the_copies_of_a_split_variable_have_names_and_values_of_their_own():
         return variable.assign_add(x)
 
     values = np.arange(4, dtype=np.float32)
-    function, given = traced(strategy, replica, values)
-    function(given)
+    function, inputs = traced(strategy, replica, values)
+    function(inputs)
     parts = strategy.experimental_local_results(variable)
     names = ["average:0"] + ["average/replica_%d:0" % i for i in range(1, 4)]
     assert [part.name for part in parts] == names
@@ -123,7 +123,7 @@ def test_functions_of_many_loops_are_optimised_once(cores, inlined):
         )[1]
 
     values = np.random.RandomState(0).uniform(0.0, 3.0, (cores, 4)).astype(np.float32)
-    function, given = traced(strategy, replica, values)
+    function, inputs = traced(strategy, replica, values)
     loops = [
         node
         for each in called(function)
@@ -132,8 +132,8 @@ def test_functions_of_many_loops_are_optimised_once(cores, inlined):
     ]
     assert len(loops) == cores
     assert {node.attr["_lower_using_switch_merge"].b for node in loops} == {inlined}
-    for found, own in zip(results(strategy, function, given), values):
-        np.testing.assert_allclose(found, tf.function(replica)(tf.constant(own)), rtol=1e-6)
+    for outputs, own in zip(results(strategy, function, inputs), values):
+        np.testing.assert_allclose(outputs, tf.function(replica)(tf.constant(own)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("operation", [SUM, MEAN])
@@ -176,13 +176,13 @@ def edges_of_effects(cores):
         return own.read_value()
 
     values = np.arange(2 * cores, dtype=np.float32).reshape([cores, 2])
-    function, given = traced(strategy, replica, values)
-    found = sum(len(node.input) for each in called(function) for node in each.node_def)
+    function, inputs = traced(strategy, replica, values)
+    outputs = sum(len(node.input) for each in called(function) for node in each.node_def)
     expected = [[1.0, 2.0] + np.where(x[0] > 5.0, 2.0, -2.0) * x for x in values]
-    np.testing.assert_allclose(results(strategy, function, given), expected)
-    return found
+    np.testing.assert_allclose(results(strategy, function, inputs), expected)
+    return outputs
 
 
-def test_a_replica_that_waits_for_all_takes_one_edge():
+def test_control_edges_grow_linearly_with_the_replicas():
     """Each of many ops that waits for as many others waits for one op, which waits for them."""
     assert edges_of_effects(16) <= 4 * edges_of_effects(4)

@@ -1,4 +1,4 @@
-"""What a batching rule makes is right for every pass of TensorFlow's optimizer.
+"""Batched ops have the same values after every pass of TensorFlow's optimizer.
 
 Batched, a program has an axis more in places, and sizes of 1 where no program has them: the
 optimizer may fuse or rewrite what it would not fuse in a program. It is at its default here,

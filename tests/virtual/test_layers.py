@@ -38,11 +38,11 @@ def called(layer, inputs):
     return layer(inputs if len(inputs) > 1 else inputs[0])
 
 
-def made(given):
+def made(inputs):
     """{name: the layer, with its weights} of the cases that are given these values."""
-    layers = {name: layer_cases.CASES[name][0]() for name in given}
+    layers = {name: layer_cases.CASES[name][0]() for name in inputs}
     for name, layer in layers.items():
-        called(layer, [tf.constant(value[0]) for value in given[name]])
+        called(layer, [tf.constant(value[0]) for value in inputs[name]])
     return layers
 
 
@@ -53,8 +53,8 @@ def results(layer, inputs):
         output = tf.nest.flatten(called(layer, inputs))[0]
         loss = tf.reduce_sum(tf.cast(output, tf.float32) ** 2)
     weights = list(layer.trainable_variables)
-    found = tape.gradient(loss, list(inputs) + weights)
-    return [output] + [tf.convert_to_tensor(each) for each in found if each is not None]
+    outputs = tape.gradient(loss, list(inputs) + weights)
+    return [output] + [tf.convert_to_tensor(each) for each in outputs if each is not None]
 
 
 @pytest.mark.slow
@@ -62,25 +62,25 @@ def results(layer, inputs):
 @pytest.mark.parametrize("names", _PARTS, ids=lambda names: "%s to %s" % (names[0], names[-1]))
 def test_layers_give_each_replica_what_its_share_gives_alone(names, rows):
     strategy = harness.make()
-    given = {name: values(rows, layer_cases.CASES[name][1], harness.CORES) for name in names}
-    plain = made(given)
+    inputs = {name: values(rows, layer_cases.CASES[name][1], harness.CORES) for name in names}
+    plain = made(inputs)
     with strategy.scope():
-        layers = made(given)
+        layers = made(inputs)
     for name, layer in layers.items():
         layer.set_weights(plain[name].get_weights())
     placed = {
-        name: [harness.distributed(strategy, value) for value in given[name]] for name in names
+        name: [harness.distributed(strategy, value) for value in inputs[name]] for name in names
     }
 
     def replica(placed):
         return {name: results(layers[name], placed[name]) for name in names}
 
-    found = harness.graph(lambda x: strategy.run(replica, args=(x,)))(placed)
+    outputs = harness.graph(lambda x: strategy.run(replica, args=(x,)))(placed)
     for name in names:
         for core in range(harness.CORES):
-            alone = results(plain[name], [tf.constant(value[core]) for value in given[name]])
+            alone = results(plain[name], [tf.constant(value[core]) for value in inputs[name]])
             for i, wanted in enumerate(alone):
-                got = strategy.experimental_local_results(found[name][i])[core]
+                got = strategy.experimental_local_results(outputs[name][i])[core]
                 np.testing.assert_allclose(
                     got.numpy(), wanted.numpy(), 1e-4, 1e-4, err_msg="%s, output %d" % (name, i)
                 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.virtual.harness import CORES, called, held, make, results, traced
+from tests.virtual.harness import CORES, called, copy_values, make, results, traced
 from tpudist.tfcompat import versions
 
 pytestmark = pytest.mark.skipif(
@@ -23,25 +23,25 @@ def steps(replica):
     """What `replica`, given a variable and a value, gives in two steps; what is held then."""
     strategy = make(CORES)
     (variable,) = variables(strategy, trainable=False)
-    function, given = traced(strategy, lambda x: replica(variable, x), VALUES)
-    found = [results(strategy, function, given) for _ in range(2)]
-    return found, held(strategy, variable)
+    function, inputs = traced(strategy, lambda x: replica(variable, x), VALUES)
+    outputs = [results(strategy, function, inputs) for _ in range(2)]
+    return outputs, copy_values(strategy, variable)
 
 
 def expected(replica):
     """The same of each replica alone, in numpy: `replica` returns a result and the new value."""
     now = [np.array([1.0, 2.0, 3.0], np.float32)] * CORES
-    found = []
+    outputs = []
     for _ in range(2):
-        given, now = zip(*[replica(value, x) for value, x in zip(now, VALUES)])
-        found.append(given)
-    return found, now
+        inputs, now = zip(*[replica(value, x) for value, x in zip(now, VALUES)])
+        outputs.append(inputs)
+    return outputs, now
 
 
 def check(replica, alone):
-    found, now = steps(replica)
+    outputs, now = steps(replica)
     want, last = expected(alone)
-    np.testing.assert_allclose(found, want, rtol=1e-6)
+    np.testing.assert_allclose(outputs, want, rtol=1e-6)
     np.testing.assert_allclose(now, last, rtol=1e-6)
 
 
@@ -72,7 +72,7 @@ def test_a_variable_is_assigned_twice():
     check(replica, lambda value, x: (x, x - x * x))
 
 
-def test_an_assigned_value_need_not_be_made_of_what_is_read():
+def test_an_assigned_value_may_be_independent_of_the_read():
     def replica(variable, x):
         before = variable.read_value()
         variable.assign(x)
@@ -81,7 +81,7 @@ def test_an_assigned_value_need_not_be_made_of_what_is_read():
     check(replica, lambda value, x: (value, x))
 
 
-def test_what_waits_for_an_assignment_comes_after_it():
+def test_ops_that_wait_for_an_assignment_run_after_it():
     def replica(variable, x):
         assigned = variable.assign_add(x)
         with tf.control_dependencies([tf.identity(assigned)]):
@@ -101,10 +101,10 @@ def test_an_assignment_waits_for_another_variable():
             own.assign(x + plain)
         return own.read_value()
 
-    function, given = traced(strategy, replica, VALUES)
-    found = results(strategy, function, given)
-    np.testing.assert_allclose(found, 2 * VALUES)
-    np.testing.assert_allclose(held(strategy, own), 2 * VALUES)
+    function, inputs = traced(strategy, replica, VALUES)
+    outputs = results(strategy, function, inputs)
+    np.testing.assert_allclose(outputs, 2 * VALUES)
+    np.testing.assert_allclose(copy_values(strategy, own), 2 * VALUES)
 
 
 def test_merges_come_between_assignments():
@@ -118,13 +118,13 @@ def test_merges_come_between_assignments():
         own.assign(before + total)
         return before
 
-    function, given = traced(strategy, replica, VALUES)
+    function, inputs = traced(strategy, replica, VALUES)
     for _ in range(2):
-        np.testing.assert_allclose(results(strategy, function, given), VALUES)
-        np.testing.assert_allclose(held(strategy, own), VALUES + VALUES.sum(0))
+        np.testing.assert_allclose(results(strategy, function, inputs), VALUES)
+        np.testing.assert_allclose(copy_values(strategy, own), VALUES + VALUES.sum(0))
 
 
-def test_a_tape_around_a_step_sees_what_is_read():
+def test_a_tape_around_a_step_records_reads():
     strategy = make(CORES)
     (own,) = variables(strategy)
     split = tf.function(lambda x: strategy.run(lambda part: own.assign(part * 1.0), args=(x,)))
@@ -144,12 +144,12 @@ def test_a_tape_around_a_step_sees_what_is_read():
             loss = strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
         return loss, tape.gradient(loss, list(parts))
 
-    _, given = traced(strategy, lambda x: x, VALUES)
-    split(given)
-    loss, gradients = step(given)
+    _, inputs = traced(strategy, lambda x: x, VALUES)
+    split(inputs)
+    loss, gradients = step(inputs)
     np.testing.assert_allclose(loss, (VALUES**4).sum(), rtol=1e-6)
     np.testing.assert_allclose(gradients, 2 * VALUES**3, rtol=1e-6)
-    np.testing.assert_allclose(held(strategy, own), 2 * VALUES)
+    np.testing.assert_allclose(copy_values(strategy, own), 2 * VALUES)
 
 
 def own_functions(cores, count):
@@ -163,9 +163,9 @@ def own_functions(cores, count):
 
     values = np.tile(VALUES, [cores // CORES, 1])
     function, _ = traced(strategy, replica, values)
-    found = [each for each in called(function) if "own_variables" in each.signature.name]
+    outputs = [each for each in called(function) if "own_variables" in each.signature.name]
     segments = [each for each in called(function) if "replicas_segment" in each.signature.name]
-    return len(found), sum(len(each.node_def) for each in segments)
+    return len(outputs), sum(len(each.node_def) for each in segments)
 
 
 def test_variables_of_one_shape_share_their_functions():

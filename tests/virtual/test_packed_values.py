@@ -48,7 +48,7 @@ def test_each_replica_has_its_part(strategy):
     assert len(tf.nest.flatten(batch, expand_composites=True)) == CORES
 
 
-def test_a_signature_takes_it(strategy):
+def test_a_packed_value_matches_an_input_signature(strategy):
     dataset = distribute(strategy)
     traces = []
 
@@ -65,7 +65,7 @@ def test_a_signature_takes_it(strategy):
     assert len(traces) == 1
 
 
-def test_a_loop_and_a_branch_may_replace_it(strategy):
+def test_a_loop_and_a_branch_may_replace_a_packed_value(strategy):
     double = lambda x: x * 2.0  # noqa: E731
 
     @tf.function
@@ -111,7 +111,7 @@ OF_BRANCHES = {
 
 
 @pytest.mark.parametrize("case", BRANCHES)
-def test_a_branch_gives_it_and_the_other_another_value(strategy, case):
+def test_one_branch_returns_a_packed_value_and_the_other_does_not(strategy, case):
     @tf.function
     def by_cond(batch, other, flag):
         return tf.cond(flag, lambda: (batch,), lambda: (BRANCHES[case](strategy, batch, other),))
@@ -133,7 +133,7 @@ def test_a_branch_gives_it_and_the_other_another_value(strategy, case):
             np.testing.assert_array_equal(part, expected)
 
 
-def test_a_loop_swaps_it_with_another_value(strategy):
+def test_a_loop_swaps_a_packed_value_with_another(strategy):
     @tf.function
     def swapped(batch, other):
         for _ in tf.range(3):
@@ -147,7 +147,7 @@ def test_a_loop_swaps_it_with_another_value(strategy):
     np.testing.assert_array_equal(parts(strategy, second), EXPECTED)
 
 
-def test_its_type_is_that_of_other_values(strategy):
+def test_packed_and_other_values_have_one_type(strategy):
     dataset, other = distribute(strategy), others(strategy)
     batch = next(iter(dataset))
     tf.nest.assert_same_structure(batch, other, expand_composites=True)
@@ -160,7 +160,7 @@ def test_its_type_is_that_of_other_values(strategy):
         np.testing.assert_array_equal(total(other), EXPECTED.sum(0))
 
 
-def test_a_function_takes_it_twice_and_gives_it_to_another(strategy):
+def test_a_function_takes_a_packed_value_twice_and_calls_another(strategy):
     doubled = tf.function(lambda x: strategy.run(lambda y: y * 2, (x,)))
 
     @tf.function
@@ -176,7 +176,7 @@ def test_a_function_takes_it_twice_and_gives_it_to_another(strategy):
     assert len(inputs) == (3 if versions.TYPE_SPECS_CAST else 2 * CORES + 1) + CORES
 
 
-def test_a_function_takes_both_kinds(strategy):
+def test_a_function_takes_packed_and_other_values(strategy):
     made = others(strategy)
 
     @tf.function
@@ -186,7 +186,7 @@ def test_a_function_takes_both_kinds(strategy):
     assert total(made).numpy() == total(next(iter(distribute(strategy)))).numpy() == 2016.0
 
 
-def test_it_is_reduced_and_gathered_in_eager_mode(strategy):
+def test_a_packed_value_is_reduced_and_gathered_in_eager_mode(strategy):
     batch = next(iter(distribute(strategy)))
     np.testing.assert_array_equal(strategy.reduce("SUM", batch, axis=None), EXPECTED.sum(0))
     assert strategy.reduce("MEAN", batch, axis=0).numpy() == EXPECTED.mean()

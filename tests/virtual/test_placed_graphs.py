@@ -29,13 +29,13 @@ def doubled():
     return functions.make(graph, noinline=False), graph, waits, outside
 
 
-def test_its_ops_are_on_its_device():
+def test_ops_are_on_the_device_of_the_graph():
     _, graph, _, _ = doubled()
     made = [op for op in graph.get_operations() if op.type != "Placeholder"]
     assert made and {op.device for op in made} == {CPU}
 
 
-def test_its_ops_have_names_of_their_own_in_the_scope_that_is_open():
+def test_op_names_are_unique_in_the_open_scope():
     _, graph, _, _ = doubled()
     added = [op.name for op in graph.get_operations() if op.type in ("Add", "AddV2")]
     assert added == ["sum", "in/sum"]
@@ -43,12 +43,12 @@ def test_its_ops_have_names_of_their_own_in_the_scope_that_is_open():
         assert tf.constant(1.0, name="sum").op.name == "sum_1"
 
 
-def test_its_ops_wait_for_what_is_asked_for():
+def test_ops_have_the_control_inputs_that_are_in_effect():
     _, graph, waits, _ = doubled()
     assert [op.name for op in waits.op.control_inputs] == ["sum"]
 
 
-def test_it_has_a_gradient_also_of_a_second_call():
+def test_a_second_call_has_a_gradient():
     function, _, _, outside = doubled()
     x = tf.constant(np.arange(1000.0, dtype=np.float32))
 
@@ -109,7 +109,7 @@ def test_a_call_is_ordered_like_tensorflows():
     assert [float(each) for each in step()] == [1.0, 1.0, 11.0]
 
 
-def test_how_functions_are_called_is_restored():
+def test_function_call_options_are_restored():
     from tensorflow.python.eager import context
 
     def options():
@@ -123,7 +123,7 @@ def test_how_functions_are_called_is_restored():
 
 
 @pytest.mark.skipif(not versions.OPS_TAKE_STACK_TRACES, reason="TensorFlow's own capture alone")
-def test_a_handle_is_captured_once_whoever_does_it():
+def test_a_handle_is_captured_once_by_us_and_by_tensorflow():
     variable = tf.Variable([1.0, 2.0])
 
     @tf.function
@@ -141,7 +141,7 @@ def test_a_handle_is_captured_once_whoever_does_it():
     np.testing.assert_array_equal(step(), [2.0, 4.0])
 
 
-def test_places_inside_of_places_ask_an_op_once():
+def test_nested_places_add_one_device_function():
     extended = make(2).extended
 
     @tf.function
@@ -161,7 +161,7 @@ def test_places_inside_of_places_ask_an_op_once():
     assert step() == 1.0
 
 
-def test_a_replicas_variables_are_the_tapes_around_it():
+def test_a_tape_in_a_replica_watches_its_variables():
     strategy = make(2)
     with strategy.scope():
         variable = tf.Variable(3.0)

@@ -56,7 +56,7 @@ def test_replicas_are_named_as_their_cores(tpu, shape, cores):
         assert [float(each) for each in results] == [2.0] * len(cores)
 
 
-def test_what_is_made_for_a_logical_device():
+def test_ops_on_a_logical_device():
     # Found by TensorFlow's tpu_strategy_model_parallelism_test: there was no such method.
     resolver = cluster.TPUClusterResolver("virtual:v3-8")
     assignment = placement.DeviceAssignment.build(

@@ -50,7 +50,7 @@ def test_a_step_grows_with_the_cores_at_most():
     assert many - few <= OPS_A_CORE * 256, "%d nodes on 8 cores, %d on 264" % (few, many)
 
 
-def test_parts_are_made_when_they_are_asked_for():
+def test_parts_are_made_on_access():
     asked = []
 
     def make(replica_id):
@@ -89,7 +89,7 @@ def test_results_of_batched_replicas_are_reduced(operation, expected):
     [lambda p: p[::-1], lambda p: [p[0]] * 4, lambda p: [p[0], p[1], p[3], p[2]]],
     ids=["reversed", "repeated", "swapped"],
 )
-def test_results_in_another_order_are_summed_as_they_are(change):
+def test_reordered_results_are_summed_in_their_order(change):
     strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:4"))
 
     def fn():

@@ -73,7 +73,7 @@ def test_merges_in_a_row_see_each_other(strategy):
     assert run(strategy, fn) == [612.0] * CORES
 
 
-def test_values_before_a_merge_live_on_after_it(strategy):
+def test_values_from_before_a_merge_are_used_after_it(strategy):
     def fn(x):
         before = x * number()
         summed = context().all_reduce(SUM, before)
@@ -142,7 +142,7 @@ def test_an_eager_function_is_traced_once_and_not_kept_alive(strategy):
 
 @traced_once
 @pytest.mark.parametrize("what", ["constant", "given", "all_reduce"])
-def test_replicas_meet_outside_of_the_function(strategy, what):
+def test_replicas_merge_outside_of_the_function(strategy, what):
     # Found by TensorFlow's strategy_common_test: tf.init_scope leaves the trace, and the
     # result of the merge was a tensor of the trace, which cannot be used there.
     def meet(*given):

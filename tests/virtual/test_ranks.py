@@ -1,4 +1,4 @@
-"""A replica's axis is added to a tensor only where TensorFlow's kernels have room for it."""
+"""Ops are batched along a new axis only if TensorFlow's kernels take one axis more."""
 
 import subprocess
 import sys
@@ -73,22 +73,22 @@ def run(fn, shape):
     except (tf.errors.OpError, ValueError):
         return None, None
     tpu = make(CORES)
-    found = tf.nest.flatten(graph(lambda x: tpu.run(fn, args=(x,)))(distributed(tpu, values)))
-    parts = [tpu.experimental_local_results(leaf) for leaf in found]
+    outputs = tf.nest.flatten(graph(lambda x: tpu.run(fn, args=(x,)))(distributed(tpu, values)))
+    parts = [tpu.experimental_local_results(leaf) for leaf in outputs]
     return [list(replica) for replica in zip(*parts)], alone
 
 
 def check(fn, shape):
-    found, alone = run(fn, shape)
-    for replica, expected in zip(found or (), alone or ()):
+    outputs, alone = run(fn, shape)
+    for replica, expected in zip(outputs or (), alone or ()):
         for got, wanted in zip(replica, expected):
             np.testing.assert_allclose(got.numpy(), wanted.numpy(), 1e-5)
-    return found is not None
+    return outputs is not None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(OPS))
-def test_an_op_takes_the_ranks_that_it_takes_alone(name):
+def test_an_op_takes_the_same_ranks_as_without_a_strategy(name):
     done = [rank for rank in range(4, 9) if check(OPS[name], (2,) * rank)]
     assert done[:2] == [4, 5]
 
@@ -131,7 +131,7 @@ def _length(x):
     ids=["reshape", "broadcast_to", "fill", "tile"],
 )
 @pytest.mark.parametrize("how", ["set_shape", "ensure_shape"])
-def test_a_shared_value_may_be_given_a_shape_of_each_replicas(make, how):
+def test_a_uniform_value_may_get_a_per_replica_shape(make, how):
     def fn(x):
         made = make(x)
         if how == "ensure_shape":

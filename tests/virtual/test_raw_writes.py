@@ -105,7 +105,7 @@ def test_in_a_session(strategy, what):
 
 
 @needs_functions
-def test_what_a_graph_relies_on_is_not_written(strategy):
+def test_writing_a_variable_that_a_graph_relies_on_is_refused(strategy):
     with strategy.scope():
         variable = tf.Variable(1.0)
     read = tf.function(lambda: strategy.run(lambda: variable + 1.0))
@@ -116,7 +116,7 @@ def test_what_a_graph_relies_on_is_not_written(strategy):
 
 
 @needs_functions
-def test_what_only_reads_by_the_handle_splits_nothing(strategy):
+def test_reading_by_the_handle_does_not_split_a_variable(strategy):
     with strategy.scope():
         variable = tf.Variable([1.0, 2.0])
 

@@ -88,7 +88,7 @@ WRITES = {
 @pytest.mark.parametrize("written", sorted(WRITES))
 @pytest.mark.parametrize("read", sorted(READS))
 @pytest.mark.parametrize("whose", ["the strategy's", "another's"])
-def test_what_is_read_before_a_write(whose, read, written):
+def test_a_read_before_a_write(whose, read, written):
     if whose != "another's" and not versions.ASSIGN_WITHOUT_AGGREGATION:
         pytest.skip("until 2.2 a replica function assigns with an aggregation only")
     if read in ("function", "branch") and not (versions.BY_DEVICE or versions.TRACE_ONCE):

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.virtual.harness import CORES, START, VALUES, held, in_rows, make, stepped, traced
+from tests.virtual.harness import (
+    CORES,
+    START,
+    VALUES,
+    copy_values,
+    make,
+    run_step,
+    traced,
+    with_stacked_copies,
+)
 from tpudist.errors import ContextError
 from tpudist.tfcompat import versions
 from tpudist.virtual.variables import stacked_copies
@@ -62,9 +71,9 @@ METHODS = {
 }
 
 
-def seen(found, variable):
+def seen(outputs, variable):
     """What a method gave, and what the variable holds."""
-    returned = None if found is None else tf.convert_to_tensor(found).numpy()
+    returned = None if outputs is None else tf.convert_to_tensor(outputs).numpy()
     return returned, variable.read_value().numpy()
 
 
@@ -72,21 +81,24 @@ def seen(found, variable):
 @pytest.mark.parametrize("how", sorted(METHODS))
 @pytest.mark.parametrize("index", [0, 2])
 def test_a_copy_is_a_variable(index, how, in_function):
-    strategy, variable = in_rows()
+    strategy, variable = with_stacked_copies()
     copy = strategy.experimental_local_results(variable)[index]
     alone = tf.Variable(VALUES[index], trainable=False)
 
     def called(each):
-        found = METHODS[how](each)
-        return None if isinstance(found, tf.Operation) else found
+        outputs = METHODS[how](each)
+        return None if isinstance(outputs, tf.Operation) else outputs
 
     if in_function:
-        found, expected = tf.function(lambda: called(copy))(), tf.function(lambda: called(alone))()
+        outputs, expected = (
+            tf.function(lambda: called(copy))(),
+            tf.function(lambda: called(alone))(),
+        )
     else:
-        found, expected = called(copy), called(alone)
-    for one, other in zip(seen(found, copy), seen(expected, alone)):
+        outputs, expected = called(copy), called(alone)
+    for one, other in zip(seen(outputs, copy), seen(expected, alone)):
         np.testing.assert_array_equal(one, other)
-    others = np.delete(held(strategy, variable), index, 0)
+    others = np.delete(copy_values(strategy, variable), index, 0)
     np.testing.assert_array_equal(others, np.delete(VALUES, index, 0))
 
 
@@ -94,29 +106,29 @@ def test_a_copy_is_a_variable(index, how, in_function):
 def test_values_of_any_shape_and_type(start):
     start = np.array(start)
     kind = {"f": "f4", "S": "O", "i": "i8"}.get(start.dtype.kind, start.dtype)
-    given = np.stack([start.astype(kind)] * CORES)
+    inputs = np.stack([start.astype(kind)] * CORES)
     if start.dtype.kind in "fi":
-        given += np.arange(CORES, dtype=kind).reshape([CORES] + [1] * start.ndim)
+        inputs += np.arange(CORES, dtype=kind).reshape([CORES] + [1] * start.ndim)
     else:
-        given[1::2] = given[1::2, ..., ::-1] if start.ndim else ~given[1::2]
+        inputs[1::2] = inputs[1::2, ..., ::-1] if start.ndim else ~inputs[1::2]
     strategy = make(CORES)
     with strategy.scope():
-        variable = tf.Variable(given[0], trainable=False)
+        variable = tf.Variable(inputs[0], trainable=False)
 
     def replica(x):
         before = variable.read_value()
         variable.assign(x)
         return before, variable.read_value()
 
-    before, after = zip(*stepped(strategy, replica, given))
+    before, after = zip(*run_step(strategy, replica, inputs))
     assert stacked_copies.of(variable)
-    np.testing.assert_array_equal(before, given[:1].repeat(CORES, 0))
-    np.testing.assert_array_equal(after, given)
-    np.testing.assert_array_equal(held(strategy, variable), given)
+    np.testing.assert_array_equal(before, inputs[:1].repeat(CORES, 0))
+    np.testing.assert_array_equal(after, inputs)
+    np.testing.assert_array_equal(copy_values(strategy, variable), inputs)
 
 
-def test_a_copy_tells_what_it_is():
-    strategy, variable = in_rows(name="average")
+def test_the_attributes_of_a_copy():
+    strategy, variable = with_stacked_copies(name="average")
     copies = strategy.experimental_local_results(variable)
     assert [copy.name for copy in copies] == ["average:0"] + [
         "average/replica_%d:0" % i for i in range(1, CORES)
@@ -132,20 +144,20 @@ def test_a_copy_tells_what_it_is():
 
 
 def test_a_value_of_another_shape_is_refused_as_of_any_variable():
-    strategy, variable = in_rows()
+    strategy, variable = with_stacked_copies()
     with pytest.raises(ValueError, match="incompatible|compatible"):
         strategy.experimental_local_results(variable)[1].assign([1.0, 2.0, 3.0])
-    np.testing.assert_array_equal(held(strategy, variable), VALUES)
+    np.testing.assert_array_equal(copy_values(strategy, variable), VALUES)
 
 
 @pytest.mark.parametrize("how", ["assign_add", "assign_sub"])
 def test_a_sum_does_not_broadcast_as_of_any_variable(how):
-    strategy, variable = in_rows()
+    strategy, variable = with_stacked_copies()
     copies = [strategy.experimental_local_results(variable)[1], tf.Variable(VALUES[1])]
     for copy in copies:
         with pytest.raises(tf.errors.InvalidArgumentError, match="shape"):
             getattr(copy, how)(1.0)
-    np.testing.assert_array_equal(held(strategy, variable), VALUES)
+    np.testing.assert_array_equal(copy_values(strategy, variable), VALUES)
 
 
 @pytest.mark.parametrize("in_function", [False, True], ids=["eager", "function"])
@@ -153,29 +165,29 @@ def test_a_counter_gives_the_value_before(in_function):
     strategy = make(CORES)
     with strategy.scope():
         variable = tf.Variable(0, trainable=False)
-    stepped(strategy, lambda x: variable.assign(x), np.arange(CORES, dtype=np.int32))
+    run_step(strategy, lambda x: variable.assign(x), np.arange(CORES, dtype=np.int32))
     copy = strategy.experimental_local_results(variable)[2]
     count = tf.function(lambda: copy.count_up_to(9)) if in_function else lambda: copy.count_up_to(9)
     assert int(count()) == 2
-    assert held(strategy, variable) == [0, 1, 3, 3]
+    assert copy_values(strategy, variable) == [0, 1, 3, 3]
 
 
 def test_the_handle_of_a_copy_is_refused():
-    strategy, variable = in_rows(name="average")
+    strategy, variable = with_stacked_copies(name="average")
     copy = strategy.experimental_local_results(variable)[1]
     with pytest.raises(ContextError, match=r"average/replica_1.*Instead: .*copy.assign\(value\)"):
         tf.raw_ops.AssignAddVariableOp(resource=copy.handle, value=START)
 
 
 def test_a_checkpoint_has_the_first_copy_and_is_restored_to_all(tmp_path):
-    strategy, variable = in_rows()
+    strategy, variable = with_stacked_copies()
     checkpoint = tf.train.Checkpoint(v=variable)
     path = checkpoint.save(str(tmp_path / "model"))
     assert dict(tf.train.list_variables(path))["v/.ATTRIBUTES/VARIABLE_VALUE"] == [2]
     variable.assign([0.0, 0.0])
-    np.testing.assert_array_equal(held(strategy, variable), [[0.0, 0.0]] * CORES)
+    np.testing.assert_array_equal(copy_values(strategy, variable), [[0.0, 0.0]] * CORES)
     checkpoint.restore(path).assert_consumed()
-    np.testing.assert_array_equal(held(strategy, variable), [VALUES[0]] * CORES)
+    np.testing.assert_array_equal(copy_values(strategy, variable), [VALUES[0]] * CORES)
 
 
 def test_components_that_are_in_use_become_variables():
@@ -183,18 +195,18 @@ def test_components_that_are_in_use_become_variables():
     with strategy.scope():
         variable = tf.Variable(START, trainable=False)
     taken = strategy.experimental_local_results(variable)
-    stepped(strategy, lambda x: variable.assign(x))
+    run_step(strategy, lambda x: variable.assign(x))
     np.testing.assert_array_equal([part.numpy() for part in taken], VALUES)
 
 
 def test_a_returned_assignment_gives_each_replicas_copy():
-    strategy, variable = in_rows()
-    found = strategy.run(tf.function(lambda: variable.assign_add([1.0, 1.0])))
-    np.testing.assert_array_equal(strategy.experimental_local_results(found), VALUES + 1.0)
+    strategy, variable = with_stacked_copies()
+    outputs = strategy.run(tf.function(lambda: variable.assign_add([1.0, 1.0])))
+    np.testing.assert_array_equal(strategy.experimental_local_results(outputs), VALUES + 1.0)
 
 
 def test_a_reduction_over_copies():
-    strategy, variable = in_rows()
+    strategy, variable = with_stacked_copies()
     with strategy.scope():
         total = strategy.reduce(tf.distribute.ReduceOp.SUM, variable, axis=None)
     np.testing.assert_array_equal(total, VALUES.sum(0))
@@ -220,13 +232,13 @@ def module_of(strategy):
     return module
 
 
-def test_a_saved_model_has_the_first_value_and_its_functions_go_on_apart(tmp_path):
+def test_a_saved_model_has_the_first_value_and_the_strategy_keeps_its_copies(tmp_path):
     strategy = make(CORES)
     module = module_of(strategy)
     module.step(VALUES)
     first = START * 0.5 + VALUES[0]
     tf.saved_model.save(module, str(tmp_path / "model"))
-    np.testing.assert_array_equal(held(strategy, module.average)[1], START * 0.5 + VALUES[1])
+    np.testing.assert_array_equal(copy_values(strategy, module.average)[1], START * 0.5 + VALUES[1])
     for _ in range(2):  # loaded twice: each has copies of its own
         loaded = tf.saved_model.load(str(tmp_path / "model"))
         np.testing.assert_array_equal(loaded.serve(START), START + first)

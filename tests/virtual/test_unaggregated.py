@@ -51,7 +51,7 @@ OPTIMIZERS = {
 
 @pytest.mark.parametrize("calls", [1, 3])
 @pytest.mark.parametrize("name", sorted(OPTIMIZERS))
-def test_unaggregated_gradients_stay_apart(strategy, name, calls):
+def test_unaggregated_gradients_update_each_copy(strategy, name, calls):
     with strategy.scope():
         variable = tf.Variable([1.0, 2.0])
         optimizer = OPTIMIZERS[name]()
@@ -113,7 +113,7 @@ def test_an_update_with_a_sum_is_still_done_once(strategy):
     assert len({id(part) for part in distributed.components(variable)}) == 1
 
 
-def test_a_variable_that_was_one_for_an_earlier_function_says_so(strategy):
+def test_splitting_a_variable_that_an_earlier_function_read_is_refused(strategy):
     with strategy.scope():
         variable = tf.Variable(1.0, name="kernel")
     assert run(strategy, lambda: variable + number()) == [1.0, 2.0, 3.0]
@@ -128,7 +128,7 @@ def test_a_variable_that_was_one_for_an_earlier_function_says_so(strategy):
 
 @pytest.mark.parametrize("clipped", [False, True])
 @pytest.mark.parametrize("calls", [1, 2])
-def test_what_is_computed_from_a_sum_is_one_value(strategy, clipped, calls):
+def test_a_value_computed_from_a_sum_is_uniform(strategy, clipped, calls):
     with strategy.scope():
         variable = tf.Variable([1.0, 2.0])
         rate = tf.Variable(0.5, trainable=False)

@@ -61,7 +61,7 @@ def test_a_constant(strategy, method):
 
 
 @pytest.mark.parametrize("read", [True, False])
-def test_what_an_assignment_gives(strategy, read):
+def test_the_result_of_an_assignment(strategy, read):
     variable = make(strategy)
 
     def fn():
@@ -133,7 +133,7 @@ def _reduced_and_own():
     ],
     ids=["id", "reduced and own", "random", "branches"],
 )
-def test_what_may_differ_is_kept_apart(strategy, value):
+def test_values_that_may_differ_split_a_variable(strategy, value):
     variable = make(strategy)
 
     def fn():
@@ -146,7 +146,7 @@ def test_what_may_differ_is_kept_apart(strategy, value):
     assert not is_one(strategy, variable)
 
 
-def test_a_plain_variable_is_not_known_to_be_the_same(strategy):
+def test_a_variable_outside_of_the_strategy_is_not_uniform(strategy):
     # Each replica adds to the one counter in turn, and so reads another number.
     variable, counter = make(strategy), tf.Variable(0.0)
 
@@ -158,7 +158,7 @@ def test_a_plain_variable_is_not_known_to_be_the_same(strategy):
     assert run(strategy, fn) == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_what_depends_on_a_variable_that_is_split_later(strategy):
+def test_a_value_computed_from_a_variable_that_is_split_later(strategy):
     first, second = make(strategy), make(strategy)
 
     def fn():
@@ -188,7 +188,7 @@ def test_a_merge_that_takes_a_variable_that_is_split_later(strategy):
     assert parts(strategy, step()) == [0.0, 1.0, 2.0, 3.0]
 
 
-def test_a_variable_that_is_split_is_no_reason_to_trace_again(strategy):
+def test_splitting_a_variable_that_no_other_depends_on_does_not_retrace(strategy):
     # As the moving averages of a batch normalization, on which no other variable depends.
     average, count, traces = make(strategy), make(strategy), []
 
@@ -228,7 +228,7 @@ def test_evaluation_may_come_before_training(strategy):
     assert run(strategy, lambda: variable * 2.0) == [5.0] * CORES
 
 
-def test_a_value_of_its_own_after_another_function_used_the_one(strategy):
+def test_splitting_a_variable_that_another_function_uses_is_refused(strategy):
     variable = make(strategy, name="kept")
     run(strategy, lambda: variable.assign(0.0))
     with pytest.raises(ContextError, match="'kept:0' is given a value per replica"):

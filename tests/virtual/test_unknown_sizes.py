@@ -1,4 +1,4 @@
-"""Replicas whose numbers of rows only the run knows are batched, and may differ.
+"""Ragged values: replicas with unequal, unknown numbers of rows are batched.
 
 The oracle is TensorFlow, run on each replica's share alone.
 """
@@ -16,7 +16,7 @@ if not versions.TRACE_ONCE:
 
 from tests.virtual.batching_cases import kernel
 from tests.virtual.harness import CORES, SUM, graph, make
-from tests.virtual.unknown_cases import APART, CASES, SUMS, each_op, gradient
+from tests.virtual.unknown_cases import CASES, COPIED_TYPES, SUMS, each_op, gradient
 from tpudist.virtual.vectorize.rules import elementwise
 
 #: How many rows each replica has.
@@ -51,13 +51,13 @@ def batched(strategy, fn, widths):
     signature = [[spec(width)] * CORES for width in widths]
 
     @graph(input_signature=signature)
-    def step(*given):
-        args = tuple(distributed.per_replica(strategy.extended, list(each)) for each in given)
+    def step(*inputs):
+        args = tuple(distributed.per_replica(strategy.extended, list(values)) for values in inputs)
         return strategy.run(fn, args=args)
 
     def results(*columns):
-        found = step(*[list(map(tf.constant, column)) for column in columns])
-        parts = [strategy.experimental_local_results(leaf) for leaf in tf.nest.flatten(found)]
+        outputs = step(*[list(map(tf.constant, column)) for column in columns])
+        parts = [strategy.experimental_local_results(leaf) for leaf in tf.nest.flatten(outputs)]
         return [[part.numpy() for part in replica] for replica in zip(*parts)]
 
     return results
@@ -69,10 +69,10 @@ def check(strategy, fn, kinds=tuple(SIZES), widths=(6, 1)):
     alone = graph(fn, input_signature=[spec(width) for width in widths])
     for kind in kinds:
         columns = [shares(SIZES[kind], width) for width in widths]
-        found = together(*columns)
+        outputs = together(*columns)
         for replica, row in enumerate(zip(*columns)):
             expected = tf.nest.flatten(alone(*map(tf.constant, row)))
-            for i, (got, wanted) in enumerate(zip(found[replica], expected)):
+            for i, (got, wanted) in enumerate(zip(outputs[replica], expected)):
                 message = "%s, replica %d, result %d" % (kind, replica, i)
                 np.testing.assert_allclose(got, wanted.numpy(), 1e-4, 1e-5, err_msg=message)
 
@@ -83,7 +83,7 @@ def test_each_replica_gets_its_own_rows(strategy, case):
     kinds = [kind for kind in SIZES if kind != "empty" or case not in NOT_EMPTY]
     check(strategy, CASES[case], kinds)
     record = strategy.extended.explanations[-1].record
-    assert {ops.op_type for ops in record.per_replica} == set(APART.get(case, "").split())
+    assert {ops.op_type for ops in record.per_replica} == set(COPIED_TYPES.get(case, "").split())
 
 
 @pytest.mark.parametrize("case", sorted(SUMS))
@@ -97,15 +97,15 @@ def test_a_sum_over_replicas_is_that_of_their_rows(strategy, case):
     for kind in ("equal", "last"):
         values = shares(SIZES[kind])
         expected = sum(tf.convert_to_tensor(fn(tf.constant(value))).numpy() for value in values)
-        for (found,) in together(values):
-            np.testing.assert_allclose(found, expected, 1e-4)
+        for (outputs,) in together(values):
+            np.testing.assert_allclose(outputs, expected, 1e-4)
     assert not strategy.extended.explanations[-1].record.per_replica
 
 
 @pytest.mark.parametrize(
     "types", [elementwise.UNARY, elementwise.BROADCAST, elementwise.SAME_SHAPE], ids=len
 )
-def test_each_op_that_works_element_by_element(strategy, types):
+def test_elementwise_ops(strategy, types):
     check(strategy, lambda x: [each_op(op_type, x) for op_type in types], ["last"], [6])
     assert not strategy.extended.explanations[-1].record.per_replica
 
@@ -119,8 +119,8 @@ def test_one_row_for_all_is_broadcast_to_the_rows_of_another(strategy):
     together = batched(strategy, replica, [6, 1])
     for many, one in ([3, 1, 2, 4], [1, 1, 2, 1]), ([1, 1, 1, 1], [2, 5, 0, 1]):
         columns = shares(many), shares(one, 1)
-        for found, (x, y) in zip(together(*columns), zip(*columns)):
-            for got, wanted in zip(found, replica(tf.constant(x), tf.constant(y))):
+        for outputs, (x, y) in zip(together(*columns), zip(*columns)):
+            for got, wanted in zip(outputs, replica(tf.constant(x), tf.constant(y))):
                 np.testing.assert_allclose(got, wanted.numpy(), 1e-5)
 
 
@@ -131,8 +131,8 @@ def test_one_matrix_for_all_is_broadcast_to_the_matrices_of_another(strategy):
         return tf.matmul(tf.reshape(x, [-1, 2, 3]), tf.reshape(y, [-1, 3, 1]))
 
     columns = shares([3, 1, 2, 4]), shares([1, 1, 2, 1], 3)
-    found = batched(strategy, products, [6, 3])(*columns)
-    for (got,), (x, y) in zip(found, zip(*columns)):
+    outputs = batched(strategy, products, [6, 3])(*columns)
+    for (got,), (x, y) in zip(outputs, zip(*columns)):
         np.testing.assert_allclose(got, products(tf.constant(x), tf.constant(y)).numpy(), 1e-5)
 
 
@@ -145,7 +145,7 @@ def test_one_matrix_for_all_is_broadcast_to_the_matrices_of_another(strategy):
     ],
     ids=["product", "concatenation", "gather"],
 )
-def test_what_fails_for_one_replica_fails(strategy, fn, sizes):
+def test_an_error_of_one_replica_is_raised(strategy, fn, sizes):
     together = batched(strategy, fn, [6, 1])
     together(shares([2, 3, 2, 4]), shares([2, 3, 2, 4], 1))
     with pytest.raises(tf.errors.InvalidArgumentError):
@@ -188,7 +188,7 @@ def test_the_last_batch_of_a_dataset_is_batched(strategy):
         return tf.Variable(kernel(6, 3), aggregation=tf.VariableAggregation.MEAN)
 
     with strategy.scope():
-        found = train(initial, strategy.experimental_distribute_dataset(dataset), strategy.run)
+        outputs = train(initial, strategy.experimental_distribute_dataset(dataset), strategy.run)
     assert "MatMul" not in str(strategy.extended.explanations[-1])
     plain = tf.distribute.get_strategy()
-    np.testing.assert_allclose(found, train(initial, dataset, plain.run), 1e-5)
+    np.testing.assert_allclose(outputs, train(initial, dataset, plain.run), 1e-5)

@@ -6,7 +6,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.virtual.harness import CORES, START, VALUES, held, in_rows, stepped
+from tests.virtual.harness import CORES, START, VALUES, copy_values, run_step, with_stacked_copies
 from tpudist.core.system import cluster, placement
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
@@ -83,26 +83,26 @@ NEED_HANDLES = {
 
 
 @pytest.mark.parametrize("replica", NEED_HANDLES, ids=lambda replica: replica.__name__)
-def test_a_replica_function_that_needs_handles_of_its_own(replica):
-    strategy, variable = in_rows()
-    found = stepped(strategy, lambda x: tf.autograph.to_graph(replica)(variable, x))
+def test_replica_functions_that_need_a_handle_per_replica(replica):
+    strategy, variable = with_stacked_copies()
+    outputs = run_step(strategy, lambda x: tf.autograph.to_graph(replica)(variable, x))
     wanted, left = zip(*map(NEED_HANDLES[replica], VALUES))
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
-    np.testing.assert_allclose(held(strategy, variable), left, rtol=1e-6)
+    np.testing.assert_allclose(outputs, wanted, rtol=1e-6)
+    np.testing.assert_allclose(copy_values(strategy, variable), left, rtol=1e-6)
 
 
 def test_a_function_that_reads_a_variable_is_batched_with_it():
-    strategy, variable = in_rows()
+    strategy, variable = with_stacked_copies()
     inner = tf.function(lambda x: variable * x + 1.0)
-    np.testing.assert_array_equal(stepped(strategy, lambda x: inner(x)), VALUES**2 + 1.0)
+    np.testing.assert_array_equal(run_step(strategy, lambda x: inner(x)), VALUES**2 + 1.0)
     assert strategy.extended.explanations[-1].share == 1.0
 
 
-def test_a_compiled_function_that_reads_a_variable_is_called_for_each_replica():
-    strategy, variable = in_rows()
+def test_a_compiled_function_that_reads_a_variable_is_called_once_per_replica():
+    strategy, variable = with_stacked_copies()
     inner = tf.function(lambda x: variable * x, jit_compile=True)
-    found = stepped(strategy, lambda x: inner(x) + tf.sin(x))
-    np.testing.assert_allclose(found, VALUES**2 + np.sin(VALUES), rtol=1e-6)
+    outputs = run_step(strategy, lambda x: inner(x) + tf.sin(x))
+    np.testing.assert_allclose(outputs, VALUES**2 + np.sin(VALUES), rtol=1e-6)
     assert 0.0 < strategy.extended.explanations[-1].share < 1.0
 
 
@@ -113,7 +113,7 @@ def test_a_strategy_of_fewer_cores_has_their_copies(cores):
     whole = TPUStrategy(resolver)
     with whole.scope():
         variable = tf.Variable(START, trainable=False)
-    stepped(whole, lambda x: variable.assign(x))
+    run_step(whole, lambda x: variable.assign(x))
     assert stacked_copies.of(variable)
     places = topology.device_coordinates.reshape([-1, 1, topology.mesh_rank])[cores]
     part = TPUStrategy(resolver, placement.DeviceAssignment(topology, places))
@@ -124,14 +124,14 @@ def test_a_strategy_of_fewer_cores_has_their_copies(cores):
 
     expected = VALUES.copy()
     for _ in range(2):
-        found = [each.numpy() for each in part.experimental_local_results(step())]
+        outputs = [each.numpy() for each in part.experimental_local_results(step())]
         expected[cores] += 1.0
-        np.testing.assert_array_equal(found, expected[cores])
-        np.testing.assert_array_equal(held(whole, variable), expected)
+        np.testing.assert_array_equal(outputs, expected[cores])
+        np.testing.assert_array_equal(copy_values(whole, variable), expected)
 
 
 def test_a_merge_that_is_given_handles():
-    strategy, variable = in_rows()
+    strategy, variable = with_stacked_copies()
 
     def merge(strategy, handles):
         for i, handle in enumerate(strategy.experimental_local_results(handles)):
@@ -143,8 +143,8 @@ def test_a_merge_that_is_given_handles():
         return variable + x
 
     expected = VALUES + START * np.arange(CORES, dtype=np.float32)[:, np.newaxis]
-    np.testing.assert_array_equal(stepped(strategy, replica), expected + VALUES)
-    np.testing.assert_array_equal(held(strategy, variable), expected)
+    np.testing.assert_array_equal(run_step(strategy, replica), expected + VALUES)
+    np.testing.assert_array_equal(copy_values(strategy, variable), expected)
 
 
 ADDED = np.arange(CORES * 2, dtype=np.float32).reshape([CORES, 2])
@@ -154,7 +154,7 @@ class Actions:
     """A variable, what it should hold, and what can be done to both."""
 
     def __init__(self):
-        self.strategy, self.variable = in_rows()
+        self.strategy, self.variable = with_stacked_copies()
         self.now = VALUES.copy()
 
     def copy(self, index=1):
@@ -162,20 +162,20 @@ class Actions:
         return self.strategy.experimental_local_results(self.variable)[index]
 
     def add(self):
-        stepped(self.strategy, lambda x: self.variable.assign_add(x), ADDED)
+        run_step(self.strategy, lambda x: self.variable.assign_add(x), ADDED)
         self.now += ADDED
 
     def set_from_itself(self):
-        stepped(self.strategy, lambda x: self.variable.assign(x - self.variable), ADDED)
+        run_step(self.strategy, lambda x: self.variable.assign(x - self.variable), ADDED)
         self.now = ADDED - self.now
 
     def scatter(self):
-        stepped(self.strategy, lambda x: scattered(self.variable, x), ADDED)
+        run_step(self.strategy, lambda x: scattered(self.variable, x), ADDED)
         self.now[:, 1] = ADDED[:, 0] * 10.0
 
     def scatter_in_all(self):
         update = tf.IndexedSlices(tf.constant([3.0]), tf.constant([0]))
-        stepped(self.strategy, lambda x: self.variable.scatter_add(update), ADDED)
+        run_step(self.strategy, lambda x: self.variable.scatter_add(update), ADDED)
         self.now[:, 0] += 3.0
 
     def assign_all(self):
@@ -213,11 +213,11 @@ NAMES = sorted(name for name in vars(Actions) if not name.startswith("_") and na
 
 @settings(deadline=None, max_examples=12)
 @given(st.lists(st.sampled_from(NAMES), min_size=2, max_size=5))
-def test_copies_hold_what_variables_of_their_own_would(names):
+def test_copies_have_the_values_of_separate_variables(names):
     actions = Actions()
     for name in names:
         getattr(actions, name)()
-        np.testing.assert_allclose(held(actions.strategy, actions.variable), actions.now)
+        np.testing.assert_allclose(copy_values(actions.strategy, actions.variable), actions.now)
         np.testing.assert_allclose(
-            stepped(actions.strategy, lambda x: actions.variable * x), actions.now * VALUES
+            run_step(actions.strategy, lambda x: actions.variable * x), actions.now * VALUES
         )

@@ -121,7 +121,7 @@ def test_a_variable_may_start_from_another(strategy, in_function):
 
 @traced_once
 @pytest.mark.parametrize("why", ["assigned", "reduced", "argument"])
-def test_a_variable_cannot_start_from_what_only_the_function_knows(strategy, why):
+def test_a_variable_cannot_start_from_a_value_of_the_function(strategy, why):
     how = tf.VariableAggregation.SUM if why == "reduced" else tf.VariableAggregation.NONE
     with strategy.scope():
         variable = tf.Variable(3.0, aggregation=how)

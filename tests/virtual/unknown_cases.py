@@ -1,4 +1,4 @@
-"""A function for every rule for replicas whose numbers of rows are known only when they run.
+"""A function for every batching rule for ragged values.
 
 `x` has rows of six numbers, `y` as many rows of one that came another way.
 """
@@ -298,8 +298,8 @@ CASES = {
     "control flow": _lists,
 }
 
-#: {name: types of the ops that are done once per replica}
-APART = {
+#: {name: types of the ops that are copied once per replica}
+COPIED_TYPES = {
     "axes": "ConcatV2 Cumsum ExpandDims Pack Pad ReverseV2 Tile Transpose",
     "slices": "Slice StridedSlice",
     "products": "Einsum MatMul",
