@@ -125,10 +125,8 @@ class BatchedGraph:
                 self._add(op)
 
     def _add(self, op: Operation) -> None:
-        control_inputs = self._control_inputs(op)
-        with (
-            tf.control_dependencies(control_inputs) if control_inputs else contextlib.nullcontext()
-        ):
+        before = self._control_inputs(op)
+        with tf.control_dependencies(before) if before else contextlib.nullcontext():
             outputs = self._outputs_of(op)
         self._batched.update(zip(op.outputs, outputs))
         self._ops.setdefault(
@@ -230,9 +228,8 @@ class BatchedGraph:
 
     def _uniform(self, op: Operation, inputs: Any) -> list[Any]:
         """The outputs of `op`, done once, as all its inputs are uniform."""
-        constants = (
-            None if functions.is_stateful(op) else static_values.constant_outputs(op, inputs)
-        )
+        is_stateful = functions.is_stateful(op)
+        constants = None if is_stateful else static_values.constant_outputs(op, inputs)
         if constants is not None:
             return [
                 batched_values.Constant(self.count, value, tensor.dtype)

@@ -79,7 +79,7 @@ def _branches(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
     layouts = [functools.reduce(batched_values.common_layout, values) for values in results]
     outputs = batched_functions.add_branches(op, inputs, batched_branches, layouts)
     outputs = [
-        value.behind_branches(inputs[0].value, [branch.outputs[i] for branch in batched_branches])
+        value.as_branch_output(inputs[0].value, [branch.outputs[i] for branch in batched_branches])
         if isinstance(value, optionals.Optionals)
         else value
         for i, value in enumerate(outputs)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import Operation, Tensor
 
 
-_WHAT = "replicas take different branches"
+_SITUATION = "replicas take different branches"
 
 #: Ops too expensive to compute for replicas that do not take their branch.
 _EXPENSIVE = ("BatchMatMulV2", "BatchMatMulV3", "MatMul") + divergent_values.CONVOLUTIONS
@@ -39,15 +39,17 @@ def batch(graph: Any, op: Operation, inputs: Any, branches: Any) -> Any:
       NotBatchable: `op` cannot be batched.
     """
     if op.inputs[0].dtype not in (tf.bool, tf.int32) or op.inputs[0].shape.rank != 0:
-        raise batched_values.NotBatchable(_WHAT)
+        raise batched_values.NotBatchable(_SITUATION)
     if any(isinstance(value, optionals.Optionals) for value in inputs):
-        raise batched_values.NotBatchable("%s, and take what others have packed" % _WHAT)
-    divergent_values.check_cannot_fail(branches, _WHAT)
+        raise batched_values.NotBatchable("%s, and take what others have packed" % _SITUATION)
+    divergent_values.check_cannot_fail(branches, _SITUATION)
     expensive = [op.type for branch in branches for op in branch.body if op.type in _EXPENSIVE]
     if expensive:
-        raise batched_values.NotBatchable("%s, and %s for all costs more" % (_WHAT, expensive[0]))
+        raise batched_values.NotBatchable(
+            "%s, and %s for all costs more" % (_SITUATION, expensive[0])
+        )
     condition = op.inputs[0]
-    taken = _taken_by(divergent_values.stacked(inputs[0], _WHAT), len(branches))
+    taken = _taken_by(divergent_values.stacked(inputs[0], _SITUATION), len(branches))
     is_packed = [_are_packed(tensors) for tensors in zip(*[branch.outputs for branch in branches])]
     branch_graphs = [graph.nested(IdentityMap()) for _ in branches]
     for i, (branch_graph, branch) in enumerate(zip(branch_graphs, branches)):
@@ -74,7 +76,7 @@ def _are_packed(tensors: Sequence[Tensor]) -> bool:
     if all(tensor.op.type in (optionals.FULL, optionals.EMPTY) for tensor in tensors):
         return True
     if any(tensor.dtype in (tf.resource, tf.variant) for tensor in tensors):
-        raise batched_values.NotBatchable("%s, which give resources or lists" % _WHAT)
+        raise batched_values.NotBatchable("%s, which give resources or lists" % _SITUATION)
     return False
 
 
@@ -103,7 +105,7 @@ def _of_one_shape(values: Any, tensors: Sequence[Tensor]) -> Any:
     """One output of all branches, as `Batch` objects of one shape."""
     values = [_as_batch(value, tensor) for value, tensor in zip(values, tensors)]
     if any(value.shape != values[0].shape for value in values):
-        raise batched_values.NotBatchable("%s, which give other shapes" % _WHAT)
+        raise batched_values.NotBatchable("%s, which give other shapes" % _SITUATION)
     return values
 
 
@@ -113,6 +115,6 @@ def _as_batch(value: Any, tensor: Tensor) -> Any:
         return value
     shape = value.static_shape(tensor)
     if not shape.is_fully_defined():
-        raise batched_values.NotBatchable("%s, and a shape is known only when it runs" % _WHAT)
-    stacked = divergent_values.stacked(value, _WHAT)
+        raise batched_values.NotBatchable("%s, and a shape is known only when it runs" % _SITUATION)
+    stacked = divergent_values.stacked(value, _SITUATION)
     return batched_values.Batch(value.count, shape.as_list(), stacked=stacked)

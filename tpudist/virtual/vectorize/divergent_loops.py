@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tpudist.virtual.annotations import Loop
 
 
-_WHAT = "replicas leave the loop at different times"
+_SITUATION = "replicas leave the loop at different times"
 
 #: A variable has at most three layouts; a bound for several variables.
 _MAX_ITERATIONS = 6
@@ -50,7 +50,7 @@ def batch(graph: Any, op: Operation, inputs: Any, loop: Loop) -> Any:
     Raises:
       NotBatchable: `op` cannot be batched.
     """
-    divergent_values.check_cannot_fail(loop, _WHAT, [unequal_rounds.PUSH])
+    divergent_values.check_cannot_fail(loop, _SITUATION, [unequal_rounds.PUSH])
     counter_and_lists = unequal_rounds.counter_and_lists(loop, inputs)
     outputs = _batched(graph, op, inputs, loop, functools.partial(_Round, loop.condition))
     return unequal_rounds.mark_for_gradient(outputs, *counter_and_lists)
@@ -67,7 +67,7 @@ def batch_gradient(
       sum_variables: for each variable of the loop, whether only its sum over the replicas is
         needed.
     """
-    divergent_values.check_cannot_fail(loop, _WHAT, [unequal_rounds.POP])
+    divergent_values.check_cannot_fail(loop, _SITUATION, [unequal_rounds.POP])
     shifted_inputs = unequal_rounds.gradient_inputs(loop, inputs, *counter_and_rounds)
     is_accumulator = [unequal_rounds.is_accumulator(loop.body, i) for i in range(len(inputs))]
     sum_variables = replica_sums.of_loop(
@@ -93,7 +93,7 @@ def _batched(
             graph.record.add(body.record)
             return outputs
         layouts = list(map(batched_values.common_layout, layouts, body.outputs))
-    raise batched_values.NotBatchable(_WHAT)
+    raise batched_values.NotBatchable(_SITUATION)
 
 
 def _initial_layout(value: Any, tensor: Tensor) -> Any:
@@ -107,7 +107,7 @@ def _initial_layout(value: Any, tensor: Tensor) -> Any:
         and tensor.dtype != tf.resource
     ):
         return batched_values.Batch(value.count, shape.as_list())
-    raise batched_values.NotBatchable(_WHAT)
+    raise batched_values.NotBatchable(_SITUATION)
 
 
 class _AnyCondition(batched_functions.BatchedFunction):

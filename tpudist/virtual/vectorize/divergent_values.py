@@ -68,12 +68,12 @@ _SAFE_IF_KNOWN = {
 _MAX_RANK = rules.MAX_RANKS["SelectV2"] - 1
 
 
-def check_cannot_fail(called: Any, what: str, also_safe: Any = ()) -> None:
+def check_cannot_fail(called: Any, situation: str, also_safe: Any = ()) -> None:
     """Checks that no op of the functions can fail.
 
     Args:
       called: `called_functions.Function` objects.
-      what: what the replicas do, for the text of the error.
+      situation: what the replicas do, the begin of the reason.
       also_safe: further types of ops that cannot fail here.
 
     Raises:
@@ -82,7 +82,7 @@ def check_cannot_fail(called: Any, what: str, also_safe: Any = ()) -> None:
     ops = [op for function in called for op in function.body if op.type not in also_safe]
     risky = sorted(op.type for op in ops if not _is_safe(op))
     if risky:
-        raise batched_values.NotBatchable("%s, and %s may fail" % (what, risky[0]))
+        raise batched_values.NotBatchable("%s, and %s may fail" % (situation, risky[0]))
 
 
 def _is_safe(op: Operation) -> bool:
@@ -113,15 +113,15 @@ def _is_known(tensor: Tensor) -> bool:
     )
 
 
-def stacked(value: Any, what: str) -> Any:
+def stacked(value: Any, reason: str) -> Any:
     """The tensor ``[N, ...]`` of a batched value.
 
     Raises:
-      NotBatchable: it is neither a batch nor uniform; `what` is the text.
+      NotBatchable: it is neither a batch nor uniform; for this `reason`.
     """
     if isinstance(value, (batched_values.Batch, batched_values.Uniform)):
         return value.stacked()
-    raise batched_values.NotBatchable(what)
+    raise batched_values.NotBatchable(reason)
 
 
 def select(condition: Any, one: Any, other: Any) -> Any:

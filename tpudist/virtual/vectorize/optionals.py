@@ -49,19 +49,19 @@ class Optionals:
         return cls(count, [(dtype, shape)], [_pack(value)])
 
     @property
-    def is_behind(self) -> bool:
+    def is_branch_output(self) -> bool:
         """Whether it is the output of an If or Case op, not a value inside a branch."""
         return len(self.kinds) > 1
 
     @property
     def num_tensors(self) -> int:
         """Number of `tensors()`."""
-        return 1 + self.is_behind
+        return 1 + self.is_branch_output
 
     @property
     def layout_key(self) -> tuple[Any, ...]:
         """Equal for two values of this class with the same layout; all are equal in a branch."""
-        return "optional", str(self.kinds) if self.is_behind else None
+        return "optional", str(self.kinds) if self.is_branch_output else None
 
     @property
     def value(self) -> Any:
@@ -84,7 +84,7 @@ class Optionals:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return tensor.shape
 
-    def behind_branches(self, condition: Any, branch_values: Any) -> Any:
+    def as_branch_output(self, condition: Any, branch_values: Any) -> Any:
         """The output of an If or Case op, from the outputs of its branches."""
         kinds = [
             value.kinds[0] if isinstance(value, Optionals) else _kind_of(value)
@@ -98,7 +98,7 @@ class Optionals:
 
     def _of_replica(self, replica: int) -> Any:
         branches = [functools.partial(self._unpacked_one, kind, replica) for kind in self.kinds]
-        return _switch(self._tensors[1], branches) if self.is_behind else branches[0]()
+        return _switch(self._tensors[1], branches) if self.is_branch_output else branches[0]()
 
     def _unpacked_one(self, kind: Any, replica: int) -> Any:
         if kind is None:
@@ -187,7 +187,7 @@ def unpack(optional: Any, dtype: DType, shape: Any) -> Any:
 def with_layout(batched: Any, layout: Any) -> Any:
     """`batched`, converted to the layout of `layout`, an `Optionals`."""
     is_known = isinstance(batched, Uniform) and batched.value.op.type in (FULL, EMPTY)
-    if layout.is_behind or not is_known:
+    if layout.is_branch_output or not is_known:
         raise NotBatchable("what a gradient needs of a branch is held in another way")
     if batched.value.op.type == EMPTY:
         return layout.with_tensors([batched.value])

@@ -103,7 +103,7 @@ class Ragged:
 
     Args:
       count: number of replicas.
-      rest: the shape of a row, a list of ints.
+      row_shape: the shape of a row, a list of ints.
       sizes: the `Sizes`.
       rows: the tensor of all rows; or
       parts: one tensor per replica.
@@ -113,10 +113,10 @@ class Ragged:
     num_tensors = 2
 
     def __init__(
-        self, count: int, rest: Any, sizes: Sizes, rows: Any = None, parts: Any = None
+        self, count: int, row_shape: Any, sizes: Sizes, rows: Any = None, parts: Any = None
     ) -> None:
         self.count = count
-        self.shape = [None] + list(rest)
+        self.shape = [None] + list(row_shape)
         self.sizes = sizes
         self._rows = rows
         self._parts = parts
@@ -174,11 +174,11 @@ def from_replicas(tensors: Sequence[Tensor], sizes: Sizes | None = None) -> Any:
     shapes = [part.shape for part in tensors]
     if any(shape.rank is None or not shape.rank for shape in shapes):
         return None
-    rest = [shape.as_list()[1:] for shape in shapes]
-    if None in rest[0] or any(other != rest[0] for other in rest):
+    row_shapes = [shape.as_list()[1:] for shape in shapes]
+    if None in row_shapes[0] or any(other != row_shapes[0] for other in row_shapes):
         return None
     sizes = sizes or unknown_sizes(lambda: tf.stack(tf.shape_n(tensors))[:, 0])
-    return Ragged(len(tensors), rest[0], sizes, parts=list(tensors))
+    return Ragged(len(tensors), row_shapes[0], sizes, parts=list(tensors))
 
 
 def broadcast_sizes(values: Any) -> Any:
@@ -213,12 +213,8 @@ def repeat_rows(value: Any, sizes: Sizes) -> Any:
     """The rows of a `Ragged`, broadcast to `sizes`: a replica's single row is repeated."""
     if value.sizes.key == sizes.key:
         return value.rows()
-    rows, counts, new_counts, owners = (
-        value.rows(),
-        value.sizes.tensor(),
-        sizes.tensor(),
-        sizes.owners(),
-    )
+    rows, counts = value.rows(), value.sizes.tensor()
+    new_counts, owners = sizes.tensor(), sizes.owners()
     repeated = tf.cond(
         tf.reduce_all(tf.equal(counts, new_counts)),
         lambda: tf.identity(rows),

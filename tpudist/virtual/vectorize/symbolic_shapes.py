@@ -159,18 +159,17 @@ def stand_in(batched: Any, dtype: DType) -> Any:
         tf.compat.v1.placeholder(dtype, []) if isinstance(entry, Sizes) else entry
         for entry in batched.entries
     ]
-    return (
-        numbers[0] if batched.scalar else tf.stack([tf.cast(number, dtype) for number in numbers])
-    )
+    if batched.scalar:
+        return numbers[0]
+    return tf.stack([tf.cast(number, dtype) for number in numbers])
 
 
 #: Ops whose first input is the shape of their output.
 _SHAPE_FROM_INPUT = """ParameterizedTruncatedNormal RandomStandardNormal RandomUniform
-RandomUniformInt
-StatelessRandomBinomial StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomUniform
-StatelessRandomUniformFullInt StatelessRandomUniformInt StatelessRandomUniformIntV2
-StatelessRandomUniformV2 StatelessTruncatedNormal StatelessTruncatedNormalV2
-TruncatedNormal""".split()
+RandomUniformInt StatelessRandomBinomial StatelessRandomNormal StatelessRandomNormalV2
+StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformInt
+StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessTruncatedNormal
+StatelessTruncatedNormalV2 TruncatedNormal""".split()
 
 
 def output_sizes(op: Operation, inputs: Any) -> Any:

@@ -43,11 +43,9 @@ def _dims(node: Node, numbers: Any, index: int = 0, scalar: bool = False) -> Bat
 def shapes(node: Node) -> Any:
     """Returns the shapes of values."""
     all_entries = [symbolic_shapes.shape_entries(value) for value in node.inputs]
-    return (
-        None
-        if None in all_entries
-        else [_dims(node, numbers, i) for i, numbers in enumerate(all_entries)]
-    )
+    if None in all_entries:
+        return None
+    return [_dims(node, numbers, i) for i, numbers in enumerate(all_entries)]
 
 
 @rule("Size")
@@ -61,25 +59,22 @@ def size(node: Node) -> Any:
 def prod(node: Node) -> Any:
     """Multiplies the entries of a vector."""
     numbers = isinstance(node.inputs[0], Dims) and entries(node.inputs[0])
-    keeps = node.op.get_attr("keep_dims")
-    return (
-        _product(node, numbers) if numbers and not keeps and node.constant(1) is not None else None
-    )
+    if not numbers or node.op.get_attr("keep_dims") or node.constant(1) is None:
+        return None
+    return _product(node, numbers)
 
 
 @rule("Mul")
 def multiply(node: Node) -> Any:
     """Multiplies a number of rows by an int."""
     input_entries = [entries(value) for value in node.inputs]
-    scalar = all(not node.input_shape(i) for i in (0, 1))
-    return (
-        _product(node, input_entries[0] + input_entries[1])
-        if None not in input_entries and scalar
-        else None
-    )
+    if None in input_entries or any(node.input_shape(i) for i in (0, 1)):
+        return None
+    return _product(node, input_entries[0] + input_entries[1])
 
 
 def _product(node: Node, numbers: Any) -> list[Any] | None:
+    """The product of entries of which at most one is a number of rows."""
     sizes = [entry for entry in numbers if isinstance(entry, Sizes)]
     factor = 1
     for entry in numbers:
@@ -197,15 +192,11 @@ def dynamic_stitch(node: Node) -> list[Any] | None:
 @rule("ConcatOffset")
 def concat_offsets(node: Node) -> Any:
     """Returns where the parts of a concatenation begin, along an axis that is not the rows'."""
-    axis, input_entries = node.constant(0), [entries(value) for value in node.inputs[1:]]
-    if (
-        axis is None
-        or None in input_entries
-        or any(isinstance(shape[axis], Sizes) for shape in input_entries)
-    ):
+    axis, parts = node.constant(0), [entries(value) for value in node.inputs[1:]]
+    if axis is None or None in parts or any(isinstance(shape[axis], Sizes) for shape in parts):
         return None
     outputs, start = [], 0
-    for i, shape in enumerate(input_entries):
+    for i, shape in enumerate(parts):
         offset = [start if j == axis else 0 for j in range(len(shape))]
         outputs.append(_dims(node, offset, i))
         start += shape[axis]
