@@ -22,7 +22,7 @@ class Rules:
     does not hold.
 
     Attributes:
-      registries: {what is told behind the op type: {op type: rule}}.
+      registries: {suffix of the op type in names: {op type: rule}}.
       ways: {how a rule is broken: function of the batched value of its output 0, which
         returns the broken one, or None if the value cannot be broken so}.
       constant: op types of which there is nothing to notice.
@@ -45,13 +45,13 @@ class Rules:
 
     def _noting(self, used, key, rule):
         def noted(node):
-            found = rule(node)
-            if found:
+            outputs = rule(node)
+            if outputs:
                 used.add(key)
                 self._kinds[key].update(
-                    how for how, change in self.ways.items() if change(found[0]) is not None
+                    how for how, change in self.ways.items() if change(outputs[0]) is not None
                 )
-            return found
+            return outputs
 
         return noted
 
@@ -77,9 +77,9 @@ class Rules:
 
     def _broken(self, rule, how):
         def broken(node):
-            found = rule(node)
-            changed = self.ways[how](found[0]) if found else None
-            return found if changed is None else [changed] + list(found[1:])
+            outputs = rule(node)
+            changed = self.ways[how](outputs[0]) if outputs else None
+            return outputs if changed is None else [changed] + list(outputs[1:])
 
         return broken
 
@@ -110,8 +110,8 @@ def check_sum(fn, values, run):
         return context.all_reduce(SUM, tf.convert_to_tensor(fn(x)))
 
     expected = sum(tf.convert_to_tensor(fn(tf.constant(v))).numpy() for v in values)
-    for (found,) in run(replica, values):
-        np.testing.assert_allclose(found, expected, 1e-4)
+    for (outputs,) in run(replica, values):
+        np.testing.assert_allclose(outputs, expected, 1e-4)
 
 
 class _Replaced:

@@ -41,10 +41,13 @@ def left_out(batched):
 def _list_swapped(batched):
     if not isinstance(batched, batched_values.StackedList):
         return None
-    held = {"element_shape": tf.constant([CORES] + batched.shape), "element_dtype": tf.float32}
-    stacked = tf.raw_ops.TensorListStack(input_handle=batched.value, **held)
+    element_options = {
+        "element_shape": tf.constant([CORES] + batched.shape),
+        "element_dtype": tf.float32,
+    }
+    stacked = tf.raw_ops.TensorListStack(input_handle=batched.value, **element_options)
     swapped = tf.raw_ops.TensorListFromTensor(
-        tensor=tf.reverse(stacked, [1]), element_shape=held["element_shape"]
+        tensor=tf.reverse(stacked, [1]), element_shape=element_options["element_shape"]
     )
     return batched.with_tensors([swapped])
 

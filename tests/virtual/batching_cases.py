@@ -11,7 +11,7 @@ from tpudist.virtual.vectorize.rules import elementwise
 
 _BOOLEAN = ("LogicalAnd", "LogicalOr", "LogicalNot")
 _INTEGER = ("BitwiseAnd", "BitwiseOr", "Invert", "Mod", "PopulationCount", "TruncateDiv")
-#: {op type: what it is given instead of `x`, from 0.1 to 0.9, for its results to differ}
+#: {op type: function from `x`, numbers from 0.1 to 0.9, to inputs for which results differ}
 _GIVEN = {
     "Acosh": lambda x: x + 1,
     "Ceil": lambda x: x * 4,
@@ -285,8 +285,8 @@ def _lists(x):
 
 def _optionals(x):
     """What is packed for a gradient, and unpacked there."""
-    held = raw("OptionalFromValue", [x])
-    return raw("OptionalGetValue", tf.identity(held), [tf.float32], [[4, 6]])[0]
+    optional = raw("OptionalFromValue", [x])
+    return raw("OptionalGetValue", tf.identity(optional), [tf.float32], [[4, 6]])[0]
 
 
 CASES["Lists"] = _lists
@@ -298,7 +298,7 @@ CASES.update((op_type, functools.partial(_binary, op_type)) for op_type in eleme
 CASES.update((op_type, functools.partial(_same, op_type)) for op_type in elementwise.SAME_SHAPE)
 
 
-#: Functions whose sum over the replicas is wanted.
+#: Functions of which only the sum over the replicas is needed.
 SUMS = {
     **example_cases.SUMS,
     "MatMul": gradient(lambda x, v: x @ v, 6, 3),

@@ -146,7 +146,7 @@ def case(op_type, x):
         return _binary(op_type, x)
     if op_type in _WHOLE:
         return _whole(op_type, x)
-    return _OTHERS[op_type](lambda *given, **attrs: raw(op_type, *given, **attrs), x)
+    return _OTHERS[op_type](lambda *inputs, **attrs: raw(op_type, *inputs, **attrs), x)
 
 
 def _cases(types, x):

@@ -52,11 +52,15 @@ def _pool(pool):
 def _resized(x):
     resize = tf.compat.v1.image
     sizes = [
-        functools.partial(each, size=size)
+        functools.partial(resizer, size=size)
         for size in ([4, 4], [1, 3])
-        for each in (resize.resize_bilinear, resize.resize_nearest_neighbor, resize.resize_bicubic)
+        for resizer in (
+            resize.resize_bilinear,
+            resize.resize_nearest_neighbor,
+            resize.resize_bicubic,
+        )
     ]
-    return [[each(images(x)), _gradient(each, images(x))] for each in sizes]
+    return [[resizer(images(x)), _gradient(resizer, images(x))] for resizer in sizes]
 
 
 def _reversed(x):
@@ -142,7 +146,7 @@ def gradient(fn, *shape):
     return gradient
 
 
-#: Functions whose sum over the replicas is wanted.
+#: Functions of which only the sum over the replicas is needed.
 SUMS = {
     "Conv2DBackpropFilter": gradient(
         lambda x, v: tf.nn.conv2d(images(x), v, 1, "VALID"), 2, 2, 3, 5

@@ -190,8 +190,8 @@ def _no_number(y, w, v, size):
 
 
 def _convolution(y, w, v, size):
-    found = tf.nn.conv2d(tf.reshape(y, [1, 4, 6, 1]), tf.reshape(w, [3, 3, 1, 4]), 1, "SAME")
-    return y + tf.reduce_sum(tf.nn.relu(found), [0, 3]) + v
+    convolved = tf.nn.conv2d(tf.reshape(y, [1, 4, 6, 1]), tf.reshape(w, [3, 3, 1, 4]), 1, "SAME")
+    return y + tf.reduce_sum(tf.nn.relu(convolved), [0, 3]) + v
 
 
 #: A round of a loop that replicas leave at different times, for `y`, weights and its size.

@@ -6,7 +6,7 @@ from tests.virtual.converted_cases import i, raw, u, v
 
 
 def _order(x, *shape):
-    """Places of a vector, each once, others on each replica."""
+    """Indices of a vector, each once, in an order that differs between replicas."""
     return tf.argsort(v(x, *shape))
 
 

@@ -196,10 +196,10 @@ def _gradients(fn, condition):
         weights = kernel(6, 6)
         with tf.GradientTape() as tape:
             tape.watch([x, weights])
-            one, other = [functools.partial(each, x, weights) for each in fn]
+            one, other = [functools.partial(branch, x, weights) for branch in fn]
             loss = tf.reduce_sum(tf.cond(condition(x), one, other) ** 2)
         outputs = tape.gradient(loss, [x, weights], unconnected_gradients="zero")
-        return [tf.convert_to_tensor(each) for each in outputs]
+        return [tf.convert_to_tensor(branch) for branch in outputs]
 
     return gradients
 
@@ -224,7 +224,7 @@ def test_gradients_of_branches_after_a_merge(strategy, name, differ):
         with tf.GradientTape() as tape:
             tape.watch(x)
             taken = x[0, 0] > 0.5 if differ else one > 0.0
-            y = tf.cond(taken, *[functools.partial(each, x, weights) for each in branches])
+            y = tf.cond(taken, *[functools.partial(branch, x, weights) for branch in branches])
         if total is None:
             context = tf.distribute.get_replica_context()
             return tape.gradient(y, x, context.all_reduce(SUM, tf.reduce_mean(y)) * y)

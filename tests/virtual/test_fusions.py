@@ -26,10 +26,10 @@ def with_gradient(fn):
     def both(x):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            made = fn(x)
-            floats = [each for each in made if each.dtype.is_floating]
-            loss = tf.add_n([tf.reduce_sum(each * each) for each in floats])
-        return made + [tape.gradient(loss, x)]
+            results = fn(x)
+            floats = [value for value in results if value.dtype.is_floating]
+            loss = tf.add_n([tf.reduce_sum(value * value) for value in floats])
+        return results + [tape.gradient(loss, x)]
 
     return both
 
@@ -40,8 +40,8 @@ def with_gradient(fn):
 def test_the_optimizer_changes_no_number(case, rows):
     values = harness.shares(rows, 24)
     fn = with_gradient(fusion_cases.CASES[case])
-    found = harness.run(harness.make(), fn, values)
-    for result, share in zip(found, values):
+    outputs = harness.run(harness.make(), fn, values)
+    for result, share in zip(outputs, values):
         for i, wanted in enumerate(fn(tf.constant(share))):
             scale = 1 + np.abs(wanted).max()
             np.testing.assert_allclose(

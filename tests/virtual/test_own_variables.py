@@ -1,4 +1,4 @@
-"""Variables of which each replica has its own: what a step reads and assigns, in which order."""
+"""Steps read and assign each replica's own copy of a variable in the order of the program."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def variables(strategy, count=1, **options):
 
 
 def steps(replica):
-    """What `replica`, given a variable and a value, gives in two steps; what is held then."""
+    """The results of `replica`, of a variable and a value, in two steps; the final values."""
     strategy = make(CORES)
     (variable,) = variables(strategy, trainable=False)
     function, inputs = traced(strategy, lambda x: replica(variable, x), VALUES)
@@ -154,18 +154,26 @@ def test_a_tape_around_a_step_records_reads():
 
 def own_functions(cores, count):
     strategy = make(cores)
-    made = variables(strategy, count, trainable=False)
+    created = variables(strategy, count, trainable=False)
 
     def replica(x):
-        for variable in made:
+        for variable in created:
             variable.assign(variable * 0.5 + x)
         return x
 
     values = np.tile(VALUES, [cores // CORES, 1])
     function, _ = traced(strategy, replica, values)
-    outputs = [each for each in called(function) if "own_variables" in each.signature.name]
-    segments = [each for each in called(function) if "replicas_segment" in each.signature.name]
-    return len(outputs), sum(len(each.node_def) for each in segments)
+    functions = [
+        definition
+        for definition in called(function)
+        if "own_variables" in definition.signature.name
+    ]
+    segments = [
+        definition
+        for definition in called(function)
+        if "replicas_segment" in definition.signature.name
+    ]
+    return len(functions), sum(len(definition.node_def) for definition in segments)
 
 
 def test_variables_of_one_shape_share_their_functions():

@@ -19,20 +19,20 @@ def doubled():
     outside = tf.constant([1.0] * 1000)
     graph = placed_graphs.PlacedGraph("doubled", CPU)
     with graph.building():
-        held = tf.compat.v1.placeholder(tf.float32, [1000], "x")
-        first = tf.add(held, held, name="sum")
+        placeholder = tf.compat.v1.placeholder(tf.float32, [1000], "x")
+        first = tf.add(placeholder, placeholder, name="sum")
         with tf.control_dependencies([first.op]), tf.name_scope("in"):
             last = tf.add(first, graph.capture(outside), name="sum")
             waits = tf.constant(3.0)
-    graph.inputs = [held] + [inner for _, inner in functions.captures(graph)]
+    graph.inputs = [placeholder] + [inner for _, inner in functions.captures(graph)]
     graph.outputs = [last]
     return functions.make(graph, noinline=False), graph, waits, outside
 
 
 def test_ops_are_on_the_device_of_the_graph():
     _, graph, _, _ = doubled()
-    made = [op for op in graph.get_operations() if op.type != "Placeholder"]
-    assert made and {op.device for op in made} == {CPU}
+    ops = [op for op in graph.get_operations() if op.type != "Placeholder"]
+    assert ops and {op.device for op in ops} == {CPU}
 
 
 def test_op_names_are_unique_in_the_open_scope():
@@ -89,24 +89,24 @@ def test_a_call_is_ordered_like_tensorflows():
     variable = tf.Variable(1.0)
     graph = placed_graphs.PlacedGraph("reads", CPU)
     with graph.building():
-        held = graph.capture(variable.handle)
-        read = tf.raw_ops.ReadVariableOp(resource=held, dtype=tf.float32)
-    graph.inputs, graph.outputs = [held], [read]
+        placeholder = graph.capture(variable.handle)
+        read = tf.raw_ops.ReadVariableOp(resource=placeholder, dtype=tf.float32)
+    graph.inputs, graph.outputs = [placeholder], [read]
     reads = functions.make(graph, noinline=True)
 
     @tf.function
     def step():
-        found = [calls.call(reads, [variable.handle], [read])[0] for _ in range(2)]
+        values = [calls.call(reads, [variable.handle], [read])[0] for _ in range(2)]
         variable.assign_add(10.0)
-        return found + [calls.call(reads, [variable.handle], [read])[0]]
+        return values + [calls.call(reads, [variable.handle], [read])[0]]
 
-    made = step.get_concrete_function().graph.get_operations()
-    first, second, last = [op for op in made if op.type == "StatefulPartitionedCall"]
-    (write,) = [op for op in made if op.type == "AssignAddVariableOp"]
+    ops = step.get_concrete_function().graph.get_operations()
+    first, second, last = [op for op in ops if op.type == "StatefulPartitionedCall"]
+    (write,) = [op for op in ops if op.type == "AssignAddVariableOp"]
     assert not first.control_inputs and not second.control_inputs
     assert {first, second} <= set(write.control_inputs)
     assert write in last.control_inputs
-    assert [float(each) for each in step()] == [1.0, 1.0, 11.0]
+    assert [float(value) for value in step()] == [1.0, 1.0, 11.0]
 
 
 def test_function_call_options_are_restored():
@@ -129,15 +129,15 @@ def test_a_handle_is_captured_once_by_us_and_by_tensorflow():
     @tf.function
     def step():
         graph = tf.compat.v1.get_default_graph()
-        held = handle_captures.capture(graph, variable.handle)
-        assert held is handle_captures.capture(graph, variable.handle)
-        assert held is graph.capture(variable.handle)
-        assert handle_captures.captured([variable.handle])[0] is held
-        assert graph.inputs == [held]
-        return tf.raw_ops.ReadVariableOp(resource=held, dtype=tf.float32) + variable
+        placeholder = handle_captures.capture(graph, variable.handle)
+        assert placeholder is handle_captures.capture(graph, variable.handle)
+        assert placeholder is graph.capture(variable.handle)
+        assert handle_captures.captured([variable.handle])[0] is placeholder
+        assert graph.inputs == [placeholder]
+        return tf.raw_ops.ReadVariableOp(resource=placeholder, dtype=tf.float32) + variable
 
-    found = step.get_concrete_function()
-    assert found.structured_outputs.shape == [2]
+    concrete = step.get_concrete_function()
+    assert concrete.structured_outputs.shape == [2]
     np.testing.assert_array_equal(step(), [2.0, 4.0])
 
 
@@ -171,9 +171,9 @@ def test_a_tape_in_a_replica_watches_its_variables():
             loss = variable * variable * x
         return tape.gradient(loss, variable)
 
-    function, given = traced(strategy, replica, np.array([1.0, 2.0], np.float32))
-    found = strategy.experimental_local_results(function(given))
-    assert [each.numpy() for each in found] == [6.0, 12.0]
+    function, inputs = traced(strategy, replica, np.array([1.0, 2.0], np.float32))
+    gradients = strategy.experimental_local_results(function(inputs))
+    assert [value.numpy() for value in gradients] == [6.0, 12.0]
 
 
 LINE = 'tf.debugging.check_numerics(x, "not a number")  # here'
@@ -206,10 +206,10 @@ def test_an_error_at_run_time_tells_the_line_of_the_replica_function(cores):
 def test_an_op_of_a_trace_tells_the_lines_that_made_it():
     graph = placed_graphs.LocatedGraph("located")
     with graph.as_default():
-        made = checked(tf.compat.v1.placeholder(tf.float32, [2]))
-    assert [frame.name for frame in made.op.traceback if frame.filename == __file__][
+        tensor = checked(tf.compat.v1.placeholder(tf.float32, [2]))
+    assert [frame.name for frame in tensor.op.traceback if frame.filename == __file__][
         -1
     ] == "checked"
     assert all(
-        not frame.filename.endswith("tfcompat/placed_graphs.py") for frame in made.op.traceback
+        not frame.filename.endswith("tfcompat/placed_graphs.py") for frame in tensor.op.traceback
     )

@@ -1,4 +1,4 @@
-"""Variables whose copies, each a replica's own, are rows of one stored variable."""
+"""Stacked copies: the replicas' copies of a variable are rows of one stored variable."""
 
 import numpy as np
 import pytest
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.skipif(
 
 
 def captures(cores):
-    """How many handles a step takes that gives each replica values of its own."""
+    """The number of handles that a step takes in which copies of variables differ."""
     strategy = make(cores)
     with strategy.scope():
-        made = [tf.Variable(START, trainable=False) for _ in range(3)]
+        variables = [tf.Variable(START, trainable=False) for _ in range(3)]
 
     def replica(x):
-        for variable in made:
+        for variable in variables:
             variable.assign(variable * 0.5 + x)
 
     function, _ = traced(strategy, replica, np.tile(VALUES, [cores // CORES, 1]))
@@ -85,8 +85,8 @@ def test_a_copy_is_a_variable(index, how, in_function):
     copy = strategy.experimental_local_results(variable)[index]
     alone = tf.Variable(VALUES[index], trainable=False)
 
-    def called(each):
-        outputs = METHODS[how](each)
+    def called(target):
+        outputs = METHODS[how](target)
         return None if isinstance(outputs, tf.Operation) else outputs
 
     if in_function:

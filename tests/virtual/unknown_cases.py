@@ -12,7 +12,7 @@ from tpudist.virtual.vectorize.rules import elementwise
 #: A variable that is not a strategy's.
 _TABLE = tf.Variable(kernel(6, 2))
 
-#: {op type: what it is given besides a size}
+#: {op type: its inputs besides a size}
 _TRANSFORMS = {"ImageProjectiveTransformV2": (), "ImageProjectiveTransformV3": (0.5,)}
 
 
@@ -32,8 +32,8 @@ def gradient(loss, *values):
     """The gradients of a loss for some values."""
     with tf.GradientTape() as tape:
         tape.watch(values)
-        found = loss(*values)
-    return [tf.convert_to_tensor(each) for each in tape.gradient(found, values)]
+        result = loss(*values)
+    return [tf.convert_to_tensor(value) for value in tape.gradient(result, values)]
 
 
 def _trained(convolve, shape, x):
@@ -312,7 +312,7 @@ COPIED_TYPES = {
     "control flow": "Identity OptionalFromValue OptionalGetValue",
 }
 
-#: {name: function of x}, whose sum over the replicas is wanted
+#: {name: function of x}, of which only the sum over the replicas is needed
 SUMS = {
     "MatMul": lambda x: gradient(lambda v: tf.reduce_sum((x @ v) ** 2), kernel(6, 3))[0],
     "Conv2D": lambda x: _trained(tf.nn.conv2d, (1, 2, 3, 5), x)[1],
