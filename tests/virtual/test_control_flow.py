@@ -199,7 +199,7 @@ def _gradients(fn, condition):
             one, other = [functools.partial(branch, x, weights) for branch in fn]
             loss = tf.reduce_sum(tf.cond(condition(x), one, other) ** 2)
         outputs = tape.gradient(loss, [x, weights], unconnected_gradients="zero")
-        return [tf.convert_to_tensor(branch) for branch in outputs]
+        return [tf.convert_to_tensor(value) for value in outputs]
 
     return gradients
 
