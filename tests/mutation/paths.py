@@ -10,14 +10,9 @@ from tpudist.virtual import extended, reductions
 from tpudist.virtual.replicas import merge, program, segment_calls, uniformity, unstacked_copies
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import splits, stacked_copies
-from tpudist.virtual.vectorize import (
-    batched_values,
-    divergent_branches,
-    divergent_values,
-    optionals,
-    serialized,
-    stacked_variables,
-)
+from tpudist.virtual.vectorize import serialized
+from tpudist.virtual.vectorize.control_flow import divergent_branches, divergent_values
+from tpudist.virtual.vectorize.values import batched_values, optionals, stacked_variables
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
 #: test files that notice, the likeliest first.

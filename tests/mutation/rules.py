@@ -13,7 +13,8 @@ from tests.mutation import breaking
 from tests.virtual import batching_cases, test_batching
 from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual.vectorize import batched_values, optionals, rules
+from tpudist.virtual.vectorize import rules
+from tpudist.virtual.vectorize.values import batched_values, optionals
 
 CORES = test_batching.CORES
 

@@ -8,9 +8,9 @@ from tests.mutation import breaking, rules
 from tests.virtual import test_unknown_sizes, unknown_cases
 from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual.vectorize import ragged_values
 from tpudist.virtual.vectorize.rules import dims, elementwise, ragged
-from tpudist.virtual.vectorize.symbolic_shapes import Dims
+from tpudist.virtual.vectorize.values import ragged_values
+from tpudist.virtual.vectorize.values.symbolic_shapes import Dims
 
 
 def _turned(batched):

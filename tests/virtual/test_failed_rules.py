@@ -6,7 +6,8 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.tfcompat import versions
-from tpudist.virtual.vectorize import batched_graph, batched_values, rules
+from tpudist.virtual.vectorize import batched_graph, rules
+from tpudist.virtual.vectorize.values import batched_values
 
 if not versions.TRACE_ONCE:
     pytest.skip(

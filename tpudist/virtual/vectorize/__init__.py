@@ -9,10 +9,10 @@ once per replica. A batched value (:mod:`batched_values`) stands for one tensor 
 all replicas; a batching rule (:mod:`rules`) does an op of one type on batched values.
 """
 
-from tpudist.virtual.vectorize.batched_values import Uniform, from_replicas
 from tpudist.virtual.vectorize.batching import batch_segments
 from tpudist.virtual.vectorize.own_variables import read_or_assign
-from tpudist.virtual.vectorize.stacked_variables import Handles, NeedsHandles
+from tpudist.virtual.vectorize.values.batched_values import Uniform, from_replicas
+from tpudist.virtual.vectorize.values.stacked_variables import Handles, NeedsHandles
 
 __all__ = [
     "Handles",

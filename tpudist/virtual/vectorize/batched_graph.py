@@ -12,19 +12,20 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import effects, ordering, segments
-from tpudist.virtual.vectorize import (
-    batched_values,
+from tpudist.virtual.vectorize import failed_rules, rules
+from tpudist.virtual.vectorize.control_flow import (
+    branches_and_loops,
     called_functions,
-    control_flow,
     divergent_values,
-    failed_rules,
+    unequal_rounds,
+)
+from tpudist.virtual.vectorize.values import (
+    batched_values,
     optionals,
     ragged_values,
-    rules,
     stacked_variables,
     static_values,
     symbolic_shapes,
-    unequal_rounds,
 )
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class BatchedGraph:
     def _batched_outputs(self, op: Operation, inputs: Any) -> Any:
         if op.type in called_functions.LOOPS + called_functions.BRANCHES + called_functions.CALLS:
             output_sums = [output in self._sums_only for output in op.outputs]
-            return control_flow.batch(self, op, inputs, output_sums)
+            return branches_and_loops.batch(self, op, inputs, output_sums)
         return self._by_rule(op, inputs)
 
     def _by_rule(self, op: Operation, inputs: Any) -> Any:

@@ -20,14 +20,12 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import ordering
 from tpudist.virtual.vectorize import (
     batched_graph,
-    batched_values,
     failed_rules,
     own_variables,
     replica_sums,
     serialized,
-    stacked_variables,
-    tensor_lists,
 )
+from tpudist.virtual.vectorize.values import batched_values, stacked_variables, tensor_lists
 
 if TYPE_CHECKING:
     from typing import Any

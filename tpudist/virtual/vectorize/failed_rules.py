@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tpudist import machine
-from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any

@@ -17,7 +17,7 @@ from tpudist.tfcompat import calls, functions, graphs, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import ordering, segments
 from tpudist.virtual.variables import stacked_copies
-from tpudist.virtual.vectorize import batched_values, stacked_variables
+from tpudist.virtual.vectorize.values import batched_values, stacked_variables
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import segments
-from tpudist.virtual.vectorize import called_functions, rules
+from tpudist.virtual.vectorize import rules
+from tpudist.virtual.vectorize.control_flow import called_functions
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

@@ -12,7 +12,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from tpudist.virtual.trace import effects, ordering
-from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

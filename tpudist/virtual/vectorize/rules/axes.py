@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import RESHAPES, rule
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

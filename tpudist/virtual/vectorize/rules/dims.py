@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize import batched_values, symbolic_shapes
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
-from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims, Sizes, entries
+from tpudist.virtual.vectorize.values import batched_values, symbolic_shapes
+from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from tpudist.tfcompat import versions
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import rule
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.virtual.vectorize import batched_values
 from tpudist.virtual.vectorize.rules.node import rule
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize import batched_values, tensor_lists
 from tpudist.virtual.vectorize.rules import elementwise
 from tpudist.virtual.vectorize.rules.node import rule
+from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
 if TYPE_CHECKING:
     from typing import Any

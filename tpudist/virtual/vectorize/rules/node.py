@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
-from tpudist.virtual.vectorize import batched_values, static_values
+from tpudist.virtual.vectorize.values import batched_values, static_values
 
 if TYPE_CHECKING:
     from typing import Any, Callable

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize import batched_values, ragged_values, symbolic_shapes
-from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules import elementwise, examples
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
-from tpudist.virtual.vectorize.symbolic_shapes import Sizes, entries
+from tpudist.virtual.vectorize.values import batched_values, ragged_values, symbolic_shapes
+from tpudist.virtual.vectorize.values.ragged_values import Ragged
+from tpudist.virtual.vectorize.values.symbolic_shapes import Sizes, entries
 
 if TYPE_CHECKING:
     from typing import Any

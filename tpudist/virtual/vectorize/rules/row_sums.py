@@ -10,8 +10,6 @@ import tensorflow as tf
 from tpudist.virtual import constants
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import segments
-from tpudist.virtual.vectorize import batched_values, ragged_values
-from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules.ragged import (
     on_all_rows,
     on_rows,
@@ -19,7 +17,9 @@ from tpudist.virtual.vectorize.rules.ragged import (
     rule,
     within_rows,
 )
-from tpudist.virtual.vectorize.symbolic_shapes import Axes, Sizes, entries
+from tpudist.virtual.vectorize.values import batched_values, ragged_values
+from tpudist.virtual.vectorize.values.ragged_values import Ragged
+from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Sizes, entries
 
 if TYPE_CHECKING:
     from typing import Any

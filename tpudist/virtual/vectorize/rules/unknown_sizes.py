@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.virtual.vectorize import batched_values
-from tpudist.virtual.vectorize.ragged_values import Ragged
 from tpudist.virtual.vectorize.rules import dims, ragged
-from tpudist.virtual.vectorize.symbolic_shapes import Axes, Dims
+from tpudist.virtual.vectorize.values import batched_values
+from tpudist.virtual.vectorize.values.ragged_values import Ragged
+from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Dims
 
 if TYPE_CHECKING:
     from typing import Any

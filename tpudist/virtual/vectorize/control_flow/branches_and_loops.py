@@ -11,17 +11,16 @@ import functools
 from typing import TYPE_CHECKING
 
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.vectorize import (
+from tpudist.virtual.vectorize import replica_sums
+from tpudist.virtual.vectorize.control_flow import (
     batched_functions,
-    batched_values,
     called_functions,
     divergent_branches,
     divergent_loops,
-    optionals,
-    replica_sums,
     unequal_rounds,
 )
-from tpudist.virtual.vectorize.batched_functions import BatchedFunction
+from tpudist.virtual.vectorize.control_flow.batched_functions import BatchedFunction
+from tpudist.virtual.vectorize.values import batched_values, optionals
 
 if TYPE_CHECKING:
     from typing import Any

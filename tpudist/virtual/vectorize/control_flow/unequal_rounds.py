@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.trace import segments
-from tpudist.virtual.vectorize import batched_values
-from tpudist.virtual.vectorize.tensor_lists import NotBatchable
+from tpudist.virtual.vectorize.values import batched_values
+from tpudist.virtual.vectorize.values.tensor_lists import NotBatchable
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

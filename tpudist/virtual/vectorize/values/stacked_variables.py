@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.variables.stacked_copies import PLAIN
-from tpudist.virtual.vectorize import batched_values
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops
-from tpudist.virtual.vectorize import batched_values, ragged_values, symbolic_shapes
+from tpudist.virtual.vectorize.values import batched_values, ragged_values, symbolic_shapes
 
 if TYPE_CHECKING:
     from typing import Any

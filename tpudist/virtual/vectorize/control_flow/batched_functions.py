@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import functions, made_ops, placed_graphs
 from tpudist.virtual import explanations
-from tpudist.virtual.vectorize import batched_values, tensor_lists
+from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
 if TYPE_CHECKING:
     from typing import Any

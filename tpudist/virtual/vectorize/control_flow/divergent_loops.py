@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.vectorize import (
+from tpudist.virtual.vectorize import replica_sums
+from tpudist.virtual.vectorize.control_flow import (
     batched_functions,
-    batched_values,
     divergent_values,
-    replica_sums,
     unequal_rounds,
 )
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any, Callable

@@ -28,9 +28,9 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions, graphs
 from tpudist.virtual import constants, reductions
-from tpudist.virtual.vectorize import optionals, ragged_values, tensor_lists
-from tpudist.virtual.vectorize.tensor_lists import NotBatchable
-from tpudist.virtual.vectorize.uniform_values import Constant, Uniform  # noqa: F401 (re-exported)
+from tpudist.virtual.vectorize.values import optionals, ragged_values, tensor_lists
+from tpudist.virtual.vectorize.values.tensor_lists import NotBatchable
+from tpudist.virtual.vectorize.values.uniform_values import Constant, Uniform  # noqa: F401 (re-exported)
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

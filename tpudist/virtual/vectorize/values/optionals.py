@@ -13,8 +13,8 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize.tensor_lists import NotBatchable
-from tpudist.virtual.vectorize.uniform_values import Uniform
+from tpudist.virtual.vectorize.values.tensor_lists import NotBatchable
+from tpudist.virtual.vectorize.values.uniform_values import Uniform
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
-from tpudist.virtual.vectorize import batched_values, ragged_values
-from tpudist.virtual.vectorize.ragged_values import Sizes
+from tpudist.virtual.vectorize.values import batched_values, ragged_values
+from tpudist.virtual.vectorize.values.ragged_values import Sizes
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.vectorize import batched_values, divergent_values, optionals
+from tpudist.virtual.vectorize.control_flow import divergent_values
+from tpudist.virtual.vectorize.values import batched_values, optionals
 
 if TYPE_CHECKING:
     from typing import Any, Sequence

@@ -1,0 +1,1 @@
+"""Batching branches, loops and calls: the ops inside of them too, also where replicas diverge."""
