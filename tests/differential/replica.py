@@ -108,7 +108,8 @@ class Replica:
             "id": lambda: self._identifier() + constant,
             "python": lambda: constant,
         }[source]()
-        if source != "python":
+        # MirroredStrategy of one device makes a tensor of a Python number, whatever the variable's.
+        if source != "python" or self._context().num_replicas_in_sync == 1:
             value = self._world.fit(value, index)
         result = getattr(self._world.variables[index], method)(value, read_value=read_value)
         self._did(result)
