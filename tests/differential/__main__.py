@@ -45,7 +45,8 @@ def main(argv=None):
     if args.release:
         return _on_releases(args.release, args.programs, seed)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return max(pool.map(lambda share: _run(share, args.programs, seed), SHARES))
+        codes = list(pool.map(lambda share: _run(share, args.programs, seed), SHARES))
+    return int(any(codes))  # a process that a signal ended has a code below 0
 
 
 def _run(share, programs, seed):
