@@ -114,8 +114,7 @@ class Estimator(_Estimator):
     ) -> list[SessionRunHook]:
         strategy = self._strategy("train")
         if strategy is None:
-            hooks: list[Any] = super()._convert_train_steps_to_hooks(steps, max_steps)
-            return hooks
+            return super()._convert_train_steps_to_hooks(steps, max_steps)
         return [step_loop.LoopHook(adapter.steps_per_run(strategy), steps, max_steps)]
 
     def _call_model_fn(

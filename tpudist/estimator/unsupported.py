@@ -158,8 +158,10 @@ def warn_of_summaries(ops: Iterable[Operation]) -> None:
     """
     for op in ops:
         summary = _SUMMARY.match(op.type)
-        line = explanations.place(op) if summary else None
-        if summary and line is not None and line not in _warned:
+        if not summary:
+            continue
+        line = explanations.place(op)
+        if line not in _warned:
             _warned.add(line)
             tf.compat.v1.logging.warning(
                 "tpudist: %s: the summary %r is not written: a TPU has no summaries outside of "

@@ -132,8 +132,7 @@ class Estimator:
 
     def latest_checkpoint(self) -> str | None:
         """Path of the newest checkpoint, or None (r1.15)."""
-        path: str | None = tf.train.latest_checkpoint(self._model_dir)
-        return path
+        return tf.train.latest_checkpoint(self._model_dir)
 
     def _require_checkpoint(self) -> str:
         path = self.latest_checkpoint()

@@ -271,7 +271,7 @@ class Exporter:
 
 
 class _SavedModelExporter(Exporter):
-    """Writes SavedModels, and deletes the oldest ones; subclasses say when."""
+    """Writes SavedModels, and deletes the oldest ones; subclasses say of which checkpoints."""
 
     def __init__(
         self,
@@ -300,8 +300,18 @@ class _SavedModelExporter(Exporter):
         """See the base class."""
         return self._name
 
-    def _export(self, estimator: EstimatorLike, export_path: str, checkpoint_path: str) -> bytes:
-        path: bytes = estimator.export_saved_model(
+    def export(
+        self,
+        estimator: EstimatorLike,
+        export_path: str,
+        checkpoint_path: str,
+        eval_result: dict[str, Any],
+        is_the_final_export: bool,
+    ) -> bytes | None:
+        """See the base class."""
+        if not self._wants(estimator, eval_result, is_the_final_export):
+            return None
+        path = estimator.export_saved_model(
             export_path, checkpoint_path=checkpoint_path, **self._options
         )
         if self._keep is not None:
@@ -309,6 +319,12 @@ class _SavedModelExporter(Exporter):
             for name in sorted(names)[: -self._keep]:
                 tf.io.gfile.rmtree(os.path.join(export_path, name))
         return path
+
+    def _wants(
+        self, estimator: EstimatorLike, eval_result: dict[str, Any], is_the_final_export: bool
+    ) -> bool:
+        """Whether to export the checkpoint; arguments as of :meth:`export`."""
+        return True
 
 
 def _is_export(name: str) -> bool:
@@ -336,18 +352,10 @@ class FinalExporter(_SavedModelExporter):
         """See the class; reference r1.15."""
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, None)
 
-    def export(
-        self,
-        estimator: EstimatorLike,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: dict[str, Any],
-        is_the_final_export: bool,
-    ) -> bytes | None:
-        """See the base class."""
-        if not is_the_final_export:
-            return None
-        return self._export(estimator, export_path, checkpoint_path)
+    def _wants(
+        self, estimator: EstimatorLike, eval_result: dict[str, Any], is_the_final_export: bool
+    ) -> bool:
+        return is_the_final_export
 
 
 class LatestExporter(_SavedModelExporter):
@@ -368,17 +376,6 @@ class LatestExporter(_SavedModelExporter):
     ) -> None:
         """See the class; reference r1.15."""
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
-
-    def export(
-        self,
-        estimator: EstimatorLike,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: dict[str, Any],
-        is_the_final_export: bool,
-    ) -> bytes | None:
-        """See the base class."""
-        return self._export(estimator, export_path, checkpoint_path)
 
 
 def _loss_smaller(best_eval_result: dict[str, Any], current_eval_result: dict[str, Any]) -> bool:
@@ -414,28 +411,22 @@ class BestExporter(_SavedModelExporter):
         self._best: dict[str, Any] | None = None
         self._has_exported = False
 
-    def export(
-        self,
-        estimator: EstimatorLike,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: dict[str, Any],
-        is_the_final_export: bool,
-    ) -> bytes | None:
-        """See the base class."""
+    def _wants(
+        self, estimator: EstimatorLike, eval_result: dict[str, Any], is_the_final_export: bool
+    ) -> bool:
         if self._best is None and self._events:
             self._best = self._best_of_events(os.path.join(estimator.model_dir, self._events))
         if self._has_exported and not self._is_better(
             best_eval_result=self._best, current_eval_result=eval_result
         ):
-            return None
+            return False
         self._best, self._has_exported = eval_result, True
-        return self._export(estimator, export_path, checkpoint_path)
+        return True
 
     def _best_of_events(self, pattern: str) -> dict[str, Any] | None:
         best: dict[str, Any] | None = None
         for path in tf.io.gfile.glob(pattern):
-            for event in tf.compat.v1.train.summary_iterator(path):
+            for event in _v1.train.summary_iterator(path):
                 result = {
                     value.tag: value.simple_value
                     for value in event.summary.value

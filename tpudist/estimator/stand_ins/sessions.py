@@ -161,7 +161,7 @@ def evaluate(
         estimators.eval_step()
         init_op = tf.group(scaffold.local_init_op, _v1.train.Scaffold.default_local_init_op())
         scaffold = _v1.train.Scaffold(local_init_op=init_op, copy_from_scaffold=scaffold)
-    results: dict[str, Any] = estimators.evaluate_once(
+    results = estimators.evaluate_once(
         checkpoint_path=checkpoint_path,
         scaffold=scaffold,
         eval_ops=tf.group(*[update for _, update in metrics.values()]),
@@ -174,7 +174,7 @@ def evaluate(
 
 
 def _value_and_update(metric: Any) -> tuple[Tensor, Any]:
-    """Returns the ops of a metric, which is such a pair or a Keras metric."""
+    """Returns (value, update op) of a metric, which is that pair or a Keras metric."""
     if hasattr(metric, "update_state"):
         updates = getattr(metric, "updates", None)
         return metric.result(), updates[0] if updates else tf.no_op()

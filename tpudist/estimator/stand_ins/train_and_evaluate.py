@@ -1,4 +1,4 @@
-"""Stands in for ``tf.estimator.train_and_evaluate``; both run in one process, in turn.
+"""Stands in for ``tf.estimator.train_and_evaluate``: does both in turn, in one process.
 
 Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python/tf/estimator/train_and_evaluate.md
 """
