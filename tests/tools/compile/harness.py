@@ -1,15 +1,34 @@
 """Lowers steps, and reads their HLO."""
 
+import os
 import pathlib
+import sys
 
 import pytest
 from tensorflow.compiler.xla.service import hlo_pb2
 
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.errors import CompileError
+from tpudist.tfcompat import versions
 from tpudist.tools.compile import step
 from tpudist.v2_0 import tensorflow as v2_0_tf
 from tpudist.v2_2 import tensorflow as v2_2_tf
+
+#: Marks tests that lower with this TensorFlow.
+lowers_here = pytest.mark.skipif(
+    not versions.LOWERS_TO_HLO,
+    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
+)
+
+#: A Python whose TensorFlow lowers to HLO, None if there is none; marks tests that need it.
+PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
+    sys.executable if versions.LOWERS_TO_HLO else None
+)
+needs_python = pytest.mark.skipif(
+    PYTHON is None,
+    reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
+    "names no newer one" % versions.TF,
+)
 
 
 def strategy(cores=8, assignment=None):

@@ -144,12 +144,12 @@ def from_json(values: typing.Mapping[str, typing.Any]) -> Program:
 def records(
     cls: typing.Any, rows: typing.Iterable[typing.Sequence[typing.Any]]
 ) -> tuple[typing.Any, ...]:
-    """Returns records of a class from rows of their fields, with lists in place of tuples."""
+    """Builds records of a class from rows of their fields, whose tuples may be lists."""
     return tuple(record(cls, dict(zip(cls._fields, row))) for row in rows)
 
 
 def record(cls: typing.Any, values: typing.Mapping[str, typing.Any]) -> typing.Any:
-    """Returns a record of a class from its fields, with lists in place of tuples.
+    """Builds a record of a class from its fields, whose tuples may be lists.
 
     Args:
       cls: the class.

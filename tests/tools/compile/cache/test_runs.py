@@ -200,7 +200,8 @@ def test_code_that_may_run_is_searched_for_names(tmp_path, source, name):
 def test_a_transient_failure_is_not_stored():
     report = records.summarized(records.failed("TIMED_OUT", "no end"))
     recorder = file_reads.Recorder()
-    assert runs.Recording(recorder, "", ()).store("", [("step", report)])
+    why = runs.Recording(recorder, "", ()).store("", [("step", report)])
+    assert why == "the compiler did not end"
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"compiler": 1}'])

@@ -13,15 +13,11 @@ import tpudist
 from tests.tools.compile import harness
 from tpudist import cli
 from tpudist.errors import CompileError, TopologyError
-from tpudist.tfcompat import versions
 from tpudist.tools.compile.command import user_file
 from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.hlo import messages
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
+pytestmark = harness.lowers_here
 
 SCRIPT = """
     import tensorflow as tf

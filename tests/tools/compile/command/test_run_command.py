@@ -13,18 +13,11 @@ import tensorflow as tf
 from tests import ROOT
 from tests.tools.compile import harness
 from tpudist import cli
-from tpudist.tfcompat import versions
 from tpudist.tools.compile import step
 from tpudist.tools.compile.lowering import recording
 from tpudist.virtual.replicas import replicate
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not versions.LOWERS_TO_HLO,
-        reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-    ),
-]
+pytestmark = [pytest.mark.slow, harness.lowers_here]
 
 SETUP = """
     import tensorflow as tf

@@ -219,7 +219,7 @@ def test_settings_of_other_programs_do_not_reach_the_worker(compiler, monkeypatc
 def test_the_worker_imports_the_standard_library_only():
     folder = os.path.join(ROOT, "tpudist", "tools", "compile", "compiler", "worker")
     code = (
-        "import sys; sys.path.insert(0, %r); import __main__, pjrt\n"
+        "import runpy, sys; runpy.run_path(%r, run_name='worker'); import pjrt\n"
         "print([name for name, module in sys.modules.items() if 'site-packages' in "
         "str(getattr(module, '__file__', ''))])" % folder
     )

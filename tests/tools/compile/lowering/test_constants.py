@@ -12,10 +12,7 @@ from tpudist.tfcompat import versions
 from tpudist.tools.compile import arguments, program
 from tpudist.tools.compile.lowering import to_hlo
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
+pytestmark = harness.lowers_here
 
 X, N = tf.TensorSpec([128, 4]), tf.TensorSpec([], tf.int32)
 LENGTHS = tf.TensorSpec([16], tf.int32)

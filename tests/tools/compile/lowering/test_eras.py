@@ -6,12 +6,8 @@ import tensorflow as tf
 
 from tests.tools.compile import harness
 from tpudist.contrib import tensorflow as contrib_tf
-from tpudist.tfcompat import versions
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
+pytestmark = harness.lowers_here
 
 ARGUMENTS = (np.zeros([16, 4], "f"), np.zeros([16, 3], "f"))
 MEAN = tf.distribute.ReduceOp.MEAN

@@ -1,15 +1,10 @@
 """Ops in the body of a loop have the user's line, not that of another op of the same name."""
 
-import pytest
 import tensorflow as tf
 
 from tests.tools.compile import harness
-from tpudist.tfcompat import versions
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
+pytestmark = harness.lowers_here
 
 
 def test_a_loop_beside_an_op_of_the_same_name():

@@ -6,14 +6,9 @@ import tensorflow as tf
 
 from tests.tools.compile import harness
 from tpudist.errors import CollectiveError, CompileError
-from tpudist.tfcompat import versions
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
+pytestmark = harness.lowers_here
 
-HERE = "test_lowering.py:"
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
 
 
@@ -28,9 +23,7 @@ def context():
 
 def line(text):
     """The line of this file that ends with a mark, as the compiler names it."""
-    with open(__file__, encoding="utf-8") as file:
-        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + text)]
-    return HERE + str(found[0])
+    return harness.line(__file__, text).rstrip(": ")
 
 
 def collectives(program):

@@ -1,31 +1,21 @@
 """The programs of TensorFlow's own TPUStrategy, compiled too.
 
 The graphs are built on a described TPU system; see tests/native. TensorFlow
-before 2.5 needs a newer one, as in test_bridge.
+before 2.5 needs a newer one, as in test_other_environment.
 """
-
-import os
-import sys
 
 import pytest
 import tensorflow as tf
 
 import tpudist
 from tests.native import described
+from tests.tools.compile import harness
 from tpudist.errors import CompileError
 from tpudist.tfcompat import versions
 from tpudist.tools.compile.lowering import native_programs, other_environment
 from tpudist.v2_0.strategy import TPUStrategy
 
-PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
-    sys.executable if versions.LOWERS_TO_HLO else None
-)
-
-pytestmark = pytest.mark.skipif(
-    PYTHON is None,
-    reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
-    "names no newer one" % versions.TF,
-)
+pytestmark = harness.needs_python
 
 
 @pytest.fixture
@@ -42,9 +32,7 @@ def strategy(graph, monkeypatch):
 
 
 def line(mark):
-    with open(__file__) as file:
-        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
-    return "test_native.py:%d" % found[0]
+    return harness.line(__file__, mark).rstrip(": ")
 
 
 def train(images, labels):
@@ -66,7 +54,7 @@ def build(strategy, step, *args):
 def test_a_training_step(graph, strategy):
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
     (message,) = native_programs.messages(graph)
-    program = other_environment.lower(message, PYTHON)
+    program = other_environment.lower(message, harness.PYTHON)
     assert (program.replicas, program.partitions) == (8, 1)
     assert sorted((each.kind == "variable", each.shape) for each in program.parameters) == [
         (False, (16, 3)),
@@ -87,7 +75,7 @@ def test_a_training_step(graph, strategy):
 def test_it_compiles(graph, strategy, compiler, answers, monkeypatch):
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
-    (report,) = tpudist.compile_graph(graph, "v3-8", fast=True, lower_with=PYTHON)
+    (report,) = tpudist.compile_graph(graph, "v3-8", fast=True, lower_with=harness.PYTHON)
     assert report.ok and report.optimized[0].count == 1
     assert {each.name for each in report.arguments if each.kind == "variable"} == {
         "weight",
@@ -102,7 +90,7 @@ def test_a_program_of_several_hosts_compiles(graph, monkeypatch, compiler, answe
     resolver = described.DescribedResolver(cores, 4, "grpc://10.0.0.2:8470")
     described.answer_for(monkeypatch, resolver)
     build(TPUStrategy(resolver), train, tf.zeros([16, 4]), tf.zeros([16, 3]))
-    (report,) = tpudist.compile_graph(graph, name, fast=True, lower_with=PYTHON)
+    (report,) = tpudist.compile_graph(graph, name, fast=True, lower_with=harness.PYTHON)
     assert report.ok and report.target.replicas == cores
     assert [each.count for each in report.optimized] == [1]
 
@@ -124,7 +112,7 @@ def test_an_unsupported_op_is_named_by_its_line(graph, strategy):
     build(strategy, step, tf.zeros([4]))
     (message,) = native_programs.messages(graph)
     with pytest.raises(CompileError, match="no XLA kernel") as caught:
-        other_environment.lower(message, PYTHON)
+        other_environment.lower(message, harness.PYTHON)
     assert line("python") in str(caught.value)
 
 

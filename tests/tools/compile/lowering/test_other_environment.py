@@ -14,6 +14,7 @@ import pytest
 import tensorflow as tf
 
 from tests import ROOT
+from tests.tools.compile import harness
 from tpudist import cli
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.errors import CompileError
@@ -24,24 +25,12 @@ from tpudist.v2_0 import tensorflow as v2_tf
 
 pytestmark = pytest.mark.slow
 
-
-PYTHON = os.environ.get("TPUDIST_TEST_LOWER_WITH") or (
-    sys.executable if versions.LOWERS_TO_HLO else None
-)
-needs_newer = pytest.mark.skipif(
-    PYTHON is None,
-    reason="TensorFlow %s lowers nothing, and TPUDIST_TEST_LOWER_WITH "
-    "names no newer one" % versions.TF,
-)
-
 SUM = tf.distribute.ReduceOp.SUM
 ARGUMENTS = (np.zeros([16, 4], "f"), np.zeros([16, 3], "f"))
 
 
 def line(mark):
-    with open(__file__) as file:
-        found = [i for i, each in enumerate(file, 1) if each.rstrip().endswith("# " + mark)]
-    return "test_other_environment.py:%d" % found[0]
+    return harness.line(__file__, mark).rstrip(": ")
 
 
 @pytest.fixture
@@ -74,9 +63,9 @@ def message(fn, *args):
     return step_message.message(tracing.trace(strategy(), fn, args).step)
 
 
-@needs_newer
+@harness.needs_python
 def test_a_graph_of_the_contrib_era(graph):
-    program = steps.lower_step(strategy(), tower, ARGUMENTS, lower_with=PYTHON)
+    program = steps.lower_step(strategy(), tower, ARGUMENTS, lower_with=harness.PYTHON)
     assert [each.name for each in program.parameters] == [
         "images",
         "labels",
@@ -97,16 +86,16 @@ def test_a_graph_of_the_contrib_era(graph):
     assert program.tensorflow.endswith(", traced by %s" % versions.TF)
 
 
-@needs_newer
+@harness.needs_python
 def test_an_unused_argument_is_a_parameter(graph):
     """In a message it is an input that the graph does not have."""
     program = steps.lower_step(
-        strategy(), lambda x, y: tf.reduce_sum(y), ARGUMENTS, lower_with=PYTHON
+        strategy(), lambda x, y: tf.reduce_sum(y), ARGUMENTS, lower_with=harness.PYTHON
     )
     assert [each.name for each in program.parameters] == ["x", "y"]
 
 
-@needs_newer
+@harness.needs_python
 def test_a_function_with_branches_and_loops():
     if not tf.executing_eagerly():
         pytest.skip("TensorFlow %s executes nothing eagerly by itself" % versions.TF)
@@ -129,7 +118,7 @@ def test_a_function_with_branches_and_loops():
         return inner(total)
 
     program = steps.lower_step(
-        made, tf.function(step), (tf.ones([2, 4]), tf.ones([])), lower_with=PYTHON
+        made, tf.function(step), (tf.ones([2, 4]), tf.ones([])), lower_with=harness.PYTHON
     )
     assert b"while" in program.hlo and b"conditional" in program.hlo
     assert [each.kind for each in program.collectives] == ["all-reduce"] * 2
@@ -137,20 +126,20 @@ def test_a_function_with_branches_and_loops():
     assert [program.parameters[i].name for i in program.updated] == ["weight"]
 
 
-@needs_newer
+@harness.needs_python
 def test_an_unsupported_op_is_named_by_its_line(graph):
     def step(x):
         y = tf.compat.v1.py_func(lambda x: x, [x], tf.float32)  # python
         return tf.reshape(y, [4])
 
     with pytest.raises(CompileError, match="no XLA kernel") as caught:
-        other_environment.lower(message(step, np.zeros([4], "f")), PYTHON)
+        other_environment.lower(message(step, np.zeros([4], "f")), harness.PYTHON)
     assert line("python") in str(caught.value)
 
 
-@needs_newer
+@harness.needs_python
 def test_a_step_lowered_by_a_newer_release_compiles(graph, compiled):
-    program = steps.lower_step(strategy(), tower, ARGUMENTS, lower_with=PYTHON)
+    program = steps.lower_step(strategy(), tower, ARGUMENTS, lower_with=harness.PYTHON)
     report = compiled(program, "v5e:2x4", fast=True)
     assert report.ok and report.optimized[0].count == 1
 
@@ -212,7 +201,20 @@ def test_a_resource_of_the_host_is_refused(graph):
         message(step)
 
 
-@needs_newer
+def run(answers, verb, *arguments):
+    """Returns what a command of tpudist prints that lowers with the other Python."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tpudist", verb, "--lower-with", harness.PYTHON, *arguments],
+        universal_newlines=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)),
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@harness.needs_python
 def test_the_command_line(tmp_path, compiler, answers):
     script = tmp_path / "train.py"
     script.write_text(
@@ -225,30 +227,12 @@ def test_the_command_line(tmp_path, compiler, answers):
             return tf.matmul(x, tf.get_variable("weight", [4, 3]))
         """)
     )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tpudist",
-            "compile",
-            "--fast",
-            "--lower-with",
-            PYTHON,
-            str(script) + ":tower",
-            "--args",
-            "f32[8,4]",
-        ],
-        universal_newlines=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "compiles: v5e:2x4" in done.stdout and "variable weight" in done.stdout
-    assert "traced by" in done.stdout
+    output = run(answers, "compile", "--fast", str(script) + ":tower", "--args", "f32[8,4]")
+    assert "compiles: v5e:2x4" in output and "variable weight" in output
+    assert "traced by" in output
 
 
-@needs_newer
+@harness.needs_python
 def test_an_unmodified_script(tmp_path, compiler, answers):
     script = tmp_path / "train.py"
     script.write_text(
@@ -268,25 +252,7 @@ def test_an_unmodified_script(tmp_path, compiler, answers):
         print([variable.op.name for variable in tf.global_variables()])
         """)
     )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tpudist",
-            "run",
-            "--compile",
-            "v3-8",
-            "--fast",
-            "--lower-with",
-            PYTHON,
-            str(script),
-        ],
-        universal_newlines=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(os.environ, PYTHONPATH=ROOT, TPUDIST_CACHE=str(answers)),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "['weight', 'weight/Momentum']" in done.stdout
-    assert "1 replica function\n" in done.stdout and "compiles: v3:2x2" in done.stdout
-    assert "1 all-reduce" in done.stdout
+    output = run(answers, "run", "--compile", "v3-8", "--fast", str(script))
+    assert "['weight', 'weight/Momentum']" in output
+    assert "1 replica function\n" in output and "compiles: v3:2x2" in output
+    assert "1 all-reduce" in output

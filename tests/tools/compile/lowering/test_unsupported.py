@@ -8,12 +8,8 @@ import tensorflow as tf
 
 from tests.tools.compile import harness
 from tpudist.errors import ContextError
-from tpudist.tfcompat import versions
 
-pytestmark = pytest.mark.skipif(
-    not versions.LOWERS_TO_HLO,
-    reason="TensorFlow before 2.5 gives no HLO; a newer one lowers its graphs",
-)
+pytestmark = harness.lowers_here
 
 SPEC = tf.TensorSpec([16, 4])
 

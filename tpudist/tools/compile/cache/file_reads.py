@@ -222,7 +222,7 @@ def changed(files: dict[str, Any], folders: list[Any]) -> str:
             return path
     for path, importable, listed in folders:
         if names(path, importable) != listed:
-            return str(path)
+            return path
     return ""
 
 

@@ -53,7 +53,7 @@ def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """
     for spec in _specs((args, kwargs)):
         if spec.shape:
-            return int(spec.shape[0])
+            return spec.shape[0]
     raise ArgumentError(
         "--fit", "no argument has a batch", "--args with one, such as 'f32[128,28,28,1],s32[128]'"
     )
@@ -203,7 +203,7 @@ def _bfloat16() -> ContextManager[Any]:
 def _recomputing() -> ContextManager[Any]:
     from tpudist.tfcompat import keras_packages
 
-    context: ContextManager[Any] | None = keras_packages.recomputing()
+    context = keras_packages.recomputing()
     if context is None:
         raise CompileError(
             "tf.keras is Keras 2 here",
@@ -227,16 +227,16 @@ VARIANTS = (
 )
 
 
-def variant_text(variant: Variant, fit: Fit | None, smallest: int) -> str:
+def variant_text(variant: Variant, fit: Fit | None, without: int) -> str:
     """Formats the largest batch that fits with a variant.
 
     Args:
       variant: a `Variant`.
       fit: what :func:`largest_between` returned.
-      smallest: the largest batch that fits without the variant.
+      without: the largest batch that fits without the variant.
     """
     if fit is None:
-        return "%s: no batch above %d fits with it either" % (variant.name, smallest)
+        return "%s: no batch above %d fits with it either" % (variant.name, without)
     size = units.size(fit.report.memory.total) if fit.report.memory else ""
     line = "%s: fits batch %d (%s) with %s" % (variant.name, fit.batch, size, variant.line)
     if fit.above is not None and fit.missing:

@@ -82,8 +82,7 @@ def ask(
     finally:
         _end(process)
     if process.returncode == 0 and answer:
-        parsed: dict[str, Any] = json.loads(answer.decode())
-        return parsed
+        return json.loads(answer.decode())
     return _crashed(process.returncode, errors[-_TAIL:].decode("utf-8", "replace"))
 
 

@@ -94,17 +94,16 @@ def _failure(program: Program, answer: Answer) -> report.Failure:
     kind = {process.CRASHED: "crash", process.TIMED_OUT: "timeout"}.get(answer["code"], "refused")
     if answer["code"] == "RESOURCE_EXHAUSTED" and "vmem" not in answer["message"]:
         kind = "out-of-memory"
-    is_memory = kind == "out-of-memory"
-    module = messages.Module.FromString(program.hlo) if is_memory else None
+    largest, missing = [], None
+    if kind == "out-of-memory":
+        largest = optimized.largest_arrays(messages.Module.FromString(program.hlo), _LARGEST)
+        missing = out_of_memory.missing_bytes(answer["message"])
     return report.Failure(
         kind,
         answer["message"],
         _INSTEAD[kind],
-        tuple(
-            _buffer(program, size, shape, name)
-            for size, name, shape in (optimized.largest_arrays(module, _LARGEST) if module else ())
-        ),
-        out_of_memory.missing_bytes(answer["message"]) if is_memory else None,
+        tuple(_buffer(program, size, shape, name) for size, name, shape in largest),
+        missing,
     )
 
 

@@ -81,7 +81,7 @@ class _Array:
 
     @property
     def is_parameter(self) -> bool:
-        return bool(self.defined_by.opcode == "parameter")
+        return self.defined_by.opcode == "parameter"
 
     def record(self) -> LiveArray:
         return LiveArray(

@@ -7,7 +7,9 @@ of ``xla/service/hlo.proto`` and ``xla/xla_data.proto`` in OpenXLA, where they n
 change.
 """
 
-from typing import Any, Dict
+from __future__ import annotations
+
+from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -150,7 +152,7 @@ def _file_descriptor() -> Any:
     return file
 
 
-def _classes() -> Dict[str, Any]:
+def _classes() -> dict[str, Any]:
     """Returns {message: class}; releases of protobuf have different functions for it."""
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_file_descriptor().SerializeToString())

@@ -254,7 +254,7 @@ def _op_name(instruction: HloInstruction, by_id: Mapping[int, HloComputation]) -
 
 
 def _cycles(config: bytes) -> int:
-    """Returns ``window_config.estimated_cycles`` of a backend_config, else 0."""
+    """Returns the cycles that the compiler estimates in an instruction's config, 0 if none."""
     if b"estimated_cycles" not in config:
         return 0
     try:

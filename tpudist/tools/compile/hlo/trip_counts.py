@@ -237,5 +237,5 @@ def _integer(literal: Any) -> int | None:
     """Returns the number of an integer's literal, None of others."""
     for field in (literal.s32s, literal.s64s, literal.u32s, literal.u64s):
         if len(field) == 1:
-            return int(field[0])
+            return field[0]
     return None

@@ -102,7 +102,7 @@ def location(graph: tf.Graph, path: str, op: tf.Operation) -> str:
       graph: the FuncGraph of the step.
       path, op: as :func:`ops` yields them.
     """
-    known: Mapping[str, str] | None = getattr(graph, _LOCATIONS, None)
+    known = getattr(graph, _LOCATIONS, None)
     if known is not None:
         return known.get(path, "")
     return _users_line(reversed(graphs.frames(op)))

@@ -92,18 +92,16 @@ class Recorder:
         key, traced = self._trace(extended, fn, args, kwargs)
         if self._on_traced is not None:
             self._on_traced(graphs.stack(), key)
-        if traced is None:
-            error = self._functions[key].error
-            assert error
-            raise error
+        if isinstance(traced, CompileError):
+            raise traced
         for value, receive in traced.handed_out:
             receive(zeros_of_replicas(extended, value))
         return zeros_of_replicas(extended, traced.results)
 
     def _trace(
         self, extended: Any, fn: Callable[..., Any], args: Any, kwargs: Any
-    ) -> tuple[Hashable, tracing.Traced | None]:
-        """Traces and records a function; returns (its key, its trace or None if that failed)."""
+    ) -> tuple[Hashable, tracing.Traced | CompileError]:
+        """Traces and records a function; returns (its key, its trace or why there is none)."""
         strategy = extended._container_strategy()
         self._check(strategy)
         name, location = _name_and_location(fn)
@@ -112,10 +110,9 @@ class Recorder:
             traced = tracing.trace(strategy, fn, args, kwargs)
         except Exception as error:  # the user's code may raise anything
             key = (name, location, str(error))
-            self._functions[key] = _TracedFunction(
-                name, location, None, _as_compile_error(error), []
-            )
-            return key, None
+            failure = _as_compile_error(error)
+            self._functions[key] = _TracedFunction(name, location, None, failure, [])
+            return key, failure
         step = traced.step
         shapes = tuple(
             (each.placeholder.dtype, str(each.placeholder.shape))
@@ -180,7 +177,7 @@ def _first_line(graph: tf.Graph) -> str:
 
 
 def zeros_of_replicas(extended: Any, results: Any) -> Any:
-    """Returns zeros in place of the results of a function that was traced and not run.
+    """Returns zeros of the dtypes and shapes of what a traced function returned.
 
     Context: cross-replica, eager or in a graph.
 

@@ -191,7 +191,7 @@ def _kernels(kind: str) -> list[Any]:
 
 @functools.lru_cache(maxsize=None)
 def _register_kernels() -> None:
-    """Lowers a function, because TensorFlow registers XLA's kernels with the first one."""
+    """Makes TensorFlow register XLA's kernels, which it does when it first lowers a function."""
     with graphs.eager():
         tf.function(lambda x: x, jit_compile=True).experimental_get_compiler_ir(tf.zeros([]))(
             stage="hlo"
@@ -231,7 +231,6 @@ _CONSTANT_INPUTS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "ArgMax", "ArgMin"), (1,)),
     **dict.fromkeys(("Transpose", "ExpandDims", "Cumsum", "Cumprod", "ReverseV2", "TopKV2"), (1,)),
     **dict.fromkeys(("ResizeBilinear", "ResizeNearestNeighbor", "Conv2DBackpropFilter"), (1,)),
-    **dict.fromkeys(("BroadcastTo",), (1,)),
     **dict.fromkeys(("Slice", "SplitV"), (1, 2)),
     **dict.fromkeys(("GatherV2", "LinSpace", "UnsortedSegmentSum"), (2,)),
     **dict.fromkeys(("Range",), (0, 1, 2)),

@@ -128,22 +128,22 @@ def lowered_independently(
     Raises:
       CompileError: (a RuntimeError) the program depends on them.
     """
-    variable = [
+    folded = [
         each
         for each in handles
         if each.stand_in is not None and _may_be_compiled_in(each.stand_in.dtype)
     ]
-    if not variable:
+    if not folded:
         return lower()
     try:
         hlo = lower()
     except (tf.errors.OpError, ValueError) as error:
-        _refuse(step, [each for each in variable if _lowered_with_ones(lower, [each]) is not None])
-        _refuse(step, variable if _lowered_with_ones(lower, variable) is not None else [])
+        _refuse(step, [each for each in folded if _lowered_with_ones(lower, [each]) is not None])
+        _refuse(step, folded if _lowered_with_ones(lower, folded) is not None else [])
         raise error
-    if _differs(_lowered_with_ones(lower, variable), hlo):
-        needed = [each for each in variable if _differs(_lowered_with_ones(lower, [each]), hlo)]
-        _refuse(step, needed or variable)
+    if _differs(_lowered_with_ones(lower, folded), hlo):
+        needed = [each for each in folded if _differs(_lowered_with_ones(lower, [each]), hlo)]
+        _refuse(step, needed or folded)
     return hlo
 
 

@@ -228,8 +228,8 @@ def _captured_name(outer: tf.Tensor, by_handle: Any) -> str:
     variable = storage.of_handle(outer)
     variable = by_handle.get(outer) if variable is None else variable
     if variable is not None:
-        return str(variable.name.split(":")[0])
-    return "" if graphs.is_eager(outer) else str(outer.op.name)
+        return variable.name.split(":")[0]
+    return "" if graphs.is_eager(outer) else outer.op.name
 
 
 class Call:
@@ -306,8 +306,7 @@ def argument_names(fn: Callable[..., Any], args: Sequence[Any]) -> list[str]:
 
 
 def _python_function(fn: Any) -> Callable[..., Any]:
-    function: Callable[..., Any] = fn.python_function if functions.is_function(fn) else fn
-    return function
+    return fn.python_function if functions.is_function(fn) else fn
 
 
 def _leaf_text(name: str, leaf: Any) -> str:

@@ -1,1 +1,1 @@
-"""A report as people read it: as text on a terminal, and as one HTML page."""
+"""Formats a report as text for the terminal, and as one HTML page."""

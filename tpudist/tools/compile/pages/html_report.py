@@ -175,12 +175,13 @@ def _peak_memory(report: Report) -> str:
 
 
 def _cost(report: Report) -> str:
-    if not report.cost:
+    cost = report.cost
+    if not cost:
         return ""
-    work = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % safe(line) for line in terminal.work(report))
+    work = "<h2>Work</h2>\n" + "".join("<p>%s</p>" % safe(line) for line in terminal.work(cost))
     loops = [
         ("?" if each.trips is None else each.trips, each.times, each.location, each.op_name)
-        for each in report.cost.loops
+        for each in cost.loops
     ]
     table = _table("Loops", ("rounds", "times a step", "line", "op"), loops)
     return work + table + _cost_tree(by_line.costs(report))

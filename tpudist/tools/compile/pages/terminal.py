@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, TextIO
 from tpudist.tools.compile.pages import by_line, units
 
 if TYPE_CHECKING:
-    from tpudist.tools.compile.report import Collectives, Report
+    from tpudist.tools.compile.report import Collectives, Cost, Memory, Report
 
 #: How many arguments and lines, and layers of a line, are shown.
 _SHOWN, _LAYERS = 5, 3
@@ -71,7 +71,7 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
             yield "missing", ["%s of HBM a device" % units.size(report.failure.missing)]
         yield "instead", [report.failure.instead]
     if report.memory:
-        yield "HBM", _memory(report)
+        yield "HBM", _memory(report.memory, report.target.hbm)
     yield "arguments", _arguments(report)
     if report.failure:
         yield (
@@ -86,7 +86,7 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
             ],
         )
     if report.cost:
-        yield "work", work(report)
+        yield "work", work(report.cost)
     yield "asked for", list(map(_collectives, report.requested)) or ["no collectives"]
     if report.ok:
         yield "compiled", list(map(_collectives, report.optimized)) or ["no collectives"]
@@ -104,15 +104,13 @@ def _sections(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
             for each in report.splits
         ],
     )
-    yield ("at peak", _peak_memory(report))
-    yield ("hottest", _hottest(report))
+    yield "at peak", _peak_memory(report)
+    yield "hottest", _hottest(report)
     yield "notes", report.warnings
     yield "with", [versions(report)]
 
 
-def _memory(report: Report) -> list[str]:
-    memory, limit = report.memory, report.target.hbm
-    assert memory
+def _memory(memory: Memory, limit: int) -> list[str]:
     share = memory.total / limit
     filled = min(_BAR, max(1, int(round(_BAR * share))))
     return [
@@ -191,14 +189,12 @@ def _ops(node: by_line.Node) -> str:
     return "%d ops" % node.ops if node.below else node.label
 
 
-def work(report: Report) -> list[str]:
+def work(cost: Cost) -> list[str]:
     """Formats what a step costs, as lines of text; "unknown" where the compiler does not say.
 
     Args:
-      report: a `report.Report` of a program that compiles.
+      cost: a `report.Cost`.
     """
-    cost = report.cost
-    assert cost
     flops = "unknown " if cost.flops is None else units.amount(cost.flops)
     accessed = "unknown" if cost.bytes_accessed is None else units.size(cost.bytes_accessed)
     rows = ["%sFLOP and %s of memory traffic a step on a device" % (flops, accessed)]

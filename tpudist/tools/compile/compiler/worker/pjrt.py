@@ -140,8 +140,8 @@ class Api:
         self.call("Plugin_Initialize")
 
     def has(self, name: str) -> bool:
-        """Whether this library is new enough to have a function."""
-        return self._size >= _HEADER + WORD * (FUNCTIONS[name].place + 1)
+        """Whether this library has a function; an old one has fewer."""
+        return bool(self._address(name))
 
     def call(self, name: str, *inputs: int) -> list[int]:
         """Calls a function of the table.
@@ -168,9 +168,15 @@ class Api:
         signature = FUNCTIONS[name]
         words = 2 + signature.inputs + signature.outputs
         struct = (ctypes.c_uint64 * words)(signature.size or WORD * words, 0, *inputs)
-        address = ctypes.c_void_p.from_address(self._table + _HEADER + WORD * signature.place)
-        function: Any = ctypes.CFUNCTYPE(returns, ctypes.c_void_p)(address.value or 0)
+        function = ctypes.CFUNCTYPE(returns, ctypes.c_void_p)(self._address(name))
         return function(ctypes.addressof(struct)), list(struct)[2 + signature.inputs :]
+
+    def _address(self, name: str) -> int:
+        """Returns the address of a function, 0 if the library does not have it."""
+        offset = _HEADER + WORD * FUNCTIONS[name].place
+        if offset + WORD > self._size:
+            return 0
+        return ctypes.c_size_t.from_address(self._table + offset).value
 
     def _error(self, error: int) -> PjrtError:
         """Returns the PjrtError of an error that a function returned, and frees that."""
