@@ -1,6 +1,6 @@
 """Objects of the virtual TPU, as annotations name them; at run time there is no such module."""
 
-from typing import Any, TypeAlias
+from typing import Any, Callable, TypeAlias
 
 #: What stands for a tensor of a trace, for all replicas; see ``vectorize.batched_values``.
 BatchedValue: TypeAlias = Any
@@ -10,6 +10,9 @@ BatchedValue: TypeAlias = Any
 Segment: TypeAlias = Any
 CalledFunction: TypeAlias = Any
 Loop: TypeAlias = Any
+
+#: A batching rule: from a ``vectorize.rules.Node`` to its batched outputs, or None.
+Rule: TypeAlias = Callable[[Any], Any]
 
 #: How many rows each replica has: ``vectorize.ragged_values.Sizes``.
 Sizes: TypeAlias = Any

@@ -211,10 +211,10 @@ class _Loop:
     def build(self, iterations: Any) -> tuple[Any, ...]:
         """Adds the loop to the current graph."""
 
-        def condition(i: int, *unused: Any) -> bool:
+        def condition(i: Any, *unused: Any) -> Any:
             return i < iterations
 
-        def body(i: int, *unused: Any) -> Any:
+        def body(i: Any, *unused: Any) -> Any:
             results = calls.call(self._function, self._captured, self._graph.outputs)
             with tf.control_dependencies([results[0].op]):
                 return [i + 1] + results[: self._count]

@@ -56,7 +56,7 @@ class Record:
         self.batched = 0
         self.per_replica: collections.Counter[PerReplicaOps] = collections.Counter()
 
-    def note(self, op: Operation, reason: str) -> None:
+    def note(self, op: Operation, reason: str | None) -> None:
         """Counts an op of the trace; `reason` says why it is not batched, None if it is."""
         if op.type in _NOT_COUNTED:
             return
@@ -128,14 +128,14 @@ class Explanation:
         return self.name, self.count, self.traced, self.reason, groups
 
     @property
-    def share(self) -> Any:
+    def share(self) -> float:
         """The share of the ops that is done for all replicas at once, from 0 to 1."""
         if self.reason is not None:
             return 0.0
         everything = self.record.batched + sum(self.record.per_replica.values())
         return self.record.batched / everything if everything else 1.0
 
-    def __str__(self) -> Any:
+    def __str__(self) -> str:
         head = "%s: %.0f %% of its ops batched for %d replicas" % (
             self.name,
             100 * self.share if self.share == 1 else min(99, 100 * self.share),
@@ -150,7 +150,7 @@ class Explanation:
             return "%s\n%s\n  all once per replica: %s" % (head, cost, self.reason)
         return "\n".join([head, cost] + self._lines())
 
-    def _lines(self) -> list[Any]:
+    def _lines(self) -> list[str]:
         ordered = sorted(self.record.per_replica.items(), key=lambda item: (-item[1], item[0]))
         return [
             "  %s: %s%s once per replica: %s"
@@ -184,7 +184,7 @@ def _name(function: Any, ops: Sequence[Operation]) -> str:
     return "%s (%s)" % (name, next((line for line in places if line != "?"), "?"))
 
 
-def report(explanations: Any) -> Any:
+def report(explanations: Any) -> str:
     """Explanations as a str, each once: a tf.function is traced twice if it makes variables."""
     distinct = collections.OrderedDict((one.content_key(), one) for one in explanations)
     return "\n".join(map(str, distinct.values())) or NOTHING_TRACED

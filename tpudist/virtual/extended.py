@@ -275,7 +275,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
             reduced = merge.combine(reduce_op, value)
             return reductions.spread(self, reduced, destinations)
 
-    def reduce_along(self, reduce_op: Any, value: Any, axis: int) -> Any:
+    def reduce_along(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """`value` reduced over replicas and along `axis`; see `Strategy`."""
         count = self._num_replicas_in_sync
         parts = (

@@ -49,14 +49,14 @@ def combine(reduce_op: Any, tensors: Sequence[Tensor], leaf: str = "") -> Any:
     return total
 
 
-def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: int) -> Any:
+def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: Any) -> Any:
     """Reduces over replicas and along `axis` of each replica's tensor.
 
     Args:
       reduce_op: SUM or MEAN; MEAN divides by the number of examples that the
         replicas really have, also when the last batch is uneven.
       tensors: N tensors, whose sizes may differ along `axis`.
-      axis: the batch dimension.
+      axis: the batch dimension, or a list of dimensions.
 
     Returns:
       One tensor.
@@ -71,7 +71,7 @@ def combine_along(reduce_op: Any, tensors: Sequence[Tensor], axis: int) -> Any:
     return total / tf.cast(_add_chain(counts), total.dtype)
 
 
-def _is_one_batch(tensors: Sequence[Tensor], axis: int) -> bool:
+def _is_one_batch(tensors: Sequence[Tensor], axis: Any) -> bool:
     """Whether the tensors differ at most in their sizes along `axis`, one dimension."""
     if not isinstance(axis, int) or any(t.shape.rank is None for t in tensors):
         return False

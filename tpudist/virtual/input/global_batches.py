@@ -82,7 +82,7 @@ def _same_on_every_host(dataset: Any) -> bool:
     return name == "DATA" or name == "AUTO" and not _may_read_files(dataset)
 
 
-def _may_read_files(dataset: Any) -> Any:
+def _may_read_files(dataset: Any) -> bool:
     adapted = getattr(dataset, "_dataset", None)
     if isinstance(adapted, tf.data.Dataset):  # a dataset of TensorFlow 1
         return _may_read_files(adapted)

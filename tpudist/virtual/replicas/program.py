@@ -85,9 +85,9 @@ class Program(function_graphs.Trace):
         self._replica_id = None
 
     @property
-    def num_replicas(self) -> Any:
+    def num_replicas(self) -> int:
         """Number of replicas the program runs on."""
-        return self.extended._num_replicas_in_sync
+        return int(self.extended._num_replicas_in_sync)
 
     def trace(self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Calls `fn` in replica context; returns what it returned."""

@@ -140,22 +140,22 @@ class _Calls:
             self._unstack_all()
             return vectorize.batch_segments(self._program, cut, self._batched_values)
 
-    def _call_batched(self, segment: Segment) -> None:
+    def _call_batched(self, segment: Segment | None) -> None:
         """Calls a batched segment, once for all replicas."""
         if segment is None:
             return
         reads = self._read_or_assign(segment.around.reads)
         inputs = [t for tensor in segment.inputs for t in self._batched_values[tensor].tensors()]
-        outlines = [batched.tensors() for _, batched in segment.outputs]
+        layout_tensors = [batched.tensors() for _, batched in segment.outputs]
         if isinstance(segment.function, list):
             outputs = [inputs[position] for position in segment.function]
         else:
             with tf.control_dependencies(self._last):
-                outputs = calls.call(segment.function, inputs, sum(outlines, []))
+                outputs = calls.call(segment.function, inputs, sum(layout_tensors, []))
             self._last = [outputs[0].op]
-        for (tensor, batched), outline in zip(segment.outputs, outlines):
-            self._batched_values[tensor] = batched.with_tensors(outputs[: len(outline)])
-            outputs = outputs[len(outline) :]
+        for (tensor, batched), layout in zip(segment.outputs, layout_tensors):
+            self._batched_values[tensor] = batched.with_tensors(outputs[: len(layout)])
+            outputs = outputs[len(layout) :]
         self._last = self._last + reads
         self._last = self._last + self._read_or_assign(segment.around.assignments)
 
@@ -168,7 +168,7 @@ class _Calls:
         with tf.control_dependencies(operations):
             return [tf.no_op()] if operations else []
 
-    def _call_segment(self, segment: Segment, shared: Any) -> None:
+    def _call_segment(self, segment: Segment | None, shared: Any) -> None:
         """Calls a segment once per replica, one after the other.
 
         The ops of a call use all cores of the device; in sequence, a

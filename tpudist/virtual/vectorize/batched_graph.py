@@ -315,7 +315,7 @@ class BatchedGraph:
             return self._copy(op, inputs, replica, [])
 
 
-def _keeps_order(op: Operation) -> Any:
+def _keeps_order(op: Operation) -> bool:
     """Whether the copies of `op` must run in the order of the replicas."""
     return (
         functions.is_stateful(op) and not graphs.only_reads(op) and not random_seeds.is_random(op)
@@ -351,7 +351,7 @@ def _rule_reason(op: Operation, inputs: Any) -> str:
     return "the batching rule does not cover these shapes or attributes"
 
 
-def _touches(op: Operation) -> Any:
+def _touches(op: Operation) -> bool:
     """Whether `op` may have an effect, or depend on one."""
     return functions.is_stateful(op) or any(map(functions.is_resource, op.inputs))
 

@@ -72,7 +72,7 @@ def _is_own(values: Any, tensor: Tensor) -> bool:
     return shape is not None and shape.is_fully_defined()
 
 
-def _is_first(op: Operation, body: Any) -> Any:
+def _is_first(op: Operation, body: Any) -> bool:
     """Whether `op` is a read that waits for no op of the segment."""
     return op.type == "ReadVariableOp" and body.isdisjoint(ordering.needs(op))
 

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import BatchedValue
-
-    #: A batching rule: from a `Node` to its batched outputs, or None.
-    Rule = Callable[["Node"], Any]
+    from tpudist.virtual.annotations import BatchedValue, Rule
 
 
 #: {op type: rule}

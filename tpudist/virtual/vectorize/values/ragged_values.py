@@ -82,10 +82,10 @@ class Sizes:
         return Sizes(key, lambda: self.tensor() * factor.numerator // factor.denominator)
 
 
-def starts(sizes: Sizes) -> Any:
-    """The position of each replica's first row among all rows, an int32 tensor ``[N]``."""
+def starts(counts: Tensor) -> Any:
+    """The position of each replica's first row among all rows, from the numbers of rows."""
     with tf.device(_SIZES_DEVICE):
-        return tf.cumsum(sizes, exclusive=True)
+        return tf.cumsum(counts, exclusive=True)
 
 
 def ratio(one: Any, other: Any) -> Any:
