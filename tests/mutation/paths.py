@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tpudist.virtual import extended, reductions
-from tpudist.virtual.replicas import merge, program, segment_calls, uniformity, unstacked_copies
+from tpudist.virtual.replicas import merge, program, segment_calls, uniformity
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import splits, stacked_copies
 from tpudist.virtual.vectorize import serialized
@@ -162,14 +162,14 @@ MUTANTS = [
     ),
     Mutant(
         "a copy is unstacked as it was",
-        unstacked_copies.UnstackedCopies,
+        segment_calls.UnstackedCopies,
         "load",
         _constant([]),
         [UNSTACKED],
     ),
     Mutant(
         "an unstacked copy is lost",
-        unstacked_copies.UnstackedCopies,
+        segment_calls.UnstackedCopies,
         "restack",
         _constant([]),
         [UNSTACKED],
@@ -184,7 +184,11 @@ MUTANTS = [
     Mutant("effects are dropped", segments, "cut", _no_effects, [EFFECTS, VARIABLES]),
     Mutant("replicas interleave", serialized, "ops", _constant(set()), [EFFECTS]),
     Mutant(
-        "replicas draw the same numbers", program.replica_seeds, "number", _constant({}), [RANDOM]
+        "replicas draw the same numbers",
+        program.Program,
+        "number_random_ops",
+        _constant(None),
+        [RANDOM],
     ),
     Mutant(
         "replicas get the other branch's result",

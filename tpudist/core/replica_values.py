@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tpudist.core import contexts
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, nests
-from tpudist.virtual.replicas import delivery
+from tpudist.virtual.replicas import program
 from tpudist.virtual.variables import components
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     if distributed.is_distributed(value):
         return list(components.of(value))
     if any(distributed.is_distributed(leaf) for leaf in nests.flatten(value)):
-        return delivery.spread(strategy, value)
+        return program.spread(strategy, value)
     return value if isinstance(value, list) else [value]
 
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tpudist.core import replica_values
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, nests
-from tpudist.virtual.replicas import delivery
+from tpudist.virtual.replicas import program
 
 if TYPE_CHECKING:
     from typing import Any
@@ -91,7 +91,7 @@ class StepOutputs:
             return
         if tf.distribute.get_replica_context() is not None:
             output = nests.map_structure(_as_tensor, output)
-        delivery.deliver(output, lambda value: self._keep(name, value, reduction))
+        program.deliver(output, lambda value: self._keep(name, value, reduction))
 
     def set_other(self, name: str, output: Any) -> None:
         """As :meth:`set_tensor`, for something that is not a tensor."""
@@ -99,7 +99,7 @@ class StepOutputs:
         if tf.distribute.get_replica_context() is None:
             self._others[name] = output
             return
-        delivery.deliver(
+        program.deliver(
             output,
             lambda value: self._others.__setitem__(
                 name, replica_values.unwrap(self._strategy, value)
@@ -131,7 +131,7 @@ def _as_tensor(leaf: Any) -> tf.Tensor:
 def _per_replica_list(strategy: Strategy, value: Any) -> list[Any]:
     if replica_values.is_list_of_replicas(strategy, value):
         return value
-    return delivery.spread(strategy, value)
+    return program.spread(strategy, value)
 
 
 def _set_native(context: Any, name: str, output: Any, reduction: Any) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
 
 from tpudist.errors import ShardingError
-from tpudist.tfcompat import distributed, nests, tpu
-from tpudist.virtual import device_loop, explanations, keras_loops, reductions, renamed_devices
+from tpudist.tfcompat import distributed, nests, placed_graphs, tpu
+from tpudist.virtual import device_loop, explanations, keras_loops, reductions
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge, replicate
 from tpudist.virtual.trace import collectives
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _LABEL = "/job:localhost/replica:0/task:0/device:TPU:%d"
 _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
+_OTHER_TASK = re.compile(r"/task:[1-9]")
 
 
 class VirtualExtended(components.ComponentResults, distributed.MirroredExtended):
@@ -42,6 +44,11 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
         devices per replica, hosts.
       device: the real device that computes; None for the first CPU.
       assignment: the `DeviceAssignment` that `placement` follows, if any.
+
+    Attributes:
+      real_device: the device that all replicas compute on.
+      place: gives a context that places ops on the real device.
+      rename_device: gives the real device of an op that is pinned to a core or a host.
     """
 
     #: Whether a replica function that assigns a variable without aggregation
@@ -85,8 +92,9 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
         self._device_assignment = assignment
         self.placement = placement
         self.steps_per_run = 1
-        self._real_device = device or _HOST
-        self._renamed_devices = renamed_devices.RenamedDevices(self._real_device, _HOST)
+        self.real_device = device or _HOST
+        devices = _RenamedDevices(self.real_device, _HOST)
+        self.place, self.rename_device = devices.place, devices.rename
         self.updates_parts = False
         self.replica_ids = None
         self.explanations: collections.deque[Any] = collections.deque(maxlen=100)
@@ -127,17 +135,15 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
     def _distribute_datasets_from_function(
         self, dataset_fn: Callable[..., Any], *options: Any
     ) -> Any:
-        dataset = super()._distribute_datasets_from_function(dataset_fn, *options)
-        inputs.check_fetched(dataset, *options)
-        return inputs.distributed(self, dataset)
+        make = super()._distribute_datasets_from_function
+        return inputs.distribute_from_function(make, self, dataset_fn, *options)
 
     def _experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[..., Any], *options: Any
     ) -> Any:
         # The name of the method above until 2.3.
-        dataset = super()._experimental_distribute_datasets_from_function(dataset_fn, *options)
-        inputs.check_fetched(dataset, *options)
-        return inputs.distributed(self, dataset)
+        make = super()._experimental_distribute_datasets_from_function
+        return inputs.distribute_from_function(make, self, dataset_fn, *options)
 
     def _make_dataset_iterator(self, dataset: Any) -> Any:
         return inputs.make_dataset_iterator(super()._make_dataset_iterator, self, dataset)
@@ -169,11 +175,6 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
         """The units that cores have beside their own (TensorFlow 2.9): none."""
         return tpu.no_hardware_feature()
 
-    @property
-    def real_device(self) -> Any:
-        """The device that all replicas compute on."""
-        return self._real_device
-
     def get_host(self, host_id: int) -> str:
         """The device string of host `host_id`, 0 to ``num_hosts - 1``."""
         return "/job:localhost/replica:0/task:%d" % host_id
@@ -181,14 +182,6 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
     def get_host_cpu_device(self, host_id: int) -> Any:
         """The CPU device string of host `host_id`."""
         return self.get_host(host_id) + "/device:CPU:0"
-
-    def place(self) -> Any:
-        """A context that places ops on the real device; see `RenamedDevices`."""
-        return self._renamed_devices.place()
-
-    def rename_device(self, op: Operation) -> Any:
-        """The real device of an op that is pinned to a core or a host; see `RenamedDevices`."""
-        return self._renamed_devices.rename(op)
 
     @contextlib.contextmanager
     def experimental_logical_device(self, logical_device_id: int) -> Iterator[Any]:
@@ -405,3 +398,55 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
             yield
         finally:
             self.updates_parts = before
+
+
+class _RenamedDevices:
+    """Places ops on the real device, whatever core or host they are pinned to.
+
+    Legacy code pins ops to cores and hosts of a TPU; those of the virtual TPU exist in name only.
+
+    Args:
+      device: the device that all cores compute on.
+      host: the device that stands for all hosts.
+    """
+
+    def __init__(self, device: Any, host: Any) -> None:
+        self._device = device
+        self._host = host
+        self._renamed: dict[Any, Any] = {}
+
+    @contextlib.contextmanager
+    def place(self) -> Iterator[Any]:
+        """Places ops on the real device, whatever replica label is current.
+
+        Inside a graph only the graph's device stack changes: the eager
+        context keeps the replica's label, by which old releases cache nested
+        functions.
+        """
+        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        if graph is None:
+            with tf.device(self._device):
+                yield
+        elif placed_graphs.innermost_device(graph) == self._place_op:
+            yield
+        else:
+            with graph.device(self._place_op):
+                yield
+
+    def _place_op(self, op: Operation) -> Any:
+        return self.rename(op) or self._device
+
+    def rename(self, op: Operation) -> Any:
+        """The real device of an op that is pinned to a core or a host.
+
+        A device function (see ``tf.Graph.device``).
+        """
+        name = op.device
+        if name not in self._renamed:
+            self._renamed[name] = self._real(name)
+        return self._renamed[name]
+
+    def _real(self, name: str) -> Any:
+        if "device:TPU:" in name:
+            return self._device
+        return self._host if _OTHER_TASK.search(name) else name

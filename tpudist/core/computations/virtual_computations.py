@@ -17,7 +17,7 @@ from tpudist.core.system import cluster, placement
 from tpudist.errors import ArgumentError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import device_loop
-from tpudist.virtual.replicas import delivery
+from tpudist.virtual.replicas import program
 from tpudist.virtual.trace import collectives
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _run(strategy: Strategy, computation: Fn, inputs: Any) -> Any:
             for column in zip(*inputs)
         ]
         results = strategy.extended.call_for_each_replica(replica, args=tuple(columns))
-        return delivery.spread(strategy, results)
+        return program.spread(strategy, results)
 
     with strategy.scope():
         results, done = device_loop.run_once(step)

@@ -2,6 +2,5 @@
 
 :mod:`inputs` chooses. :mod:`iterators` gives each host one iterator (:mod:`host_iterators`);
 :mod:`global_batches` divides the batches of one pipeline among all replicas. Eagerly,
-:mod:`eager_shares` takes the next batch with few ops, and :mod:`packed_values` keeps it in one
-tensor.
+:mod:`packed_values` keeps a batch in one tensor.
 """

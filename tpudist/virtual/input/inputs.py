@@ -82,16 +82,25 @@ def workers(extended: Extended, options: Any = None) -> Any:
 
 def distribute(make: Callable[..., Any], extended: Extended, dataset: Any, *options: Any) -> Any:
     """The distributed dataset to use in place of TensorFlow's, ``make(dataset, *options)``."""
-    check_fetched(dataset, *options)
+    _check_fetched(dataset, *options)
     if versions.LOOPS_ASK_THE_ITERATOR and global_batches.fits(extended, dataset, *options):
         return global_batches.distribute(extended, dataset)
-    return distributed(extended, make(dataset, *options))
+    return _distributed(extended, make(dataset, *options))
 
 
-def distributed(extended: Extended, dataset: Any) -> Any:
+def distribute_from_function(
+    make: Callable[..., Any], extended: Extended, dataset_fn: Callable[..., Any], *options: Any
+) -> Any:
+    """The distributed dataset to use in place of TensorFlow's, ``make(dataset_fn, *options)``."""
+    dataset = make(dataset_fn, *options)
+    _check_fetched(dataset, *options)
+    return _distributed(extended, dataset)
+
+
+def _distributed(extended: Extended, dataset: Any) -> Any:
     """The distributed dataset to use instead of TensorFlow's `dataset`."""
     if versions.ITERATORS_ARE_ARGUMENTS:
-        return iterators.distributed(dataset)
+        return iterators.convert(dataset)
     if _LACKS_SPEC:
         if isinstance(dataset, input_lib.DistributedDatasetsFromFunction):
             dataset.__class__ = _DatasetsFromFunction
@@ -100,7 +109,7 @@ def distributed(extended: Extended, dataset: Any) -> Any:
     return dataset
 
 
-def check_fetched(dataset: Any, *options: Any) -> None:
+def _check_fetched(dataset: Any, *options: Any) -> None:
     """Refuses sparse and ragged tensors where a TPU would fetch its batches ahead.
 
     Args:

@@ -5,27 +5,28 @@ runs the compiled program on every core. So does the virtual TPU in a
 ``tf.function``: the trace is one FuncGraph. Where the function leaves replica
 context (``merge_call``, and with it every all-reduce and every assignment
 that aggregates) the trace records a merge. When it ends, :mod:`segments` cuts it
-at the merges, and :mod:`batching` batches the replicas of all segments if it can.
-:mod:`segment_calls` calls each merge once, and each segment once if the replicas
-are batched, else once per replica.
+at the merges. :mod:`segment_calls` calls each merge once, and each segment once if
+:mod:`vectorize` can batch the replicas, else once per replica.
 """
 
 from __future__ import annotations
 
+import bisect
+import collections
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, lifting, versions
+from tpudist.tfcompat import distributed, functions, lifting, nests, random_seeds, versions
 from tpudist.virtual import explanations
-from tpudist.virtual.replicas import effect_order, merge, replica_seeds, segment_calls, uniformity
-from tpudist.virtual.trace import arguments, function_graphs, pruning
+from tpudist.virtual.replicas import merge, segment_calls, uniformity
+from tpudist.virtual.trace import arguments, effects, function_graphs, pruning
 from tpudist.virtual.variables import raw_writes, splits, storage
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
 
-    from tpudist.tfcompat.annotations import Extended
+    from tpudist.tfcompat.annotations import Extended, Operation, Strategy
 
 
 def run(
@@ -47,11 +48,11 @@ def run(
     while True:
         program = Program(extended, explanation)
         results = program.trace(functions.convert(fn), args, kwargs)
-        for variable in effect_order.variables_between(program):
+        for variable in _assigned_between_effects(program):
             splits.split(variable)
         raw_writes.split(program.graph.get_operations())
         if not program.is_outdated():
-            program.numbers = replica_seeds.number(program)
+            program.number_random_ops()
             results = segment_calls.build_calls(program, results)
             program.forget_lines()
             explanation.finish(program.graph)
@@ -67,9 +68,9 @@ class Program(function_graphs.Trace):
       arguments: [(placeholder in `graph`, [N tensors of `outer`])].
       merges: the `merge.Merge` objects in program order.
       deliveries: [(nest, receive)]: values that leave the function without
-        being returned; see :mod:`delivery`.
+        being returned; see :func:`deliver`.
       explanation: the `explanations.Explanation` of what becomes of it.
-      numbers: {random op: [its number per replica]}; see :mod:`replica_seeds`.
+      numbers: {random op: [its number per replica]}; see :meth:`number_random_ops`.
       uniformity: the `Uniformity`, which knows the values that are the same on every replica.
     """
 
@@ -80,7 +81,7 @@ class Program(function_graphs.Trace):
         self.arguments: list[Any] = []
         self.merges: list[Any] = []
         self.deliveries: list[Any] = []
-        self.numbers: dict[Any, Any] = {}
+        self.numbers: dict[Operation, list[int]] = {}
         self.uniformity = uniformity.Uniformity(self)
         self._replica_id = None
 
@@ -110,6 +111,31 @@ class Program(function_graphs.Trace):
             for merge_ in self.merges
             for variable in merge_.updated + merge_.used_as_one
         )
+
+    def number_random_ops(self) -> None:
+        """Sets :attr:`numbers`, so that each replica draws what it would under MirroredStrategy.
+
+        In the graph that calls ``run``, TensorFlow numbers the random ops that have no seed of
+        their own: up to a merge first all of replica 0, then all of replica 1; then the merge's
+        own, which get their numbers here, and so on after it. An op with its own seed draws the
+        same on every replica. Until 2.1 the numbers count all ops of the graph; there the number
+        of a replica is computed from that of the trace.
+        """
+        counted = random_seeds.numbered(self.graph)
+        if not versions.COUNTS_RANDOM_OPS:
+            for op in [op for _, op in counted if op is not None]:
+                number, count = op.get_attr("seed2"), self.num_replicas
+                self.numbers[op] = [random_seeds.number_of_replica(number, i) for i in range(count)]
+            return
+        positions = [one.position for one in self.merges]
+        for segment, merge_ in enumerate(self.merges + [None]):
+            ops = [op for place, op in counted if bisect.bisect_right(positions, place) == segment]
+            for op in ops * self.num_replicas:
+                self.numbers.setdefault(op, []).append(random_seeds.next_number(self.outer))
+            for _, op in random_seeds.numbered(merge_.graph) if merge_ else ():
+                number = random_seeds.next_number(self.outer)
+                if op is not None:
+                    random_seeds.renumber(op, number)
 
     def forget_lines(self) -> None:
         """Drops the source lines of the ops of the trace: the copies of the ops have them."""
@@ -198,3 +224,96 @@ class TracedReplica(distributed.ReplicaContext):
         self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         return self._program.merge(merge_fn, args, kwargs)
+
+
+def _assigned_between_effects(program: Program) -> list[Any]:
+    """The variables whose one value is assigned between effects that replicas share.
+
+    An assignment of one value to a variable without aggregation is done once, in a merge
+    (:func:`tpudist.virtual.variables.splits.update_once`). TensorFlow's replicas do not merge
+    there: the first one runs to its end, then the second. If the function uses a shared resource
+    before and after the assignment (:mod:`effects`), its numbers depend on that order. Such a
+    variable gets a value per replica, and the function is traced again. Printing, summaries and
+    Python functions without results give no numbers: their order alone splits no variable.
+    """
+    if not any(one.assigned is not None for one in program.merges):
+        return []
+    variables = []
+    for uses in _uses_of_shared(program).values():
+        changed = any(changes for _, changes in uses)
+        segments = [segment for segment, _ in uses]
+        if changed:
+            between = program.merges[min(segments) : max(segments)]
+            variables += [one.assigned for one in between if one.assigned is not None]
+    return variables
+
+
+def _uses_of_shared(program: Program) -> dict[Any, list[tuple[int, bool]]]:
+    """{key: [(segment, whether it is changed)]}: the uses of each resource that replicas share.
+
+    A resource has another key after a merge that TensorFlow's replicas have too.
+    """
+    positions = [one.position for one in program.merges]
+    native = [one.position for one in program.merges if one.assigned is None]
+
+    def is_shared(handle: Any) -> bool:
+        outer = functions.captured(handle)
+        return storage.per_replica_variable(outer) is None
+
+    uses = collections.defaultdict(list)
+    for i, op in enumerate(program.graph.get_operations()):
+        for handle, changes in effects.uses(op, is_shared):
+            if handle is not effects.WORLD or effects.calls_python_for_a_result(op):
+                changes = changes and effects.does_more_than_summaries(op)
+                key = id(handle), bisect.bisect_right(native, i)
+                uses[key].append((bisect.bisect_right(positions, i), changes))
+    return uses
+
+
+def deliver(value: Any, receive: Callable[..., Any]) -> None:
+    """Calls ``receive(value)`` in the context that started the replicas.
+
+    So a replica function passes a value, such as an output of a step, to cross-replica code
+    without returning it. Replicas that are traced one by one merge for that; a trace delivers
+    the value after its segments have been called.
+
+    Context: any under a strategy. In cross-replica context that did not come
+    from a replica function, `receive` is called at once.
+
+    Args:
+      value: a nest; of tensors in replica context.
+      receive: gets the same nest, in cross-replica context, with a
+        distributed value in place of each tensor of a replica function.
+
+    Raises:
+      ContextError: from a nested function, loop or branch of a replica.
+    """
+    trace = function_graphs.current()
+    if trace is not None and trace.handed_out is not None:
+        merge.check_place(trace.graph)
+        trace.handed_out.append((value, receive))
+    elif isinstance(trace, merge.Merge):
+        merge.check_place(trace.graph)
+        trace.program.deliveries.append((trace.hand_back(value), receive))
+    elif tf.distribute.get_replica_context() is None:
+        receive(value)
+    elif isinstance(trace, Program):
+        merge.check_place(trace.graph)
+        trace.deliveries.append((value, receive))
+    else:
+        tf.distribute.get_replica_context().merge_call(
+            functions.library(lambda strategy, merged: receive(merged)), args=(value,)
+        )
+
+
+def spread(strategy: Strategy, value: Any) -> list[Any]:
+    """Splits a nest with distributed leaves into a list with one nest per replica."""
+    return [
+        nests.map_structure(
+            lambda leaf, i=i: (
+                distributed.components(leaf)[i] if distributed.is_distributed(leaf) else leaf
+            ),
+            value,
+        )
+        for i in range(strategy.num_replicas_in_sync)
+    ]

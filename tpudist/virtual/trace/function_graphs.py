@@ -29,7 +29,7 @@ class Trace:
       regroups: whether TensorFlow regroups the distributed values made here; it
         takes one object that appears N times for an undistributed value.
       handed_out: a list that collects the values that replica functions deliver, and their
-        receivers (see :mod:`tpudist.virtual.replicas.delivery`); None if the values are
+        receivers (see :func:`tpudist.virtual.replicas.program.deliver`); None if the values are
         delivered at once.
       uniformity: the `Uniformity`, which knows the values that are the same on every replica;
         None if the trace does not stand for every replica.

@@ -54,7 +54,7 @@ class Step(NamedTuple):
 
 class Traced(NamedTuple):
     """A `Step`, what its function returned, and (value, receive) of each value that it handed
-    out (see :mod:`tpudist.virtual.replicas.delivery`)."""
+    out (see :func:`tpudist.virtual.replicas.program.deliver`)."""
 
     step: Step
     results: Any
