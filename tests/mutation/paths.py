@@ -10,9 +10,9 @@ from tpudist.virtual import extended, reductions
 from tpudist.virtual.replicas import merge, program, segment_calls, uniformity
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import splits, stacked_copies
-from tpudist.virtual.vectorize import serialized
+from tpudist.virtual.vectorize import batching, own_variables
 from tpudist.virtual.vectorize.control_flow import divergent_branches, divergent_values
-from tpudist.virtual.vectorize.values import batched_values, optionals, stacked_variables
+from tpudist.virtual.vectorize.values import batched_values, optionals
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
 #: test files that notice, the likeliest first.
@@ -151,7 +151,7 @@ MUTANTS = [
     Mutant("copies do not become rows", splits, "_into_rows", _constant(None), [ROWS]),
     Mutant(
         "rows are assigned in another order",
-        stacked_variables,
+        own_variables,
         "_first_and_others",
         _others_reversed,
         [ROWS],
@@ -182,7 +182,7 @@ MUTANTS = [
         [UNAGGREGATED],
     ),
     Mutant("effects are dropped", segments, "cut", _no_effects, [EFFECTS, VARIABLES]),
-    Mutant("replicas interleave", serialized, "ops", _constant(set()), [EFFECTS]),
+    Mutant("replicas interleave", batching, "_serialized", _constant(set()), [EFFECTS]),
     Mutant(
         "replicas draw the same numbers",
         program.Program,

@@ -10,9 +10,8 @@ all replicas; a batching rule (:mod:`rules`) does an op of one type on batched v
 """
 
 from tpudist.virtual.vectorize.batching import batch_segments
-from tpudist.virtual.vectorize.own_variables import read_or_assign
+from tpudist.virtual.vectorize.own_variables import Handles, NeedsHandles, read_or_assign
 from tpudist.virtual.vectorize.values.batched_values import Uniform, from_replicas
-from tpudist.virtual.vectorize.values.stacked_variables import Handles, NeedsHandles
 
 __all__ = [
     "Handles",

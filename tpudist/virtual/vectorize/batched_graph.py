@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
 
+from tpudist import machine
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import effects, ordering, segments
-from tpudist.virtual.vectorize import failed_rules, rules
+from tpudist.virtual.vectorize import own_variables, rules
 from tpudist.virtual.vectorize.control_flow import (
     branches_and_loops,
     called_functions,
@@ -23,7 +25,6 @@ from tpudist.virtual.vectorize.values import (
     batched_values,
     optionals,
     ragged_values,
-    stacked_variables,
     static_values,
     symbolic_shapes,
 )
@@ -44,6 +45,10 @@ _ALLOWED_OPS = {
 }
 
 _SHAPES = ("Rank", "Shape", "ShapeN", "Size")
+
+
+class WrongShape(Exception):
+    """A batching rule returned a tensor that has not the shape of all replicas' values."""
 
 
 class BatchedGraph:
@@ -158,7 +163,7 @@ class BatchedGraph:
 
     def _vectorized(self, op: Operation, inputs: Any) -> tuple[Any, ...]:
         """(batched outputs of `op`, None), or (None, the reason why it cannot be batched)."""
-        if any(isinstance(batched, stacked_variables.Handles) for batched in inputs):
+        if any(isinstance(batched, own_variables.Handles) for batched in inputs):
             return self._on_stacked_copies(op, inputs), None
         if op.type in _SHAPES:
             outputs = _known_shapes(op, inputs, self.count)
@@ -170,14 +175,14 @@ class BatchedGraph:
         if functions.is_stateful(op) and not graphs.only_reads(op):
             return None, _effect_reason(op, inputs)
         try:
-            outputs = failed_rules.checked(op, self._batched_outputs(op, inputs))
+            outputs = _checked(op, self._batched_outputs(op, inputs))
             return outputs, None if outputs else _rule_reason(op, inputs)
         except batched_values.NotBatchable as error:
             return None, str(error)
-        except stacked_variables.NeedsHandles:
+        except own_variables.NeedsHandles:
             raise
         except Exception as error:  # pylint: disable=broad-except
-            return None, failed_rules.reason(error)
+            return None, failure_reason(error)
 
     def _on_stacked_copies(self, op: Operation, inputs: Any) -> Any:
         """The batched outputs of `op`, which takes the handles of stacked copies."""
@@ -185,8 +190,8 @@ class BatchedGraph:
             try:
                 return self._batched_outputs(op, inputs)
             except batched_values.NotBatchable as error:
-                raise stacked_variables.NeedsHandles from error
-        outputs, self._ops[op] = stacked_variables.read_or_assign(op, inputs)
+                raise own_variables.NeedsHandles from error
+        outputs, self._ops[op] = own_variables.add_to_stacked(op, inputs)
         return outputs
 
     def _batched_outputs(self, op: Operation, inputs: Any) -> Any:
@@ -349,6 +354,36 @@ def _rule_reason(op: Operation, inputs: Any) -> str:
     if not node.is_known():
         return "a shape is known only when it runs"
     return "the batching rule does not cover these shapes or attributes"
+
+
+def failure_reason(error: Any) -> str:
+    """The reason, for the explanation, that a batching rule raised `error`.
+
+    A program that runs without vectorization must also run with it, so the error is not raised.
+    In tpudist's own tests it is, so that none is missed.
+
+    Raises:
+      Exception: `error` itself, if ``TPUDIST_STRICT_BATCHING`` is 1.
+    """
+    if os.environ.get(machine.STRICT_BATCHING) == "1":
+        raise error
+    first_line = (str(error).splitlines() or [""])[0]
+    return "its batching rule failed with %s: %s" % (type(error).__name__, first_line)
+
+
+def _checked(op: Operation, outputs: Any) -> Any:
+    """Returns `outputs`, the batched outputs of `op`, after a check of their shapes.
+
+    Raises:
+      WrongShape: a tensor has not the shape of all replicas' values.
+    """
+    for value in outputs or ():
+        if type(value) is batched_values.Batch and not value.has_expected_shape():
+            raise WrongShape(
+                "%s gives %s for %d replicas of %s"
+                % (op.type, value.existing_tensor().shape, value.count, value.shape)
+            )
+    return outputs
 
 
 def _touches(op: Operation) -> bool:

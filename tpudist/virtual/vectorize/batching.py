@@ -2,13 +2,14 @@
 
 :mod:`batched_graph` batches op by op, with the rules of :mod:`rules`. An op that cannot be
 batched (there is no rule, it has an effect, or its shapes are not known while tracing) is
-copied once per replica among the others; :mod:`serialized` finds the ops that one replica must
-finish before the next one begins them.
+copied once per replica among the others. Ops are serialized that one replica must finish before
+the next one begins them.
 """
 
 from __future__ import annotations
 
 import collections
+import functools
 import os
 from typing import TYPE_CHECKING
 
@@ -17,20 +18,14 @@ import tensorflow as tf
 from tpudist import machine
 from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import ordering
-from tpudist.virtual.vectorize import (
-    batched_graph,
-    failed_rules,
-    own_variables,
-    replica_sums,
-    serialized,
-)
-from tpudist.virtual.vectorize.values import batched_values, stacked_variables, tensor_lists
+from tpudist.virtual.trace import effects, ordering
+from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
+from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Sequence
 
-    from tpudist.tfcompat.annotations import Graph
+    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
     from tpudist.virtual.annotations import Program, Segment
 
 
@@ -63,10 +58,10 @@ def batch_segments(program: Program, segments: Any, known: Any) -> Any:
             batched = segment and _batch(program, segment, values)
         except batched_values.NotBatchable as error:
             return _refused(program, str(error))
-        except stacked_variables.NeedsHandles:
+        except own_variables.NeedsHandles:
             raise
         except Exception as error:  # pylint: disable=broad-except
-            return _refused(program, failed_rules.reason(error))
+            return _refused(program, batched_graph.failure_reason(error))
         if segment is not None and batched is None:
             return _refused(program, "it has a loop of TensorFlow 1")
         batched_segments.append(batched)
@@ -100,7 +95,7 @@ def _batch(program: Program, segment: Segment, values: Any) -> Any:
     with graph.building():
         for tensor in segment.inputs:
             graph.inputs += builder.add_input(tensor, inputs[tensor])
-        builder.add(body, serialized.ops(body, inputs))
+        builder.add(body, _serialized(body, inputs))
         outputs = [
             (tensor, builder.output_value(tensor, segment.per_replica))
             for tensor in segment.outputs
@@ -125,3 +120,49 @@ def _passed_positions(graph: Graph) -> list[Any] | None:
         return None
     positions = IdentityMap((placeholder, i) for i, placeholder in enumerate(graph.inputs))
     return [positions[tensor] for tensor in graph.outputs]
+
+
+def _serialized(body: Sequence[Operation], inputs: Any) -> Any:
+    """The ops of `body` that must be serialized.
+
+    Without vectorization a segment is run by one replica after the other. That order is kept
+    where effects on shared state (:mod:`effects`) could show another one. A single such effect in
+    a segment is simply copied once per replica, in order. Several are serialized, together with
+    every op that lies on a path from one of them to another.
+
+    Args:
+      body: the ops of a segment, in an order in which they can run.
+      inputs: {input of the segment: batched value}.
+
+    Returns:
+      A set of ops; empty if the order of the replicas cannot be observed.
+    """
+    uses = [(op, effects.uses(op, functools.partial(_is_shared, inputs))) for op in body]
+    changed = {id(root) for _, used in uses for root, changes in used if changes}
+    shared = [op for op, used in uses if any(id(root) in changed for root, _ in used)]
+    if len(shared) < 2:
+        return set()
+    return _after(body, shared) & _before(body, shared)
+
+
+def _is_shared(inputs: Any, handle: Tensor) -> bool:
+    """Whether all replicas use the same resource through `handle`."""
+    return isinstance(inputs.get(handle), (batched_values.Uniform, type(None)))
+
+
+def _after(body: Sequence[Operation], start: Any) -> Any:
+    """`start`, and the ops of `body` that need one of them, at any distance."""
+    later = set(start)
+    for op in body:
+        if any(before in later for before in ordering.needs(op)):
+            later.add(op)
+    return later
+
+
+def _before(body: Sequence[Operation], end: Any) -> Any:
+    """`end`, and the ops of `body` that one of them needs, at any distance."""
+    earlier = set(end)
+    for op in reversed(body):
+        if op in earlier:
+            earlier.update(ordering.needs(op))
+    return earlier

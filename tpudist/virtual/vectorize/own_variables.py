@@ -17,13 +17,57 @@ from tpudist.tfcompat import calls, functions, graphs, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import ordering, segments
 from tpudist.virtual.variables import stacked_copies
-from tpudist.virtual.vectorize.values import batched_values, stacked_variables
+from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import Program, Segment
+    from tpudist.virtual.annotations import BatchedValue, Program, Segment
+
+
+class NeedsHandles(Exception):
+    """An op needs a handle for each replica's copy, so the copies must be unstacked."""
+
+
+class Handles:
+    """The two handles of stacked copies: replica 0's variable, and the rows of all others.
+
+    Args:
+      count: number of replicas.
+      tensors: the two handles.
+    """
+
+    #: Number of `tensors()`.
+    num_tensors = 2
+
+    def __init__(self, count: int, tensors: Sequence[Tensor]) -> None:
+        self.count = count
+        self._tensors = list(tensors)
+
+    def tensors(self) -> Any:
+        """The tensors that it consists of."""
+        return self._tensors
+
+    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
+        """A batched value of the same layout that consists of `tensors`."""
+        return Handles(self.count, tensors)
+
+    def placeholders(self, tensor: Tensor) -> BatchedValue:
+        """Placeholders of the same layout."""
+        return self.with_tensors(list(map(functions.placeholder_like, self._tensors)))
+
+    def static_shape(self, tensor: Tensor) -> Any:
+        """The static shape of a handle."""
+        return tensor.shape
+
+    def per_replica(self) -> Any:
+        """Fails, as there are no handles per replica.
+
+        Raises:
+          NeedsHandles: always.
+        """
+        raise NeedsHandles
 
 
 #: The reads of the trace that are done before a segment, and the assignments after it.
@@ -65,7 +109,7 @@ def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
 
 def _is_own(values: Any, tensor: Tensor) -> bool:
     """Whether `tensor` is the handle of a variable of static shape with a copy per replica."""
-    kinds = batched_values.PerReplicaTensors, stacked_variables.Handles
+    kinds = batched_values.PerReplicaTensors, Handles
     if not functions.is_resource(tensor) or not isinstance(values[tensor], kinds):
         return False
     shape, _ = graphs.stored_in(tensor)
@@ -161,8 +205,8 @@ class _Function:
 
 def _add_ops(op: Operation, inputs: Any) -> Any:
     """Adds `op` for all replicas; returns its batched outputs, and the new ops."""
-    if isinstance(inputs[0], stacked_variables.Handles):
-        return stacked_variables.read_or_assign(op, inputs)
+    if isinstance(inputs[0], Handles):
+        return add_to_stacked(op, inputs)
     copies = [
         functions.copy_op(op, own_inputs)
         for own_inputs in zip(*[value.per_replica() for value in inputs])
@@ -176,3 +220,34 @@ def _add_ops(op: Operation, inputs: Any) -> Any:
 
 def _tensors(values: Any) -> list[Any]:
     return [tensor for value in values for tensor in value.tensors()]
+
+
+def add_to_stacked(op: Operation, inputs: Any) -> tuple[Any, ...]:
+    """Adds a read or assignment of all replicas' copies, which are stacked.
+
+    Args:
+      op: an op of the trace.
+      inputs: its batched inputs; the first one is a `Handles`.
+
+    Returns:
+      Its batched outputs, and the new ops.
+
+    Raises:
+      NeedsHandles: `op` is neither a read nor a plain assignment.
+    """
+    if op.type not in stacked_copies.PLAIN:
+        raise NeedsHandles
+    values = [_first_and_others(value) for value in inputs[1:]]
+    copies = [functions.copy_op(op, own_inputs) for own_inputs in zip(inputs[0].tensors(), *values)]
+    if not op.outputs:
+        return [], copies
+    first, others = [copy.outputs[0] for copy in copies]
+    stacked = tf.concat([tf.expand_dims(first, 0), others], 0)
+    shape = op.outputs[0].shape.as_list()
+    return [batched_values.Batch(inputs[0].count, shape, stacked=stacked)], copies
+
+
+def _first_and_others(value: Any) -> tuple[Any, ...]:
+    """The value of the first replica, and the stacked values of the others."""
+    stacked = value.stacked() if hasattr(value, "stacked") else tf.stack(value.per_replica())
+    return stacked[0], stacked[1:]

@@ -14,9 +14,7 @@ from tpudist.virtual.vectorize.rules import (  # noqa: F401 (imported to registe
     elementwise,
     examples,
     gathers,
-    linear_algebra,
     lists,
-    packing,
     row_sums,
 )
 from tpudist.virtual.vectorize.rules.elementwise import TOTAL
@@ -30,7 +28,7 @@ from tpudist.virtual.vectorize.rules.node import (
     RULES,
     Node,
 )
-from tpudist.virtual.vectorize.rules.unknown_sizes import RAGGED_KINDS, SELECTING, apply_ragged_rule
+from tpudist.virtual.vectorize.rules.ragged import RAGGED_KINDS, SELECTING, apply_ragged_rule
 
 __all__ = [
     "IDENTITIES",

@@ -1,4 +1,4 @@
-"""Rules for ops along axes, and for ops that change shapes."""
+"""Rules for ops along axes, for ops that change shapes, and for ops on matrices and colours."""
 
 from __future__ import annotations
 
@@ -260,3 +260,25 @@ def _stacked_outputs(node: Node, tensors: Sequence[Tensor]) -> list[Any]:
         batched_values.Batch(node.count, node.shape(i), stacked=tensor)
         for i, tensor in enumerate(tensors)
     ]
+
+
+@rule(
+    "HSVToRGB",
+    "MatrixDeterminant",
+    "Qr",
+    "RGBToHSV",
+    "SelfAdjointEigV2",
+    "Svd",
+    "TridiagonalMatMul",
+    "TridiagonalSolve",
+)
+def last_axes(node: Node) -> list[Any]:
+    """Batches ops that treat each element along the first axes by itself."""
+    outputs = node.add_op(*[value.stacked() for value in node.inputs])
+    return [_output_value(node, tensor, node.shape(i)) for i, tensor in enumerate(outputs)]
+
+
+def _output_value(node: Node, tensor: Tensor, shape: Any) -> Any:
+    if tensor.shape.as_list() == shape:  # an output that an attribute turned off
+        return batched_values.Uniform(node.count, tensor)
+    return batched_values.Batch(node.count, shape, stacked=tensor)

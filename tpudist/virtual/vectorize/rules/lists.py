@@ -1,4 +1,7 @@
-"""Rules for tensor lists; elements of the list for all replicas are stacked."""
+"""Rules for variants: tensor lists, and optionals, by which branches pass values to gradients.
+
+The elements of the list or optional for all replicas are stacked.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import tensorflow as tf
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize.rules import elementwise
 from tpudist.virtual.vectorize.rules.node import rule
-from tpudist.virtual.vectorize.values import batched_values, tensor_lists
+from tpudist.virtual.vectorize.values import batched_values, optionals, tensor_lists
 
 if TYPE_CHECKING:
     from typing import Any
@@ -166,3 +169,25 @@ def from_tensor(node: Node) -> list[Any] | None:
     elements = _replicas_swapped(node.inputs[0].stacked())
     (new_list,) = node.add_op(elements, _stacked_shape(node, 1, shape[1:]))
     return [_lists(node, 0, shape[1:], new_list)]
+
+
+# Optionals.
+
+
+@rule(optionals.FULL)
+def pack_optional(node: Node) -> list[Any] | None:
+    """Packs a value into an optional."""
+    if len(node.inputs) != 1 or not node.is_batch(0):
+        return None
+    dtype = node.op.inputs[0].dtype
+    value = node.inputs[0].stacked()
+    return [optionals.Optionals.of(node.count, value, dtype, node.inputs[0].shape)]
+
+
+@rule("OptionalGetValue")
+def unpack_optional(node: Node) -> list[Any] | None:
+    """Unpacks the value of an optional."""
+    if len(node.op.outputs) != 1 or node.shape() is None:
+        return None
+    value = optionals.unpack(node.inputs[0], node.op.outputs[0].dtype, node.shape())
+    return [batched_values.Batch(node.count, node.shape(), stacked=value)]

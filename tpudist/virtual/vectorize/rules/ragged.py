@@ -2,7 +2,8 @@
 
 An op that treats each row by itself is done once, on the rows of all replicas. For an op that
 mixes the rows of a replica the rules return None, and it is done once per replica, but for sums
-over rows, see :mod:`row_sums`.
+over rows, see :mod:`row_sums`. The rules for symbolic shapes are in :mod:`dims`;
+:func:`apply_ragged_rule` chooses.
 """
 
 from __future__ import annotations
@@ -12,16 +13,15 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize.rules import elementwise, examples
+from tpudist.virtual.vectorize.rules import dims, elementwise, examples
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
 from tpudist.virtual.vectorize.values import batched_values, ragged_values, symbolic_shapes
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
-from tpudist.virtual.vectorize.values.symbolic_shapes import Sizes, entries
+from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from tpudist.virtual.annotations import Sizes
     from tpudist.virtual.vectorize.rules.node import Node
 
 
@@ -29,6 +29,38 @@ if TYPE_CHECKING:
 RULES: dict[Any, Any] = {}
 
 rule = rules_of(RULES)
+
+#: The classes of batched values that need these rules.
+RAGGED_KINDS = (Axes, Dims, Ragged)
+
+#: Ops whose output is ragged, even if no input is.
+SELECTING = ("Where",)
+
+#: Ops whose rules here take a shape that is a `Dims`, even if no input is ragged.
+_SHAPE_TAKING = ("BroadcastTo", "Fill", "Range", "Tile")
+
+#: Ops that return shapes.
+_SHAPE_OPS = ("Shape", "ShapeN", "Size")
+
+
+def apply_ragged_rule(node: Node) -> Any:
+    """The batched outputs of a `Node`; None if no rule covers it.
+
+    The class of one of its inputs is in `RAGGED_KINDS`, or the type of its op in `SELECTING`.
+    """
+    for value in node.inputs:
+        if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
+            return None
+        if isinstance(value, batched_values.StackedList):
+            return None
+    first, second, others = dims.RULES, RULES, _SHAPE_TAKING
+    has_rows = any(isinstance(value, (Axes, Ragged)) for value in node.inputs)
+    if has_rows or node.op.type in SELECTING:
+        first, second, others = RULES, dims.RULES, _SHAPE_OPS  # type: ignore[assignment]
+    outputs = first[node.op.type](node) if node.op.type in first else None
+    if outputs is None and node.op.type in others:
+        outputs = second[node.op.type](node)
+    return outputs
 
 
 def row_shapes(node: Node) -> Any:
@@ -354,7 +386,3 @@ def range_(node: Node) -> Any:
     sizes = limit[0]
     starts = tf.gather(ragged_values.starts(sizes.tensor()), sizes.owners())
     return _ragged(node, tf.cast(tf.range(sizes.total()) - starts, node.op.outputs[0].dtype), sizes)
-
-
-#: Ops whose rules here take a shape that is a `Dims`, even if no input is ragged.
-SHAPE_TAKING = ("BroadcastTo", "Fill", "Range", "Tile")
