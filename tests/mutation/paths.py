@@ -11,7 +11,7 @@ from tpudist.virtual.replicas import merge, program, segment_calls, uniformity
 from tpudist.virtual.trace import segments
 from tpudist.virtual.variables import splits, stacked_copies
 from tpudist.virtual.vectorize import batching, own_variables
-from tpudist.virtual.vectorize.control_flow import divergent_branches, divergent_values
+from tpudist.virtual.vectorize.control_flow import branches, divergent_values
 from tpudist.virtual.vectorize.values import batched_values, optionals
 
 #: What is broken: the owner's attribute and what it becomes, given what it was; and the
@@ -190,13 +190,7 @@ MUTANTS = [
         _constant(None),
         [RANDOM],
     ),
-    Mutant(
-        "replicas get the other branch's result",
-        divergent_branches,
-        "_of_one_shape",
-        _swapped,
-        [FLOW],
-    ),
+    Mutant("replicas get the other branch's result", branches, "_of_one_shape", _swapped, [FLOW]),
     Mutant("replicas go on in a loop they left", divergent_values, "select", _first_chosen, [FLOW]),
     Mutant("what may fail is done for all", divergent_values, "_is_safe", _constant(True), [FLOW]),
     Mutant("packed values are swapped", optionals.Optionals, "per_replica", _reversed, [FLOW]),

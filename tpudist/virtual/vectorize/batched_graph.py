@@ -14,11 +14,12 @@ from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import effects, ordering, segments
-from tpudist.virtual.vectorize import own_variables, rules
+from tpudist.virtual.vectorize import own_variables, replica_sums, rules
 from tpudist.virtual.vectorize.control_flow import (
-    branches_and_loops,
+    branches,
     called_functions,
     divergent_values,
+    loops,
     unequal_rounds,
 )
 from tpudist.virtual.vectorize.values import (
@@ -195,10 +196,24 @@ class BatchedGraph:
         return outputs
 
     def _batched_outputs(self, op: Operation, inputs: Any) -> Any:
-        if op.type in called_functions.LOOPS + called_functions.BRANCHES + called_functions.CALLS:
-            output_sums = [output in self._sums_only for output in op.outputs]
-            return branches_and_loops.batch(self, op, inputs, output_sums)
+        output_sums = [output in self._sums_only for output in op.outputs]
+        if op.type in called_functions.CALLS:
+            return self._inlined(op, inputs, output_sums)
+        if op.type in called_functions.LOOPS:
+            return loops.batch(self, op, inputs, output_sums)
+        if op.type in called_functions.BRANCHES:
+            return branches.batch(self, op, inputs, output_sums)
         return self._by_rule(op, inputs)
+
+    def _inlined(self, op: Operation, inputs: Any, output_sums: Any) -> Any:
+        """The batched outputs of a call, from the batched ops of its function."""
+        function = called_functions.function(op)
+        if function is None:
+            raise batched_values.NotBatchable("the function is compiled by XLA or not known")
+        inner = self.nested(replica_sums.in_function(function, output_sums))
+        inner.add_function(function, inputs)
+        self.record.add(inner.record)
+        return inner.values_of(function.outputs)
 
     def _by_rule(self, op: Operation, inputs: Any) -> Any:
         if self._active is not None and op.outputs[0] in self._sums_only:

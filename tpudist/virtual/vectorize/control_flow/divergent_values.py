@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 #: Ops that cannot fail, whatever values they get. An optional that a gradient unpacks is never
-#: empty: :mod:`divergent_branches` gives each branch the one that this branch has packed.
+#: empty: :mod:`branches` gives each branch the one that this branch has packed.
 _SAFE = (
     frozenset(rules.TOTAL)
     | frozenset(rules.IDENTITIES)

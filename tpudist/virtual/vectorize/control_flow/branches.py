@@ -1,7 +1,7 @@
-"""Batches divergent branches: computes all of them, and selects each replica's results.
+"""Batches branches, whose functions are batched each; also where replicas take different ones.
 
-The ops of all branches are inlined and computed for all replicas, so no op of a branch may fail
-(:mod:`divergent_values`).
+Of divergent branches all are inlined and computed for all replicas, and each replica's results
+selected. So no op of them may fail (:mod:`divergent_values`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.vectorize.control_flow import divergent_values
+from tpudist.virtual.vectorize import replica_sums
+from tpudist.virtual.vectorize.control_flow import (
+    batched_functions,
+    called_functions,
+    divergent_values,
+)
+from tpudist.virtual.vectorize.control_flow.batched_functions import BatchedFunction
 from tpudist.virtual.vectorize.values import batched_values, optionals
 
 if TYPE_CHECKING:
@@ -27,18 +33,45 @@ _SITUATION = "replicas take different branches"
 _EXPENSIVE = ("BatchMatMulV2", "BatchMatMulV3", "MatMul") + divergent_values.CONVOLUTIONS
 
 
-def batch(graph: Any, op: Operation, inputs: Any, branches: Any) -> Any:
-    """The batched outputs of `op`, whose condition differs between replicas.
+def batch(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
+    """The batched outputs of `op`, an If or Case op of the trace that has no effect.
 
     Args:
       graph: the `batched_graph.BatchedGraph` that gets the ops.
-      op: an If or Case op of the trace that has no effect.
+      op: the op.
       inputs: its batched inputs.
-      branches: its `called_functions.Function` objects.
+      output_sums: for each output, whether only the sum over the replicas is needed.
 
     Raises:
       NotBatchable: `op` cannot be batched.
     """
+    branches = called_functions.branches(op)
+    if branches is None:
+        raise batched_values.NotBatchable("the function is compiled by XLA or not known")
+    if not isinstance(inputs[0], batched_values.Uniform):
+        return _batch_divergent(graph, op, inputs, branches)
+    batched_branches = [
+        BatchedFunction(
+            graph, function, inputs[1:], replica_sums.in_function(function, output_sums)
+        )
+        for function in branches
+    ]
+    results = zip(*[branch.outputs for branch in batched_branches])
+    layouts = [functools.reduce(batched_values.common_layout, values) for values in results]
+    outputs = batched_functions.add_branches(op, inputs, batched_branches, layouts)
+    outputs = [
+        value.as_branch_output(inputs[0].value, [branch.outputs[i] for branch in batched_branches])
+        if isinstance(value, optionals.Optionals)
+        else value
+        for i, value in enumerate(outputs)
+    ]
+    for branch in batched_branches:
+        graph.record.add(branch.record)
+    return outputs
+
+
+def _batch_divergent(graph: Any, op: Operation, inputs: Any, branches: Any) -> Any:
+    """The batched outputs of `op`, whose condition differs between replicas."""
     if op.inputs[0].dtype not in (tf.bool, tf.int32) or op.inputs[0].shape.rank != 0:
         raise batched_values.NotBatchable(_SITUATION)
     if any(isinstance(value, optionals.Optionals) for value in inputs):

@@ -1,7 +1,11 @@
-"""Batches divergent loops, in which replicas do unequal numbers of rounds, and their gradients.
+"""Batches loops, also where replicas do unequal numbers of rounds.
 
-The loop runs until the last replica is done. Each round is computed for all replicas, and the
-variables of those that are done keep their values. So no op of a round may fail
+The body of a loop is batched repeatedly, until the layout of each of its variables is a fixed
+point: the first layout is that of the loop's input, the last one can hold both the input and
+the result of a round.
+
+A divergent loop runs until the last replica is done. Each round is computed for all replicas, and
+the variables of those that are done keep their values. So no op of a round may fail
 (:mod:`divergent_values`).
 
 A loop pushes values to lists for its gradient, whose loop pops them in reverse. There the
@@ -20,9 +24,11 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.vectorize import replica_sums
 from tpudist.virtual.vectorize.control_flow import (
     batched_functions,
+    called_functions,
     divergent_values,
     unequal_rounds,
 )
+from tpudist.virtual.vectorize.control_flow.batched_functions import BatchedFunction
 from tpudist.virtual.vectorize.values import batched_values
 
 if TYPE_CHECKING:
@@ -34,35 +40,76 @@ if TYPE_CHECKING:
 
 _SITUATION = "replicas leave the loop at different times"
 
-#: A variable has at most three layouts; a bound for several variables.
-_MAX_ITERATIONS = 6
+#: A variable changes its layout at most five times; a bound for several variables.
+_MAX_ITERATIONS = 12
+
+#: A variable of a divergent loop has at most three layouts.
+_MAX_DIVERGENT_ITERATIONS = 6
 
 
-def batch(graph: Any, op: Operation, inputs: Any, loop: Loop) -> Any:
-    """The batched outputs of `op`, a While op whose condition differs between replicas.
+def batch(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
+    """The batched outputs of `op`, a While op of the trace that has no effect.
 
     Args:
       graph: the `batched_graph.BatchedGraph` that gets the op.
-      op: an op of the trace that has no effect.
+      op: the op.
       inputs: its batched inputs.
-      loop: its `called_functions.Loop`.
+      output_sums: for each output, whether only the sum over the replicas is needed.
 
     Raises:
       NotBatchable: `op` cannot be batched.
     """
+    loop = called_functions.loop(op)
+    if loop is None:
+        raise batched_values.NotBatchable("the function is compiled by XLA or not known")
+    sum_variables = replica_sums.of_loop(loop, output_sums)
+    counter = unequal_rounds.counter_and_rounds(loop, inputs)
+    if counter is not None:
+        return _batch_gradient(graph, op, inputs, loop, counter, sum_variables)
+    body, layouts = _fixed_point(
+        graph, loop, inputs, replica_sums.in_function(loop.body, sum_variables)
+    )
+    condition = BatchedFunction(graph, loop.condition, layouts, IdentityMap())
+    if not isinstance(condition.outputs[0], batched_values.Uniform):
+        return _batch_divergent(graph, op, inputs, loop)
+    outputs = batched_functions.add_loop(op, inputs, layouts, condition, body)
+    graph.record.add(body.record)
+    return outputs
+
+
+def _fixed_point(graph: Any, loop: Loop, inputs: Any, sums_only: Any) -> tuple[Any, ...]:
+    """The `BatchedFunction` of one round, and the layouts of the loop's variables."""
+    layouts = list(inputs)
+    for _ in range(_MAX_ITERATIONS):
+        body = BatchedFunction(graph, loop.body, layouts, sums_only)
+        joined = [
+            batched_values.common_layout(one, other) for one, other in zip(layouts, body.outputs)
+        ]
+        if all(batched_values.same_layout(one, other) for one, other in zip(layouts, joined)):
+            return body, layouts
+        layouts = joined
+    raise batched_values.NotBatchable("the loop does not settle")
+
+
+# Divergent loops.
+
+
+def _batch_divergent(graph: Any, op: Operation, inputs: Any, loop: Loop) -> Any:
+    """The batched outputs of `op`, whose condition differs between replicas."""
     divergent_values.check_cannot_fail(loop, _SITUATION, [unequal_rounds.PUSH])
     counter_and_lists = unequal_rounds.counter_and_lists(loop, inputs)
-    outputs = _batched(graph, op, inputs, loop, functools.partial(_Round, loop.condition))
+    outputs = _divergent(graph, op, inputs, loop, functools.partial(_Round, loop.condition))
     return unequal_rounds.mark_for_gradient(outputs, *counter_and_lists)
 
 
-def batch_gradient(
+def _batch_gradient(
     graph: Any, op: Operation, inputs: Any, loop: Loop, counter_and_rounds: Any, sum_variables: Any
 ) -> Any:
     """The batched outputs of `op`, the gradient of a divergent loop.
 
     Args:
-      graph, op, inputs, loop: see :func:`batch`.
+      graph, op, inputs: see :func:`batch`.
+      loop: the `called_functions.Loop` of `op`.
       counter_and_rounds: from `unequal_rounds.counter_and_rounds`.
       sum_variables: for each variable of the loop, whether only its sum over the replicas is
         needed.
@@ -75,17 +122,17 @@ def batch_gradient(
     )
     sums_only = replica_sums.in_function(loop.body, sum_variables)
     make_round = functools.partial(_GradientRound, counter_and_rounds[0], sums_only)
-    return _batched(graph, op, shifted_inputs, loop, make_round)
+    return _divergent(graph, op, shifted_inputs, loop, make_round)
 
 
-def _batched(
+def _divergent(
     graph: Any, op: Operation, inputs: Any, loop: Loop, make_round: Callable[..., Any]
 ) -> Any:
     layouts = [
         value if unequal_rounds.is_invariant(loop, i) else _initial_layout(value, tensor)
         for i, (value, tensor) in enumerate(zip(inputs, loop.body.inputs))
     ]
-    for _ in range(_MAX_ITERATIONS):
+    for _ in range(_MAX_DIVERGENT_ITERATIONS):
         body = make_round(graph, loop, layouts)
         if all(map(batched_values.same_layout, layouts, body.outputs)):
             condition = _AnyCondition(graph, loop.condition, layouts, IdentityMap())
@@ -110,7 +157,7 @@ def _initial_layout(value: Any, tensor: Tensor) -> Any:
     raise batched_values.NotBatchable(_SITUATION)
 
 
-class _AnyCondition(batched_functions.BatchedFunction):
+class _AnyCondition(BatchedFunction):
     """The condition of the batched loop: whether any replica does another round."""
 
     def _results(self, graph: Any, function: Any, sums_only: Any) -> list[Any]:
@@ -118,7 +165,7 @@ class _AnyCondition(batched_functions.BatchedFunction):
         return [batched_values.Uniform(graph.count, tf.reduce_any(_stacked_condition(continues)))]
 
 
-class _Round(batched_functions.BatchedFunction):
+class _Round(BatchedFunction):
     """One round, which changes the variables of the replicas that are not done."""
 
     def __init__(self, condition: Any, graph: Any, loop: Loop, layouts: Any) -> None:
@@ -132,7 +179,7 @@ class _Round(batched_functions.BatchedFunction):
         return list(map(select, results, self._inputs, function.inputs, function.outputs))
 
 
-class _GradientRound(batched_functions.BatchedFunction):
+class _GradientRound(BatchedFunction):
     """One round of a gradient, which changes the variables of replicas that have begun."""
 
     def __init__(self, counter: Any, sums_only: Any, graph: Any, loop: Loop, layouts: Any) -> None:
