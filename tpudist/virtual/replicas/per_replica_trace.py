@@ -24,7 +24,7 @@ from tpudist.tfcompat import (
 )
 from tpudist.virtual import keras_loops
 from tpudist.virtual.replicas import merge
-from tpudist.virtual.trace import arguments, collectives, pruning
+from tpudist.virtual.trace import arguments, collectives, dependencies
 from tpudist.virtual.variables import raw_writes
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def run(
             raw_writes.split(extended.replicas.others())
         if extended.runs_as_session:
             graph = tf.compat.v1.get_default_graph()
-            pruning.prune_ops(graph, extended.replicas.ops(), results)
+            dependencies.prune_ops(graph, extended.replicas.ops(), results)
         return results
 
 

@@ -20,7 +20,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, lifting, nests, random_seeds, versions
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import merge, segment_calls, uniformity
-from tpudist.virtual.trace import arguments, effects, function_graphs, pruning
+from tpudist.virtual.trace import arguments, dependencies, effects, function_graphs
 from tpudist.virtual.variables import raw_writes, splits, storage
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Program(function_graphs.Trace):
             with self.extended.place(), TracedReplica(self):
                 results = fn(*args, **kwargs)
             if self.extended.runs_as_session:
-                pruning.prune(self, results)
+                dependencies.prune(self, results)
         return results
 
     def is_outdated(self) -> bool:

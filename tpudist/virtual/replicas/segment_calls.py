@@ -10,7 +10,7 @@ import tensorflow as tf
 from tpudist.tfcompat import calls, distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import effects, segments
+from tpudist.virtual.trace import dependencies, effects, segments
 from tpudist.virtual.variables import raw_writes, stacked_copies, storage
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class _Calls:
             self._last = make(tensors) or self._last
 
     def _batched(self, tensor: Tensor) -> Any:
-        return self._batched_values[segments.origin(tensor)]
+        return self._batched_values[dependencies.origin(tensor)]
 
     def _is_inside(self, tensor: Tensor) -> bool:
         return getattr(tensor, "graph", None) is self._program.graph
@@ -178,7 +178,7 @@ class _Calls:
         results = [self._results]
         results += [value for value, _ in self._program.deliveries]
         return [
-            segments.origin(t)
+            dependencies.origin(t)
             for t in distributed.flatten(results)
             if self._is_inside(t) and not isinstance(t, tf.Operation)
         ]
@@ -287,7 +287,7 @@ class _Calls:
             return batched.rows()
         if replica != "sum":
             return batched.per_replica()[replica]
-        key = segments.origin(source)
+        key = dependencies.origin(source)
         if key not in self._sums:
             self._sums[key] = batched.total(source.op.name)
         return self._sums[key]

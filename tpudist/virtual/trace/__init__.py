@@ -1,6 +1,6 @@
 """Analyses the trace of a replica function, a graph.
 
 :mod:`function_graphs` builds it, :mod:`arguments` brings the function's arguments into it, and
-:mod:`segments` cuts it at the merges. :mod:`effects`, :mod:`collectives` and :mod:`ordering`
-read its ops; :mod:`pruning` removes those that no result needs.
+:mod:`segments` cuts it at the merges. :mod:`dependencies`, :mod:`effects` and :mod:`collectives`
+read its ops.
 """

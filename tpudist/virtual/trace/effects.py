@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import functions, graphs, random_seeds
-from tpudist.virtual.trace import segments
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
@@ -30,7 +30,7 @@ CHECKS = ("Assert", "CheckNumerics", "CheckNumericsV2", "Abort")
 def root(tensor: Tensor) -> Any:
     """The handle that `tensor` is, seen through every Identity."""
     while tensor.op.type == "Identity":
-        tensor = segments.origin(tensor.op.inputs[0])
+        tensor = dependencies.origin(tensor.op.inputs[0])
     return tensor
 
 
@@ -51,7 +51,9 @@ def uses(op: Operation, is_shared: Callable[..., Any]) -> Any:
     if op.type in _READ_NO_VALUE or op.type in CHECKS:
         return []
     changes = affects(op)
-    handles = [root(tensor) for tensor in segments.inputs_of(op) if functions.is_resource(tensor)]
+    handles = [
+        root(tensor) for tensor in dependencies.inputs_of(op) if functions.is_resource(tensor)
+    ]
     shared = [(handle, changes) for handle in handles if is_shared(handle)]
     if _affects_the_world(op):
         shared.append((WORLD, True))

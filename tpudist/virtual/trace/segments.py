@@ -10,11 +10,12 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops, random_seeds
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
-    from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+    from tpudist.tfcompat.annotations import Graph, Operation
     from tpudist.virtual.annotations import Program
 
 
@@ -58,42 +59,11 @@ def without(segment: Segment, before: Any, after: Any) -> Any:
     """A segment without some of its ops, which are done `before` or `after` it instead."""
     removed = set(before).union(after)
     per_replica = IdentityMap(segment.per_replica)
-    per_replica.update(IdentityMap.of(tensor for op in after for tensor in inputs_of(op)))
+    per_replica.update(
+        IdentityMap.of(tensor for op in after for tensor in dependencies.inputs_of(op))
+    )
     body = [op for op in segment.body if op not in removed]
     return _segment(segment.must_run, body, IdentityMap(), segment.summed, per_replica)
-
-
-def origin(tensor: Tensor) -> Any:
-    """The tensor that an IdentityN passes on as `tensor`; else `tensor` itself.
-
-    A custom gradient passes all its gradients through one IdentityN. Kept as
-    an op, it would need all of them where a single one is needed.
-    """
-    while getattr(tensor, "op", None) is not None and (tensor.op.type == "IdentityN"):
-        tensor = tensor.op.inputs[tensor.value_index]
-    return tensor
-
-
-def inputs_of(op: Operation) -> Any:
-    """The tensors that `op` takes, seen through every IdentityN."""
-    return [origin(tensor) if tensor.op.type == "IdentityN" else tensor for tensor in op.inputs]
-
-
-def controls_of(op: Operation) -> Any:
-    """The ops that `op` waits for, besides those whose outputs it takes.
-
-    In place of an IdentityN, `op` waits for the ops that the IdentityN waits for.
-    """
-    controls = []
-    for control in op.control_inputs:
-        if control.type == "IdentityN":
-            controls += [tensor.op for tensor in inputs_of(control)] + controls_of(control)
-        else:
-            controls.append(control)
-    for tensor in op.inputs:
-        if tensor.op.type == "IdentityN":
-            controls += controls_of(tensor.op)
-    return list(dict.fromkeys(controls)) if controls else controls
 
 
 def _uses(program: Program, results: Any) -> Any:
@@ -101,9 +71,9 @@ def _uses(program: Program, results: Any) -> Any:
     summed, per_replica = IdentityMap(), IdentityMap.of(results)
     for merge in program.merges:
         for _, source, replica in merge.used():
-            source = origin(source)
+            source = dependencies.origin(source)
             (summed if replica == "sum" else per_replica)[source] = source
-        per_replica.update(IdentityMap.of(map(origin, merge.captured())))
+        per_replica.update(IdentityMap.of(map(dependencies.origin, merge.captured())))
     return summed, per_replica
 
 
@@ -116,8 +86,8 @@ def _live(program: Program, segment_of: Any, tensors: Any) -> Any:
         if op in live or op not in segment_of:
             continue
         live.add(op)
-        pending += [tensor.op for tensor in inputs_of(op)]
-        pending += controls_of(op)
+        pending += [tensor.op for tensor in dependencies.inputs_of(op)]
+        pending += dependencies.controls_of(op)
     return live
 
 
@@ -146,7 +116,7 @@ def _pull_forward(segment_of: Any) -> None:
     pending = list(segment_of)
     while pending:
         op = pending.pop()
-        for tensor in inputs_of(op):
+        for tensor in dependencies.inputs_of(op):
             producer = tensor.op
             if segment_of.get(producer, -1) > segment_of[op]:
                 segment_of[producer] = segment_of[op]
@@ -163,7 +133,7 @@ def _inputs_of_trace(program: Program) -> Any:
 def _used_in_other_segments(segment_of: Any, live: Any) -> Any:
     used = IdentityMap()
     for op in live:
-        for tensor in inputs_of(op):
+        for tensor in dependencies.inputs_of(op):
             if segment_of.get(tensor.op, segment_of[op]) != segment_of[op]:
                 used[tensor] = tensor
     return used
@@ -175,7 +145,7 @@ def _segment(
     inside = set(body)
     inputs = IdentityMap()
     for op in body:
-        for tensor in inputs_of(op):
+        for tensor in dependencies.inputs_of(op):
             if tensor in trace_inputs or tensor.op not in inside:
                 inputs[tensor] = tensor
     outputs = [
@@ -251,8 +221,10 @@ def _detached(op: Operation, names: Any) -> Any:
     """The node of `op` without ties to nodes outside of `names`."""
     node = op.node_def
     del node.input[:]
-    node.input.extend(tensor.name for tensor in inputs_of(op))
-    node.input.extend("^" + control.name for control in controls_of(op) if control.name in names)
+    node.input.extend(tensor.name for tensor in dependencies.inputs_of(op))
+    node.input.extend(
+        "^" + control.name for control in dependencies.controls_of(op) if control.name in names
+    )
     if "_class" in node.attr:
         del node.attr["_class"]
     return node

@@ -13,7 +13,7 @@ from tpudist import machine
 from tpudist.tfcompat import functions, graphs, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import effects, ordering, segments
+from tpudist.virtual.trace import dependencies, effects
 from tpudist.virtual.vectorize import own_variables, replica_sums, rules
 from tpudist.virtual.vectorize.control_flow import (
     branches,
@@ -122,7 +122,7 @@ class BatchedGraph:
         """
         later = set()
         for op in body:
-            if op in serialized or any(before in later for before in ordering.needs(op)):
+            if op in serialized or any(before in later for before in dependencies.needs(op)):
                 later.add(op)
             else:
                 self._add(op)
@@ -141,7 +141,7 @@ class BatchedGraph:
         )
 
     def _control_inputs(self, op: Operation) -> list[Any]:
-        controls = [control for control in segments.controls_of(op) if control in self._ops]
+        controls = [control for control in dependencies.controls_of(op) if control in self._ops]
         return [new_op for control in controls for new_op in self._ops_to_wait_for(control)]
 
     def _ops_to_wait_for(self, op: Operation) -> Any:
@@ -157,7 +157,7 @@ class BatchedGraph:
 
     def _outputs_of(self, op: Operation) -> Any:
         """The batched outputs of `op`."""
-        inputs = [self._batched[tensor] for tensor in segments.inputs_of(op)]
+        inputs = [self._batched[tensor] for tensor in dependencies.inputs_of(op)]
         outputs, reason = self._vectorized(op, inputs)
         self.record.note(op, reason if outputs is None else None)
         return self._once_per_replica(op, inputs) if outputs is None else outputs
@@ -324,10 +324,12 @@ class BatchedGraph:
     ) -> Any:
         inputs = [
             values[tensor] if tensor in values else self._batched[tensor].per_replica()[replica]
-            for tensor in segments.inputs_of(op)
+            for tensor in dependencies.inputs_of(op)
         ]
         own_controls = [
-            copies[control][replica] for control in segments.controls_of(op) if control in copies
+            copies[control][replica]
+            for control in dependencies.controls_of(op)
+            if control in copies
         ]
         with tf.control_dependencies(
             own_controls + self._control_inputs(op) + (last if _touches(op) else [])

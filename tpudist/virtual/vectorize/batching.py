@@ -18,7 +18,7 @@ import tensorflow as tf
 from tpudist import machine
 from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import effects, ordering
+from tpudist.virtual.trace import dependencies, effects
 from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
 from tpudist.virtual.vectorize.values import batched_values, tensor_lists
 
@@ -81,7 +81,7 @@ def _refused(program: Program, reason: str) -> None:
 def _batch(program: Program, segment: Segment, values: Any) -> Any:
     """The `BatchedSegment` of a segment; None if it has a loop of TensorFlow 1."""
     segment, around = own_variables.split_off(segment, values)
-    body = ordering.sorted_ops(segment.body)
+    body = dependencies.sorted_ops(segment.body)
     if body is None:
         return None
     own_variables.note(around, program, values)
@@ -154,7 +154,7 @@ def _after(body: Sequence[Operation], start: Any) -> Any:
     """`start`, and the ops of `body` that need one of them, at any distance."""
     later = set(start)
     for op in body:
-        if any(before in later for before in ordering.needs(op)):
+        if any(before in later for before in dependencies.needs(op)):
             later.add(op)
     return later
 
@@ -164,5 +164,5 @@ def _before(body: Sequence[Operation], end: Any) -> Any:
     earlier = set(end)
     for op in reversed(body):
         if op in earlier:
-            earlier.update(ordering.needs(op))
+            earlier.update(dependencies.needs(op))
     return earlier

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import calls, functions, graphs, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import ordering, segments
+from tpudist.virtual.trace import dependencies, segments
 from tpudist.virtual.variables import stacked_copies
 from tpudist.virtual.vectorize.values import batched_values
 
@@ -92,9 +92,9 @@ def split_off(segment: Segment, values: Any) -> tuple[Any, ...]:
     if not users:
         return segment, around
     body = set(segment.body)
-    waited_for = {before for op in segment.body for before in ordering.needs(op)}
+    waited_for = {before for op in segment.body for before in dependencies.needs(op)}
     for op in segment.body:
-        for tensor in segments.inputs_of(op):
+        for tensor in dependencies.inputs_of(op):
             users.get(tensor, []).append(op)
     for ops in users.values():
         reads = [op for op in ops if _is_first(op, body)]
@@ -118,7 +118,7 @@ def _is_own(values: Any, tensor: Tensor) -> bool:
 
 def _is_first(op: Operation, body: Any) -> bool:
     """Whether `op` is a read that waits for no op of the segment."""
-    return op.type == "ReadVariableOp" and body.isdisjoint(ordering.needs(op))
+    return op.type == "ReadVariableOp" and body.isdisjoint(dependencies.needs(op))
 
 
 def note(around: Any, program: Program, values: Any) -> None:
@@ -149,7 +149,7 @@ def read_or_assign(ops: Sequence[Operation], place: Any, values: Any, cache: Any
     """
     done = []
     for op in ops:
-        inputs = [values[tensor] for tensor in segments.inputs_of(op)]
+        inputs = [values[tensor] for tensor in dependencies.inputs_of(op)]
         key = _key(op, inputs)
         if key not in cache:
             cache[key] = _Function(op, inputs, place)

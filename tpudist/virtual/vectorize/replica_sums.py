@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import segments
+from tpudist.virtual.trace import dependencies
 from tpudist.virtual.vectorize import rules
 from tpudist.virtual.vectorize.control_flow import called_functions
 
@@ -58,7 +58,7 @@ def of_loop(loop: Loop, output_sums: Any) -> Any:
     variables = list(output_sums)
     while True:
         sums_only = in_function(loop.body, variables)
-        used = IdentityMap.of(t for op in loop.condition.body for t in segments.inputs_of(op))
+        used = IdentityMap.of(t for op in loop.condition.body for t in dependencies.inputs_of(op))
         still = [
             is_sum and inner in sums_only and condition_input not in used
             for is_sum, inner, condition_input in zip(
@@ -73,7 +73,7 @@ def of_loop(loop: Loop, output_sums: Any) -> Any:
 def _consumers(body: Sequence[Operation]) -> Any:
     consumers = IdentityMap()
     for op in body:
-        for tensor in segments.inputs_of(op):
+        for tensor in dependencies.inputs_of(op):
             consumers.setdefault(tensor, []).append(op)
     return consumers
 
@@ -109,7 +109,9 @@ def _takes_sum(op: Operation, tensor: Tensor, sums_only: Any, calls: Any) -> boo
         return _is_linear(op) and output_sums[0]
     if op not in calls:
         calls[op] = _input_flags(op, output_sums)
-    return all(takes for taken, takes in zip(segments.inputs_of(op), calls[op]) if taken is tensor)
+    return all(
+        takes for taken, takes in zip(dependencies.inputs_of(op), calls[op]) if taken is tensor
+    )
 
 
 def _input_flags(op: Operation, output_sums: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import graphs, made_ops
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import ordering, segments
+from tpudist.virtual.trace import dependencies
 
 if TYPE_CHECKING:
     from typing import Any
@@ -61,15 +61,15 @@ def branches(op: Operation) -> Any:
 
 def _read(graph: Graph) -> Any:
     inputs = IdentityMap.of(graph.inputs)
-    outputs = [segments.origin(tensor) for tensor in graph.outputs]
+    outputs = [dependencies.origin(tensor) for tensor in graph.outputs]
     live, pending = set(), [tensor.op for tensor in outputs if tensor not in inputs]
     while pending:
         op = pending.pop()
         if op not in live:
             live.add(op)
-            pending += [tensor.op for tensor in segments.inputs_of(op) if tensor not in inputs]
-            pending += [c for c in segments.controls_of(op) if c.type != "Placeholder"]
-    body = ordering.sorted_ops([op for op in graph.get_operations() if op in live])
+            pending += [tensor.op for tensor in dependencies.inputs_of(op) if tensor not in inputs]
+            pending += [c for c in dependencies.controls_of(op) if c.type != "Placeholder"]
+    body = dependencies.sorted_ops([op for op in graph.get_operations() if op in live])
     return None if body is None else Function(graph, list(graph.inputs), body, outputs)
 
 

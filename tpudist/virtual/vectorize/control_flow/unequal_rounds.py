@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
-from tpudist.virtual.trace import segments
+from tpudist.virtual.trace import dependencies
 from tpudist.virtual.vectorize.values import batched_values
 from tpudist.virtual.vectorize.values.tensor_lists import NotBatchable
 
@@ -208,7 +208,10 @@ def is_accumulator(body: CalledFunction, i: int) -> bool:
 def _consumers(body: CalledFunction, tensor: Tensor) -> list[Any]:
     """The ops of `body` that take `tensor`, each as often as it takes it."""
     return [
-        op for op in body.body for input_tensor in segments.inputs_of(op) if input_tensor is tensor
+        op
+        for op in body.body
+        for input_tensor in dependencies.inputs_of(op)
+        if input_tensor is tensor
     ]
 
 

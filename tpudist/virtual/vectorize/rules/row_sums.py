@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tpudist.virtual import constants
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.trace import segments
+from tpudist.virtual.trace import dependencies
 from tpudist.virtual.vectorize.rules.ragged import (
     on_all_rows,
     on_rows,
@@ -217,7 +217,7 @@ def _where_of_batch(node: Node, value: Any) -> list[Any]:
     condition, graph = value.stacked(), tf.compat.v1.get_default_graph()
     if not hasattr(graph, "_tpudist_places"):
         graph._tpudist_places = IdentityMap()
-    is_free = not segments.controls_of(node.op)
+    is_free = not dependencies.controls_of(node.op)
     if not is_free or condition not in graph._tpudist_places:
         (indices,) = node.add_op(condition)
         sizes = ragged_values.unknown_sizes(
