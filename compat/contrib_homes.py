@@ -3,7 +3,7 @@
     python -m compat.contrib_homes
 
 With the extra ``legacy`` installed. A line per module of ``tf.contrib`` and module that
-carries it on (`tpudist.surfaces.contrib_homes.HOMES`): both dotted names, then the names
+carries it on (`tpudist.surfaces.contrib_names.HOMES`): both dotted names, then the names
 that are found there, spelled as a program reads them: ``tf_slim.layers``, after an import
 of ``tf_slim``, is not the module that an import of ``tf_slim.layers`` finds.
 """
@@ -15,7 +15,7 @@ import types
 import warnings
 
 from tpudist import surfaces
-from tpudist.surfaces import contrib_homes
+from tpudist.surfaces import contrib_names
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLACE = os.path.join(ROOT, "tpudist", "surfaces", "contrib_homes.txt")
@@ -41,13 +41,13 @@ def rows():
 def _homes(module):
     """(full name, module) of the modules that the drop-in namespace finds names in."""
     parent, _, name = module.rpartition(".")
-    if module in contrib_homes.LEADS:
-        home = "compat.v1." + contrib_homes.LEADS[module]
+    if module in contrib_names.LEADS:
+        home = "compat.v1." + contrib_names.LEADS[module]
         pairs = [("tensorflow." + home, _attribute(_module("tensorflow"), home))]
-    elif module in contrib_homes.HOMES:
-        pairs = [(home, _module(home)) for home in contrib_homes.HOMES[module].split()]
+    elif module in contrib_names.HOMES:
+        pairs = [(home, _module(home)) for home in contrib_names.HOMES[module].split()]
     else:
-        above = contrib_homes.HOMES.get(parent, "").split()
+        above = contrib_names.HOMES.get(parent, "").split()
         pairs = [(home + "." + name, _attribute(_module(home), name)) for home in above]
         pairs = [(home, value or _module(home)) for home, value in pairs]
     return [(home, value) for home, value in pairs if isinstance(value, types.ModuleType)]

@@ -2,7 +2,7 @@
 
     python -m compat.contrib_signatures
 
-A line per name of ``tf.contrib`` that has a successor (`tpudist.surfaces.contrib_leads`): its
+A line per name of ``tf.contrib`` that has a successor (`tpudist.surfaces.contrib_names`): its
 parameters, ``name`` or ``name=default``. What is no function or class has none.
 """
 

@@ -69,7 +69,7 @@ def test_the_era_is_found(name, era, folder):
     from tpudist import surfaces
     from tpudist.surfaces.eras import program
 
-    found = program.detect(os.path.join(folder, name + ".py"))
+    found = program.read(os.path.join(folder, name + ".py")).decision
     assert found.era == surfaces.era_named(era)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.legacy.harness import in_a_process
 from tpudist import machine
 from tpudist.legacy import era_keras, runner
-from tpudist.surfaces.eras import keras_uses, reading
+from tpudist.surfaces.eras import program
 from tpudist.tfcompat import keras_packages, versions
 
 SCRIPT = """
@@ -92,7 +92,8 @@ def test_nothing_is_left(script):
 )
 def test_uses_of_keras(script, source, tensorflows, own):
     path = script(source, helper="import tensorflow as tf\ntf.keras")
-    assert reading.read(path).keras_uses == keras_uses.Uses(tensorflows, own)
+    keras = program.read(path).keras
+    assert (keras.tensorflows, keras.own) == (tensorflows, own)
 
 
 @pytest.mark.skipif(keras_packages.is_keras_3(), reason="the graphs of TensorFlow 1 need Keras 2")
@@ -122,7 +123,7 @@ def test_a_recurrent_layer_runs_in_a_graph_of_contribs_era(script):
 
 def test_a_folder_called_keras_is_the_users(script, tmp_path):
     (tmp_path / "keras").mkdir()
-    assert reading.read(script("import keras")).keras_uses.own is None
+    assert program.read(script("import keras")).keras.own is None
 
 
 def test_keras_of_its_own_gets_an_answer_in_words(script):

@@ -12,7 +12,7 @@ from tests.generations import second_generation
 from tests.legacy.harness import in_a_process
 from tpudist import machine
 from tpudist.legacy import runner
-from tpudist.surfaces.eras import evidence, reading
+from tpudist.surfaces.eras import evidence, program
 
 tf = pytest.importorskip("tensorflow")
 
@@ -299,7 +299,7 @@ def test_what_cannot_be_read_stops_nothing_and_with_an_era_nothing_is_read(
     out, err = capsys.readouterr()
     assert out == "ran\n"
     assert err.count("script.py cannot be read (AttributeError: a fault)") == 1
-    monkeypatch.setattr(reading, "read", failing)
+    monkeypatch.setattr(program, "read", failing)
     assert runner.run(path, era="contrib") == 0
     assert capsys.readouterr() == ("ran\n", "")
 

@@ -1,6 +1,6 @@
 """Names below ``tf.contrib`` that the installed TensorFlow does not have.
 
-Where the table (:mod:`tpudist.surfaces.contrib_homes`) leads them.
+Where the table (:mod:`tpudist.surfaces.contrib_names`) leads them.
 """
 
 from __future__ import annotations

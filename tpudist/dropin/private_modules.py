@@ -1,6 +1,6 @@
 """TensorFlow's private modules, by the names that old code imports them by.
 
-What the table (:mod:`tpudist.surfaces.private_moved`) says of a dotted name below
+What the table (:mod:`tpudist.surfaces.private_modules`) says of a dotted name below
 ``tensorflow``, in the installed release.
 """
 

@@ -15,6 +15,8 @@ from tpudist import machine
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
+    from tpudist.surfaces.eras.keras import Keras
+
 
 _SAID = (
     "tf.keras (%s) is Keras 3 here, and code of the three eras is written for Keras 2%s: "
@@ -60,11 +62,11 @@ def chosen(choice: str | None) -> Iterator[Any]:
             os.environ[machine.LEGACY_KERAS] = before
 
 
-def lines(uses: Any) -> list[Any]:
+def lines(uses: Keras) -> list[str]:
     """What to say before a script runs, and again where Keras fails.
 
     Args:
-      uses: its `keras_uses.Uses`.
+      uses: what its files tell of Keras.
 
     Returns:
       A list of lines.
@@ -83,11 +85,11 @@ def lines(uses: Any) -> list[Any]:
     return ["keras: " + line for line in said]
 
 
-def needs_a_graph(mode: Any) -> tuple[bool, list[str]]:
+def needs_a_graph(mode: Keras) -> tuple[bool, list[str]]:
     """Whether a program of contrib's era gets a graph, and what is said of it.
 
     Args:
-      mode: its `keras_modes.Mode`.
+      mode: what its files tell of Keras.
 
     Returns:
       (whether it does, a list of lines).

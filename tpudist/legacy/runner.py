@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
 from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions, start
-from tpudist.surfaces.eras import packages, program, reading
+from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
 
 if TYPE_CHECKING:
@@ -147,15 +147,15 @@ def _prepare(
     code = compile(tree, os.path.abspath(script.path), "exec", dont_inherit=True)
     if chosen is not None:  # then nothing is read before something fails
         return code, chosen, chosen == "contrib", functools.partial(_about_keras, script.path)
-    read = reading.read(script.path, script.own, also, left_out)
+    read = program.read(script.path, script.own, also, left_out)
     for line in read.faults:
         print("tpudist run: %s" % line, file=sys.stderr)
     print(program.describe(read.decision), file=sys.stderr)
     chosen, in_graph = read.decision.era, bool(read.decision.graph)
     lines: list[str] = []
     if chosen == "contrib":
-        in_graph, lines = era_keras.needs_a_graph(read.keras_mode)
-    lines += era_keras.lines(read.keras_uses)
+        in_graph, lines = era_keras.needs_a_graph(read.keras)
+    lines += era_keras.lines(read.keras)
     for line in lines:
         print(line, file=sys.stderr)
     return code, chosen, in_graph, lambda: lines
@@ -163,7 +163,7 @@ def _prepare(
 
 def _about_keras(script: Any) -> Any:
     """What is said of a script's Keras once it has failed, if nothing was said before."""
-    return era_keras.lines(reading.read(script).keras_uses)
+    return era_keras.lines(program.read(script).keras)
 
 
 def _check_packages(also: Sequence[str]) -> None:

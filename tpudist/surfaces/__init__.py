@@ -12,29 +12,33 @@ import functools
 from tpudist.surfaces import contrib as _contrib
 from tpudist.surfaces import estimator as _estimator
 from tpudist.surfaces import v2 as _v2
-from tpudist.surfaces.contrib_homes import (
+from tpudist.surfaces.contrib_names import (
     HOMES,
     LEADS,
+    MOVED,
     PARAMETERS,
     WRITTEN,
+    Lead,
+    Successor,
     contrib_modules,
+    lead,
+    leads_below,
     public_name,
+    successor,
 )
-from tpudist.surfaces.contrib_leads import Lead, Successor, lead, leads_below, successor
-from tpudist.surfaces.contrib_moved import MOVED
 from tpudist.surfaces.dropins import DROPINS, EXPORTS
 from tpudist.surfaces.first_generation import FIRST_GENERATION
-from tpudist.surfaces.gone import GONE, LAST
-from tpudist.surfaces.gone_modules import GONE_MODULES, gone_module, instead_of_module
-from tpudist.surfaces.gone_today import (
+from tpudist.surfaces.gone import (
+    GONE,
     GONE_BY_2_2,
     GONE_BY_2_2_BUT_V1,
     GONE_TODAY,
     KEPT_IN_V1,
     KERAS_REFUSES,
+    LAST,
     RENAMED_TODAY,
 )
-from tpudist.surfaces.keras_3 import (
+from tpudist.surfaces.keras_names import (
     KERAS_ARGUMENTS,
     KERAS_LAYERS,
     KERAS_MEMBERS,
@@ -43,9 +47,14 @@ from tpudist.surfaces.keras_3 import (
     KERAS_SHAPES,
     KERAS_WEIGHTS,
 )
-from tpudist.surfaces.private_moved import MEMBERS as PRIVATE_MEMBERS
-from tpudist.surfaces.private_moved import MODULES as PRIVATE_MODULES
-from tpudist.surfaces.private_names import private_names
+from tpudist.surfaces.private_modules import (
+    GONE_MODULES,
+    gone_module,
+    instead_of_module,
+    private_names,
+)
+from tpudist.surfaces.private_modules import MEMBERS as PRIVATE_MEMBERS
+from tpudist.surfaces.private_modules import MODULES as PRIVATE_MODULES
 from tpudist.surfaces.rows import Row
 from tpudist.surfaces.second_generation import SECOND_GENERATION
 from tpudist.surfaces.successors import MEMBERS, NAMES

@@ -6,8 +6,8 @@ contrib to 2.2 is the step to 2.0 and then the step to 2.2, each era lists only
 its own changes.
 """
 
-from tpudist.surfaces.contrib_moved import MOVED
-from tpudist.surfaces.gone_today import RENAMED_TODAY
+from tpudist.surfaces.contrib_names import MOVED
+from tpudist.surfaces.gone import RENAMED_TODAY
 
 # fmt: off
 #: Dotted names below ``tf``.

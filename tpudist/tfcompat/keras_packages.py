@@ -16,7 +16,7 @@ import types
 from typing import TYPE_CHECKING
 
 from tpudist import machine
-from tpudist.surfaces import keras_modules
+from tpudist.surfaces import keras_names
 from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def leads_elsewhere(generation: str, name: str) -> bool:
       generation: "compat.v1" or "compat.v2".
       name: dotted name below ``tf``.
     """
-    if name not in keras_modules.KERAS[generation]:
+    if name not in keras_names.KERAS[generation]:
         return False
     if versions.KERAS_3:
         return legacy()
@@ -72,7 +72,7 @@ def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
       above: the installed TensorFlow's module that `name` is in.
     """
     if legacy():
-        below = keras_modules.KERAS[generation][name]
+        below = keras_names.KERAS[generation][name]
         found: Any = importlib.import_module((_API[generation] + "." + below).rstrip("."))
     else:
         found = getattr(above, name.rpartition(".")[2])

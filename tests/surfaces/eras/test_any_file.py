@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from tests import random_trees
-from tpudist.surfaces.eras import evidence, reading
+from tpudist.surfaces.eras import evidence, program
 
 hypothesis = pytest.importorskip("hypothesis")
 
@@ -55,7 +55,7 @@ def read(path):
     """Reads a file as the script of a program; what the file itself tells is no fault."""
     tree = parsed(path)
     if tree is not None:
-        lines = [line for line in reading.read(path).faults if line.startswith(path)]
+        lines = [line for line in program.read(path).faults if line.startswith(path)]
         assert not lines, lines
 
 
@@ -131,7 +131,7 @@ def test_random_programs_are_read_and_migrated(data):
 
 def test_a_call_of_a_bare_name_is_no_question_for_members(write):
     path = write(script="def get(x):\n  return x\nget('a')\nvars().get('b')\nf()('c')")
-    assert not reading.read(path).faults
+    assert not program.read(path).faults
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_rest_decides(write, monkeypatch):
@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_rest_decides(write, monkeyp
         return collect(tree, path)
 
     monkeypatch.setattr(evidence, "collect", failing)
-    found = reading.read(path)
+    found = program.read(path)
     assert found.decision.era == "v2_0"
     assert len(found.faults) == 1 and "other.py cannot be read" in found.faults[0]
     assert "AttributeError: a fault" in found.faults[0]
@@ -152,12 +152,12 @@ def test_a_file_that_cannot_be_read_is_named_and_the_rest_decides(write, monkeyp
 
 def test_a_module_that_is_not_python_3_is_named(write):
     path = write(script="import helper\ns.experimental_run_v2(f)", helper="print 'x'")
-    found = reading.read(path)
+    found = program.read(path)
     assert found.decision.era == "v2_0"
     assert len(found.faults) == 1 and "helper.py:1 is not Python 3" in found.faults[0]
 
 
 def test_a_deeply_nested_module_is_named(write):
     path = write(script="import helper\ns.experimental_run_v2(f)", helper="(" * 500 + ")" * 500)
-    found = reading.read(path)
+    found = program.read(path)
     assert found.decision.era == "v2_0" and "helper.py" in found.faults[0]

@@ -85,7 +85,7 @@ def names(found):
     ],
 )
 def test_one_name_decides(write, era, source, decisive):
-    found = program.detect(write(script=source))
+    found = program.read(write(script=source)).decision
     assert found.era == era
     assert names(found.decisive)[0] == decisive
     assert not found.outvoted
@@ -113,7 +113,7 @@ V2_RUN, RUN = S + "experimental_run_v2(f)\n", S + "run(f)\n"
     ],
 )
 def test_names_that_eras_share(write, era, source):
-    assert program.detect(write(script=source)).era == era
+    assert program.read(write(script=source)).decision.era == era
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,14 @@ def test_names_that_eras_share(write, era, source):
     ],
 )
 def test_what_a_program_asks_for_first_decides_last(write, guarded):
-    assert program.detect(write(script=TF + guarded + "\n" + V2_RUN)).era == "v2_0"
-    assert program.detect(write(script=TF + guarded)).era == "contrib"
+    assert program.read(write(script=TF + guarded + "\n" + V2_RUN)).decision.era == "v2_0"
+    assert program.read(write(script=TF + guarded)).decision.era == "contrib"
 
 
 @pytest.mark.parametrize("error", ["Exception", "KeyboardInterrupt", "tf.errors.OutOfRangeError"])
 def test_other_exceptions_guard_nothing(write, error):
     source = TF + "try:\n  tf.Session()\nexcept %s:\n  pass\n" % error
-    assert program.detect(write(script=source + V2_RUN)).era == "contrib"
+    assert program.read(write(script=source + V2_RUN)).decision.era == "contrib"
 
 
 @pytest.mark.parametrize("era", surfaces.ERAS)
@@ -153,7 +153,7 @@ def test_other_exceptions_guard_nothing(write, error):
 )
 def test_a_file_may_state_its_era(write, era, statement):
     statement %= era
-    found = program.detect(write(script=statement + "\ntf.Session()\n" + RUN + V2_RUN))
+    found = program.read(write(script=statement + "\ntf.Session()\n" + RUN + V2_RUN)).decision
     assert found.era == era
     assert names(found.decisive) == [("tpudist." + era, 1)]
 
@@ -172,12 +172,12 @@ def test_a_file_may_state_its_era(write, era, statement):
     ],
 )
 def test_a_program_that_leaves_its_graph_to_tensorflow_1(write, era, graph, source):
-    found = program.detect(write(script=source))
+    found = program.read(write(script=source)).decision
     assert (found.era, [each.name for each in found.graph]) == (era, graph)
 
 
 def test_names_of_two_eras_leave_the_newest(write):
-    found = program.detect(
+    found = program.read(
         write(
             script="""
         import tensorflow as tf
@@ -185,12 +185,12 @@ def test_names_of_two_eras_leave_the_newest(write):
         strategy.reduce("SUM", x, axis=None)
         """
         )
-    )
+    ).decision
     assert found.era == "v2_2"
 
 
 def test_a_name_of_two_eras_leaves_the_one_that_has_all(write):
-    found = program.detect(
+    found = program.read(
         write(
             script="""
         import tensorflow as tf
@@ -198,12 +198,12 @@ def test_a_name_of_two_eras_leaves_the_one_that_has_all(write):
         strategy.experimental_run_v2(f)
         """
         )
-    )
+    ).decision
     assert found.era == "v2_0" and names(found.decisive) == [(".experimental_run_v2", 4)]
 
 
 def test_the_newest_of_mixed_evidence(write):
-    found = program.detect(
+    found = program.read(
         write(
             script="""
         import tensorflow as tf
@@ -213,7 +213,7 @@ def test_the_newest_of_mixed_evidence(write):
           strategy.run(f)
         """
         )
-    )
+    ).decision
     assert found.era == "v2_2"
     assert names(found.decisive) == [(".run", 6)]
     assert names(found.outvoted) == [("tf.contrib.distribute.TPUStrategy", 4)]
@@ -224,7 +224,7 @@ def test_the_newest_of_mixed_evidence(write):
 
 
 def test_the_line_that_is_printed(write):
-    found = program.detect(
+    found = program.read(
         write(
             script="""
         import tensorflow as tf
@@ -235,7 +235,7 @@ def test_the_line_that_is_printed(write):
         tf.ConfigProto()
         """
         )
-    )
+    ).decision
     assert program.describe(found) == (
         "era: contrib (tf.Session at script.py:3, tf.placeholder at script.py:5, and 2 more)"
     )
@@ -263,7 +263,7 @@ def test_the_line_that_is_printed(write):
     ],
 )
 def test_names_that_tell_nothing_leave_the_newest(write, source):
-    found = program.detect(write(script=source))
+    found = program.read(write(script=source)).decision
     assert (found.era, found.decisive, found.outvoted, found.graph) == ("v2_2", [], [], [])
     assert program.describe(found) == (
         "era: v2_2, the newest: no name tells one (--era contrib|2.0|2.2)"

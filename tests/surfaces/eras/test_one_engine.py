@@ -39,4 +39,4 @@ def test_the_same_era(tmp_path, name):
     harness.put(tmp_path, {"train.py": text})
     path = str(tmp_path / "train.py")
     found = survey.Survey(codebase.CodeBase([str(tmp_path)]))
-    assert (program.detect(path).era, found.eras[path]) == (era, era)
+    assert (program.read(path).decision.era, found.eras[path]) == (era, era)

@@ -36,7 +36,7 @@ from tpudist.surfaces.eras import program
     ids=lambda files: ", ".join(files.values()).replace("\n", ";"),
 )
 def test_modules_beside_the_script_are_read(write, files):
-    found = program.detect(write(**files))
+    found = program.read(write(**files)).decision
     assert found.era == "contrib"
     assert found.decisive[0].path.endswith(("helper.py", "other.py", "b.py"))
 
@@ -44,7 +44,7 @@ def test_modules_beside_the_script_are_read(write, files):
 def test_a_script_of_a_package_imports_by_the_packages_name(write, tmp_path):
     write(**{"pack/__init__": "", "pack/helper": "s.call_for_each_tower(f)"})
     write(**{"pack/script": "from pack import helper"})
-    found = program.detect(str(tmp_path / "pack" / "script.py"))
+    found = program.read(str(tmp_path / "pack" / "script.py")).decision
     assert [os.path.basename(each.path) for each in found.decisive] == ["helper.py"]
 
 
@@ -58,10 +58,10 @@ def test_modules_below_pythonpath_are_the_users_if_the_script_is_below_it(
     )
     write(**{"models/tools/tool": "s.call_for_each_tower(f)"})
     script = str(tmp_path / "models" / "run" / "script.py")
-    assert program.detect(script).era == "v2_2"
+    assert program.read(script).decision.era == "v2_2"
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "/nowhere", named]))
     assert program.own_folder(script) == os.path.realpath(named)
-    assert program.detect(script).era == "contrib"
+    assert program.read(script).decision.era == "contrib"
 
 
 def test_pythonpath_elsewhere_is_no_folder_of_the_users(write, tmp_path_factory, monkeypatch):
@@ -70,17 +70,17 @@ def test_pythonpath_elsewhere_is_no_folder_of_the_users(write, tmp_path_factory,
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(elsewhere), os.sep]))
     script = write(script="import tool")
     assert program.own_folder(script) == os.path.realpath(os.path.dirname(script))
-    assert program.detect(script).era == "v2_2"
+    assert program.read(script).decision.era == "v2_2"
 
 
 def test_modules_that_are_not_imported_are_not_read(write):
     path = write(script="strategy.run(f)", helper="s.call_for_each_tower(f)")
-    assert not program.detect(path).outvoted
+    assert not program.read(path).decision.outvoted
 
 
 def test_a_broken_module_beside_the_script_is_left_out(write):
     path = write(script="import helper\nstrategy.run(f)", helper="print 'x'")
-    assert program.detect(path).era == "v2_2"
+    assert program.read(path).decision.era == "v2_2"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_broken_module_beside_the_script_is_left_out(write):
 def test_not_python_3(write, source, line):
     path = write(script=source)
     with pytest.raises(ScriptError) as caught:
-        program.detect(path)
+        program.parse(path)
     assert caught.value.seen.startswith("%s:%d is not Python 3" % (path, line))
     assert "2to3 -w script.py" in caught.value.instead
 
@@ -105,16 +105,16 @@ def test_not_text(tmp_path, data):
     path = tmp_path / "script.py"
     path.write_bytes(data)
     with pytest.raises(ScriptError, match="is not Python 3"):
-        program.detect(str(path))
+        program.parse(str(path))
 
 
 def test_the_encoding_of_a_file_is_its_own(tmp_path):
     path = tmp_path / "script.py"
     path.write_bytes("# coding: latin-1\ns = 'é'\nstrategy.run(f)".encode("latin-1"))
-    assert program.detect(str(path)).era == "v2_2"
+    assert program.read(str(path)).decision.era == "v2_2"
 
 
 def test_nothing_is_run(write, tmp_path):
     path = write(script="open(%r, 'w')\nstrategy.run(f)" % str(tmp_path / "written"))
-    program.detect(path)
+    program.read(path)
     assert not (tmp_path / "written").exists()

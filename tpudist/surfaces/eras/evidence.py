@@ -1,11 +1,11 @@
-"""The names in one file that tell an era, or that it builds a graph."""
+"""The names in files that tell an era, or that they build a graph, and the era they tell."""
 
 from __future__ import annotations
 
 import ast
-import collections
 import functools
 import re
+import typing
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
@@ -28,17 +28,26 @@ GRAPH = "graph"
 #: A name by which a program itself chooses between graphs and eager execution.
 MODE = "mode"
 
-Evidence = collections.namedtuple("Evidence", "name eras path line kind guarded")
-Evidence.__doc__ = """A name that tells an era.
 
-Fields:
-  name: as in the source, with the ``tf`` it was imported by.
-  eras: the eras whose own it is, oldest first; empty for a MODE or a SECOND_GENERATION.
-  path, line: where it stands.
-  kind: STATED, SURFACE, FIRST_GENERATION, SECOND_GENERATION, GRAPH or MODE.
-  guarded: whether the program first asks if there is such a name, or which
-    release it runs on.
-"""
+class Evidence(typing.NamedTuple):
+    """A name that tells an era.
+
+    Args:
+      name: as in the source, with the ``tf`` it was imported by.
+      eras: the eras whose own it is, oldest first; empty for a MODE or a SECOND_GENERATION.
+      path, line: where it stands.
+      kind: STATED, SURFACE, FIRST_GENERATION, SECOND_GENERATION, GRAPH or MODE.
+      guarded: whether the program first asks if there is such a name, or which
+        release it runs on.
+    """
+
+    name: str
+    eras: tuple[str, ...]
+    path: str
+    line: int
+    kind: str
+    guarded: bool
+
 
 _GRAPH_ONLY = frozenset(
     ["placeholder", "placeholder_with_default", "data.make_initializable_iterator"]
@@ -67,7 +76,7 @@ def makes_graphs(dotted: str) -> bool:
     return plain != dotted and names.is_below(plain, _MAKING)
 
 
-def collect(tree: Any, path: Any) -> Any:
+def collect(tree: ast.AST, path: str) -> list[Evidence]:
     """The evidence in a file.
 
     Args:
@@ -80,14 +89,14 @@ def collect(tree: Any, path: Any) -> Any:
     return evidence_of(walks.nodes(tree), path)
 
 
-def evidence_of(nodes: Any, path: Any) -> Any:
+def evidence_of(nodes: walks.Nodes, path: str) -> list[Evidence]:
     """As `collect`, of all nodes of a file, as of `walks.nodes`."""
     uses = _Uses(nodes, path)
     uses.take()
     return sorted(uses.found, key=lambda each: each.line)
 
 
-def names_below_tensorflow(tree: Any) -> Any:
+def names_below_tensorflow(tree: ast.AST) -> list[tuple[str, int]]:
     """(dotted name below ``tf``, line) of each use of TensorFlow in a file."""
     uses = _Names(walks.nodes(tree), "")
     uses.take()
@@ -102,12 +111,12 @@ class _Uses:
       path: its path.
     """
 
-    def __init__(self, nodes: Any, path: Any) -> None:
+    def __init__(self, nodes: walks.Nodes, path: str) -> None:
         self._nodes, self._path = nodes, path
         self._bindings = local_names.Bindings(nodes)
         self._guarded: set[Any] = set()
         self._is_guarded = False
-        self.found: list[Any] = []
+        self.found: list[Evidence] = []
 
     def take(self) -> None:
         """Goes through the nodes."""
@@ -208,16 +217,16 @@ class _Uses:
     def _is_session(self, plain: str) -> bool:
         return plain in _SESSIONS and self._bindings.tensorflow.get("tf") == "compat.v1"
 
-    def _add(self, name: str, eras: Any, line: int, kind: Any) -> None:
+    def _add(self, name: str, eras: tuple[str, ...], line: int, kind: str) -> None:
         self.found.append(Evidence(name, eras, self._path, line, kind, self._is_guarded))
 
 
 class _Names(_Uses):
     """Collects all names of TensorFlow's, whatever they tell."""
 
-    def __init__(self, nodes: Any, path: Any) -> None:
+    def __init__(self, nodes: walks.Nodes, path: str) -> None:
         super().__init__(nodes, path)
-        self.names: list[Any] = []
+        self.names: list[tuple[str, int]] = []
 
     def _name(self, dotted: str, line: int) -> None:
         self.names.append((names.without_compat(dotted), line))
@@ -239,7 +248,7 @@ def _chain(node: Any) -> Iterator[Any]:
         node = node.value
 
 
-def _asks_for_a_name(call: Any) -> Any:
+def _asks_for_a_name(call: ast.Call) -> bool:
     return (
         walks.last_word(call.func) in ("hasattr", "getattr")
         and len(call.args) > 1
@@ -247,13 +256,13 @@ def _asks_for_a_name(call: Any) -> Any:
     )
 
 
-def _is_get(call: Any) -> bool:
+def _is_get(call: ast.Call) -> bool:
     """Whether a call is ``members.get(name)``; ``get(name)`` has no members."""
     is_method = type(call.func) is ast.Attribute and call.func.attr == "get"
     return is_method and len(call.args) == 1
 
 
-def _asks_what_there_is(node: Any) -> Any:
+def _asks_what_there_is(node: ast.AST) -> bool:
     if type(node) is ast.Call:
         return walks.last_word(node.func) in ("hasattr", "getattr")
     return type(node) in (ast.Name, ast.Attribute) and _is_version(walks.last_word(node))
@@ -266,3 +275,64 @@ def _is_version(word: str) -> bool:
 
 def _types(handler: Any) -> Any:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+
+
+class Decision(typing.NamedTuple):
+    """An era and the names that told it.
+
+    Args:
+      era: an element of ``surfaces.ERAS``.
+      decisive: the Evidence for it and against newer ones, in reading order; empty
+        where no name tells one, which leaves the newest.
+      outvoted: the Evidence for other eras alone.
+      graph: the Evidence that the program works in a graph only and leaves it to
+        TensorFlow 1 to make one.
+    """
+
+    era: str
+    decisive: list[Evidence]
+    outvoted: list[Evidence]
+    graph: list[Evidence]
+
+
+def decide(clues: list[Evidence]) -> Decision:
+    """The era that names tell.
+
+    In this order: what a file states; names that one era alone has; the newest
+    era that has all of the others; and last the names that the program only
+    uses if they are there. Of several eras the newest is meant, since code that
+    was carried forward keeps its old branches.
+
+    Args:
+      clues: names of one file or of many.
+
+    Returns:
+      A Decision.
+    """
+    graph = _graph(clues)
+    told = [each for each in clues if each.eras and (each.kind != GRAPH or each in graph)]
+    plain = [each for each in told if not each.guarded]
+    tiers = (
+        [each for each in told if each.kind == STATED],
+        [each for each in plain if len(each.eras) == 1],
+        plain,
+        told,
+    )
+    decisive = next((tier for tier in tiers if tier), [])
+    era = _newest(decisive)
+    having = [each for each in decisive if era in each.eras]
+    decisive = [each for each in having if each.eras[-1] == era] or having
+    outvoted = [each for each in told if len(each.eras) == 1 and era not in each.eras]
+    return Decision(era, decisive, outvoted, graph)
+
+
+def _graph(clues: list[Evidence]) -> list[Evidence]:
+    """The names that need a graph, unless the program says itself when it builds one."""
+    if any(each.kind == MODE for each in clues):
+        return []
+    return [each for each in clues if each.kind == GRAPH]
+
+
+def _newest(clues: list[Evidence]) -> str:
+    eras = [set(each.eras) for each in clues] or [set(surfaces.ERAS)]
+    return max(set.intersection(*eras) or set.union(*eras), key=surfaces.ERAS.index)

@@ -31,10 +31,10 @@ class Bindings:
       starred: (dotted name, line) of those of ``from tensorflow import *``.
     """
 
-    def __init__(self, nodes: Any) -> None:
-        self.tensorflow: dict[str, Any] = {}
+    def __init__(self, nodes: walks.Nodes) -> None:
+        self.tensorflow: dict[str, str] = {}
         self.strategies: set[str] = set()
-        self.starred: list[Any] = []
+        self.starred: list[tuple[str, int]] = []
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
             (self._import if type(node) is ast.Import else self._import_from)(node)
         others = [node for node in nodes.of(ast.Assign) if type(node.value) in _NAMING]
@@ -44,7 +44,7 @@ class Bindings:
         if "*" in self.tensorflow:
             self._star(nodes, self.tensorflow.pop("*"))
 
-    def _star(self, nodes: Any, full: str) -> None:
+    def _star(self, nodes: walks.Nodes, full: str) -> None:
         """Takes names that nothing in the file binds for those of ``from tensorflow import *``."""
         loaded = nodes.of(ast.Name)
         bound = {node.id for node in loaded if not isinstance(node.ctx, ast.Load)}
@@ -91,7 +91,7 @@ class Bindings:
         if module in surfaces.contrib_modules() or module in surfaces.first_modules():
             self.tensorflow.setdefault(name, module)
 
-    def dotted(self, node: Any) -> Any:
+    def dotted(self, node: Any) -> str | None:
         """The dotted name below ``tf`` of ``a.b.c``, None if no part of it is TensorFlow's."""
         words: list[str] = []
         held = None
@@ -105,7 +105,7 @@ class Bindings:
         return joined(self.tensorflow[node.id], *words[::-1])
 
 
-def _below_tensorflow(full: str) -> Any:
+def _below_tensorflow(full: str) -> str | None:
     """The dotted name below ``tf`` that a full name means, or None."""
     parts = full.split(".")
     if parts[0] == "tensorflow":
@@ -115,10 +115,10 @@ def _below_tensorflow(full: str) -> Any:
     return None
 
 
-def _place(node: Any) -> tuple[Any, ...]:
+def _place(node: Any) -> tuple[int, int]:
     return node.lineno, node.col_offset
 
 
-def joined(*parts: Any) -> Any:
+def joined(*parts: str | None) -> str:
     """Dotted names, one below the other; those that are "" or None are passed over."""
     return ".".join(part for part in parts if part)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tpudist import surfaces
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Container
 
 
 _STRATEGY = re.compile("strateg|distribution|replicator", re.IGNORECASE)
@@ -30,7 +30,7 @@ _BESIDE = {
 
 
 @functools.lru_cache(maxsize=2000)
-def eras_of_name(dotted: str) -> Any:
+def eras_of_name(dotted: str) -> tuple[str, ...]:
     """The eras that a dotted name below ``tf`` tells.
 
     Args:
@@ -58,7 +58,7 @@ def is_second_generation(dotted: str) -> bool:
 
 
 @functools.lru_cache(maxsize=2000)
-def eras_of_member(name: str, receiver: Any) -> Any:
+def eras_of_member(name: str, receiver: str) -> tuple[str, ...]:
     """The eras that an attribute of some object tells.
 
     A name that an era's releases had only carried on from another one, and that
@@ -78,7 +78,7 @@ def eras_of_member(name: str, receiver: Any) -> Any:
     return _eras_that_named(name, receiver)
 
 
-def is_of_a_strategy(name: str, receiver: Any) -> bool:
+def is_of_a_strategy(name: str, receiver: str) -> bool:
     """Whether an attribute is a strategy's own, by its name and what it is taken from.
 
     Args:
@@ -88,7 +88,7 @@ def is_of_a_strategy(name: str, receiver: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=2000)
-def _eras_that_named(name: str, receiver: Any) -> Any:
+def _eras_that_named(name: str, receiver: str) -> tuple[str, ...]:
     """The eras whose page, or whose code, has a member that strategies alone have."""
     if receiver == "extended":
         return ()
@@ -100,17 +100,17 @@ def _eras_that_named(name: str, receiver: Any) -> Any:
     return eras if tells and len(eras) < len(surfaces.ERAS) else ()
 
 
-def is_called_like_a_strategy(receiver: Any) -> bool:
+def is_called_like_a_strategy(receiver: str) -> bool:
     """Whether the last word of an expression is one that strategies are called."""
     return receiver != "extended" and bool(_STRATEGY.search(receiver))
 
 
-def without_compat(dotted: str) -> Any:
+def without_compat(dotted: str) -> str:
     """`dotted` without a leading ``compat.v1`` or ``compat.v2``, or Google's own ``google``."""
     return _COMPAT.sub("", dotted)
 
 
-def is_below(dotted: str, names: Any) -> bool:
+def is_below(dotted: str, names: Container[str]) -> bool:
     """Whether a dotted name, or one above it, is among `names`."""
     parts = dotted.split(".")
     return any(".".join(parts[:end]) in names for end in range(1, len(parts) + 1))

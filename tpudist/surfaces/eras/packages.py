@@ -16,10 +16,12 @@ import warnings
 from typing import TYPE_CHECKING
 
 from tpudist import machine
-from tpudist.surfaces.eras import decide, evidence
+from tpudist.surfaces.eras import evidence
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from tpudist.surfaces.eras.evidence import Evidence
 
 
 #: TensorFlow, and what is made for the release at hand and comes with it.
@@ -48,7 +50,7 @@ TOLD = (evidence.STATED, evidence.SURFACE, evidence.FIRST_GENERATION)
 OUTSIDE, INSTALLED, NOBODYS = "outside", "installed", "nobody's"
 
 
-def place(name: str, path: Any) -> Any:
+def place(name: str, path: Any) -> str:
     """Where a module stands that is none of the files beside the script.
 
     Args:
@@ -69,7 +71,7 @@ def place(name: str, path: Any) -> Any:
     return NOBODYS if path.startswith(_STANDARD) else OUTSIDE
 
 
-def top(name: str, path: Any) -> Any:
+def top(name: str, path: str) -> str:
     """The folder of the topmost package of a module, or the module's file if it is of none."""
     stem = os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path
     for _ in range(name.count(".")):
@@ -77,7 +79,7 @@ def top(name: str, path: Any) -> Any:
     return stem
 
 
-def find(name: str) -> tuple[Any, ...]:
+def find(name: str) -> tuple[str | None, str]:
     """(the file or folder of an importable top package, its place), or (None, NOBODYS)."""
     try:
         spec = importlib.util.find_spec(name)
@@ -93,7 +95,7 @@ def find(name: str) -> tuple[Any, ...]:
     return folders[0], place(name, os.path.join(folders[0], "__init__.py"))
 
 
-def of_era(uses: Any, era: str | None, has_estimator: bool) -> Any:
+def of_era(uses: list[Evidence], era: str | None, has_estimator: bool) -> list[Evidence]:
     """The names for which a package is taken for a part of a program.
 
     It has to name what the installed TensorFlow has not, or TPUs, which are tpudist's; and
@@ -109,7 +111,7 @@ def of_era(uses: Any, era: str | None, has_estimator: bool) -> Any:
     """
     plain = [each for each in uses if each.kind in TOLD and not each.guarded]
     alone = [each for each in plain if len(each.eras) == 1]
-    if alone and decide.decide(plain).era != era:
+    if alone and evidence.decide(plain).era != era:
         return []
     newer = [each for each in uses if each.kind == evidence.SECOND_GENERATION]
     if era == "contrib" and len(newer) > len(alone):
@@ -120,13 +122,13 @@ def of_era(uses: Any, era: str | None, has_estimator: bool) -> Any:
     return gone + [each for each in uses if each.kind in TOLD and _TPU.search(each.name)]
 
 
-def names_of(place_: Any) -> Any:
+def names_of(place_: str) -> list[Evidence]:
     """The evidence in the files of a package, its tests left out; what cannot be read too.
 
     Args:
       place_: its folder or file.
     """
-    collected = []
+    collected: list[Evidence] = []
     for path in _files(place_):
         try:
             with open(path, "rb") as file:
@@ -141,7 +143,7 @@ def names_of(place_: Any) -> Any:
     return collected
 
 
-def _files(place_: Any) -> Any:
+def _files(place_: str) -> list[str]:
     if os.path.isfile(place_):
         return [place_]
     collected = []
@@ -152,7 +154,7 @@ def _files(place_: Any) -> Any:
     return collected
 
 
-def _has_records(place_: Any) -> bool:
+def _has_records(place_: str) -> bool:
     """Whether a package stands beside pip's record of what it installed there."""
     folder = os.path.dirname(place_)
     if folder not in sys.path:

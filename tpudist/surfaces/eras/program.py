@@ -1,73 +1,99 @@
-"""Which era was a script written for? Read from its source, never run."""
+"""Reads a program once, for whatever is to be known of it before it runs: its era, its Keras.
+
+The script and the user's modules that it imports are read. Nothing is run.
+"""
 
 from __future__ import annotations
 
 import ast
 import os
+import typing
 import warnings
 from typing import TYPE_CHECKING
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError
-from tpudist.surfaces.eras import decide, evidence, packages
+from tpudist.surfaces.eras import evidence, packages
+from tpudist.surfaces.eras.keras import Keras
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
+    from typing import Iterable, Iterator, List, Sequence, Tuple
+
+    from tpudist.surfaces.eras.evidence import Decision, Evidence
+
+    #: (path of a file, why it cannot be read).
+    _Faults = List[Tuple[str, Exception]]
 
 
-def detect(script: Any) -> Any:
-    """Finds the era of a script.
+class Reading(typing.NamedTuple):
+    """What the files of a program tell.
 
     Args:
-      script: path of the script. The modules of its own folders that it imports
-        are read too; what does not parse among them is left out.
-
-    Returns:
-      A `decide.Decision`.
-
-    Raises:
-      ScriptError: the script is not Python 3.
+      decision: its era, and the names that told it.
+      keras: where it names Keras, and what of it.
+      faults: a line of each file that cannot be read: it tells nothing.
     """
-    return decide.decide(
-        [each for path, tree in files(script) for each in evidence.collect(tree, path)]
-    )
+
+    decision: Decision
+    keras: Keras
+    faults: list[str]
 
 
-def files(
-    script: Any,
-    faults: Any = None,
-    start: str | None = None,
-    also: Sequence[str] = (),
-    left_out: Sequence[str] = (),
-) -> Any:
-    """A list of (path, syntax tree): the script, and the user's modules that it imports.
+def read(
+    script: str, start: str | None = None, also: Sequence[str] = (), left_out: Sequence[str] = ()
+) -> Reading:
+    """Reads a script and the user's modules that it imports; no error is raised.
+
+    If none of them tells an era, the installed packages that they import do.
 
     Args:
       script: the script's path.
-      faults: a list that gets (path, error) of each module that cannot be read.
       start: the folder that was named for the script's own, or None to tell from its path.
       also: installed packages that are the user's.
       left_out: packages and modules that are not.
 
-    Raises:
-      ScriptError: the script is not Python 3.
+    Returns:
+      A `Reading`; what cannot be read is among its faults, and the rest decides.
     """
-    return list(Walk(script, start, also, left_out).read([] if faults is None else faults))
+    clues: list[Evidence] = []
+    keras = Keras(os.path.dirname(os.path.realpath(script)))
+    walk = Walk(script, start, also, left_out)
+    for path, tree in walk.files():
+        try:
+            clues += evidence.collect(tree, path)
+            keras.add(tree, path)
+        except Exception as error:  # whatever it is, the program may run all the same
+            walk.faults.append((path, error))
+    decision = evidence.decide(clues)
+    if not decision.decisive:
+        others = [each for name in walk.installed.values() for each in packages.names_of(name)]
+        decision = evidence.decide(clues + [each for each in others if each.kind in packages.TOLD])
+    lines = [_line(path, error) for path, error in walk.faults]
+    return Reading(decision, keras, lines)
+
+
+def _line(path: str, error: BaseException) -> str:
+    words = getattr(error, "seen", None) or "%s: %s" % (type(error).__name__, error)
+    words = " ".join(words.split())
+    return "%sthe era is found without it" % (
+        words + "; " if path in words else "%s cannot be read (%s); " % (path, words)
+    )
 
 
 class Walk:
     """Goes through the files of a program.
 
     Args:
-      script, start, also, left_out: as of `files`.
+      script, start, also, left_out: as of `read`.
 
     Attributes:
       installed: {top package: its folder or file} of those that are installed and imported.
+      faults: (path, error) of each file that cannot be read.
     """
 
     def __init__(
         self,
-        script: Any,
+        script: str,
         start: str | None = None,
         also: Sequence[str] = (),
         left_out: Sequence[str] = (),
@@ -76,26 +102,26 @@ class Walk:
         self._folder = own_folder(self._script, start)
         self._places = _places(self._script) + ([self._folder] if start else [])
         self._also, self._left_out = also, left_out
-        self._bases: dict[str, Any] = {}
-        self.installed: dict[str, Any] = {}
+        self._bases: dict[str, list[tuple[str, str]]] = {}
+        self.installed: dict[str, str] = {}
+        self.faults: _Faults = []
 
-    def read(self, faults: Any) -> Iterator[Any]:
-        """Yields (path, tree); what cannot be read goes to `faults`."""
-        trees = {self._script: parse(self._script)}
+    def files(self) -> Iterator[tuple[str, ast.Module]]:
+        """Yields (path, syntax tree) of the script and the user's modules that it imports."""
         todo = [(self._script, self._folder)]
         seen = {self._script}
         for path, folder in todo:
             try:
-                tree = trees.pop(path, None) or parse(path)
+                tree = parse(path)
                 yield path, tree
                 for found in self._imported(tree, path, folder):
                     if found[0] not in seen:
                         seen.add(found[0])
                         todo.append(found)
             except Exception as error:  # the program may never import it
-                faults.append((path, error))
+                self.faults.append((path, error))
 
-    def _imported(self, tree: Any, path: Any, folder: str) -> Iterator[Any]:
+    def _imported(self, tree: ast.Module, path: str, folder: str) -> Iterator[tuple[str, str]]:
         """(path, the folder that its package is in) of files that import statements may load."""
         for level, dotted in _imports(tree):
             if not level and is_named(dotted, self._left_out):
@@ -110,19 +136,19 @@ class Walk:
                 for found in _module_files(base, dotted, below):
                     yield found, below
 
-    def _elsewhere(self, top: str) -> Any:
+    def _elsewhere(self, top: str) -> list[tuple[str, str]]:
         """[(folder, folder)] that a package of the user's is in, which stands elsewhere."""
         if top not in self._bases:
-            found, where = packages.find(top) if top else (None, None)
+            self._bases[top] = []
+            found, where = packages.find(top) if top else (None, packages.NOBODYS)
             if where == packages.INSTALLED and top not in self._also:
-                self.installed[top] = found
-                found = None
-            is_users = found and where != packages.NOBODYS
-            self._bases[top] = [(os.path.dirname(found),) * 2] if is_users else []
+                self.installed[top] = str(found)
+            elif found and where != packages.NOBODYS:
+                self._bases[top] = [(os.path.dirname(found),) * 2]
         return self._bases[top]
 
 
-def is_named(dotted: str, packages_: Any) -> bool:
+def is_named(dotted: str, packages_: Iterable[str]) -> bool:
     """Whether a module is one of some packages, or below one of them.
 
     Args:
@@ -132,7 +158,7 @@ def is_named(dotted: str, packages_: Any) -> bool:
     return any((dotted + ".").startswith(each + ".") for each in packages_)
 
 
-def own_folder(script: Any, start: str | None = None) -> Any:
+def own_folder(script: str, start: str | None = None) -> str:
     """The folder of the user's files.
 
     The script's, or that of the package it is a part of, or the first of PYTHONPATH's that
@@ -148,7 +174,7 @@ def own_folder(script: Any, start: str | None = None) -> Any:
     return above[-1] if above else _package(script)
 
 
-def _package(script: Any) -> Any:
+def _package(script: str) -> str:
     """The script's folder, or that of the topmost package it is a part of."""
     folder = os.path.dirname(os.path.realpath(script))
     while all(
@@ -159,7 +185,7 @@ def _package(script: Any) -> Any:
     return folder
 
 
-def _above(script: Any) -> Any:
+def _above(script: str) -> list[str]:
     """The folders of PYTHONPATH that a script stands below, the nearest first."""
     script = os.path.realpath(script)
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -168,7 +194,7 @@ def _above(script: Any) -> Any:
     return sorted(above - {os.path.realpath(os.sep)}, key=len, reverse=True)
 
 
-def _places(script: Any) -> Any:
+def _places(script: str) -> list[str]:
     """Where Python looks for a module of the user's."""
     folder, package = os.path.dirname(script), _package(script)
     in_package = os.path.exists(os.path.join(package, "__init__.py"))
@@ -176,7 +202,7 @@ def _places(script: Any) -> Any:
     return list(dict.fromkeys(places))
 
 
-def describe(decision: Any) -> Any:
+def describe(decision: Decision) -> str:
     """One line that says the era and which names decided it."""
     if not decision.decisive:
         return "era: %s, the newest: no name tells one (--era %s)" % (
@@ -192,7 +218,7 @@ def describe(decision: Any) -> Any:
     return line
 
 
-def parse(path: Any) -> Any:
+def parse(path: str) -> ast.Module:
     """The syntax tree of a Python 3 file.
 
     Raises:
@@ -216,9 +242,9 @@ def parse(path: Any) -> Any:
         ) from error
 
 
-def some(names: Any, most: int = 2) -> Any:
+def some(names: Iterable[Evidence], most: int = 2) -> str:
     """ "tf.Session at train.py:3, ..., and 2 more" of a list of Evidence."""
-    shown: list[Any] = []
+    shown: list[Evidence] = []
     for each in names:
         if each.name not in [other.name for other in shown]:
             shown.append(each)
@@ -229,7 +255,7 @@ def some(names: Any, most: int = 2) -> Any:
     return text + (", and %d more" % rest if rest > 0 else "")
 
 
-def _imports(tree: Any) -> Iterator[Any]:
+def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """(level, dotted name) of what the import statements of a file may load."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -241,7 +267,7 @@ def _imports(tree: Any) -> Iterator[Any]:
                 yield node.level, (module + "." + name.name).strip(".")
 
 
-def _module_files(base: str, dotted: str, folder: str) -> Iterator[Any]:
+def _module_files(base: str, dotted: str, folder: str) -> Iterator[str]:
     parts = [part for part in dotted.split(".") if part]
     for end in range(len(parts) + 1):
         stem = os.path.join(base, *parts[:end])

@@ -4,7 +4,7 @@ import os
 import re
 
 from tpudist import surfaces
-from tpudist.surfaces.eras import decide, evidence, walks
+from tpudist.surfaces.eras import evidence, walks
 from tpudist.surfaces.eras import names as era_names
 from tpudist.tools.migrate import (
     asked_lines,
@@ -193,7 +193,7 @@ class Survey:
             self._facts[path] = self._facts[path]._replace(first=True)
         if path in self._borrowed and file_facts.chooses_on_other(raw):
             self._facts[path] = self._facts[path]._replace(mode=True)
-        told = decide.decide([each for each in found if each.kind in _OF_SURFACES])
+        told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
         if told.decisive:
             self.eras[path] = told.era
 

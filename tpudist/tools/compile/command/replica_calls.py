@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tpudist.surfaces.eras import names, program
 
 if TYPE_CHECKING:
-    from typing import Any, Hashable, Iterable, Iterator
+    from typing import Hashable, Iterable, Iterator
 
 #: Methods of strategies that run a function on replicas; a `run` may be of something else.
 _STRATEGY_METHODS = (
@@ -61,8 +61,9 @@ class Calls:
 
     def __init__(self, script: str) -> None:
         self._functions: dict[Call, set[Hashable]] = {}
-        self._unread: list[Any] = []
-        for path, tree in program.files(script, self._unread):
+        walk = program.Walk(script)
+        self._unread = walk.faults
+        for path, tree in walk.files():
             try:
                 self._functions.update((call, set()) for call in _calls(tree, path))
             except Exception as error:  # then the script runs to its own end

@@ -1,6 +1,6 @@
 """Names of contrib that TensorFlow, another package or `tpudist.legacy.contrib_ports` carries on.
 
-The table has them (`tpudist.surfaces.contrib_leads`): ``tf.contrib.slim`` is ``tf_slim``,
+The table has them (`tpudist.surfaces.contrib_names`): ``tf.contrib.slim`` is ``tf_slim``,
 ``tf.contrib.training.HParams`` is written again. Where the arguments are others the call stays.
 """
 

@@ -1,9 +1,33 @@
-"""What Keras 3 has not of the Keras of TensorFlow 1.13 to 2.15, and what to type.
-
-Each line was tried with Keras 3: `tests/tools/migrate/test_keras_3.py` calls them.
-"""
+"""Names of Keras below ``tf``, and what Keras 3 has not of them."""
 
 from __future__ import annotations
+
+# fmt: off
+#: {generation of the API: {dotted name below ``tf``: dotted name below that generation's Keras}}.
+#: From TensorFlow 2.16 on the installed Keras has no first generation, and the second one is of
+#: other classes.
+KERAS = {
+    "compat.v1": {
+        "keras": "",
+        "layers": "__internal__.legacy.layers",
+        "nn.rnn_cell": "__internal__.legacy.rnn_cell",
+    },
+    "compat.v2": {
+        "initializers": "initializers",
+        "keras": "",
+        "keras.optimizers": "optimizers",
+        "losses": "losses",
+        "metrics": "metrics",
+        "optimizers": "optimizers",
+    },
+}
+
+#: What a program is written with, if it names one of these below ``tf``.
+USED = frozenset(name for names in KERAS.values() for name in names) - {"initializers", "losses",
+                                                                       "metrics"}
+
+# What Keras 3 has not of the Keras of TensorFlow 1.13 to 2.15, and what to type: each line was
+# tried with Keras 3 (`tests/tools/migrate/test_keras_3.py` calls them).
 
 _QUEUE = (
     "(generator, ...), the rest by keyword; workers, use_multiprocessing and max_queue_size "

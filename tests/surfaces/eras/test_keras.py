@@ -2,15 +2,17 @@
 
 import pytest
 
-from tpudist.surfaces.eras import reading
+from tpudist.surfaces.eras import program
 
 START = "import tensorflow as tf\nstrategy = tf.contrib.distribute.TPUStrategy(None)\n"
 
 
 def mode_of(tmp_path, source):
+    """(what Keras refuses in a graph, what needs one)."""
     script = tmp_path / "train.py"
     script.write_text(source)
-    return reading.read(str(script)).keras_mode
+    keras = program.read(str(script)).keras
+    return keras.refused, keras.graph
 
 
 @pytest.mark.parametrize(
@@ -30,7 +32,7 @@ def test_what_keras_refuses_in_a_graph(tmp_path, line, refused):
 
 def test_keras_without_a_strategys_scope_takes_all(tmp_path):
     source = "import tensorflow as tf\ns = tf.contrib.tpu.TPUDistributionStrategy(None)\n"
-    assert mode_of(tmp_path, source + "model.train_on_batch(x, y)").refused is None
+    assert mode_of(tmp_path, source + "model.train_on_batch(x, y)")[0] is None
 
 
 @pytest.mark.parametrize(
@@ -51,4 +53,4 @@ def test_keras_without_a_strategys_scope_takes_all(tmp_path):
     ],
 )
 def test_what_needs_a_graph(tmp_path, line, graph):
-    assert mode_of(tmp_path, START + line).graph == graph
+    assert mode_of(tmp_path, START + line)[1] == graph

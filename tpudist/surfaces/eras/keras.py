@@ -1,0 +1,137 @@
+"""Where a program names Keras, and whether it trains with it in a TensorFlow 1 graph.
+
+Under a strategy, Keras refuses in a graph what feeds one batch at a time: ``train_on_batch``,
+generators, weights of samples. Where TensorFlow 2 is installed it takes all of that outside of
+a graph; a program that names nothing of graphs does not need one.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from typing import TYPE_CHECKING
+
+from tpudist import surfaces
+from tpudist.surfaces import keras_names
+from tpudist.surfaces.eras import evidence
+from tpudist.surfaces.eras.names import is_below
+
+if TYPE_CHECKING:
+    from typing import Iterator
+
+_METHODS = frozenset(
+    "train_on_batch test_on_batch predict_on_batch fit_generator evaluate_generator "
+    "predict_generator".split()
+)
+_WEIGHTS = frozenset(["sample_weight", "class_weight"])
+_OF_GRAPHS = frozenset(
+    "run_steps_on_dataset call_for_each_tower make_one_shot_iterator get_session "
+    "make_initializable_iterator make_dataset_iterator make_input_fn_iterator".split()
+)
+#: Names of TensorFlow 1 that mean the same without a graph.
+_EITHER = ("app", "flags", "gfile", "logging", "set_random_seed", "VERSION", "python_io")
+_CONTRIB = ("contrib.cluster_resolver", "contrib.distribute", "contrib.tpu.initialize_system")
+#: In whose scope Keras refuses; keras_to_tpu_model has another one.
+_STRATEGY = re.compile("(TPU|Mirrored|OneDevice)StrategyV?[12]?$")
+
+
+class Keras:
+    """What the files of a program tell of its Keras; None of what they do not name.
+
+    Args:
+      folder: the script's folder, where a module called keras would be the user's own.
+
+    Attributes:
+      tensorflows: where ``tf.keras``, or what TensorFlow's other names take from it, is named
+        first, as "train.py:3".
+      own: where the package ``keras`` is imported first without a try.
+      graph: the first name that needs a graph, such as "tf.Session (train.py:9)".
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._is_users = any(
+            os.path.exists(os.path.join(folder, name)) for name in ("keras", "keras.py")
+        )
+        self._strategy = False
+        self._refused: str | None = None
+        self.tensorflows: str | None = None
+        self.own: str | None = None
+        self.graph: str | None = None
+
+    @property
+    def refused(self) -> str | None:
+        """What Keras refuses in a graph, such as "train_on_batch (train.py:3)"."""
+        return self._refused if self._strategy else None
+
+    def add(self, tree: ast.Module, path: str) -> None:
+        """Adds what a file tells.
+
+        Args:
+          tree: its syntax tree.
+          path: its path.
+        """
+        names = evidence.names_below_tensorflow(tree)
+        place = os.path.basename(path)
+        used = [line for name, line in names if is_below(name, keras_names.USED)]
+        own = [] if self._is_users else list(_own(tree))
+        refused = ["%s (%s:%d)" % (name, place, line) for name, line in _refused(tree)]
+        graph = ["%s (%s:%d)" % (name, place, line) for name, line in _of_graphs(names, tree)]
+        self._strategy = self._strategy or any(_STRATEGY.search(name) for name, _ in names)
+        self._refused = self._refused or next(iter(refused), None)
+        self.graph = self.graph or next(iter(graph), None)
+        self.tensorflows = self.tensorflows or ("%s:%d" % (place, min(used)) if used else None)
+        self.own = self.own or ("%s:%d" % (place, min(own)) if own else None)
+
+
+def _own(tree: ast.Module) -> Iterator[int]:
+    """The lines of imports of ``keras`` outside of the bodies of try statements."""
+    tried = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try)
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        if id(node) not in tried and any(name.split(".")[0] == "keras" for name in names):
+            yield node.lineno  # type: ignore[attr-defined]
+
+
+def _methods(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
+    """The calls of attributes in a file, and the attributes' names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node, node.func.attr
+
+
+def _refused(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """(name, line) of what Keras refuses in a graph."""
+    for call, name in _methods(tree):
+        weights = [each.arg for each in call.keywords if each.arg in _WEIGHTS]
+        if name in _METHODS:
+            yield name, call.lineno
+        elif name in ("fit", "evaluate") and weights:
+            yield str(weights[0]), call.lineno
+
+
+def _of_graphs(names: list[tuple[str, int]], tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """(name, line) of what needs a graph: names below ``tf``, and methods."""
+    for name, line in names:
+        if _needs_a_graph(name):
+            yield "tf." + name, line
+    for call, name in _methods(tree):
+        if name in _OF_GRAPHS:
+            yield name, call.lineno
+
+
+def _needs_a_graph(name: str) -> bool:
+    if name.startswith("contrib."):
+        return not name.startswith(_CONTRIB)
+    known = is_below(name, surfaces.FIRST_GENERATION)
+    return known and name.split(".")[0] not in _EITHER
