@@ -7,7 +7,7 @@ import pytest
 
 from tests.generations import second_generation
 from tpudist import surfaces
-from tpudist.dropin import bases, namespace
+from tpudist.dropin import namespace
 from tpudist.tools.migrate.resolution import tensorflow_names
 
 pytest.importorskip("tensorflow")
@@ -56,7 +56,7 @@ def test_the_drop_in_gives_what_the_table_says(contrib, module):
     for name in NAMES[module]:
         found, lead = answer(contrib, name), surfaces.lead(name)
         expected = read(contrib, lead.target) if lead.target else None
-        over = bases.of(found) if isinstance(found, namespace.Namespace) else [found]
+        over = namespace.of(found) if isinstance(found, namespace.Namespace) else [found]
         if expected not in over + [found] and name not in ENDED:
             wrong[name] = (lead, found)
     assert wrong == {}

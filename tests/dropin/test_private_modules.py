@@ -8,7 +8,7 @@ import pytest
 
 from tests.generations import second_generation
 from tpudist import dropin, surfaces
-from tpudist.dropin import bases, finder
+from tpudist.dropin import finder
 from tpudist.tfcompat import versions
 
 native = pytest.importorskip("tensorflow")
@@ -116,7 +116,8 @@ def test_an_attribute_that_is_another_module_stays_it(era):
     exec("import tpudist.%s.tensorflow.python.ops.math_ops" % era, {})
     exec("from tpudist.%s.tensorflow.python import ops" % era, scope)
     expected = vars(__import__("tensorflow.python", fromlist=["ops"]))["ops"]
-    assert scope["ops"] is expected or bases.of(scope["ops"]) == [expected]
+    missing = {name for name in dir(expected) if not hasattr(scope["ops"], name)}
+    assert missing <= {"__builtins__", "__cached__", "__file__"}
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import types
 import tensorflow
 
 from tpudist import surfaces
-from tpudist.dropin import Namespace, bases
+from tpudist.dropin import Namespace, namespace
 from tpudist.legacy import hook
 
 #: Tests, commands and examples, of which some end the process that imports them.
@@ -63,7 +63,7 @@ def natively(name):
 def same(found, native):
     """Whether an object is TensorFlow's, or a Namespace over it alone."""
     if isinstance(found, Namespace):
-        names = [base.__name__ for base in bases.of(found)]
+        names = [base.__name__ for base in namespace.of(found)]
         return isinstance(native, types.ModuleType) and names == [native.__name__]
     return found is native
 

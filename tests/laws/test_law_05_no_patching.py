@@ -117,7 +117,6 @@ OBJECTS = {
 #: Where the objects that are under construction are our own.
 BUILDERS = (
     "virtual/input/inputs.py:extended",
-    "dropin/bases.py:space",
     "dropin/namespace.py:module",
     "dropin/namespace.py:space",
 )

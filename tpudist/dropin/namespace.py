@@ -20,7 +20,7 @@ import types
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.dropin import bases, contrib_modules, exports, private_modules, stand_ins
+from tpudist.dropin import contrib_modules, exports, private_modules, stand_ins
 from tpudist.errors import ContribNameError, EraNameError
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ class Namespace(types.ModuleType):
     def __dir__(self) -> list[str]:
         names = {name for name in self.__dict__ if not name.startswith("_")}
         names.update(_overlaid(self._tpudist_era, self._tpudist_path))
-        for base in bases.of(self):
+        for base in _bases_of(self):
             names.update(dir(base))
         return sorted(names)
 
     def __repr__(self) -> str:
-        return "<module %r over %r>" % (self.__name__, bases.real_name(self))
+        return "<module %r over %r>" % (self.__name__, _real_name(self))
 
 
 def adopt(
@@ -171,15 +171,15 @@ def _find(space: Namespace, name: str) -> Any:
         return top(era, path)
     if private_modules.is_private(path):
         return _private(space, path, name)
-    if path in _wrapped(era) or bases.has_keras_elsewhere(space, path):
+    if path in _wrapped(era) or _has_keras_elsewhere(space, path):
         child = Namespace(space.__name__ + "." + name, era, path, space._tpudist_root, space)
-        if _overlaid(era, path) or bases.of(child):
+        if _overlaid(era, path) or _bases_of(child):
             return child
     is_contrib = era == "contrib" and contrib_modules.is_below(path)
     for found in contrib_modules.find(path, top(era)) if is_contrib and _is_tf2() else ():
         return found
     cause = None
-    for base in bases.of(space):
+    for base in _bases_of(space):
         try:
             return getattr(base, name)
         except AttributeError as error:
@@ -225,13 +225,13 @@ def _is_gone(value: Any) -> bool:
     if value._tpudist_era != "contrib" or not contrib_modules.is_below(path):
         return False
     leads = surfaces.leads_below(path) or contrib_modules.has_homes_below(path)
-    return not bases.of(value) and not leads
+    return not _bases_of(value) and not leads
 
 
 def _private(space: Namespace, path: str, name: str) -> Any:
     """A name below TensorFlow's private packages."""
     era = space._tpudist_era
-    found = [getattr(base, name) for base in bases.of(space) if hasattr(base, name)][:1]
+    found = [getattr(base, name) for base in _bases_of(space) if hasattr(base, name)][:1]
     if found and not private_modules.is_module_named(found[0], path):
         return found[0]
     module = private_module(era, path)
@@ -282,6 +282,75 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
         why,
         surfaces.GONE[prefix],
     )
+
+
+def _bases_of(space: Namespace) -> list[types.ModuleType]:
+    """The modules of the installed TensorFlow that a Namespace stands over."""
+    return [module for _, module in _stands_over(space)]
+
+
+def _stands_over(space: Namespace) -> list[tuple[str, types.ModuleType]]:
+    """Each module, after the generation of the API ("compat.v1" or "compat.v2") it is of."""
+    if space._tpudist_bases is None:
+        space._tpudist_bases = (
+            _top_bases(space)
+            if space._tpudist_parent is None
+            else _child_bases(space, space._tpudist_parent)
+        )
+    return space._tpudist_bases
+
+
+def _top_bases(space: Namespace) -> list[tuple[str, types.ModuleType]]:
+    from tpudist.tfcompat import versions
+
+    tf = exports.tensorflow()
+    if space._tpudist_root:
+        root = space._tpudist_root
+        has = versions.HAS_COMPAT_V2 or root == "compat.v1"
+        return [(root, getattr(tf.compat, root.rpartition(".")[2]) if has else tf)]
+    if space._tpudist_era == "contrib":
+        return [("compat.v1", tf.compat.v1), ("compat.v2", tf)]
+    if not versions.HAS_COMPAT_V2:
+        return [("compat.v2", tf)]
+    both = [tf, tf.compat.v2] if versions.TF2 else [tf.compat.v2, tf]
+    return [("compat.v2", module) for module in both]
+
+
+def _child_bases(space: Namespace, parent: Namespace) -> list[tuple[str, types.ModuleType]]:
+    modules = []
+    for generation, base in _stands_over(parent):
+        for module in _modules_below(generation, base, space._tpudist_path):
+            if isinstance(module, types.ModuleType) and (generation, module) not in modules:
+                modules.append((generation, module))
+    if not modules:
+        module = private_modules.import_or_none(_real_name(space))
+        homes = [module] if module is not None else contrib_modules.homes(space._tpudist_path)
+        modules = [("", module) for module in homes]
+    return modules
+
+
+def _modules_below(generation: str, base: types.ModuleType, path: str) -> list[Any]:
+    from tpudist.tfcompat import keras_packages
+
+    if generation and keras_packages.leads_elsewhere(generation, path):
+        return keras_packages.modules(generation, path, base)
+    return [getattr(base, path.rpartition(".")[2], None)]
+
+
+def _has_keras_elsewhere(space: Namespace, path: str) -> bool:
+    """Whether the era's Keras, which the installed TensorFlow does not have there, has a name."""
+    from tpudist.tfcompat import keras_packages
+
+    return any(
+        generation and keras_packages.leads_elsewhere(generation, path)
+        for generation, _ in _stands_over(space)
+    )
+
+
+def _real_name(space: Namespace) -> str:
+    """The dotted name of the module in TensorFlow."""
+    parts = ("tensorflow", space._tpudist_root, space._tpudist_path)
+    return ".".join(part for part in parts if part)
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,4 +1,4 @@
-"""TensorFlow's behaviour switches, set for an era and set back.
+"""How TensorFlow behaves in an era: its switches, set and set back, and what it lacks of then.
 
 Found by running them on 1.15, 2.2, 2.4, 2.15 and 2.21:
 
@@ -290,3 +290,24 @@ def signatures_of_era() -> Iterator[Any]:
         yield
     finally:
         del module.getargspec
+
+
+@contextlib.contextmanager
+def listing_cores() -> Iterator[None]:
+    """Context manager: ``list_devices`` of every Session has the cores of the virtual TPU.
+
+    Those of ``tf.test.TestCase`` and of TensorFlow's own classes are not the drop-in's.
+    """
+    from tpudist.core.system import workers
+    from tpudist.tfcompat import tpu
+
+    native = tpu.BaseSession.list_devices
+
+    def list_devices(self: Any) -> list[Any]:
+        return workers.with_cores(native(self), workers.virtual())
+
+    tpu.BaseSession.list_devices = list_devices
+    try:
+        yield
+    finally:
+        tpu.BaseSession.list_devices = native

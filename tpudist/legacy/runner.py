@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tpudist import machine, surfaces
 from tpudist.errors import ScriptError, TpudistError
-from tpudist.legacy import behaviour, era_keras, hook, plain_failures, sessions, start
+from tpudist.legacy import behaviour, era_keras, hook, plain_failures, start
 from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
 
@@ -129,7 +129,7 @@ def of_era(
         undo.enter_context(era_keras.optimizers_of_era())
         undo.enter_context(era_keras.layers_of_slim())
         undo.enter_context(era_keras.moments_of_era())
-        undo.enter_context(sessions.listing_cores())
+        undo.enter_context(behaviour.listing_cores())
         undo.enter_context(behaviour.signatures_of_era())
         undo.enter_context(_absl_flags())
         folder = program.own_folder(script.path, script.own)

@@ -109,14 +109,13 @@ WRITTEN = {
     **_names("contrib.learn", "hyperparameters", "ModeKeys"),
     **_names("contrib.data", "datasets",
              "batch_and_drop_remainder padded_batch_and_drop_remainder sliding_window_batch"),
-    **_names("contrib.opt", "optimizers", "AdaMaxOptimizer LARSOptimizer LazyAdamOptimizer"),
-    **_names("contrib.opt", "wrapping_optimizers",
-             """AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
-             MovingAverageOptimizer extend_with_decoupled_weight_decay"""),
-    **_names("contrib.distribute", "strategies",
-             """CollectiveAllReduceStrategy DistributeConfig MirroredStrategy OneDeviceStrategy
-             ParameterServerStrategy"""),
-    **_names("contrib.distribute", "monitor", "Monitor"),
+    **_names("contrib.opt", "optimizers",
+             """AdaMaxOptimizer AdamWOptimizer DecoupledWeightDecayExtension LARSOptimizer
+             LazyAdamOptimizer MomentumWOptimizer MovingAverageOptimizer
+             extend_with_decoupled_weight_decay"""),
+    **_names("contrib.distribute", "distribute",
+             """CollectiveAllReduceStrategy DistributeConfig MirroredStrategy Monitor
+             OneDeviceStrategy ParameterServerStrategy"""),
 }
 
 #: What `MOVED` cannot say: names below ``tf.compat.v1`` with another meaning there than the

@@ -5,7 +5,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from tpudist.legacy.contrib_ports import optimizers, wrapping_optimizers  # noqa: E402
+from tpudist.legacy.contrib_ports import optimizers  # noqa: E402
 
 tf1 = tf.compat.v1
 
@@ -20,7 +20,7 @@ CASES = {
 
 
 def ours(name):
-    return getattr(optimizers, name, None) or getattr(wrapping_optimizers, name)
+    return getattr(optimizers, name)
 
 
 def squares(rows):
@@ -117,9 +117,7 @@ def test_only_the_variables_of_the_list_decay():
     with tf.Graph().as_default():
         one = tf1.get_variable("one", initializer=1.0, use_resource=True)
         two = tf1.get_variable("two", initializer=1.0, use_resource=True)
-        kind = wrapping_optimizers.extend_with_decoupled_weight_decay(
-            tf1.train.GradientDescentOptimizer
-        )
+        kind = optimizers.extend_with_decoupled_weight_decay(tf1.train.GradientDescentOptimizer)
         train = kind(0.5, learning_rate=0.0).minimize(one + two, decay_var_list=[two])
         with tf1.Session() as session:
             session.run(tf1.global_variables_initializer())
@@ -130,7 +128,7 @@ def test_only_the_variables_of_the_list_decay():
 def test_moving_averages_are_saved_under_the_names_of_the_variables(tmp_path):
     with tf.Graph().as_default():
         weight = tf1.get_variable("weight", initializer=4.0)
-        optimizer = wrapping_optimizers.MovingAverageOptimizer(
+        optimizer = optimizers.MovingAverageOptimizer(
             tf1.train.GradientDescentOptimizer(1.0), average_decay=0.5
         )
         with pytest.raises(RuntimeError):

@@ -4,7 +4,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from tpudist.legacy.contrib_ports import strategies  # noqa: E402
+from tpudist.legacy.contrib_ports import distribute  # noqa: E402
 
 tf1 = tf.compat.v1
 
@@ -12,9 +12,9 @@ tf1 = tf.compat.v1
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: strategies.MirroredStrategy(["/cpu:0"]),
-        lambda: strategies.MirroredStrategy(num_gpus=0),
-        lambda: strategies.OneDeviceStrategy("/cpu:0"),
+        lambda: distribute.MirroredStrategy(["/cpu:0"]),
+        lambda: distribute.MirroredStrategy(num_gpus=0),
+        lambda: distribute.OneDeviceStrategy("/cpu:0"),
     ],
     ids=["devices", "num_gpus", "one"],
 )
@@ -33,9 +33,9 @@ def test_a_step_with_the_names_of_the_time(make):
 
 def test_both_numbers_of_gpus_are_refused():
     with pytest.raises(ValueError, match="num_gpus"):
-        strategies.MirroredStrategy(num_gpus=1, num_gpus_per_worker=1)
+        distribute.MirroredStrategy(num_gpus=1, num_gpus_per_worker=1)
 
 
 def test_how_an_estimator_distributes():
-    config = strategies.DistributeConfig(train_distribute=1)
+    config = distribute.DistributeConfig(train_distribute=1)
     assert (config.train_distribute, config.eval_distribute) == (1, None)
