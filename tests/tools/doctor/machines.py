@@ -265,6 +265,7 @@ MISFITS = {
     "keras 2": ("2.21.0", {"keras": "2.15.0"}, "keras>=3.0"),
     "tf-keras": ("2.16.2", {"tf-keras": "2.21.0"}, '--no-deps "tf-keras==2.16.*"'),
     "protobuf 4": ("2.8.4", {"protobuf": "4.25.9"}, "Descriptors cannot be created directly"),
+    "protobuf 7": ("2.20.0", {"protobuf": "7.36.2"}, 'pip install "protobuf<7"'),
     "numpy 1.20": ("2.4.4", {"numpy": "1.20.3"}, "symbolic Tensor"),
     "numpy 2": ("2.15.1", {"numpy": "2.2.6"}, 'pip install "numpy<2"'),
     "h5py 3": ("1.15.0", {"h5py": "3.8.0"}, "'decode'"),

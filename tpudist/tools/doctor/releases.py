@@ -56,6 +56,14 @@ PINS = (
         "protobuf 4 and newer refuse its generated code ('Descriptors cannot be created directly')",
     ),
     Pin(
+        "protobuf",
+        "2.20",
+        "2.20",
+        "<7",
+        "tf.io.write_graph fails (MessageToString() got an unexpected keyword argument "
+        "'float_format')",
+    ),
+    Pin(
         "numpy",
         "1.13",
         "2.4",
