@@ -4,7 +4,7 @@ import pytest
 
 from tests.tools.doctor.machines import CASES, CHIPS, MISFITS, SOUND, machine
 from tpudist.cloud import runtimes
-from tpudist.tools.doctor import checks, releases, report, tpus
+from tpudist.tools.doctor import checks, releases, report
 
 
 def found(env):
@@ -126,7 +126,7 @@ def test_problems_come_before_notes():
     ],
 )
 def test_which_tpu_a_script_gets(env, kind, name):
-    tpu = tpus.found(env)
+    tpu = env.tpu
     assert (tpu["kind"], tpu["name"]) == (kind, name)
 
 

@@ -41,7 +41,7 @@ def run(
     """
     from tpudist.tools.doctor import checks, report
     from tpudist.tools.doctor import environment as environments
-    from tpudist.tools.doctor.findings import PROBLEM
+    from tpudist.tools.doctor.checks import PROBLEM
 
     environment = environment or environments.detect(runtime, look, paths)
     findings = checks.diagnose(environment)

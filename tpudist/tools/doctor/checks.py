@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import collections
 import os
+import typing
 from typing import TYPE_CHECKING
 
 from tpudist import machine, surfaces
-from tpudist.tools.doctor import releases, tpu_checks
-from tpudist.tools.doctor.findings import NOTE, PROBLEM, Finding
+from tpudist.cloud import runtimes
+from tpudist.errors import TPUNameError
+from tpudist.tools.doctor import releases
+from tpudist.virtual import system
 
 if TYPE_CHECKING:
     from typing import Iterator, List, Optional, Sequence, Tuple
@@ -29,6 +32,24 @@ if TYPE_CHECKING:
 
 #: The newest Python that TensorFlow has wheels for.
 NEWEST_PYTHON = "3.13"
+
+PROBLEM, NOTE = "problem", "note"
+
+
+class Finding(typing.NamedTuple):
+    """What a check found.
+
+    Args:
+      level: PROBLEM or NOTE.
+      check: the name of the function that found it; stable, as in ``--json``.
+      seen, why, instead: as in a ``TpudistError``.
+    """
+
+    level: str
+    check: str
+    seen: str
+    why: str
+    instead: str
 
 
 def diagnose(environment: Environment) -> list[Finding]:
@@ -294,6 +315,93 @@ def _places(uses: Sequence[contrib_names.Use]) -> str:
     return ", ".join(told) + (", ..." if len(uses) > 3 else "")
 
 
+def chip_without_kernels(env: Environment) -> Found:
+    """A TPU VM with a TensorFlow that cannot drive its chips."""
+    if not env.chips or env.variant in (None, "tpu") or env.virtual_tpu:
+        return
+    own_image = env.variant == "cpu" and list(env.tensorflows) == ["tensorflow"]
+    yield (
+        NOTE if own_image else PROBLEM,
+        "%d TPU chips (%s ...) and the %s build of TensorFlow %s"
+        % (len(env.chips), env.chips[0], env.variant, env.tensorflow),
+        "only a TPU build has the kernels ('No OpKernel was registered to support "
+        "Op ConfigureDistributedTPU')%s"
+        % (
+            "; the wheel that a TPU VM image brings is one, a wheel from the package index is not"
+            if own_image
+            else ""
+        ),
+        'pip uninstall -y %s && pip install "tpudist[tpu]"' % " ".join(sorted(env.tensorflows)),
+    )
+
+
+def virtual_name(env: Environment) -> Found:
+    """TPUDIST_TPU names a virtual slice that does not exist."""
+    name = env.virtual_tpu
+    try:
+        if name:
+            system.parse(name)
+    except TPUNameError as error:
+        yield PROBLEM, "TPUDIST_TPU: " + error.seen, error.why, error.instead
+
+
+def runtime_does_not_match(env: Environment) -> Found:
+    """A remote TPU's runtime that is not of the client's minor release."""
+    target = runtimes.runtime_for(env.tensorflow)
+    if target is None or (env.virtual_tpu and not env.looked):
+        return
+    node = (env.looked or {}).get("node") or {}
+    name = node.get("name") or env.remote_tpu or "NAME"
+    instead = runtimes.line_that_sets(name, env.tensorflow, env.runtime)
+    release = runtimes.release_in(env.runtime)
+    if release and releases.minor(release) != releases.minor(env.tensorflow):
+        yield (
+            PROBLEM,
+            "TensorFlow %s and TPU runtime %s" % (env.tensorflow, env.runtime),
+            "client and runtime talk an unversioned protocol: only equal x.y "
+            "releases work (patch releases have no runtime: %s)" % target,
+            instead,
+        )
+    elif env.remote_tpu and not release:
+        yield (
+            NOTE,
+            "TPU %r, whose runtime version cannot be known offline" % name,
+            "only a runtime of TensorFlow %s answers this client" % target,
+            "tpudist doctor --tpu %s, which asks it; %s; or tell me: tpudist doctor "
+            "--runtime VERSION" % (name, instead),
+        )
+
+
+def tpu_cannot_be_used(env: Environment) -> Found:
+    """What the TPU that was asked for says of itself, or why it cannot be asked."""
+    error = (env.looked or {}).get("error")
+    if error:
+        yield PROBLEM, error["seen"], error["why"], error["instead"]
+
+
+def resolver_cannot_ask(env: Environment) -> Found:
+    """TensorFlow 2.0 and 2.1 resolve names only with Google's client."""
+    missing = [
+        name
+        for name in ("google-api-python-client", "oauth2client")
+        if name not in env.distributions
+    ]
+    name = env.remote_tpu
+    if (
+        name
+        and "://" not in name
+        and missing
+        and not env.virtual_tpu
+        and releases.within(env.tensorflow, "2.0", "2.1")
+    ):
+        yield (
+            PROBLEM,
+            "TPU %r and no %s" % (name, " and no ".join(missing)),
+            "TPUClusterResolver of TensorFlow %s raises ImportError without them" % env.tensorflow,
+            'pip install "tpudist[tpu]"',
+        )
+
+
 #: In the order of the report.
 CHECKS = [
     tensorflow_missing,
@@ -310,9 +418,9 @@ CHECKS = [
     contrib_gan_needs_run,
     slim_needs_run,
     contrib_names_gone,
-    tpu_checks.chip_without_kernels,
-    tpu_checks.virtual_name,
-    tpu_checks.tpu_cannot_be_used,
-    tpu_checks.runtime_does_not_match,
-    tpu_checks.resolver_cannot_ask,
+    chip_without_kernels,
+    virtual_name,
+    tpu_cannot_be_used,
+    runtime_does_not_match,
+    resolver_cannot_ask,
 ]

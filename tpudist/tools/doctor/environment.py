@@ -17,14 +17,14 @@ import sys
 import typing
 from typing import TYPE_CHECKING
 
+from tpudist import machine
+from tpudist.cloud import deadlines, places
+from tpudist.tools.doctor import contrib_names, releases
+
 if TYPE_CHECKING:
     from email.message import Message
     from typing import Any, Iterator, Sequence
 
-
-from tpudist import machine
-from tpudist.cloud import deadlines
-from tpudist.tools.doctor import contrib_names, releases
 
 #: Environment variables that decide about TPUs and Keras.
 VARIABLES = (
@@ -102,6 +102,55 @@ class Environment(typing.NamedTuple):
     def legacy_keras(self) -> bool:
         """Whether TF_USE_LEGACY_KERAS asks for ``tf_keras``."""
         return self.variables.get(machine.LEGACY_KERAS) in machine.YES
+
+    @property
+    def virtual_tpu(self) -> str | None:
+        """The virtual TPU that TPUDIST_TPU asks for, e.g. ``"virtual:8"``, or None."""
+        name = self.variables.get(machine.TPU, "")
+        return name if name.startswith("virtual") else None
+
+    @property
+    def remote_tpu(self) -> str | None:
+        """The name or address of a TPU on another machine, or None."""
+        return self._remote()[0]
+
+    @property
+    def tpu(self) -> dict[str, Any]:
+        """The TPU that a script started here would get, by the environment alone.
+
+        Returns:
+          ``kind``: ``"virtual"``, ``"local"``, ``"remote"`` or None; ``name``: the
+          name to pass to a resolver; ``source``: where that was read; ``words``: what
+          it is; ``chips``: device files of this host; ``libtpu``: version of the
+          package, or None; ``looked``: what the TPU asked for by ``--tpu`` says.
+        """
+        kind: str | None
+        name, source = self._remote()
+        kind = name and "remote"
+        if self.virtual_tpu:
+            kind, name, source = "virtual", self.virtual_tpu, machine.TPU
+        elif self.chips:
+            kind, name, source = "local", "local", self.chips[0]
+        return {
+            "kind": kind,
+            "name": name,
+            "source": source,
+            "words": places.of(name, self.variables, self.chips).words,
+            "looked": self.looked,
+            "chips": self.chips,
+            "libtpu": self.distributions.get("libtpu"),
+        }
+
+    def _remote(self) -> tuple[str, str] | tuple[None, None]:
+        """The name of a TPU on another machine, and the variable that has it.
+
+        ``local`` is what Cloud TPU VMs put into TPU_NAME for their own chips.
+        """
+        for variable in (machine.TPU,) + places.REMOTE:
+            name = self.variables.get(variable)
+            if name and name != "local" and not name.startswith("virtual"):
+                return name, variable
+        return None, None
 
     @property
     def contrib_elsewhere(self) -> list[contrib_names.Use]:

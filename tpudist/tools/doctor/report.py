@@ -7,8 +7,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import tpudist
-from tpudist.tools.doctor import releases, tpus
-from tpudist.tools.doctor.findings import PROBLEM, Finding
+from tpudist.tools.doctor import releases
+from tpudist.tools.doctor.checks import PROBLEM, Finding
 
 if TYPE_CHECKING:
     from typing import Any, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ def as_dict(environment: Environment, findings: Sequence[Finding]) -> dict[str, 
             "distributions": env.tensorflows,
         },
         "keras": keras(env),
-        "tpu": tpus.found(env),
+        "tpu": env.tpu,
         "surfaces": surfaces(env.tensorflow),
         "contrib": contrib(env),
         "findings": [finding._asdict() for finding in findings],
