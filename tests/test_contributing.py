@@ -21,7 +21,7 @@ COMMANDS = re.search(r"```sh\n(.*?)```", TEXT, re.S).group(1).splitlines()
 PURE = [
     "tests/tools/matrix/test_table.py",
     "tests/tools/migrate/test_words.py",
-    "tests/tools/pins/test_message.py",
+    "tests/tools/pins/test_compare.py",
     "tests/tools/doctor/test_doctor.py",
 ]
 

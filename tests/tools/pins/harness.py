@@ -3,7 +3,7 @@
 import json
 import os
 
-from tpudist.tools.pins import plugin, releases
+from tpudist.tools.pins import plugin, store
 
 
 class Module:
@@ -28,7 +28,7 @@ class Module:
           *arguments: of pytest.
           release: the TensorFlow release that the plugin is to see.
         """
-        self._monkeypatch.setattr(releases, "current", lambda: release)
+        self._monkeypatch.setattr(store, "current_release", lambda: release)
         self._pytester.makepyfile(test_x=body)
         return self._pytester.runpytest_inprocess(
             "-p", "no:cacheprovider", *arguments, plugins=[plugin]

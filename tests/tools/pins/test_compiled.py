@@ -6,7 +6,7 @@ import pytest
 
 from tests.tools.compile import records
 from tpudist.errors import PinError
-from tpudist.tools.pins import agreement, fixture, releases
+from tpudist.tools.pins import agreement, fixture, store
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def pin(tmp_path, monkeypatch):
     """Makes a `Pin` of one test; ``pin.release`` is the TensorFlow release it sees."""
 
     def make(mode=None):
-        monkeypatch.setattr(releases, "current", lambda: make.release)
+        monkeypatch.setattr(store, "current_release", lambda: make.release)
         return fixture.Pin(str(tmp_path / "test_x.pins.json"), "test_x.py::test", mode)
 
     make.release, make.path = "2.21", tmp_path / "test_x.pins.json"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tpudist.errors import PinError
-from tpudist.tools.pins import fixture, releases, store
+from tpudist.tools.pins import fixture, store
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def pin(tmp_path, monkeypatch):
     """Makes a `Pin` of a test of choice; ``pin.release`` is the release it sees."""
 
     def make(mode=None, ci=False, test="test_it"):
-        monkeypatch.setattr(releases, "current", lambda: make.release)
+        monkeypatch.setattr(store, "current_release", lambda: make.release)
         return fixture.Pin(make.path, "tests/test_x.py::" + test, mode, ci)
 
     make.release, make.path = "2.15", str(tmp_path / "test_x.pins.json")
@@ -111,5 +111,5 @@ def test_in_ci(value, is_ci):
 
 
 def test_the_release_of_this_process():
-    found = releases.current()
-    assert found == releases.NONE or releases.order(found) >= releases.order("1.15")
+    found = store.current_release()
+    assert found == store.NO_TENSORFLOW or store.release_order(found) >= store.release_order("1.15")

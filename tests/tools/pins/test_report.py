@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tpudist import cli
-from tpudist.tools.pins import agreement, store, verdicts
+from tpudist.tools.pins import agreement, store
 
 CURVE = [1.0, 0.5, 0.25, 0.125]
 
@@ -111,7 +111,7 @@ def test_html_needs_nothing_beside_it(folder, capsys):
     assert not re.search(r"(src|href)=[\"']https?:|@import|<script|<link", text)
     assert text.count('class="differs"') == 5 and "first difference at step 2" in text
     assert text.index("<h2>test_late") < text.index("<h2>test_same")
-    assert verdicts.verdict(agreement.read([])) in text
+    assert agreement.verdict(agreement.read([])) in text
 
 
 def test_without_matplotlib(folder, monkeypatch, capsys):

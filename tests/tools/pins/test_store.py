@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tools.pins import harness
 from tpudist.errors import PinError
-from tpudist.tools.pins import releases, store
+from tpudist.tools.pins import store
 
 RELEASES = st.sampled_from(["1.15", "2.2", "2.10", "2.15", "2.21"])
 ENTRIES = st.builds(
@@ -147,10 +147,10 @@ def test_what_is_no_pin_file(tmp_path, text, words):
     ],
 )
 def test_nearest_release(wanted, found):
-    assert releases.nearest(["2.21", "2.15", "2.2", "1.15"], wanted) == found
+    assert store.nearest_release(["2.21", "2.15", "2.2", "1.15"], wanted) == found
 
 
 def test_releases_are_in_order():
     ordered = ["none", "1.13", "1.15", "2.0", "2.2", "2.10", "2.21", "3.0"]
-    assert sorted([*reversed(ordered)], key=releases.order) == ordered
-    assert releases.order("2.0") - releases.order("1.15") == 1
+    assert sorted([*reversed(ordered)], key=store.release_order) == ordered
+    assert store.release_order("2.0") - store.release_order("1.15") == 1

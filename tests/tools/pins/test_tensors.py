@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tpudist.errors import PinError
-from tpudist.tools.pins import structure, values
+from tpudist.tools.pins import values
 
 tf = pytest.importorskip("tensorflow", reason="TensorFlow's values")
 Pair = collections.namedtuple("Pair", "a b")
@@ -56,7 +56,7 @@ def test_per_replica_results(strategy):
 
     result = step(tf.constant(2.0))
     assert values.encode(result) == {"$replicas": [2.0 * i for i in range(8)]}
-    assert structure.describe(result) == {"$replicas": ["float32[]"] * 8}
+    assert values.structure(result) == {"$replicas": ["float32[]"] * 8}
 
 
 def test_variables_of_a_strategy(strategy):
@@ -68,7 +68,7 @@ def test_variables_of_a_strategy(strategy):
             aggregation=tf.VariableAggregation.SUM,
         )
     assert values.encode(mirrored) == [1.0, 2.0] and values.encode(summed) == 8.0
-    assert structure.describe([mirrored, summed]) == ["float32[2]", "float32[]"]
+    assert values.structure([mirrored, summed]) == ["float32[2]", "float32[]"]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_variables_of_a_strategy(strategy):
     ],
 )
 def test_structure(make, described):
-    assert structure.describe(make()) == described
+    assert values.structure(make()) == described
 
 
 def test_structure_of_a_graphs_tensors():
     with tf.Graph().as_default():
-        assert structure.describe(tf.compat.v1.placeholder(tf.int32, [None, 2])) == "int32[None, 2]"
+        assert values.structure(tf.compat.v1.placeholder(tf.int32, [None, 2])) == "int32[None, 2]"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tpudist import machine
 from tpudist.errors import PinError
-from tpudist.tools.pins import SUFFIX, compare, releases, store, values
+from tpudist.tools.pins import SUFFIX, compare, store, values
 
 if TYPE_CHECKING:
     from typing import Any, Iterable, Iterator, Sequence
@@ -52,6 +52,9 @@ class Curve(typing.NamedTuple):
     steps: dict[str, int]
     lines: dict[str, list[float]]
 
+
+#: What a cell of the table says; a release that differs has its first step.
+FIRST, SAME, DIFFERS, NOTHING = "first", "same", "differs", "-"
 
 _SKIPPED = ("node_modules", "build", "dist") + machine.INSTALLED
 
@@ -102,7 +105,7 @@ def read(paths: Sequence[str]) -> list[Pin]:
 
 
 def _pin(path: str, test: str, name: str, entry: store.Entry) -> Pin:
-    ordered = sorted(entry.on, key=releases.order)
+    ordered = sorted(entry.on, key=store.release_order)
     values_on = collections.OrderedDict((each, values.decode(entry.on[each])) for each in ordered)
     first = ordered[0]
     compared = compare.of_kind(entry.kind)
@@ -115,7 +118,7 @@ def _pin(path: str, test: str, name: str, entry: store.Entry) -> Pin:
 
 def recorded(pins: Iterable[Pin]) -> list[str]:
     """All releases that a pin was recorded on, oldest first."""
-    return sorted({each for pin in pins for each in pin.values}, key=releases.order)
+    return sorted({each for pin in pins for each in pin.values}, key=store.release_order)
 
 
 def differing(pins: Iterable[Pin]) -> list[Pin]:
@@ -171,3 +174,42 @@ def _steps(pin: Pin, path: compare.Path) -> dict[str, int]:
         if here:
             steps[release] = min(here)
     return steps
+
+
+def cell(pin: Pin, release: str) -> str:
+    """What the table says of a pin on a release.
+
+    Args:
+      pin: an ``agreement.Pin``.
+      release: one of the releases of the table.
+    """
+    if release not in pin.values:
+        return NOTHING
+    if release == pin.first:
+        return FIRST
+    differences = pin.differences[release]
+    if not differences:
+        return SAME
+    step = next((each for each in differences[0].path if isinstance(each, int)), None)
+    return DIFFERS if step is None or pin.kind != "value" else "step %d" % step
+
+
+def verdict(pins: Sequence[Pin]) -> str:
+    """One sentence on all pins."""
+    differ = len(differing(pins))
+    alone = sum(len(pin.values) == 1 for pin in pins)
+    releases = recorded(pins)
+    text = "%s on TensorFlow %s: %s" % (
+        _count(len(pins), "pin"),
+        ", ".join(releases),
+        "all agree"
+        if not differ
+        else "%d %s between releases" % (differ, "differs" if differ == 1 else "differ"),
+    )
+    if alone:
+        text += "; %d recorded on one release only" % alone
+    return text + "."
+
+
+def _count(number: int, noun: str) -> str:
+    return "%d %s%s" % (number, noun, "s" * (number != 1))

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tpudist.errors import PinError
-from tpudist.tools.pins import agreement, verdicts
+from tpudist.tools.pins import agreement
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -59,7 +59,7 @@ def svg(curve: agreement.Curve) -> str:
 def _headline(pins: Sequence[agreement.Pin], curves: Sequence[agreement.Curve]) -> str:
     left_out = len(curves) - MOST
     more = " %d more curves are not shown." % left_out if left_out > 0 else ""
-    return verdicts.verdict(pins) + more
+    return agreement.verdict(pins) + more
 
 
 def _figure(curves: Sequence[agreement.Curve]) -> Any:

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tpudist.errors import PinError
-from tpudist.tools.pins import SUFFIX, compare, message, releases, store, structure, values
+from tpudist.tools.pins import SUFFIX, compare, store, values
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Protocol, Sequence
@@ -111,7 +111,7 @@ class Pin:
           PinError: as :meth:`check`.
         """
         __tracebackhide__ = True
-        self._settle("structure", name, structure.describe(value), 0.0, 0.0)
+        self._settle("structure", name, values.structure(value), 0.0, 0.0)
 
     def check_collectives(
         self,
@@ -175,7 +175,7 @@ class Pin:
     def _settle(self, kind: str, name: str, record: Any, rtol: float, atol: float) -> None:
         __tracebackhide__ = True
         self._note(name)
-        release = releases.current()
+        release = store.current_release()
         entry = store.Entry(kind, rtol, atol, {release: record})
         kept = store.read(self._path).get(self._test, {}).get(name)
         if kept is None and self._ci and self._mode is None:
@@ -221,7 +221,7 @@ class Pin:
                 "",
                 release,
             )
-        against = release if release in kept.on else releases.nearest(kept.on, release)
+        against = release if release in kept.on else store.nearest_release(kept.on, release)
         expected, obtained = values.decode(kept.on[against]), values.decode(entry.on[release])
         differences = compare.of_kind(entry.kind)(expected, obtained, entry.rtol, entry.atol)
         if not differences:
@@ -231,7 +231,7 @@ class Pin:
             source += ", the nearest with a record; there is none of %s" % release
         return self._differs(
             name,
-            message.explain(expected, obtained, differences),
+            compare.explain(expected, obtained, differences),
             _tolerance(entry) + source,
             release,
         )

@@ -5,10 +5,30 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tpudist.tools.pins import agreement, verdicts
+import tpudist
+from tpudist import files
+from tpudist.tools import html_page
+from tpudist.tools.html_page import safe
+from tpudist.tools.pins import agreement, charts, compare
 
 if TYPE_CHECKING:
-    from typing import Sequence, TextIO
+    from typing import Iterator, Sequence, TextIO
+
+
+_STYLE = """\
+th.file { padding-top: 1rem; color: #666; font-weight: normal; }
+td.same { background: #e8f1fa; }
+td.first { background: #cfe3f5; }
+td.differs { background: #fbe0cc; font-weight: bold; }
+td.nothing { color: #aaa; }
+"""
+
+_WHAT = (
+    '<p class="small">The oldest release that a pin was recorded on is its first; the others '
+    "are\nheld against it, with the tolerances of the test. tpudist %s.</p>" % tpudist.__version__
+)
+
+_CLASSES = {agreement.FIRST: "first", agreement.SAME: "same", agreement.NOTHING: "nothing"}
 
 
 def run(
@@ -28,20 +48,16 @@ def run(
       0 if every pin agrees on all releases that it was recorded on, else 1.
 
     Raises:
-      PinError: there are no pins, or no matplotlib for the picture.
+      PinError: there are no pins, or no matplotlib for the curves.
     """
     pins = agreement.read(paths)
     out = out or sys.stdout
     out.write(table(pins))
     if png:
-        from tpudist.tools.pins import charts
-
         charts.write_png(pins, png)
         out.write("wrote %s\n" % png)
     if html:
-        from tpudist.tools.pins import page
-
-        page.write(pins, html)
+        files.write(html, page(pins))
         out.write("wrote %s\n" % html)
     return int(bool(agreement.differing(pins)))
 
@@ -58,7 +74,7 @@ def table(pins: Sequence[agreement.Pin]) -> str:
         if number == 0 or pins[number - 1].file != pin.file:
             rows.append([pin.file])
         rows.append(
-            ["  %s: %s" % (pin.test, pin.name)] + [verdicts.cell(pin, each) for each in recorded]
+            ["  %s: %s" % (pin.test, pin.name)] + [agreement.cell(pin, each) for each in recorded]
         )
     widths = [max(len(row[i]) for row in rows if len(row) > 1) for i in range(len(recorded) + 1)]
     lines = [
@@ -67,4 +83,57 @@ def table(pins: Sequence[agreement.Pin]) -> str:
         else row[0]
         for row in rows
     ]
-    return "\n".join(lines + ["", verdicts.verdict(pins), ""])
+    return "\n".join(lines + ["", agreement.verdict(pins), ""])
+
+
+def page(pins: Sequence[agreement.Pin]) -> str:
+    """The whole HTML page; the pins that differ come first below the table.
+
+    Args:
+      pins: a list of ``agreement.Pin``.
+
+    Raises:
+      PinError: no matplotlib, and there are curves to draw.
+    """
+    ordered = sorted(pins, key=lambda pin: not any(pin.differences.values()))
+    table = "<table>\n%s\n</table>" % "\n".join(_rows(pins))
+    return html_page.whole(
+        "Pins",
+        [_WHAT, table] + [_section(pin) for pin in ordered],
+        style=_STYLE,
+        heading=agreement.verdict(pins),
+    )
+
+
+def _rows(pins: Sequence[agreement.Pin]) -> Iterator[str]:
+    recorded = agreement.recorded(pins)
+    yield "<tr><th></th>%s</tr>" % "".join("<th>%s</th>" % safe(each) for each in recorded)
+    for number, pin in enumerate(pins):
+        if number == 0 or pins[number - 1].file != pin.file:
+            yield '<tr><th class="file" colspan="%d">%s</th></tr>' % (
+                len(recorded) + 1,
+                safe(pin.file),
+            )
+        yield "<tr><td>%s</td>%s</tr>" % (
+            safe("%s: %s" % (pin.test, pin.name)),
+            "".join(_cell(agreement.cell(pin, each)) for each in recorded),
+        )
+
+
+def _cell(says: str) -> str:
+    return '<td class="%s">%s</td>' % (_CLASSES.get(says, "differs"), safe(says))
+
+
+def _section(pin: agreement.Pin) -> str:
+    """The curves of a pin, and what differs; empty if there is neither."""
+    parts = [charts.svg(curve) for curve in agreement.curves(pin)]
+    for release, differences in pin.differences.items():
+        if differences:
+            explained = compare.explain(pin.values[pin.first], pin.values[release], differences)
+            parts.append(
+                "<pre>expected: TensorFlow %s, obtained: %s\n%s</pre>"
+                % (pin.first, release, safe(explained))
+            )
+    if not parts:
+        return ""
+    return "<h2>%s: %s</h2>\n" % (safe(pin.test), safe(pin.name)) + "\n".join(parts)

@@ -10,14 +10,15 @@ test when it recorded, for ``tpudist pins report``.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import sys
 import typing
 from typing import TYPE_CHECKING
 
-from tpudist import files
+from tpudist import files, machine
 from tpudist.errors import PinError
-from tpudist.tools.pins import releases
 
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterable
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 
 FORMAT = 1
+
+#: What stands for a run without TensorFlow.
+NO_TENSORFLOW = "none"
+
+#: Minor releases of a major version, as many as keep the order; 1.15 was the last of 1.
+_MINORS = {0: 13, 1: 16}
 
 
 class Entry(typing.NamedTuple):
@@ -131,7 +138,7 @@ def _entry(entry: Entry) -> str:
     lines = ["    %s" % ", ".join(lines)]
     records = [
         "     %s: %s" % (_json(release), _json(entry.on[release]))
-        for release in sorted(entry.on, key=releases.order)
+        for release in sorted(entry.on, key=release_order)
     ]
     lines.append('    "on": {\n%s\n    }' % ",\n".join(records))
     return "{\n%s\n   }" % ",\n".join(lines)
@@ -139,3 +146,52 @@ def _entry(entry: Entry) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def current_release() -> str:
+    """The minor release of this process; asks the metadata if it imported none."""
+    if "tensorflow" in sys.modules:
+        from tpudist.tfcompat import versions
+
+        return _minor(str(versions.TF))
+    return _installed_release()
+
+
+@functools.lru_cache(maxsize=1)
+def _installed_release() -> str:
+    from tpudist.tools.doctor import environment
+
+    installed, _ = environment.installed()
+    return next(
+        (_minor(installed[name]) for name in machine.TENSORFLOWS if name in installed),
+        NO_TENSORFLOW,
+    )
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def release_order(release: str) -> int:
+    """A number by which releases sort; neighbours are 1 apart.
+
+    Args:
+      release: such as ``"2.15"``, or `NO_TENSORFLOW`.
+    """
+    major, _, minor = release.partition(".")
+    if not (major.isdigit() and minor.isdigit()):
+        return -1
+    return sum(_MINORS.get(each, 100) for each in range(int(major))) + int(minor)
+
+
+def nearest_release(recorded: Iterable[str], wanted: str) -> str:
+    """The recorded release that is nearest to the wanted one, the older of two.
+
+    Args:
+      recorded: releases, at least one.
+      wanted: a release.
+    """
+    return min(
+        recorded,
+        key=lambda each: (abs(release_order(each) - release_order(wanted)), release_order(each)),
+    )

@@ -15,7 +15,7 @@ from tpudist import files
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.tools.compile import report
 from tpudist.tools.compile.pages import html_report, terminal, units
-from tpudist.tools.pins import compare, message
+from tpudist.tools.pins import compare
 from tpudist.tools.pins.fixture import COMPILED_RTOL as RTOL
 
 if TYPE_CHECKING:
@@ -213,4 +213,4 @@ def difference(expected: Report, obtained: Report, rtol: float = RTOL) -> str:
     """
     before, after = expected.compared(), obtained.compared()
     differences = compare.of_kind("compiled")(before, after, rtol)
-    return message.explain(before, after, differences) if differences else ""
+    return compare.explain(before, after, differences) if differences else ""

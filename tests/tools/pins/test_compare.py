@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from tpudist.tools.pins import compare, message
+from tpudist.tools.pins import compare
 
 
 def explain(expected, obtained, **tolerances):
     found = compare.differences(expected, obtained, **tolerances)
-    return message.explain(expected, obtained, found).splitlines()
+    return compare.explain(expected, obtained, found).splitlines()
 
 
 def test_a_series_shows_the_steps_around_the_first_that_differs():
@@ -77,4 +77,4 @@ def test_much_is_cut_short():
     [((), "the value"), (("a", 3), "['a'][3]"), (("$replicas", 0), "['$replicas'][0]")],
 )
 def test_place(path, text):
-    assert message.place(path) == text
+    assert compare.place(path) == text
