@@ -5,7 +5,7 @@ import pytest
 from tests.tools.matrix import wheels
 from tpudist import cli
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix import environments, recipe
+from tpudist.tools.matrix import environments
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +28,7 @@ def machine(tmp_path, house, monkeypatch):
         "TPUDIST_CACHE": str(tmp_path / "cache"),
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(recipe, "own", lambda: ["tpudist==1.0"])
+    monkeypatch.setattr(environments, "own_tpudist", lambda: ["tpudist==1.0"])
     folder = wheels.project(tmp_path / "users")
     monkeypatch.chdir(folder)
     return folder

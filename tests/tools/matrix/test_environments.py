@@ -9,14 +9,14 @@ import pytest
 
 from tests.tools.matrix import wheels
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix import cache, environments, recipe, table
+from tpudist.tools.matrix import cache, environments, table
 
 
 @pytest.fixture
 def made(machine):
     """A recipe of the fake TensorFlow 9.1."""
     row = table.Row("9.1", wheels.PYTHON, "tensorflow-cpu==9.1.0", (), {})
-    return recipe.Recipe(row, str(machine), [], ["tpudist==1.0"])
+    return environments.Recipe(row, str(machine), [], ["tpudist==1.0"])
 
 
 @pytest.fixture

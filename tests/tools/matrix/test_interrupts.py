@@ -19,8 +19,8 @@ DRIVER = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from tpudist import cli
-from tpudist.tools.matrix import recipe
-recipe.own = lambda: ["tpudist==1.0"]
+from tpudist.tools.matrix import environments
+environments.own_tpudist = lambda: ["tpudist==1.0"]
 {patch}
 sys.exit(cli.main(sys.argv[1:]))
 """

@@ -8,7 +8,7 @@ import pytest
 import tpudist
 from tests.tools.matrix import wheels
 from tpudist.errors import MatrixError
-from tpudist.tools.matrix import recipe, table
+from tpudist.tools.matrix import environments, table
 
 ROW = table.Row("9.1", "3.7", "tensorflow-cpu==9.1.0", ("numpy<2",), {})
 
@@ -19,7 +19,7 @@ def users(tmp_path):
 
 
 def made(users, row=ROW, **options):
-    return recipe.Recipe(row, str(users) + "[test]", **options)
+    return environments.Recipe(row, str(users) + "[test]", **options)
 
 
 def test_everything_is_resolved_together(users):
@@ -77,10 +77,10 @@ def test_the_key_changes_with_the_metadata(users, name):
 
 def test_split(users, monkeypatch):
     monkeypatch.chdir(users)
-    assert recipe.split(".") == (str(users), "")
-    assert recipe.split("[a,b]") == (str(users), "[a,b]")
+    assert environments.split_project(".") == (str(users), "")
+    assert environments.split_project("[a,b]") == (str(users), "[a,b]")
     with pytest.raises(MatrixError, match="there is no folder"):
-        recipe.split("absent[test]")
+        environments.split_project("absent[test]")
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_split(users, monkeypatch):
 )
 def test_is_installable(tmp_path, name, text, installable):
     (tmp_path / name).write_text(text)
-    assert recipe.is_installable(str(tmp_path)) == installable
+    assert environments.is_installable(str(tmp_path)) == installable
 
 
 def test_own_of_a_checkout():
     root = os.path.dirname(os.path.dirname(os.path.abspath(tpudist.__file__)))
     if not os.path.exists(os.path.join(root, "setup.py")):
         pytest.skip("tpudist is installed here, not run from its checkout")
-    assert recipe.own() == ["--editable", root]
+    assert environments.own_tpudist() == ["--editable", root]
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_own_of_an_installation(tmp_path, monkeypatch, origin, own):
 
     monkeypatch.setattr(metadata, "distribution", lambda name: Installed())
     monkeypatch.setattr(tpudist, "__file__", str(tmp_path / "tpudist" / "__init__.py"))
-    assert recipe.own() == [own]
+    assert environments.own_tpudist() == [own]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tpudist.tools.matrix import report
-from tpudist.tools.matrix.report import FAILED, INTERRUPTED, NOT_RUN, NOT_SET_UP, PASSED, READY
+from tpudist.tools.matrix import schedule
+from tpudist.tools.matrix.schedule import FAILED, INTERRUPTED, NOT_RUN, NOT_SET_UP, PASSED, READY
 
 
 def result(word, line="", code=None, seconds=None):
-    return report.Result("2.15", "2.15.1", "3.11.7", word, code, seconds, line)
+    return schedule.Result("2.15", "2.15.1", "3.11.7", word, code, seconds, line)
 
 
 @pytest.mark.parametrize(
@@ -22,15 +22,15 @@ def result(word, line="", code=None, seconds=None):
     ],
 )
 def test_exit_code(words, code):
-    assert report.exit_code([result(word) for word in words]) == code
+    assert schedule.exit_code([result(word) for word in words]) == code
 
 
 def test_table():
-    lines = report.table(
+    lines = schedule.table(
         [
             result(PASSED, code=0, seconds=1.25),
             result(FAILED, "FAILED tests/a.py::b - " + "x" * 200, 1, 100.0),
-            report.Result("2.2", "", "", NOT_SET_UP, None, None, "uv\n   no solution"),
+            schedule.Result("2.2", "", "", NOT_SET_UP, None, None, "uv\n   no solution"),
         ],
         100,
     ).splitlines()

@@ -2,7 +2,7 @@
 
 uv makes the environments and provides missing Pythons; they are kept in a
 cache and reused until the table's row or the project's metadata changes.
-To change: what goes into an environment (:mod:`recipe`); which releases there are is
+To change: what goes into an environment (:mod:`environments`); which releases there are is
 in releases.cfg.
 """
 
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
       MatrixError: the request cannot be met on any release.
       TPUNameError: there is no such virtual TPU.
     """
-    from tpudist.tools.matrix import ci, report, schedule, table
+    from tpudist.tools.matrix import ci, schedule, table
     from tpudist.virtual import system
 
     system.check(options.tpu)
@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(write(chosen, options))
         return 0
     results = schedule.run_all(chosen, options)
-    print("\n" + report.table(results), end="", flush=True)
-    return report.exit_code(results)
+    print("\n" + schedule.table(results), end="", flush=True)
+    return schedule.exit_code(results)
 
 
 def listing(rows: Mapping[str, Row]) -> str:

@@ -1,25 +1,106 @@
-"""The releases of one run: one after the other, or several at once."""
+"""Runs the releases, one after the other or several at once, and tabulates their results."""
 
 from __future__ import annotations
 
 import collections
 import os
+import shutil
 import sys
 import threading
 import time
+import typing
 from typing import TYPE_CHECKING
 
 from tpudist.errors import MatrixError, TpudistError
-from tpudist.tools.matrix import cache, environments, recipe, report, running
+from tpudist.tools.matrix import cache, environments, running
 
 if TYPE_CHECKING:
     import argparse
     import subprocess
-    from typing import Callable, Sequence
+    from typing import Callable, Iterable, Sequence
 
     from tpudist.tools.matrix.table import Row
 
     Echo = Callable[[str], object]
+
+
+class Result(typing.NamedTuple):
+    """How a release went.
+
+    Args:
+      release, tensorflow, python: the row's name, and the versions it had; ""
+        where it was not set up.
+      word: one of the constants below.
+      code: the command's exit code, or None.
+      seconds: its time, or None.
+      line: the first failing line, or the reason.
+    """
+
+    release: str
+    tensorflow: str
+    python: str
+    word: str
+    code: int | None
+    seconds: float | None
+    line: str
+
+
+PASSED, FAILED, NOT_SET_UP, INTERRUPTED, NOT_RUN, READY = (
+    "passed",
+    "failed",
+    "not set up",
+    "interrupted",
+    "not run",
+    "ready",
+)
+
+_HEAD = ("release", "TensorFlow", "Python", "result", "seconds", "first failing line")
+
+
+def exit_code(results: Iterable[Result]) -> int:
+    """0 if all passed, 1 if a command failed, 2 if one was not set up, 130 after Ctrl-C."""
+    words = {result.word for result in results}
+    for word, code in ((INTERRUPTED, 130), (NOT_SET_UP, 2), (FAILED, 1)):
+        if word in words:
+            return code
+    return 0
+
+
+def table(results: Sequence[Result], width: int | None = None) -> str:
+    """The results as text, one line a release.
+
+    Args:
+      results: a list of `Result`.
+      width: columns of the terminal; only the last column is cut to fit.
+    """
+    width = width or shutil.get_terminal_size((120, 24)).columns
+    rows = [_HEAD] + [_cells(result) for result in results]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD) - 1)]
+    lines = []
+    for row in rows:
+        line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths))
+        lines.append(_cut(line + "  " + row[-1], max(width, len(line) + 22)))
+    return "\n".join(lines) + "\n"
+
+
+def _cells(result: Result) -> tuple[str, ...]:
+    word = result.word
+    if word == FAILED:
+        word = "failed (%s)" % result.code
+    seconds = "" if result.seconds is None else "%.1f" % result.seconds
+    return (
+        result.release,
+        result.tensorflow or "-",
+        result.python or "-",
+        word,
+        seconds,
+        result.line.replace("\n", " "),
+    )
+
+
+def _cut(line: str, width: int) -> str:
+    line = line.rstrip()
+    return line if len(line) <= width else line[: width - 3] + "..."
 
 
 #: Environments are made one at a time: a build of the user's project writes
@@ -28,7 +109,7 @@ _SETTING_UP = threading.Lock()
 _SHOWING = threading.Lock()
 
 
-def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[report.Result]:
+def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[Result]:
     """[report.Result, ...], one per row, whatever happens to any of them.
 
     Args:
@@ -43,7 +124,7 @@ def run_all(rows: Sequence[Row], options: argparse.Namespace) -> list[report.Res
             "--jobs %d" % options.jobs, "no release would run", "--jobs 1, or more to run several"
         )
     environments.find_uv()
-    folder, _ = recipe.split(options.project)
+    folder, _ = environments.split_project(options.project)
     root = cache.folder(options.cache)
     for gone in cache.prune(root):
         print("   removed %s" % gone, flush=True)
@@ -68,15 +149,15 @@ class Schedule:
         self._ended: collections.deque[int] = collections.deque()
         self._processes: list[subprocess.Popen[bytes]] = []
         self._stopped = self._interrupted = False
-        self._results = [_without_a_run(row, report.NOT_RUN) for row in rows]
+        self._results = [_without_a_run(row, NOT_RUN) for row in rows]
 
-    def run(self) -> list[report.Result]:
+    def run(self) -> list[Result]:
         """The results of all, one after the other; what they print is shown as it comes."""
         while self._waiting and not self._stopped:
             self._take(self._waiting.popleft(), running.echo)
         return self._results
 
-    def run_side_by_side(self) -> list[report.Result]:
+    def run_side_by_side(self) -> list[Result]:
         """The results of all, ``options.jobs`` at once; each is shown when it is done."""
         workers = [threading.Thread(target=self._work) for _ in range(self._options.jobs)]
         try:
@@ -102,9 +183,7 @@ class Schedule:
     def _interrupt(self, workers: Sequence[threading.Thread]) -> None:
         """Ends the running commands, which got the same Ctrl-C; a late worker does nothing."""
         self._stopped = self._interrupted = True
-        interrupted = {
-            number for number in self._at_work if self._results[number].word != report.PASSED
-        }
+        interrupted = {number for number in self._at_work if self._results[number].word != PASSED}
         for process in self._processes:
             running.end(process)
         for worker in workers:
@@ -112,7 +191,7 @@ class Schedule:
                 worker.join()
         for number in interrupted:
             self._results[number] = self._results[number]._replace(
-                word=report.INTERRUPTED, code=None, line=""
+                word=INTERRUPTED, code=None, line=""
             )
 
     def _work(self) -> None:
@@ -135,13 +214,13 @@ class Schedule:
         row = self._rows[number]
         echo("== %s (%d of %d)\n" % (row.release, number + 1, len(self._rows)))
         self._results[number] = result = self._result(row, echo)
-        stopping = (report.FAILED, report.NOT_SET_UP) if self._options.fail_fast else ()
-        if result.word in stopping + (report.INTERRUPTED,):
+        stopping = (FAILED, NOT_SET_UP) if self._options.fail_fast else ()
+        if result.word in stopping + (INTERRUPTED,):
             self._stopped = True
 
-    def _result(self, row: Row, echo: Echo) -> report.Result:
+    def _result(self, row: Row, echo: Echo) -> Result:
         """The `Result` of one release."""
-        told = _without_a_run(row, report.READY)
+        told = _without_a_run(row, READY)
         try:
             environment = self._environment(row, echo)
             told = told._replace(tensorflow=environment.tensorflow, python=environment.python)
@@ -150,20 +229,22 @@ class Schedule:
         except TpudistError as error:
             said = "tpudist: error: %s\n" % error
             sys.stderr.write(said) if echo is running.echo else echo(said)
-            return told._replace(word=report.NOT_SET_UP, line=error.seen)
+            return told._replace(word=NOT_SET_UP, line=error.seen)
         except KeyboardInterrupt:
-            return told._replace(word=report.INTERRUPTED)
+            return told._replace(word=INTERRUPTED)
 
     def _environment(self, row: Row, echo: Echo) -> environments.Environment:
         options = self._options
-        made = recipe.Recipe(row, options.project, ["pytest"] + options.extra, recipe.own())
+        made = environments.Recipe(
+            row, options.project, ["pytest"] + options.extra, environments.own_tpudist()
+        )
         folder = os.path.join(self._kept, row.release)
         with _SETTING_UP:
             return environments.prepare(made, folder, options.fresh, lambda line: echo(line + "\n"))
 
     def _command(
-        self, row: Row, environment: environments.Environment, echo: Echo, told: report.Result
-    ) -> report.Result:
+        self, row: Row, environment: environments.Environment, echo: Echo, told: Result
+    ) -> Result:
         """The `Result` of the command in a ready environment."""
         start = time.time()
         code, text = running.run(
@@ -174,8 +255,8 @@ class Schedule:
         )
         told = told._replace(code=code, seconds=time.time() - start)
         if code == 0:
-            return told._replace(word=report.PASSED)
-        return told._replace(word=report.FAILED, line=running.first_failing_line(text))
+            return told._replace(word=PASSED)
+        return told._replace(word=FAILED, line=running.first_failing_line(text))
 
     def _note(self, process: subprocess.Popen[bytes]) -> None:
         """Notes a command that has started; one that came too late for Ctrl-C ends."""
@@ -184,5 +265,5 @@ class Schedule:
             process.terminate()
 
 
-def _without_a_run(row: Row, word: str) -> report.Result:
-    return report.Result(row.release, "", "", word, None, None, "")
+def _without_a_run(row: Row, word: str) -> Result:
+    return Result(row.release, "", "", word, None, None, "")
