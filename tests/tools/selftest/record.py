@@ -8,7 +8,8 @@ import json
 import time
 
 from tpudist import files
-from tpudist.tools.selftest import agreement, processes
+from tpudist.tools import selftest
+from tpudist.tools.selftest import report
 
 
 def recorded(lines):
@@ -33,7 +34,7 @@ def _short(value):
 
 def main():
     """Writes the records."""
-    made = recorded(processes.all_surfaces("virtual:8", time.monotonic() + 600))
+    made = recorded(selftest.all_surfaces("virtual:8", time.monotonic() + 600))
     lines = [
         '"%s": {\n%s\n}'
         % (
@@ -45,7 +46,7 @@ def main():
         )
         for era, programs in sorted(made.items())
     ]
-    files.write(agreement.RECORDS, "{\n%s\n}\n" % ",\n".join(lines))
+    files.write(report.RECORDS, "{\n%s\n}\n" % ",\n".join(lines))
 
 
 if __name__ == "__main__":

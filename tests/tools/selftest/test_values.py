@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tpudist import surfaces
-from tpudist.tools.selftest import agreement, processes, report
+from tpudist.tools import selftest
+from tpudist.tools.selftest import report
 from tpudist.tools.selftest.programs import RATE, ROWS, STEPS, rows, rows_of_each_host, weights
 
 #: A TPU for each surface: of other numbers of cores and hosts than the one of the records.
@@ -59,8 +60,8 @@ def agrees(found):
         )
         for name, each in zip(names, found)
     ]
-    recorded = agreement.records()
-    return all(agreement.compared(line, recorded, virtual=False)["agrees"] for line in lines)
+    recorded = report.records()
+    return all(report.compared(line, recorded, virtual=False)["agrees"] for line in lines)
 
 
 def test_products_in_bfloat16_agree_and_wrong_training_does_not():
@@ -70,7 +71,7 @@ def test_products_in_bfloat16_agree_and_wrong_training_does_not():
 
 
 def value(era, program, name):
-    record = agreement.records()[era][program][name]
+    record = report.records()[era][program][name]
     return np.array(record["values"]).reshape(record["shape"])
 
 
@@ -102,7 +103,7 @@ def test_records_of_sums_are_numpys():
 def test_every_truth_that_is_recorded_is_true():
     assert [
         (era, program, name)
-        for era, programs in agreement.records().items()
+        for era, programs in report.records().items()
         for program, values in programs.items()
         for name, record in values.items()
         if record["dtype"] == "bool" and record["values"] != [True]
@@ -112,7 +113,7 @@ def test_every_truth_that_is_recorded_is_true():
 @pytest.mark.slow
 @pytest.mark.parametrize("era, tpu", list(zip(surfaces.ERAS, TPUS)))
 def test_workers_agree_on_other_numbers_of_cores(era, tpu):
-    said = [dict(each, era=era) for each in processes.one_surface(era, tpu, 280)]
+    said = [dict(each, era=era) for each in selftest.one_surface(era, tpu, 280)]
     made = report.made(tpu, said, time.monotonic())
     assert made["ok"], report.text(made, "", "")
-    assert {each["program"] for each in made["values"]} == set(agreement.records()[era])
+    assert {each["program"] for each in made["values"]} == set(report.records()[era])

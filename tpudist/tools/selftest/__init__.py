@@ -8,20 +8,29 @@ module of :mod:`tpudist.tools.selftest.programs`, then ``python -m tests.tools.s
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
-from tpudist import machine
+from tpudist import machine, surfaces
 from tpudist.cloud import places
 from tpudist.errors import ArgumentError
 from tpudist.tools.doctor import environment
 
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
+
 
 #: Seconds that all of it may take.
 SECONDS = 280.0
+
+#: What a worker's line begins with if it is the report's: programs and libraries print too.
+MARK = "@selftest "
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
       ArgumentError: the folder of a report does not exist.
       TPUNameError: there is no such virtual TPU; nothing is written.
     """
-    from tpudist.tools.selftest import processes, report
+    from tpudist.tools.selftest import report
     from tpudist.virtual import system
 
     for path in (options.json, options.html):
@@ -50,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     system.check(name)
     print("tpudist selftest on %s, for %d seconds at most" % (name, SECONDS))
     start = time.monotonic()
-    lines = processes.all_surfaces(name, start + SECONDS)
+    lines = all_surfaces(name, start + SECONDS)
     made = report.made(name, lines, time.monotonic() - start)
     report.write(made, options.json, options.html)
     print(report.text(made, options.json, options.html))
@@ -64,3 +73,60 @@ def tpu_at_hand(name: str | None) -> str:
         variables.pop(machine.TPU, None)
     place = places.of(name, variables, environment.tpu_chips())
     return place.name or "virtual:8"
+
+
+def all_surfaces(tpu: str, end: float) -> list[dict[str, Any]]:
+    """What the processes of all surfaces report, each line with its ``era``.
+
+    They run one after the other, because a TPU serves one process at a time.
+
+    Args:
+      tpu: name of the TPU.
+      end: of `time.monotonic()`; what is not done then is told.
+    """
+    lines: list[dict[str, Any]] = []
+    for era in surfaces.ERAS:
+        lines += [dict(line, era=era) for line in one_surface(era, tpu, end - time.monotonic())]
+    return lines
+
+
+def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
+    """What the process of one surface reports within some seconds."""
+    if seconds <= 0:
+        return [{"kind": "skipped", "program": "all", "why": "the time was up"}]
+    variables = dict(os.environ, PYTHONPATH=_path(), PYTHONWARNINGS="ignore")
+    variables.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    variables.pop(machine.TPU, None)
+    with subprocess.Popen(
+        [sys.executable, "-m", "tpudist.tools.selftest.worker", era, tpu],
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    ) as process:
+        late = threading.Timer(seconds, process.kill)
+        late.start()
+        try:
+            out, error = process.communicate()
+        finally:
+            late.cancel()
+    lines = [json.loads(each[len(MARK) :]) for each in out.splitlines() if each.startswith(MARK)]
+    if process.returncode:
+        last = (error.strip().splitlines() or ["nothing"])[-1]
+        lines.append(_ended(process.returncode, last, seconds))
+    return lines
+
+
+def _path() -> str:
+    package = os.path.dirname(machine.PACKAGE)
+    return os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), package)))
+
+
+def _ended(code: int, last: str, seconds: float) -> dict[str, Any]:
+    if code == -9:
+        return {
+            "kind": "failed",
+            "program": "the rest",
+            "error": "ended after %.0f seconds, when the time was up" % seconds,
+        }
+    return {"kind": "failed", "program": "the rest", "error": "exit code %d: %s" % (code, last)}

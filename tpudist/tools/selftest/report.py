@@ -1,18 +1,28 @@
-"""The self-test's report: one JSON, one HTML page, and a few lines for the terminal."""
+"""The self-test's report: what agrees with the records, as JSON, HTML and text."""
 
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tpudist import files
 from tpudist.tools import html_page
-from tpudist.tools.selftest import agreement
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
+    from typing import Any, Iterator, Mapping, Sequence
 
     Line = dict[str, Any]
+
+
+RECORDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded.json")
+
+#: {dtype: (rtol on a virtual TPU, rtol on a real one)}; the rest is compared exactly. A TPU
+#: multiplies float32 matrices in bfloat16, of 8 bits, and a net adds up its errors: with numbers
+#: rounded so, the training of the programs is off by 0.0022 (tests/tools/selftest/test_values.py).
+RTOL = {"float32": (1e-4, 1e-2), "float64": (1e-4, 1e-2), "bfloat16": (1e-2, 1e-2)}
 
 
 def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
@@ -23,13 +33,11 @@ def made(tpu: str, lines: Sequence[Line], seconds: float) -> Line:
       lines: what the workers said, each with its ``era``.
       seconds: what all of it took.
     """
-    recorded = agreement.records()
+    recorded = records()
     system = next((line for line in lines if line["kind"] == "system"), {})
     virtual = bool(system.get("virtual", tpu.startswith("virtual")))
     values = [
-        dict(line, **agreement.compared(line, recorded, virtual))
-        for line in lines
-        if line["kind"] == "value"
+        dict(line, **compared(line, recorded, virtual)) for line in lines if line["kind"] == "value"
     ]
     failed = [line for line in lines if line["kind"] == "failed"]
     times = [line for line in lines if line["kind"] == "time"]
@@ -59,6 +67,38 @@ def _not_tried(lines: Sequence[Line], system: Line, virtual: bool) -> Iterator[s
     elif system["hosts"] < 2:
         yield "several hosts: this TPU has one"
     yield "setting a runtime's version, preemption, checkpoints on Cloud Storage"
+
+
+def records() -> dict[str, Any]:
+    """{era: {program: {value: {dtype, shape, values}}}}."""
+    with open(RECORDS, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def compared(line: Mapping[str, Any], recorded: Mapping[str, Any], virtual: bool) -> dict[str, Any]:
+    """Whether a value is what is recorded, and by how much it is not.
+
+    Args:
+      line: of a worker, of kind ``value``.
+      recorded: :func:`records`.
+      virtual: whether it comes from a virtual TPU.
+
+    Returns:
+      ``agrees``; ``rtol``, 0 for exactly; ``error``: the largest difference, relative to
+      the largest value recorded; None where shapes or dtypes differ.
+    """
+    wanted = recorded.get(line["era"], {}).get(line["program"], {}).get(line["value"])
+    if wanted is None:
+        return {"agrees": False, "rtol": 0.0, "error": None}
+    rtol = RTOL.get(wanted["dtype"], (0.0, 0.0))[0 if virtual else 1]
+    if (line["dtype"], line["shape"]) != (wanted["dtype"], wanted["shape"]):
+        return {"agrees": False, "rtol": rtol, "error": None}
+    if not rtol:
+        return {"agrees": line["values"] == wanted["values"], "rtol": 0.0, "error": None}
+    obtained, expected = np.array(line["values"]), np.array(wanted["values"])
+    scale = np.abs(expected).max() or 1.0
+    error = float(np.abs(obtained - expected).max() / scale)
+    return {"agrees": bool(error <= rtol), "rtol": rtol, "error": error}
 
 
 def write(report: Line, json_path: str, html_path: str) -> None:

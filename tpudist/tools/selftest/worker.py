@@ -21,15 +21,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tpudist.tools.selftest import MARK
 from tpudist.tools.selftest.programs import ROWS, NotTried, World
 
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
     from tpudist.tools.selftest.programs import Program
-
-#: What a line that is the report's begins with: programs and libraries print too.
-MARK = "@selftest "
 
 
 def say(kind: str, **fields: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tpudist import cli
 from tpudist.tools import selftest
-from tpudist.tools.selftest import agreement, processes, report
+from tpudist.tools.selftest import report
 
 SYSTEM = dict(
     kind="system", era="v2_2", tpu="mine", virtual=False, replicas=8, hosts=1, tensorflow="2.15.1"
@@ -17,7 +17,7 @@ SYSTEM = dict(
 def lines(virtual=False, scale=1.0):
     """Every value that is recorded, as a worker says it, `scale` times as large."""
     said = [dict(SYSTEM, virtual=virtual)]
-    for era, programs in agreement.records().items():
+    for era, programs in report.records().items():
         for program, values in programs.items():
             for name, record in values.items():
                 said.append(dict(record, kind="value", era=era, program=program, value=name))
@@ -41,11 +41,11 @@ def test_a_tpu_may_round_as_bfloat16(virtual, scale, ok):
 
 def test_truths_shapes_and_names_are_compared_exactly():
     truth = dict(era="v2_0", program="replicas", value="ids", dtype="bool", shape=[])
-    recorded = agreement.records()
-    assert agreement.compared(dict(truth, values=[True]), recorded, False)["agrees"]
+    recorded = report.records()
+    assert report.compared(dict(truth, values=[True]), recorded, False)["agrees"]
     for wrong in (dict(values=[False]), dict(values=[True], shape=[1]), dict(value="x")):
         line = dict(dict(truth, values=[True]), **wrong)
-        assert not agreement.compared(line, recorded, False)["agrees"]
+        assert not report.compared(line, recorded, False)["agrees"]
 
 
 def test_not_a_number_does_not_agree():
@@ -75,7 +75,7 @@ def test_a_tpu_that_did_not_start_has_no_hosts():
 
 @pytest.mark.parametrize("option", ["--json", "--html"])
 def test_a_report_without_a_folder_is_refused_first(monkeypatch, tmp_path, capsys, option):
-    monkeypatch.setattr(processes, "all_surfaces", lambda *unused: pytest.fail("it ran"))
+    monkeypatch.setattr(selftest, "all_surfaces", lambda *unused: pytest.fail("it ran"))
     assert cli.main(["selftest", option, str(tmp_path / "none" / "report")]) == 2
     assert "mkdir -p %s" % (tmp_path / "none") in capsys.readouterr().err
 
@@ -85,7 +85,7 @@ def test_the_reports_have_it_all(monkeypatch, tmp_path, capsys):
         dict(kind="failed", era="contrib", program="towers", error="ValueError: <no>"),
         dict(kind="time", era="v2_2", other="x", seconds=0.002, other_seconds=0.001, ratio=2.0),
     ]
-    monkeypatch.setattr(processes, "all_surfaces", lambda tpu, end: said)
+    monkeypatch.setattr(selftest, "all_surfaces", lambda tpu, end: said)
     monkeypatch.chdir(tmp_path)
     assert cli.main(["selftest", "--tpu", "mine"]) == 1
     out = capsys.readouterr().out
@@ -119,7 +119,7 @@ def test_a_worker_that_dies_is_told(monkeypatch, tmp_path):
     worker.write_text('#!/bin/sh\necho \'@selftest {"kind": "x"}\'\necho gone >&2\nexit 3\n')
     worker.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(worker))
-    assert processes.one_surface("v2_2", "virtual:8", 60) == [
+    assert selftest.one_surface("v2_2", "virtual:8", 60) == [
         {"kind": "x"},
         {"kind": "failed", "program": "the rest", "error": "exit code 3: gone"},
     ]
@@ -130,6 +130,6 @@ def test_a_worker_that_hangs_is_ended(monkeypatch, tmp_path):
     worker.write_text("#!/bin/sh\nexec sleep 60\n")
     worker.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(worker))
-    (line,) = processes.one_surface("v2_2", "virtual:8", 0.5)
+    (line,) = selftest.one_surface("v2_2", "virtual:8", 0.5)
     assert "the time was up" in line["error"]
-    assert processes.one_surface("v2_2", "virtual:8", -1)[0]["why"] == "the time was up"
+    assert selftest.one_surface("v2_2", "virtual:8", -1)[0]["why"] == "the time was up"
