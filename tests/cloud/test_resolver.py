@@ -4,7 +4,7 @@ import pytest
 
 from tests.cloud import server
 from tests.cloud.server import CUT, GARBAGE, SLOW, node
-from tpudist.cloud import looking
+from tpudist.cloud import waiting
 from tpudist.core.system import cluster, named_tpus
 from tpudist.errors import TPUAccessError, TpudistError, TPUNameError, TPUStateError
 from tpudist.tfcompat import tpu, versions
@@ -211,7 +211,7 @@ def start(resolver):
 
 
 def test_waits_for_a_healthy_tpu(google, monkeypatch, capfd):
-    monkeypatch.setattr(looking, "_INTERVAL", 0.1)
+    monkeypatch.setattr(waiting, "_INTERVAL", 0.1)
     google(
         node("CREATING", tensorflow=HERE),
         node("CREATING", tensorflow=HERE),

@@ -69,10 +69,10 @@ def named(tpu: str | Sequence[str] | None, variables: Mapping[str, str]) -> str:
       tpu: the argument of the resolver, or a list of it.
       variables: the environment.
     """
-    name: Any = tpu if isinstance(tpu, str) or not tpu else tpu[0]
-    named = name or next(filter(None, map(variables.get, READ)), None)
+    given: Any = tpu if isinstance(tpu, str) or not tpu else tpu[0]
+    name = given or next(filter(None, map(variables.get, READ)), None)
     try:
-        return named or json.loads(variables.get(_CONFIG) or "{}").get("tpu_node_name") or ""
+        return name or json.loads(variables.get(_CONFIG) or "{}").get("tpu_node_name") or ""
     except (ValueError, AttributeError):
         return ""
 

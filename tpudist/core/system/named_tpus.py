@@ -9,7 +9,7 @@ import time
 import typing
 from typing import TYPE_CHECKING
 
-from tpudist.cloud import deadlines, failures, looking, nodes, places, reaching, runtimes
+from tpudist.cloud import deadlines, failures, nodes, places, runtimes, waiting
 from tpudist.errors import TpudistError, TPUNameError
 from tpudist.tfcompat import tpu_client, versions
 
@@ -57,7 +57,7 @@ def constructed(
         else:
             _require_sound_place(resolver)
 
-    looking.answered(once, failures.Asked(name, zone or "", project or ""))
+    waiting.answered(once, failures.Asked(name, zone or "", project or ""))
     if misuse:
         raise misuse[0]
 
@@ -92,7 +92,7 @@ def answer(resolver: Any, function: Callable[[], Any]) -> Any:
       TPUStateError, TPUAccessError, TPUNameError: it cannot be used, and why.
     """
     asked = _asked(resolver)
-    looking.healthy(functools.partial(tpu_client.fetch, resolver), asked, waits=False)
+    waiting.healthy(functools.partial(tpu_client.fetch, resolver), asked, waits=False)
     try:
         return deadlines.call(function, deadlines.seconds())
     except TpudistError:
@@ -119,7 +119,7 @@ def ready(resolver: Any) -> None:
     start, allowed = time.monotonic(), deadlines.seconds()
     found = healthy(resolver)
     left = allowed - (time.monotonic() - start)
-    reaching.reach(found.place, found.addresses, max(min(_LEAST, allowed), left))
+    waiting.reach(found.place, found.addresses, max(min(_LEAST, allowed), left))
 
 
 def healthy(resolver: Any) -> Found:
@@ -128,7 +128,7 @@ def healthy(resolver: Any) -> Found:
     Args, raises: as :func:`ready`, which also reaches it.
     """
     if tpu_client.asks_the_api(resolver):
-        node = looking.healthy(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
+        node = waiting.healthy(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
         found, runtime = Found(node.place, node.addresses), runtimes.of(node)
     else:
         addresses = tpu_client.endpoints(resolver)
@@ -143,8 +143,8 @@ def healthy(resolver: Any) -> Found:
 
 
 def look(resolver: Any) -> Node:
-    """What the TPU API says of a resolver's TPU; see `tpudist.cloud.looking.look`."""
-    return looking.look(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
+    """What the TPU API says of a resolver's TPU; see `tpudist.cloud.waiting.look`."""
+    return waiting.look(functools.partial(tpu_client.fetch, resolver), _asked(resolver))
 
 
 def configure(resolver: Any) -> str:

@@ -17,7 +17,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from tpudist.cloud import deadlines, places, runtimes, states
+from tpudist.cloud import deadlines, nodes, places, runtimes
 from tpudist.errors import ArgumentError, TpudistError, TPUStateError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _look(answers: dict[str, Any], options: argparse.Namespace) -> None:
     else:
         node = named_tpus.look(resolver)
         _describe(answers, node)
-        error = states.error(node)
+        error = nodes.error(node)
         if error is not None:
             raise error
     if options.configure:

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.cloud import server as servers
-from tpudist.cloud import reaching
+from tpudist.cloud import waiting
 from tpudist.core.system import cluster
 from tpudist.errors import TPUStateError
 
@@ -51,7 +51,7 @@ def nobody():
 
 
 def refusal(*addresses):
-    found, spent = servers.elapsed(lambda: reaching.reach("TPU 't'", addresses, 0.5))
+    found, spent = servers.elapsed(lambda: waiting.reach("TPU 't'", addresses, 0.5))
     assert isinstance(found, TPUStateError) and isinstance(found, RuntimeError), found
     assert spent < 5 and found.seen and found.why and found.instead
     assert found.seen.startswith("TPU 't': no TensorFlow server at 127.0.0.1:")
@@ -66,7 +66,7 @@ def no_proxy(monkeypatch):
 
 def test_a_server_of_this_tensorflow_greets():
     server = tf.compat.v1.train.Server({"worker": ["127.0.0.1:0"]}, start=True)
-    reaching.reach("the TPU", [server.target.split("://")[1]], 30)
+    waiting.reach("the TPU", [server.target.split("://")[1]], 30)
 
 
 def test_nothing_listens():
@@ -104,10 +104,10 @@ def test_one_of_several_hosts():
 
 
 def test_a_server_that_is_starting(monkeypatch, capfd):
-    monkeypatch.setattr(reaching, "_PAUSE", 0.01)
-    monkeypatch.setattr(reaching, "_QUIET", 0.2)
+    monkeypatch.setattr(waiting, "_PAUSE", 0.01)
+    monkeypatch.setattr(waiting, "_QUIET", 0.2)
     with listening(*[b"HTTP/1.1 503 \r\n\r\n"] * 100 + [SETTINGS]) as address:
-        reaching.reach("TPU 't'", [address], 60)
+        waiting.reach("TPU 't'", [address], 60)
     line = capfd.readouterr().err
     assert "tpudist: TPU 't': no TensorFlow server at %s: it answers" % address in line
     assert "; waiting (60 s)" in line
@@ -116,7 +116,7 @@ def test_a_server_that_is_starting(monkeypatch, capfd):
 def test_a_proxy_that_lets_it_through(monkeypatch):
     with listening(b"HTTP/1.1 200 OK\r\n\r\n" + SETTINGS) as proxy:
         monkeypatch.setenv("http_proxy", "http://user:word@%s/" % proxy)
-        reaching.reach("the TPU", ["10.1.2.3:8470"], 5)
+        waiting.reach("the TPU", ["10.1.2.3:8470"], 5)
 
 
 @pytest.mark.parametrize("variable", ["grpc_proxy", "https_proxy", "http_proxy"])
@@ -127,7 +127,7 @@ def test_a_proxy_that_does_not(monkeypatch, variable):
         assert "the proxy of %s answers 'HTTP/1.1 403 Forbidden'" % variable in error.seen
         assert "no_proxy=127.0.0.1 in the environment" in error.instead
         monkeypatch.setenv("no_proxy", "example.org, 127.0.0.1")
-        reaching.reach("the TPU", [address], 5)
+        waiting.reach("the TPU", [address], 5)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_proxy_that_does_not(monkeypatch, variable):
     ],
 )
 def test_addresses(address, host):
-    assert reaching._host(address) == host
+    assert waiting._host(address) == host
 
 
 @pytest.mark.parametrize("function", [cluster.connect_to_cluster, cluster.initialize_tpu_system])
