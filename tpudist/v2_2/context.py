@@ -5,10 +5,10 @@ Reference: https://www.tensorflow.org/versions/r2.2/api_docs/python/tf/distribut
 
 from __future__ import annotations
 
-from tpudist.core import value_context
+from tpudist.core import replica_values
 
 
-class ValueContext(value_context.ValueContext):
+class ValueContext(replica_values.ValueContext):
     """What `value_fn` is told about the replica it makes a value for.
 
     Reference: tf.distribute.experimental.ValueContext, r2.2. The page's
