@@ -15,6 +15,7 @@ from tpudist.core.backends.strategies import initialize as initialize
 from tpudist.core.base_classes import ScalingStrategyBaseV1 as ScalingStrategyBaseV1
 from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
 from tpudist.core.base_classes import is_facade as is_facade
+from tpudist.core.base_classes import shown_as as shown_as
 from tpudist.core.contexts import Words as Words
 from tpudist.core.cross_replica import colocate as colocate
 from tpudist.core.cross_replica import group as group
@@ -38,7 +39,6 @@ from tpudist.core.reductions import reduce_to as reduce_to
 from tpudist.core.replica_values import distribute_values as distribute_values
 from tpudist.core.replica_values import replica_ids as replica_ids
 from tpudist.core.replica_values import unwrap as unwrap
-from tpudist.core.signatures import shown_as as shown_as
 from tpudist.tfcompat import distributed
 from tpudist.tfcompat.functions import library as library
 from tpudist.tfcompat.functions import part_of as part_of
@@ -154,7 +154,7 @@ def scope(strategy: Strategy) -> Context:
 
 def local_results(strategy: Strategy, value: Any) -> tuple[Any, ...]:
     """Tuple of the components of `value` on this client; ``(value,)`` if it has none."""
-    return base_classes.native_call(strategy, distributed.LOCAL_RESULTS, value)
+    return getattr(base_classes.native(strategy), distributed.LOCAL_RESULTS)(value)
 
 
 def reduce(strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: Axis) -> Any:

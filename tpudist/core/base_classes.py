@@ -1,4 +1,4 @@
-"""The classes that a facade's strategy derives from.
+"""The classes that a facade's strategy derives from, and the signatures that it shows.
 
 They are TensorFlow's own TPU strategies, so that ``isinstance`` and Keras'
 check of the class name give the same answers as on a TPU; tpudist chooses only
@@ -7,15 +7,18 @@ the extended object (:mod:`tpudist.core.backends.strategies`).
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING
 
-from tpudist.core import loss_scaling
+import tensorflow as tf
+
 from tpudist.tfcompat import tpu
+from tpudist.virtual import keras_loops
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
-    from tpudist.core.annotations import Strategy
+    from tpudist.core.annotations import Method, Strategy
 
 
 if TYPE_CHECKING:
@@ -40,8 +43,34 @@ else:
             raise NotImplementedError("a facade's strategy calls adapter.initialize()")
 
 
-class ScalingStrategyBaseV1(loss_scaling.ScalesMeanLoss, TPUStrategyBaseV1):
-    """A strategy whose ``tf.train`` optimizers divide a mean loss."""
+#: What Keras' own loops note as the last reduction; these loops divide the loss.
+_BY_KERAS = "sum_over_batch_size"
+
+
+class ScalingStrategyBaseV1(TPUStrategyBaseV1):
+    """A strategy whose ``tf.train`` optimizers divide a mean loss by the number of replicas.
+
+    They add the replicas' gradients. Up to TensorFlow 1.13 they divided a mean loss first; from
+    1.14 on they do so only if the strategy asks for it, which Estimator switches on while it runs.
+    """
+
+    _scales_mean_loss = True
+    _estimator_scales = False
+
+    @property
+    def _scale_loss_for_estimator(self) -> bool:
+        """Whether to divide; the optimizer reads it."""
+        if self._estimator_scales:
+            return True
+        graph = tf.compat.v1.get_default_graph()
+        by_keras = keras_loops.is_tracing() or (
+            getattr(graph, "_last_loss_reduction", None) == _BY_KERAS
+        )
+        return self._scales_mean_loss and not by_keras
+
+    @_scale_loss_for_estimator.setter
+    def _scale_loss_for_estimator(self, asked: Any) -> None:
+        self._estimator_scales = asked
 
 
 def is_facade(strategy: Any) -> bool:
@@ -49,17 +78,32 @@ def is_facade(strategy: Any) -> bool:
     return isinstance(strategy, (TPUStrategyBase, TPUStrategyBaseV1))
 
 
-def native_call(strategy: Strategy, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Calls the method `name` of TensorFlow's own class on `strategy`."""
-    return getattr(_native_view(strategy), name)(*args, **kwargs)
-
-
-def native_property(strategy: Strategy, name: str) -> Any:
-    """Reads the property `name` of TensorFlow's own class on `strategy`."""
-    return getattr(_native_view(strategy), name)
-
-
-def _native_view(strategy: Strategy) -> Any:
+def native(strategy: Strategy) -> Any:
+    """`strategy` with the methods and properties of TensorFlow's own class, not the facade's."""
     if isinstance(strategy, TPUStrategyBaseV1):
         return super(TPUStrategyBaseV1, strategy)
     return super(TPUStrategyBase, strategy)
+
+
+def shown_as(*parameters: str | tuple[str, Any]) -> Callable[[Method], Method]:
+    """Decorator: gives a method the signature that its reference page shows.
+
+    The method itself also takes the arguments of later releases.
+
+    Args:
+      *parameters: names of the parameters, without ``self``; a pair is a name
+        and its default.
+    """
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [inspect.Parameter("self", kind)]
+    for parameter in parameters:
+        name, default = (
+            parameter if isinstance(parameter, tuple) else (parameter, inspect.Parameter.empty)
+        )
+        shown.append(inspect.Parameter(name, kind, default=default))
+
+    def decorate(method: Method) -> Method:
+        method.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+        return method
+
+    return decorate

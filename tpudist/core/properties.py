@@ -32,12 +32,12 @@ __all__ = [
 
 def extended(strategy: Strategy) -> Extended:
     """The ``StrategyExtended`` of `strategy`."""
-    return base_classes.native_property(strategy, "extended")
+    return base_classes.native(strategy).extended
 
 
 def update_config_proto(strategy: Strategy, config_proto: Any) -> Any:
     """A copy of a ``tf.compat.v1.ConfigProto``, adapted to `strategy`."""
-    return base_classes.native_call(strategy, "update_config_proto", config_proto)
+    return base_classes.native(strategy).update_config_proto(config_proto)
 
 
 def require_static_shapes(strategy: Strategy) -> bool:
@@ -48,7 +48,7 @@ def require_static_shapes(strategy: Strategy) -> bool:
 
 def num_replicas(strategy: Strategy) -> int:
     """Number of replicas over which gradients are aggregated."""
-    return base_classes.native_property(strategy, "num_replicas_in_sync")
+    return base_classes.native(strategy).num_replicas_in_sync
 
 
 def is_single(strategy: Strategy) -> bool:

@@ -7,19 +7,20 @@ Reference: https://github.com/tensorflow/docs/blob/r1.15/site/en/api_docs/python
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import adapter, contexts, loss_scaling
+from tpudist.core import adapter, contexts
 from tpudist.errors import ArgumentError
 from tpudist.estimator import infeed, lookup, step_loop, user_functions
-from tpudist.tfcompat import estimators, functions, nests
+from tpudist.tfcompat import estimators, functions, nests, versions
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Iterator
 
     from tpudist.core.annotations import (
         Dataset,
@@ -131,8 +132,18 @@ class Estimator(_Estimator):
             return call_model_fn(features, labels, mode, config)
 
         build_spec = _train_spec if mode == "train" else _eval_spec
-        with strategy.scope(), loss_scaling.of_estimator(strategy):
+        with strategy.scope(), _dividing_mean_loss(strategy):
             return build_spec(strategy, model_fn, features())
+
+
+@contextlib.contextmanager
+def _dividing_mean_loss(strategy: Strategy) -> Iterator[Any]:
+    """Context manager: optimizers divide a mean loss, as wherever Estimator runs them."""
+    if not versions.ESTIMATOR_ASKS_FOR_SCALING:
+        yield
+        return
+    with strategy._scale_loss_for_estimator_enabled():
+        yield
 
 
 def _require_dataset(value: Any) -> Dataset:

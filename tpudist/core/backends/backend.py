@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import abc
-import functools
 from typing import TYPE_CHECKING
 
 from tpudist.core import base_classes
@@ -92,12 +91,8 @@ class Backend(abc.ABC):
 
     def _reduce_natively(self, reduce_op: ReduceOp, value: Any, axis: int | None) -> Any:
         with distributed.scope_if_needed(self.scope):
-            return distributed.reduce_natively(
-                functools.partial(base_classes.native_call, self.strategy, "reduce"),
-                reduce_op,
-                value,
-                axis,
-            )
+            native_reduce = base_classes.native(self.strategy).reduce
+            return distributed.reduce_natively(native_reduce, reduce_op, value, axis)
 
     @abc.abstractmethod
     def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:

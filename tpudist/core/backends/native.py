@@ -57,7 +57,7 @@ class NativeBackend(Backend):
 
     def scope(self) -> Any:
         """See the base class."""
-        return base_classes.native_call(self.strategy, "scope")
+        return base_classes.native(self.strategy).scope()
 
     def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
         """See the base class."""
@@ -74,12 +74,12 @@ class NativeBackend(Backend):
     def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
         """See the base class."""
         if not versions.HAS_INPUT_LIB:
-            return base_classes.native_call(self.strategy, "distribute_dataset", dataset_fn)
+            return base_classes.native(self.strategy).distribute_dataset(dataset_fn)
         return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
 
     def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """See the base class."""
-        return base_classes.native_call(self.strategy, "make_dataset_iterator", dataset)
+        return base_classes.native(self.strategy).make_dataset_iterator(dataset)
 
     def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """See the base class."""
@@ -90,8 +90,8 @@ class NativeBackend(Backend):
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
     ) -> Any:
         """See the base class."""
-        return base_classes.native_call(
-            self.strategy, "make_input_fn_iterator", input_fn, *replication_mode
+        return base_classes.native(self.strategy).make_input_fn_iterator(
+            input_fn, *replication_mode
         )
 
     @property
@@ -120,6 +120,6 @@ class NativeBackend(Backend):
         self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None
     ) -> None:
         """See the base class."""
-        base_classes.native_call(
-            self.strategy, "configure", session_config, cluster_spec, task_type, task_id
+        base_classes.native(self.strategy).configure(
+            session_config, cluster_spec, task_type, task_id
         )

@@ -70,7 +70,7 @@ class VirtualBackend(Backend):
             if not tf.executing_eagerly() and not tf.distribute.has_strategy():
                 graph = tf.compat.v1.get_default_graph()
                 stack.enter_context(graph.device(self.extended.rename_device))
-            yield stack.enter_context(base_classes.native_call(self.strategy, "scope"))
+            yield stack.enter_context(base_classes.native(self.strategy).scope())
 
     def reduce_along(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
         """See the base class."""
@@ -106,7 +106,7 @@ class VirtualBackend(Backend):
     def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
-            return base_classes.native_call(self.strategy, "make_dataset_iterator", dataset)
+            return base_classes.native(self.strategy).make_dataset_iterator(dataset)
         return split_datasets.SplitDataset(
             self.strategy, dataset, self.pipeline_devices()
         ).iterator()
@@ -122,8 +122,8 @@ class VirtualBackend(Backend):
     ) -> Any:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
-            return base_classes.native_call(
-                self.strategy, "make_input_fn_iterator", input_fn, *replication_mode
+            return base_classes.native(self.strategy).make_input_fn_iterator(
+                input_fn, *replication_mode
             )
         return distributed_datasets.FunctionDataset(
             self.strategy, input_fn, self.pipeline_devices()

@@ -35,8 +35,8 @@ def of_batches(strategy: Strategy, dataset: Dataset, options: Options, for_sessi
     """
     if for_sessions:
         return GraphDataset(lambda: strategy.extended._make_dataset_iterator(dataset))
-    return base_classes.native_call(
-        strategy, "experimental_distribute_dataset", dataset, **_keywords(options)
+    return base_classes.native(strategy).experimental_distribute_dataset(
+        dataset, **_keywords(options)
     )
 
 
@@ -63,7 +63,7 @@ def of_function(
         if versions.DATASETS_FROM_FUNCTION_RENAMED
         else "experimental_distribute_datasets_from_function"
     )
-    return base_classes.native_call(strategy, name, dataset_fn, **_keywords(options))
+    return getattr(base_classes.native(strategy), name)(dataset_fn, **_keywords(options))
 
 
 def _keywords(options: Options) -> Any:
