@@ -32,7 +32,6 @@ from tpudist.core.logical_devices import (
     replicate_to_logical_devices as replicate_to_logical_devices,
 )
 from tpudist.core.logical_devices import split_to_logical_devices as split_to_logical_devices
-from tpudist.core.properties import *  # noqa: F403
 from tpudist.core.reductions import batch_reduce as batch_reduce
 from tpudist.core.reductions import broadcast as broadcast
 from tpudist.core.reductions import reduce_to as reduce_to
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
         Context,
         Dataset,
         DatasetFn,
+        Extended,
         Fn,
         InputFn,
         Integer,
@@ -255,3 +255,83 @@ def configure(
 ) -> None:
     """Adapts a ``ConfigProto``, in place; a virtual TPU needs neither cluster nor task."""
     backend_of(strategy).configure(session_config, cluster_spec, task_type, task_id)
+
+
+# Properties.
+
+
+def extended(strategy: Strategy) -> Extended:
+    """The ``StrategyExtended`` of `strategy`."""
+    return base_classes.native(strategy).extended
+
+
+def update_config_proto(strategy: Strategy, config_proto: Any) -> Any:
+    """A copy of a ``tf.compat.v1.ConfigProto``, adapted to `strategy`."""
+    return base_classes.native(strategy).update_config_proto(config_proto)
+
+
+def require_static_shapes(strategy: Strategy) -> bool:
+    """Whether replicas' tensors must have static shapes; on a TPU they must."""
+    del strategy
+    return True
+
+
+def num_replicas(strategy: Strategy) -> int:
+    """Number of replicas over which gradients are aggregated."""
+    return base_classes.native(strategy).num_replicas_in_sync
+
+
+def is_single(strategy: Strategy) -> bool:
+    """Whether there is only one replica."""
+    return strategy.num_replicas_in_sync == 1
+
+
+def worker_devices(strategy: Strategy) -> list[str]:
+    """List of the devices that replicas run on, one each."""
+    return list(strategy.extended.worker_devices)
+
+
+def parameter_devices(strategy: Strategy) -> list[str]:
+    """List of the devices that hold variables."""
+    return list(strategy.extended.parameter_devices)
+
+
+def non_slot_devices(strategy: Strategy, variables: Args) -> list[str]:
+    """List of the devices for an optimizer's variables that are no slots."""
+    devices = strategy.extended.non_slot_devices(variables)
+    return [devices] if isinstance(devices, str) else list(devices)
+
+
+def num_hosts(strategy: Strategy) -> int:
+    """Number of hosts that feed the replicas."""
+    return strategy.extended.num_hosts
+
+
+def replicas_per_host(strategy: Strategy) -> int:
+    """Number of replicas that one host feeds."""
+    return strategy.extended.num_replicas_per_host
+
+
+def between_graph(strategy: Strategy) -> bool:
+    """Whether each worker builds its own graph."""
+    return strategy.extended.experimental_between_graph
+
+
+def should_init(strategy: Strategy) -> bool:
+    """Whether this process initialises variables."""
+    return strategy.extended.experimental_should_init
+
+
+def should_checkpoint(strategy: Strategy) -> bool:
+    """Whether this process writes checkpoints."""
+    return strategy.extended.should_checkpoint
+
+
+def should_save_summary(strategy: Strategy) -> bool:
+    """Whether this process writes summaries."""
+    return strategy.extended.should_save_summary
+
+
+def steps_per_run(strategy: Strategy) -> int:
+    """Steps in one device-side loop of Keras and Estimator."""
+    return strategy.extended.steps_per_run
