@@ -17,10 +17,13 @@ from tpudist.core.base_classes import TPUStrategyBase as TPUStrategyBase
 from tpudist.core.base_classes import is_facade as is_facade
 from tpudist.core.base_classes import shown_as as shown_as
 from tpudist.core.contexts import Words as Words
+from tpudist.core.cross_replica import batch_reduce as batch_reduce
+from tpudist.core.cross_replica import broadcast as broadcast
 from tpudist.core.cross_replica import colocate as colocate
 from tpudist.core.cross_replica import group as group
 from tpudist.core.cross_replica import map_over as map_over
 from tpudist.core.cross_replica import read as read
+from tpudist.core.cross_replica import reduce_to as reduce_to
 from tpudist.core.cross_replica import update as update
 from tpudist.core.cross_replica import update_non_slot as update_non_slot
 from tpudist.core.cross_replica import value_container as value_container
@@ -32,9 +35,6 @@ from tpudist.core.logical_devices import (
     replicate_to_logical_devices as replicate_to_logical_devices,
 )
 from tpudist.core.logical_devices import split_to_logical_devices as split_to_logical_devices
-from tpudist.core.reductions import batch_reduce as batch_reduce
-from tpudist.core.reductions import broadcast as broadcast
-from tpudist.core.reductions import reduce_to as reduce_to
 from tpudist.core.replica_values import distribute_values as distribute_values
 from tpudist.core.replica_values import replica_ids as replica_ids
 from tpudist.core.replica_values import unwrap as unwrap

@@ -1,7 +1,6 @@
-"""Updates, reads and places variables in cross-replica context.
+"""Combines the replicas' values, and updates, reads and places variables, in cross-replica context.
 
-Every function takes the strategy first and works in a graph, a
-``tf.function`` or eagerly.
+Every function takes the strategy first and works in a graph, a ``tf.function`` or eagerly.
 """
 
 from __future__ import annotations
@@ -12,13 +11,113 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.core import contexts, replica_values
-from tpudist.errors import ArgumentError, PerReplicaError
+from tpudist.core.backends import strategies
+from tpudist.errors import ArgumentError, ArgumentTypeError, PerReplicaError
 from tpudist.tfcompat import distributed, nests
+from tpudist.virtual import reductions
 
 if TYPE_CHECKING:
     from typing import Any, Iterable, Mapping
 
-    from tpudist.core.annotations import Args, Context, Fn, Kwargs, Strategy
+    from tpudist.core.annotations import Args, Axis, Context, Fn, Kwargs, Pairs, ReduceOp, Strategy
+
+
+def reduce_to(
+    strategy: Strategy, aggregation: Any, value: Any, destinations: Any = None, axis: Axis = None
+) -> Any:
+    """Combines the replicas' values, into one tensor or mirrored to devices.
+
+    Args:
+      strategy: the strategy.
+      aggregation: SUM, MEAN, or ONLY_FIRST_REPLICA for the first replica's value.
+      value: a per-replica value, a nest of them, or a list with one value per
+        replica.
+      destinations: a mirrored variable, a per-replica value, a device string
+        or a list of device strings; or None for one tensor. An integer is an
+        `axis`.
+      axis: the batch dimension of each component, to reduce it too.
+
+    Returns:
+      A value mirrored to `destinations`; a tensor if that is one device.
+
+    Raises:
+      ContextError: (a RuntimeError) in a replica; with destinations, outside
+        of the scope.
+      CollectiveError: (a ValueError) there is not one value per replica, or
+        they differ in shape or dtype.
+    """
+    operation = replica_values.reduction(aggregation)
+    if isinstance(destinations, int):
+        destinations, axis = None, destinations
+    if destinations is not None or tf.distribute.has_strategy():
+        contexts.require_cross_replica(strategy, "reduce(...)")
+    if axis is not None:
+        _require_sum_or_mean(operation, axis)
+        return strategies.backend_of(strategy).reduce_along(operation, value, axis)
+    copies = 1 if destinations is None else _copies(destinations)
+    with strategy.scope():
+        return _reduce_nest(strategy, operation, value, copies)
+
+
+def _require_sum_or_mean(operation: ReduceOp, axis: int) -> None:
+    if operation == replica_values.FIRST:
+        raise ArgumentError(
+            "aggregation ONLY_FIRST with axis=%r" % (axis,),
+            "along an axis values are added or averaged",
+            "SUM or MEAN, or no axis",
+        )
+
+
+def _reduce_nest(strategy: Strategy, operation: ReduceOp, value: Any, copies: int) -> Any:
+    mirror = strategies.backend_of(strategy).mirror
+    if isinstance(value, replica_values.Mapped):
+        items = value.get()
+        first = operation == replica_values.FIRST
+        return mirror(items[0] if first else reductions.combine(operation, items), copies)
+    if replica_values.is_list_of_replicas(strategy, value):
+        value = distributed.per_replica(strategy.extended, value)
+    return nests.map_structure(
+        lambda leaf: mirror(replica_values.reduce_leaf(strategy, operation, leaf), copies), value
+    )
+
+
+def batch_reduce(strategy: Strategy, aggregation: Any, value_destination_pairs: Pairs) -> list[Any]:
+    """A list of :func:`reduce_to`, one per (value, destinations) pair."""
+    return [
+        reduce_to(strategy, aggregation, value, destinations)
+        for value, destinations in value_destination_pairs
+    ]
+
+
+def _copies(destinations: Any) -> int:
+    """The number of devices that get the result."""
+    if distributed.is_distributed(destinations):
+        return len(distributed.components(destinations))
+    if isinstance(destinations, (list, tuple)) and destinations:
+        return len(destinations)
+    if isinstance(destinations, (str, tf.Variable)) or nests.is_tensor(destinations):
+        return 1
+    raise ArgumentTypeError(
+        "destinations=%r" % (destinations,),
+        "it says which devices get the result",
+        "a mirrored variable, a per-replica value, a device string, or a list of device strings",
+    )
+
+
+def broadcast(strategy: Strategy, tensor: Any, destinations: Any = None) -> Any:
+    """Mirrors a tensor to devices.
+
+    Args:
+      strategy: the strategy.
+      tensor: a tensor or what converts to one.
+      destinations: None for the worker devices, or as for :func:`reduce_to`.
+
+    Returns:
+      A mirrored value; a tensor if it is for one device.
+    """
+    contexts.require_cross_replica(strategy, "broadcast(...)")
+    copies = strategy.num_replicas_in_sync if destinations is None else _copies(destinations)
+    return strategies.backend_of(strategy).mirror(tf.convert_to_tensor(tensor), copies)
 
 
 def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs) -> Any:
@@ -39,10 +138,10 @@ def update(strategy: Strategy, variable: Any, fn: Fn, args: Args, kwargs: Kwargs
       PerReplicaError: (a ValueError) a per-replica value among the arguments.
     """
     contexts.require_cross_replica(strategy, "update(...)")
-    kwargs, group = _grouped(kwargs)
+    kwargs, grouped = _grouped(kwargs)
     _require_mirrored(args, kwargs)
     return _listed(
-        strategy.extended.update(variable, fn, args=tuple(args), kwargs=kwargs, group=group)
+        strategy.extended.update(variable, fn, args=tuple(args), kwargs=kwargs, group=grouped)
     )
 
 
@@ -51,13 +150,13 @@ def update_non_slot(
 ) -> Any:
     """Calls ``fn(*args, **kwargs)`` on devices; see :func:`update`."""
     contexts.require_cross_replica(strategy, "update_non_slot(...)")
-    kwargs, group = _grouped(kwargs)
+    kwargs, grouped = _grouped(kwargs)
     _require_mirrored(args, kwargs)
     if isinstance(colocate_with, list):
         colocate_with = colocate_with[0] if len(colocate_with) == 1 else tuple(colocate_with)
     return _listed(
         strategy.extended.update_non_slot(
-            colocate_with, fn, args=tuple(args), kwargs=kwargs, group=group
+            colocate_with, fn, args=tuple(args), kwargs=kwargs, group=grouped
         )
     )
 
