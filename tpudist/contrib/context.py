@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import adapter, contexts, step_outputs
+from tpudist.core import adapter, contexts, step_loops
 
 if TYPE_CHECKING:
     from typing import Any
@@ -102,7 +102,7 @@ class TowerContext:
         return contexts.merge_call(self._context, merge_fn, args, kwargs)
 
 
-class MultiStepContext(step_outputs.StepOutputs):
+class MultiStepContext(step_loops.StepOutputs):
     """What the function of `run_steps_on_dataset` sets, and its results.
 
     Reference: https://github.com/tensorflow/tensorflow/blob/r1.12/tensorflow/contrib/distribute/python/values.py

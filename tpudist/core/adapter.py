@@ -132,7 +132,7 @@ def run_steps(
       iterations: number of steps, at least 1.
       initial_values: None; or values of the outputs before the first step, by
         name or flat in the order of the sorted names.
-      outputs: a `step_outputs.StepOutputs`, which is returned.
+      outputs: a `step_loops.StepOutputs`, which is returned.
 
     Raises:
       ArgumentError: (a ValueError) a bad number of steps or initial value.

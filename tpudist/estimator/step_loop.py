@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core import adapter, step_outputs
+from tpudist.core import adapter, step_loops
 from tpudist.errors import ArgumentError, ArgumentTypeError
 from tpudist.estimator import host_calls
 from tpudist.tfcompat import distributed, estimators, nests
@@ -61,7 +61,7 @@ class StepLoop:
         self._replica_outputs = replica_outputs
         self._variables = first_replica_variables if keeps_first_replica else contextlib.ExitStack
         self.spec: Any = None
-        self.outputs = step_outputs.StepOutputs(first={"loss": tf.zeros([])})
+        self.outputs = step_loops.StepOutputs(first={"loss": tf.zeros([])})
 
     def build(
         self, infeed: Any, iterations: Integer, set_outputs: Callable[[Any, dict[str, Nest]], None]
