@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tpudist.core import base_classes, step_loops
 from tpudist.core.backends.backend import Backend
-from tpudist.core.input import distributed_datasets, per_replica_datasets, split_datasets
+from tpudist.core.input import distributed_datasets, per_replica_datasets
 from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual import reductions
 from tpudist.virtual.replicas import replicate
@@ -96,8 +96,10 @@ class VirtualBackend(Backend):
 
     def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
         """See the base class."""
-        if split_datasets.needed(self.strategy, dataset):
-            return split_datasets.SplitDataset(self.strategy, dataset, self.pipeline_devices())
+        if distributed_datasets.needs_split(self.strategy, dataset):
+            return distributed_datasets.SplitDataset(
+                self.strategy, dataset, self.pipeline_devices()
+            )
         return super().distribute_dataset(dataset, options)
 
     def _for_sessions(self) -> Any:
@@ -107,7 +109,7 @@ class VirtualBackend(Backend):
         """See the base class."""
         if versions.HAS_INPUT_LIB:
             return base_classes.native(self.strategy).make_dataset_iterator(dataset)
-        return split_datasets.SplitDataset(
+        return distributed_datasets.SplitDataset(
             self.strategy, dataset, self.pipeline_devices()
         ).iterator()
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from tpudist.core.input import distributed_datasets
 from tpudist.errors import ArgumentError
-from tpudist.tfcompat import keras_callers, nests, versions
+from tpudist.tfcompat import keras_callers, nests
 
 if TYPE_CHECKING:
     from typing import Any
@@ -58,7 +59,7 @@ def joined(dataset: Dataset, count: int) -> Any:
     Raises:
       ArgumentError: (a ValueError) batches of no fixed size.
     """
-    shapes = shapes_of(dataset)
+    shapes = distributed_datasets.shapes_of(dataset)
     if not all(shape.is_fully_defined() and shape.ndims for shape in nests.flatten(shapes)):
         raise ArgumentError(
             "a dataset of %s" % (shapes,),
@@ -75,10 +76,3 @@ def joined(dataset: Dataset, count: int) -> Any:
         return merged if len(parts) > 1 else merged[0]
 
     return dataset.batch(count, drop_remainder=True).map(together)
-
-
-def shapes_of(dataset: Dataset) -> Any:
-    """The shapes of what a dataset gives."""
-    if versions.HAS_OUTPUT_SHAPES:
-        return tf.compat.v1.data.get_output_shapes(dataset)
-    return dataset.output_shapes
