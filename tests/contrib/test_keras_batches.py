@@ -22,7 +22,7 @@ def test_global_batches_are_whole_batches_in_their_order(count, batches):
     def pairs():
         labels = {"label": ROWS[:, 0]}
         dataset = tf.data.Dataset.from_tensor_slices((ROWS, labels)).batch(3, drop_remainder=True)
-        return whole_batches.joined(dataset, count)
+        return whole_batches.global_batches(dataset, count)
 
     with tf.Graph().as_default():
         found = elements(pairs, batches)
@@ -34,4 +34,4 @@ def test_global_batches_are_whole_batches_in_their_order(count, batches):
 
 def test_batches_of_no_fixed_size():
     with tf.Graph().as_default(), pytest.raises(errors.ArgumentError, match="drop_remainder=True"):
-        whole_batches.joined(tf.data.Dataset.from_tensor_slices(ROWS).batch(5), 2)
+        whole_batches.global_batches(tf.data.Dataset.from_tensor_slices(ROWS).batch(5), 2)

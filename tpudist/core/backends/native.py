@@ -84,7 +84,7 @@ class NativeBackend(Backend):
     def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """See the base class."""
         count = self.strategy.num_replicas_in_sync
-        return self.make_dataset_iterator(whole_batches.joined(dataset, count))
+        return self.make_dataset_iterator(whole_batches.global_batches(dataset, count))
 
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]

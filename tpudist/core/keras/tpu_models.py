@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core.keras import callbacks, fit_inputs, split_models
+from tpudist.core.keras import callbacks, split_models, whole_batches
 from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError, ContribNameError
 from tpudist.tfcompat import keras_packages
@@ -224,10 +224,10 @@ def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> 
     parts = self._tpudist_parts
     kwargs.pop("_pipeline", None)
     steps = kwargs.get("steps_per_epoch")
-    x = fit_inputs.of_function(x, y, parts.count, steps, "steps_per_epoch")
+    x = whole_batches.of_function(x, y, parts.count, steps, "steps_per_epoch")
     data, steps = kwargs.get("validation_data"), kwargs.get("validation_steps")
     if data is not None:
-        data = fit_inputs.of_function(data, None, parts.count, steps, "validation_steps")
+        data = whole_batches.of_function(data, None, parts.count, steps, "validation_steps")
         kwargs["validation_data"] = data
     refused = callbacks.refused(parts.keras, self, args, kwargs)
     with refused, split_models.shared_evenly(parts), parts.training():
@@ -238,7 +238,7 @@ def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any
     """Keras' evaluate; `x` may be a function that returns a dataset."""
     parts = self._tpudist_parts
     if callable(x) or not parts.in_training:  # Keras' fit gives it a dataset of its own.
-        x = fit_inputs.of_function(x, y, parts.count, kwargs.get("steps"), "steps")
+        x = whole_batches.of_function(x, y, parts.count, kwargs.get("steps"), "steps")
     with split_models.shared_evenly(parts):
         return _over(self).evaluate(x, y, *args, **kwargs)
 
