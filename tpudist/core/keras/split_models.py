@@ -1,4 +1,4 @@
-"""A model of Keras on the cores of a virtual TPU: its batch is split over copies of its layers."""
+"""Splits the batch of a Keras model over copies of it, one on each core of a virtual TPU."""
 
 from __future__ import annotations
 
@@ -17,20 +17,26 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import Fn
 
 
-#: What the op says that counts a batch's rows.
+#: What the op says that refuses a batch whose rows the cores cannot split evenly.
 UNEVEN = "rows that the cores cannot share:"
 
 
 class Cores:
-    """What a model on cores consists of; Keras does not look into it.
+    """The CPU's model and its copies, one on each core.
+
+    It is no layer or model itself, so that Keras does not track what it holds.
 
     Args:
       keras: the module.
       model: the CPU's model.
       cores: how many cores.
+
+    Attributes:
+      copies: the model of each core, after :meth:`build`.
+      in_training: whether Keras' fit is running.
     """
 
-    def __init__(self, keras: Any, model: Any, cores: Any) -> None:
+    def __init__(self, keras: Any, model: Any, cores: int) -> None:
         if cores > 1 and model.stateful:
             print(
                 "keras_to_tpu_model: %r is stateful and runs on one core, as on every TPU"
@@ -44,7 +50,7 @@ class Cores:
 
     @contextlib.contextmanager
     def training(self) -> Iterator[Any]:
-        """Context manager: Keras' fit runs."""
+        """Context manager around Keras' fit."""
         before, self.in_training = self.in_training, True
         try:
             yield
@@ -52,7 +58,7 @@ class Cores:
             self.in_training = before
 
     def build(self) -> tuple[Any, ...]:
-        """(inputs, outputs) of the model that splits its batch over the copies."""
+        """Makes the copies; returns (inputs, outputs) of the model that splits a batch over them."""
         if self.count == 1:
             self.copies = [self.keras.models.clone_model(self.model)]
             return self.copies[0].inputs, self.copies[0].outputs
@@ -63,11 +69,11 @@ class Cores:
         for copy, *part in zip(self.copies, *parts):
             result = copy(part if len(part) > 1 else part[0])
             outputs.append(list(result) if isinstance(result, (list, tuple)) else [result])
-        joined = [
+        concatenated = [
             self.keras.layers.Concatenate(axis=0, name=name)(list(tensors))
             for name, tensors in zip(self.model.output_names, zip(*outputs))
         ]
-        return inputs, joined
+        return inputs, concatenated
 
     def _input(self, tensor: Any, name: str | None = None) -> Any:
         """An input like a tensor, of any number of rows."""
@@ -88,35 +94,35 @@ class Cores:
         )
 
     def _copies(self) -> Any:
-        """The model of each core: trained variables are the first one's, others its own."""
-        made: list[Any] = []
+        """The model of each core: all share trainable variables, and each has its own others."""
+        variables: list[Any] = []
         copies: list[Any] = []
 
-        def first(creator: Fn, **kwargs: Any) -> Any:
-            made.append(creator(**kwargs))
-            return made[-1]
+        def create(creator: Fn, **kwargs: Any) -> Any:
+            variables.append(creator(**kwargs))
+            return variables[-1]
 
         for index in range(self.count):
-            known = iter(list(made))
+            of_first_core = iter(list(variables))
 
-            def again(creator: Fn, **kwargs: Any) -> Any:
-                shared = next(known)  # noqa: B023 (called before the next turn)
+            def reuse(creator: Fn, **kwargs: Any) -> Any:
+                shared = next(of_first_core)  # noqa: B023 (called before the next turn)
                 return shared if kwargs.get("trainable", True) else creator(**kwargs)
 
             inputs = list(map(self._input, self.model.inputs))
-            with tf.variable_creator_scope(again if copies else first):
+            with tf.variable_creator_scope(reuse if copies else create):
                 copies.append(self.keras.models.clone_model(self.model, input_tensors=inputs))
             copies[-1]._name = "%s_core_%d" % (self.model.name, index)
         return copies
 
     def to_cores(self) -> None:
-        """Gives all cores the weights of the CPU's model."""
+        """Copies the weights of the CPU's model to all cores."""
         weights = self.model.get_weights()
         for copy in self.copies:
             copy.set_weights(weights)
 
     def to_cpu(self, optimizer: Any) -> Any:
-        """Gives the CPU's model the weights of the first core, and settings of an optimizer."""
+        """Copies the first core's weights, and the settings of `optimizer`, to the CPU's model."""
         self.model.set_weights(self.copies[0].get_weights())
         own = getattr(self.model, "optimizer", None)
         if own is not None and type(own).__name__ != "TFOptimizer":
@@ -128,8 +134,8 @@ class Cores:
 
 
 @contextlib.contextmanager
-def shared_evenly(cores: Any) -> Iterator[Any]:
-    """Context manager: rows that the cores cannot share are told in our words."""
+def uneven_batches_refused(cores: Cores) -> Iterator[Any]:
+    """Context manager: a batch that the cores cannot split evenly is an ``ArgumentError``."""
     try:
         yield
     except tf.errors.InvalidArgumentError as error:

@@ -12,22 +12,34 @@ the layers on the same trained variables, and the outputs are put together. Ever
 
 from __future__ import annotations
 
+import contextlib
+import re
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.core.keras import callbacks, split_models, whole_batches
+from tpudist.core.keras import split_models, whole_batches
 from tpudist.core.system import cluster
 from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError, ContribNameError
 from tpudist.tfcompat import keras_packages
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Iterator, Mapping
 
-    from tpudist.core.annotations import Strategy
+    from tpudist.core.annotations import Args, Strategy
 
 
+#: Arguments of ``compile`` that no model for TPUs has taken.
 _NO_ARGUMENTS = ("sample_weight_mode", "weighted_metrics", "target_tensors")
+
+#: Keras' callbacks that set ``model.optimizer.lr``, which optimizers of ``tf.train`` do not have.
+_SETTERS = ("LearningRateScheduler", "ReduceLROnPlateau")
+
+#: What Python says where a callback of the program's own sets it.
+_MISSED = re.compile("TFOptimizer.*attribute '(lr|learning_rate)'")
+
+#: The optimizers of ``tf.train`` whose class has another name in Keras.
+_NAMES = {"GradientDescent": "SGD", "Momentum": "SGD"}
 
 
 class TPUDistributionStrategy:
@@ -190,7 +202,7 @@ def _over(self: Any) -> Any:
     return super(made, self)
 
 
-def _init(self: Any, keras: Any, model: Any, cores: Any) -> None:
+def _init(self: Any, keras: Any, model: Any, cores: int) -> None:
     parts = split_models.Cores(keras, model, cores)
     inputs, outputs = parts.build()
     _over(self).__init__(inputs=inputs, outputs=outputs, name=model.name)
@@ -229,8 +241,8 @@ def _fit(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> 
     if data is not None:
         data = whole_batches.of_function(data, None, parts.count, steps, "validation_steps")
         kwargs["validation_data"] = data
-    refused = callbacks.refused(parts.keras, self, args, kwargs)
-    with refused, split_models.shared_evenly(parts), parts.training():
+    refused = _lr_callbacks_refused(parts.keras, self, args, kwargs)
+    with refused, split_models.uneven_batches_refused(parts), parts.training():
         return _over(self).fit(x, y, *args, **kwargs)
 
 
@@ -239,23 +251,69 @@ def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any
     parts = self._tpudist_parts
     if callable(x) or not parts.in_training:  # Keras' fit gives it a dataset of its own.
         x = whole_batches.of_function(x, y, parts.count, kwargs.get("steps"), "steps")
-    with split_models.shared_evenly(parts):
+    with split_models.uneven_batches_refused(parts):
         return _over(self).evaluate(x, y, *args, **kwargs)
 
 
 def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> Any:
     """Trains as Keras' ``fit_generator`` does, on batches that the cores share evenly."""
     parts = self._tpudist_parts
-    refused = callbacks.refused(parts.keras, self, args, kwargs)
-    with refused, split_models.shared_evenly(parts):
+    refused = _lr_callbacks_refused(parts.keras, self, args, kwargs)
+    with refused, split_models.uneven_batches_refused(parts):
         return _over(self).fit_generator(*args, **kwargs)
 
 
+@contextlib.contextmanager
+def _lr_callbacks_refused(
+    keras: Any, model: Any, args: Args, kwargs: Mapping[str, Any]
+) -> Iterator[Any]:
+    """Context manager of a training: refuses callbacks that set ``model.optimizer.lr``.
+
+    Those of Keras are refused before anything is trained, the program's own where they fail.
+
+    Args:
+      keras: the module.
+      model: the model that is trained.
+      args, kwargs: the arguments of its ``fit`` or ``fit_generator``.
+
+    Raises:
+      ArgumentError: (a ValueError) there is one, and the optimizer is of ``tf.train``.
+    """
+    if type(getattr(model, "optimizer", None)).__name__ != "TFOptimizer":
+        yield
+        return
+    setters = tuple(getattr(keras.callbacks, name) for name in _SETTERS)
+    for given in list(args) + [kwargs.get("callbacks")]:
+        for each in given if isinstance(given, (list, tuple)) else [given]:
+            if isinstance(each, setters):
+                raise _callback_error(model, type(each).__name__)
+    try:
+        yield
+    except AttributeError as error:
+        missed = _MISSED.search(str(error))
+        if missed is None:
+            raise
+        raise _callback_error(
+            model, "a callback that reads model.optimizer.%s" % missed.group(1)
+        ) from error
+
+
+def _callback_error(model: Any, callback: Any) -> Any:
+    optimizer = type(model.optimizer.optimizer).__name__
+    name = re.sub("(V1|Optimizer)", "", optimizer)
+    return ArgumentError(
+        "%s for a model that was compiled with tf.train.%s" % (callback, optimizer),
+        "it sets model.optimizer.lr, which Keras' optimizers have and those of tf.train have not",
+        "model.compile(tf.keras.optimizers.%s(LEARNING_RATE), ...), or without the callback a "
+        "tf.Variable as learning rate of the optimizer" % _NAMES.get(name, name),
+    )
+
+
 def _checked(name: str) -> Any:
-    """A method of Keras whose batches must be even."""
+    """A method of Keras whose batches the cores must be able to split evenly."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with split_models.shared_evenly(self._tpudist_parts):
+        with split_models.uneven_batches_refused(self._tpudist_parts):
             return getattr(_over(self), name)(*args, **kwargs)
 
     method.__name__ = name
@@ -313,7 +371,7 @@ def _losses(self: Any) -> Any:
     return [_share(loss, parts.count) for loss in losses]
 
 
-def _share(loss: Any, cores: Any) -> Any:
+def _share(loss: Any, cores: int) -> Any:
     share = loss / cores
     if hasattr(loss, "_unconditional_loss"):
         share._unconditional_loss = loss._unconditional_loss
