@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpudist.core import adapter, cross_shard_optimizer
-from tpudist.core.computations import tpu_ops
+from tpudist.core import adapter
+from tpudist.core.computations import cross_shard_optimizer, tpu_ops
 from tpudist.core.keras import tpu_models
 
 if TYPE_CHECKING:

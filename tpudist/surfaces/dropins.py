@@ -163,10 +163,10 @@ _OF_CORES = {
     **_below("tpudist.core.computations.tpu_ops", ("tpu.", "python.tpu.tpu."), _COMPUTATIONS),
     "python.tpu.tpu_function.get_tpu_context": "tpudist.core.computations.tpu_ops:get_tpu_context",
     "python.tpu.tpu_optimizer.CrossShardOptimizer":
-        "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
+        "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
     "python.tpu.ops.tpu_ops.cross_replica_sum":
         "tpudist.core.computations.tpu_ops:cross_replica_sum",
-    "tpu.CrossShardOptimizer": "tpudist.core.cross_shard_optimizer:CrossShardOptimizer",
+    "tpu.CrossShardOptimizer": "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
     "tpu.cross_replica_sum": "tpudist.core.computations.tpu_ops:cross_replica_sum",
 }
 

@@ -157,7 +157,7 @@ def shard(
     device_assignment: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Splits each input, runs `computation` on each part on a core, and joins the outputs.
+    """Splits each input, runs `computation` on each part on a core, and concatenates outputs.
 
     Args:
       computation: takes the tensors of one part.
@@ -165,12 +165,12 @@ def shard(
       num_shards: number of parts, a positive int.
       input_shard_axes: the dimension along which each input is split; None is 0 for all.
       outputs_from_all_shards: a bool, or one per output; False is the first part's output.
-      output_shard_axes: the dimension along which the parts of each output are joined; None
+      output_shard_axes: the dimension along which the parts of each output are concatenated; None
         is 0 for all. Scalars are stacked.
       infeed_queue, device_assignment, name: as of :func:`replicate`.
 
     Returns:
-      The list of joined outputs; [an op] if `computation` returned no tensor.
+      The list of concatenated outputs; [an op] if `computation` returned no tensor.
 
     Raises:
       ArgumentError: (a ValueError) no shards, or axes for another number of tensors.

@@ -12,16 +12,15 @@ import tensorflow as tf
 from tpudist.core import contexts
 from tpudist.core.backends import strategies
 from tpudist.core.base_classes import TPUStrategyBaseV1
-from tpudist.core.computations import shards
 from tpudist.core.system import cluster, placement
-from tpudist.errors import ArgumentError, ContextError
+from tpudist.errors import ArgumentError, ArgumentTypeError, ContextError
 from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual import device_loop
 from tpudist.virtual.replicas import program
 from tpudist.virtual.trace import collectives
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Sequence
 
     from tpudist.core.annotations import Fn, Strategy
 
@@ -93,7 +92,7 @@ class VirtualComputations:
         inputs: Any,
         infeed_queue: Any,
         device_assignment: Any,
-        unused_name: str,
+        unused_name: str | None,
     ) -> Any:
         """Runs `computation` once for each list of inputs."""
         inputs = [list(row) for row in inputs] if inputs else [[]]
@@ -101,7 +100,12 @@ class VirtualComputations:
         return _run(_strategy_of(len(inputs)), computation, inputs)
 
     def rewrite(
-        self, computation: Fn, inputs: Any, infeed_queue: Any, device_assignment: Any, name: str
+        self,
+        computation: Fn,
+        inputs: Any,
+        infeed_queue: Any,
+        device_assignment: Any,
+        name: str | None,
     ) -> Any:
         """Runs `computation` on one core."""
         return self.replicate(computation, [inputs or []], infeed_queue, device_assignment, name)[0]
@@ -116,10 +120,10 @@ class VirtualComputations:
         output_shard_axes: Any,
         *options: Any,
     ) -> Any:
-        """Runs `computation` on each part of the inputs, and joins its outputs."""
-        rows = shards.split(inputs, num_shards, input_shard_axes)
+        """Runs `computation` on each part of the inputs, and concatenates its outputs."""
+        rows = _split_inputs(inputs, num_shards, input_shard_axes)
         outputs = self.replicate(computation, rows, *options)
-        return shards.joined(outputs, outputs_from_all_shards, output_shard_axes)
+        return _concatenated_outputs(outputs, outputs_from_all_shards, output_shard_axes)
 
 
 def _groups(group_assignment: Any, count: int) -> Any:
@@ -226,3 +230,72 @@ def _tensors(result: Any) -> Any:
             if leaf is not None and not isinstance(leaf, tf.Operation)
         ]
     return nests.map_structure(tf.convert_to_tensor, result)
+
+
+def _split_inputs(inputs: Any, count: int, axes: Sequence[int] | None) -> list[list[Any]]:
+    """The inputs of each part.
+
+    Args:
+      inputs: a list of tensors, or None.
+      count: number of parts.
+      axes: the dimension along which each input is split; None is 0 for all.
+
+    Raises:
+      ArgumentError: (a ValueError) no parts, or axes for another number of inputs.
+      ArgumentTypeError: (a TypeError) inputs that are no list.
+    """
+    if count <= 0:
+        raise ArgumentError(
+            "num_shards=%r" % (count,), "each part runs on a core", "num_shards=1 or more"
+        )
+    if inputs is not None and not isinstance(inputs, list):
+        raise ArgumentTypeError(
+            "inputs=%.60r" % (inputs,), "each input is split for itself", "inputs=[tensor, ...]"
+        )
+    tensors = [tf.convert_to_tensor(each) for each in inputs or []]
+    chosen = _one_each("input_shard_axes", axes, len(tensors), 0)
+    columns = [tf.split(x, count, axis=axis) for x, axis in zip(tensors, chosen)]
+    return [[column[i] for column in columns] for i in range(count)]
+
+
+def _concatenated_outputs(
+    outputs: list[Any], from_all: bool | Sequence[bool], axes: Sequence[int] | None
+) -> list[Any]:
+    """The outputs of all parts, each concatenated to one.
+
+    Args:
+      outputs: of each part a list of tensors, or an op where there are none.
+      from_all: whether an output is concatenated, for all or for each; otherwise it is the
+        first part's.
+      axes: the dimension along which each output is concatenated; None is 0 for all.
+
+    Raises:
+      ArgumentError: (a ValueError) axes or choices for another number of outputs.
+    """
+    if not isinstance(outputs[0], (list, tuple)):
+        return [outputs[0]]
+    count = len(outputs[0])
+    chosen_axes = _one_each("output_shard_axes", axes, count, 0)
+    choices = None if isinstance(from_all, bool) else from_all
+    chosen_from_all = _one_each("outputs_from_all_shards", choices, count, from_all)
+    return [
+        _concatenated(parts, axis) if all_parts else parts[0]
+        for parts, axis, all_parts in zip(zip(*outputs), chosen_axes, chosen_from_all)
+    ]
+
+
+def _one_each(name: str, given: Any, count: int, default: Any) -> list[Any]:
+    if given is None:
+        return [default] * count
+    if len(given) != count:
+        raise ArgumentError(
+            "%s=%r for %d tensors" % (name, given, count),
+            "there is one for each tensor",
+            "%s=%r" % (name, [default] * count),
+        )
+    return list(given)
+
+
+def _concatenated(parts: Sequence[Any], axis: int) -> Any:
+    scalars = parts[0].shape.ndims == 0
+    return tf.stack(list(parts)) if scalars else tf.concat(list(parts), axis=axis)

@@ -11,7 +11,7 @@ from tpudist.core.computations.tpu_ops import replicate as replicate
 from tpudist.core.computations.tpu_ops import rewrite as rewrite
 from tpudist.core.computations.tpu_ops import shard as shard
 from tpudist.core.computations.tpu_ops import shutdown_system as shutdown_system
-from tpudist.core.cross_shard_optimizer import CrossShardOptimizer as CrossShardOptimizer
+from tpudist.core.computations.cross_shard_optimizer import CrossShardOptimizer as CrossShardOptimizer
 from tpudist.v2_2.tensorflow.tpu import experimental as experimental
 
 def __getattr__(name: str) -> Any: ...  # Not every release of TensorFlow has the rest.
