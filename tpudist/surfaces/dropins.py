@@ -25,9 +25,9 @@ _INITIALIZE = "tpudist.core.system.cluster:initialize_tpu_system"
 _CLUSTER = {
     "config.experimental_connect_to_cluster":
         "tpudist.core.system.cluster:connect_to_cluster",
-    "config.list_logical_devices": "tpudist.core.system.device_lists:list_logical_devices",
+    "config.list_logical_devices": "tpudist.core.system.workers:list_logical_devices",
     "config.experimental.list_logical_devices":
-        "tpudist.core.system.device_lists:list_logical_devices",
+        "tpudist.core.system.workers:list_logical_devices",
     "config.experimental_connect_to_host": "tpudist.dropin.hosts:connect_to_host",
     "device": "tpudist.core.system.workers:device",
     "distribute.cluster_resolver.TPUClusterResolver": _RESOLVER,
@@ -166,7 +166,8 @@ _OF_CORES = {
         "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
     "python.tpu.ops.tpu_ops.cross_replica_sum":
         "tpudist.core.computations.tpu_ops:cross_replica_sum",
-    "tpu.CrossShardOptimizer": "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
+    "tpu.CrossShardOptimizer":
+        "tpudist.core.computations.cross_shard_optimizer:CrossShardOptimizer",
     "tpu.cross_replica_sum": "tpudist.core.computations.tpu_ops:cross_replica_sum",
 }
 

@@ -128,7 +128,7 @@ class Backend(abc.ABC):
             for_sessions=self._for_sessions(),
         )
 
-    def _for_sessions(self) -> Any:
+    def _for_sessions(self) -> bool:
         """Whether a Session needs iterators that TensorFlow's own datasets do not give it."""
         return functions.in_session_graph()
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tpudist.core.annotations import (
         Args,
+        Context,
         Dataset,
         DatasetFn,
         Fn,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         InputMode,
         Integer,
         Kwargs,
+        Ops,
         Options,
         ReduceOp,
     )
@@ -55,7 +57,7 @@ class NativeBackend(Backend):
             self.strategy, fn, iterator, iterations, initial_values, outputs
         )
 
-    def scope(self) -> Any:
+    def scope(self) -> Context:
         """See the base class."""
         return base_classes.native(self.strategy).scope()
 
@@ -67,7 +69,7 @@ class NativeBackend(Backend):
         """See the base class; the TPU sends `value` where it is needed."""
         return value
 
-    def pipeline_devices(self) -> Any:
+    def pipeline_devices(self) -> list[str]:
         """See the base class."""
         return list(dict.fromkeys(map(functions.host_of, self.extended.worker_devices)))
 
@@ -95,21 +97,21 @@ class NativeBackend(Backend):
         )
 
     @property
-    def logical_devices(self) -> Any:
+    def logical_devices(self) -> int:
         """See the base class."""
         return tpu.logical_devices(self.extended)
 
-    def _host_devices(self) -> Any:
+    def _host_devices(self) -> list[str]:
         return self.pipeline_devices()
 
-    def start_system(self) -> list[Any] | None:
+    def start_system(self) -> Ops:
         """See the base class."""
         if not tf.executing_eagerly():
             return [tpu.tpu.initialize_system()]
         cluster.initialize_tpu_system(self.extended._tpu_cluster_resolver)
         return None
 
-    def stop_system(self) -> list[Any] | None:
+    def stop_system(self) -> Ops:
         """See the base class."""
         if not tf.executing_eagerly():
             return [tpu.tpu.shutdown_system()]

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
         InputMode,
         Integer,
         Kwargs,
+        Ops,
         Options,
         ReduceOp,
     )
+    from tpudist.virtual.system import VirtualSystem
 
 
 class VirtualBackend(Backend):
@@ -37,7 +39,7 @@ class VirtualBackend(Backend):
     __slots__ = ()
 
     @property
-    def system(self) -> Any:
+    def system(self) -> VirtualSystem:
         """See the base class."""
         return self.extended.system
 
@@ -86,7 +88,7 @@ class VirtualBackend(Backend):
         with self.extended.place():
             return distributed.mirrored(self.extended, reductions.copies(value, copies))
 
-    def pipeline_devices(self) -> Any:
+    def pipeline_devices(self) -> list[str]:
         """See the base class; all hosts are this machine."""
         return [self.extended._host] * self.extended.num_hosts
 
@@ -102,7 +104,7 @@ class VirtualBackend(Backend):
             )
         return super().distribute_dataset(dataset, options)
 
-    def _for_sessions(self) -> Any:
+    def _for_sessions(self) -> bool:
         return functions.in_session_graph() and not versions.ITERATORS_ARE_ARGUMENTS
 
     def make_dataset_iterator(self, dataset: Dataset) -> Any:
@@ -132,23 +134,23 @@ class VirtualBackend(Backend):
         ).iterator()
 
     @property
-    def logical_devices(self) -> Any:
+    def logical_devices(self) -> int:
         """See the base class."""
         return self.extended.placement.logical_devices
 
     @property
-    def annotates_with_ops(self) -> Any:
+    def annotates_with_ops(self) -> bool:
         """See the base class."""
         return self.extended.annotates_with_ops
 
-    def _host_devices(self) -> Any:
+    def _host_devices(self) -> list[str]:
         return list(map(self.extended.get_host_cpu_device, range(self.extended.num_hosts)))
 
-    def start_system(self) -> Any:
+    def start_system(self) -> Ops:
         """See the base class; there is nothing to start."""
         return None if tf.executing_eagerly() else []
 
-    def stop_system(self) -> Any:
+    def stop_system(self) -> Ops:
         """See the base class."""
         return None if tf.executing_eagerly() else []
 

@@ -58,7 +58,7 @@ class Cores:
             self.in_training = before
 
     def build(self) -> tuple[Any, ...]:
-        """Makes the copies; returns (inputs, outputs) of the model that splits a batch over them."""
+        """Makes the copies; returns (inputs, outputs) of a model that splits batches over them."""
         if self.count == 1:
             self.copies = [self.keras.models.clone_model(self.model)]
             return self.copies[0].inputs, self.copies[0].outputs

@@ -1,6 +1,6 @@
-"""A TPU's workers, as scripts name them: with a virtual TPU they are this process.
+"""A TPU's workers and cores, as scripts name them: those of a virtual TPU are in this process.
 
-Reference: tf.device and tf.compat.v1.Session (TensorFlow 2.2 API pages).
+Reference: tf.device, tf.compat.v1.Session and tf.config.list_logical_devices.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tpudist.virtual import system as virtual_system
 
 if TYPE_CHECKING:
     from typing import Any, Iterable
+
 
 _WORKER = re.compile(r"/job:(worker|tpu_worker|coordinator)\b")
 _TASK = re.compile(r"/(replica|task):[0-9]+")
@@ -106,3 +107,24 @@ class InteractiveSession(_OnWorkers, tf.compat.v1.InteractiveSession, metaclass=
 
     Reference: tf.compat.v1.InteractiveSession.
     """
+
+
+def list_logical_devices(device_type: str | None = None) -> list[Any]:
+    """The logical devices of this process, as on a TPU that it is connected to.
+
+    Args:
+      device_type: "TPU", "CPU", ...; None for all.
+
+    Returns:
+      A list of objects with `name` and `device_type`. A virtual TPU's cores are among them
+      from ``initialize_tpu_system`` to ``shutdown_tpu_system``.
+
+    Reference: tf.config.list_logical_devices (TensorFlow 2.1).
+    """
+    devices = list(tf.config.experimental.list_logical_devices(device_type))
+    system = cluster.started()
+    if system is None or device_type not in (None, "TPU"):
+        return devices
+    kind: Any = type(tf.config.experimental.list_logical_devices("CPU")[0])
+    cores = range(system.cores)
+    return devices + [kind(name="/device:TPU:%d" % core, device_type="TPU") for core in cores]

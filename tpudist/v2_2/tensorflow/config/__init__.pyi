@@ -6,7 +6,7 @@ from tensorflow.config import *
 
 from tpudist.core.system.cluster import connect_to_cluster as _experimental_connect_to_cluster
 experimental_connect_to_cluster = _experimental_connect_to_cluster
-from tpudist.core.system.device_lists import list_logical_devices as list_logical_devices
+from tpudist.core.system.workers import list_logical_devices as list_logical_devices
 from tpudist.dropin.hosts import connect_to_host as _experimental_connect_to_host
 experimental_connect_to_host = _experimental_connect_to_host
 from tpudist.v2_2.tensorflow.config import experimental as experimental
