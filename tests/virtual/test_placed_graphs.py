@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.virtual.harness import make, traced
-from tpudist.tfcompat import calls, functions, handle_captures, placed_graphs, versions
+from tpudist.tfcompat import calls, captures, functions, placed_graphs, versions
 
 pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
@@ -129,10 +129,10 @@ def test_a_handle_is_captured_once_by_us_and_by_tensorflow():
     @tf.function
     def step():
         graph = tf.compat.v1.get_default_graph()
-        placeholder = handle_captures.capture(graph, variable.handle)
-        assert placeholder is handle_captures.capture(graph, variable.handle)
+        placeholder = captures.capture_handle(graph, variable.handle)
+        assert placeholder is captures.capture_handle(graph, variable.handle)
         assert placeholder is graph.capture(variable.handle)
-        assert handle_captures.captured([variable.handle])[0] is placeholder
+        assert captures.with_handles_captured([variable.handle])[0] is placeholder
         assert graph.inputs == [placeholder]
         return tf.raw_ops.ReadVariableOp(resource=placeholder, dtype=tf.float32) + variable
 

@@ -15,7 +15,7 @@ from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
-from tpudist.tfcompat import functions, handle_captures, made_ops, versions
+from tpudist.tfcompat import captures, functions, made_ops, versions
 
 if TYPE_CHECKING:
     from typing import Any, Iterator, Sequence
@@ -41,7 +41,7 @@ def call(function: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> Any
     Returns:
       A list of tensors.
     """
-    inputs = handle_captures.captured(inputs)
+    inputs = captures.with_handles_captured(inputs)
     if _is_made_here(function):
         return _like(list(_call_op(function, inputs).outputs), like)
     results = functions.call_flat(function, inputs)
@@ -100,7 +100,7 @@ def call_again(made: Any, inputs: Sequence[Tensor], like: Sequence[Tensor]) -> A
     """
     if not versions.CALLS_INFER_SHAPES or record.could_possibly_record():
         return None
-    again = functions.copy_op(made, handle_captures.captured(inputs))
+    again = functions.copy_op(made, captures.with_handles_captured(inputs))
     again._gradient_function = made._gradient_function
     return _like(list(again.outputs), like)
 

@@ -17,14 +17,7 @@ import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, function_pb2
 from tensorflow.python.framework import random_seed
 
-from tpudist.tfcompat import (
-    functions,
-    graphs,
-    handle_captures,
-    placed_graphs,
-    reference_variables,
-    versions,
-)
+from tpudist.tfcompat import captures, functions, graphs, placed_graphs, versions
 
 if TYPE_CHECKING:
     from typing import Any, Iterator, Sequence
@@ -55,9 +48,9 @@ class CountingGraph(placed_graphs.LocatedGraph):
 
     def capture(self, tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
         """What stands for a tensor of another graph; a reference variable stays one."""
-        if handle_captures.is_outside(tensor):
-            return handle_captures.capture(self, tensor)
-        own = reference_variables.inside(self, tensor)
+        if captures.is_eager_handle(tensor):
+            return captures.capture_handle(self, tensor)
+        own = captures.reference_inside(self, tensor)
         return own if own is not None else super().capture(tensor, *args, **kwargs)
 
     @property

@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import strategies
+from tpudist.tfcompat import versions
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence
 
+if versions.HAS_PUBLIC_STRATEGIES:
+    _native: Any = tf.compat.v1.distribute
+    _ParameterServerStrategy: Any = _native.experimental.ParameterServerStrategy
+    _MultiWorkerStrategy: Any = _native.experimental.MultiWorkerMirroredStrategy
+else:
+    _native = tf.contrib.distribute
+    _ParameterServerStrategy = _native.ParameterServerStrategy
+    _MultiWorkerStrategy = _native.CollectiveAllReduceStrategy
 
 #: How Estimator distributes training and evaluation.
 DistributeConfig: Any = collections.namedtuple(
@@ -29,6 +37,8 @@ class _Towers:
     """The names of 1.11 to 1.13 on a strategy of TensorFlow's."""
 
     extended: Any
+    experimental_local_results: Any
+    experimental_distribute_datasets_from_function: Any
 
     @property
     def num_towers(self) -> int:
@@ -37,7 +47,9 @@ class _Towers:
 
     def unwrap(self, value: Any) -> list[Any]:
         """A list with the value of each tower (r1.11)."""
-        return strategies.local_results(self, value)
+        if not versions.HAS_PUBLIC_STRATEGIES:
+            return list(self.extended._unwrap(value))
+        return list(self.experimental_local_results(value))
 
     def call_for_each_tower(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Runs `fn` once per tower; distributed arguments are taken apart (r1.11)."""
@@ -49,10 +61,13 @@ class _Towers:
 
     def distribute_dataset(self, dataset_fn: Callable[[], Any]) -> Any:
         """The dataset, a batch for each tower per step (r1.11)."""
-        return strategies.dataset_of_replicas(self, dataset_fn)
+        if not versions.HAS_PUBLIC_STRATEGIES:
+            return self.extended._distribute_dataset(dataset_fn)
+        dataset = dataset_fn()
+        return self.experimental_distribute_datasets_from_function(lambda context: dataset)
 
 
-class MirroredStrategy(_Towers, strategies.MirroredStrategy):
+class MirroredStrategy(_Towers, _native.MirroredStrategy):
     """Mirrors variables on the devices of a machine (r1.15).
 
     Args:
@@ -80,7 +95,7 @@ class MirroredStrategy(_Towers, strategies.MirroredStrategy):
         super().__init__(devices=devices, cross_device_ops=cross_device_ops or cross_tower_ops)
 
 
-class OneDeviceStrategy(_Towers, strategies.OneDeviceStrategy):
+class OneDeviceStrategy(_Towers, _native.OneDeviceStrategy):
     """Runs everything on one device (r1.15).
 
     Args:
@@ -92,7 +107,7 @@ class OneDeviceStrategy(_Towers, strategies.OneDeviceStrategy):
         super().__init__(device)
 
 
-class ParameterServerStrategy(_Towers, strategies.ParameterServerStrategy):
+class ParameterServerStrategy(_Towers, _ParameterServerStrategy):
     """Variables on parameter servers (r1.15).
 
     Args:
@@ -103,7 +118,7 @@ class ParameterServerStrategy(_Towers, strategies.ParameterServerStrategy):
         super().__init__()
 
 
-class CollectiveAllReduceStrategy(_Towers, strategies.MultiWorkerMirroredStrategy):
+class CollectiveAllReduceStrategy(_Towers, _MultiWorkerStrategy):
     """Mirrors variables on the devices of several machines (r1.15).
 
     Args:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, lifting, random_seeds, reference_variables, versions
+from tpudist.tfcompat import captures, functions, lifting, random_seeds, versions
 
 if TYPE_CHECKING:
     from typing import Any, Iterator
@@ -54,7 +54,7 @@ class Trace:
                 yield order
             if versions.HAS_CONTROL_OUTPUTS:
                 self.must_run = list(order.ops_which_must_run)
-                self.must_run += reference_variables.updates(self.graph)
+                self.must_run += captures.updates_of_references(self.graph)
 
     def is_here(self) -> bool:
         """Whether ops are being added to it, and not to a branch or loop inside of it."""

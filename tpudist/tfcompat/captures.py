@@ -1,6 +1,10 @@
-"""Reference variables of TensorFlow 1 in function graphs.
+"""How a function graph captures variables: handles, and the reference variables of TensorFlow 1.
 
-A function takes no reference, so what TensorFlow captures of such a variable is its value
+Of each handle TensorFlow asks what it asks for any tensor: where it is placed, what it waits for,
+which Python calls made it, what its type is, and the last twice. All but the type is of no
+interest.
+
+A function takes no reference, so what TensorFlow captures of a reference variable is its value
 before the call: it cannot be updated, and a loop reads the same value in every step. But
 a variable's op finds its state by its shared name. A second op of that name, inside the
 function, is the same variable.
@@ -14,18 +18,67 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_array_ops, gen_state_ops
 
-from tpudist.tfcompat import nests
+from tpudist.tfcompat import made_ops, nests, versions
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Sequence
 
     from tpudist.tfcompat.annotations import Graph, Operation, Tensor
+
+
+if versions.OPS_TAKE_STACK_TRACES:
+    from tensorflow.core.function import trace_type
+    from tensorflow.python.ops.handle_data_util import set_handle_data
+
+_ATTRIBUTES = {
+    "dtype": made_ops.type_attribute(tf.resource),
+    "shape": made_ops.shape_attribute(tf.TensorShape([])),
+}
+
+
+def is_eager_handle(tensor: Tensor) -> bool:
+    """Whether `tensor` is an eager handle of a variable, which :func:`capture_handle` takes."""
+    return (
+        versions.OPS_TAKE_STACK_TRACES
+        and isinstance(tensor, ops.EagerTensor)
+        and tensor.dtype == tf.resource
+        and tensor._handle_data is not None
+        and not tensor.is_packed
+    )
+
+
+def capture_handle(graph: Graph, handle: Tensor) -> Any:
+    """What stands for `handle` in `graph`, as its ``capture`` gives it.
+
+    Args:
+      graph: a FuncGraph.
+      handle: the eager handle of a variable.
+    """
+    captures = graph._function_captures
+    held = captures.by_val_internal.get(id(handle))
+    if held is None:
+        held = made_ops.input_of_function(graph, "resource", _ATTRIBUTES)
+        set_handle_data(held, handle._handle_data)
+        captures.add_or_replace(
+            key=id(handle), external=handle, internal=held, tracetype=trace_type.from_value(handle)
+        )
+        graph.inputs.append(held)
+    held._record_tape(handle)
+    return held
+
+
+def with_handles_captured(tensors: Sequence[Tensor]) -> Any:
+    """`tensors`, as a list, as an op of the current graph takes them."""
+    graph = None if tf.executing_eagerly() else ops.get_default_graph()
+    if not hasattr(graph, "_function_captures"):
+        return list(tensors)
+    return [capture_handle(graph, each) if is_eager_handle(each) else each for each in tensors]
 
 
 _VARIABLES = ("VariableV2", "Variable")
 
 
-def inside(graph: Graph, tensor: Tensor) -> Any:
+def reference_inside(graph: Graph, tensor: Tensor) -> Any:
     """`tensor`, a reference variable of another graph or its value, made anew in `graph`.
 
     Args:
@@ -55,7 +108,7 @@ def is_reference(tensor: Tensor) -> bool:
     return tensor.op.type in _VARIABLES
 
 
-def updates(graph: Graph) -> list[Any]:
+def updates_of_references(graph: Graph) -> list[Any]:
     """The ops of a graph that update a reference variable: to TensorFlow they have no effect."""
     return [
         op
