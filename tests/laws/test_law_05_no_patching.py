@@ -74,9 +74,9 @@ OBJECTS = {
         "virtual/input/iterators.py",
         "_iterators",
     ): "one iterator a host, in place of the native ones",
-    ("tfcompat/stored_parts.py", "_values"): "our variable gets a copy per replica when they may "
+    ("tfcompat/distributed.py", "_values"): "our variable gets a copy per replica when they may "
     "differ",
-    ("tfcompat/stored_parts.py", "_index"): "likewise on 1.13",
+    ("tfcompat/distributed.py", "_index"): "likewise on 1.13",
     (
         "virtual/variables/storage.py",
         "_own_strategy",

@@ -172,6 +172,12 @@ def eager_device(name: str) -> Iterator[Any]:
         yield
 
 
+def anonymous_name() -> str:
+    """The name of a resource that is another each time that it is made (2.12 and newer)."""
+    name: str = context.anonymous_name()
+    return name
+
+
 def current_device() -> Any:
     """The full name of the current device; ``""`` if there is none."""
     return device_util.current() or ""
@@ -255,7 +261,7 @@ def calls(op: Operation) -> bool:
     return op.graph._is_function(op.type) or any(map(_has_function, op.node_def.attr.values()))
 
 
-def _has_function(attribute: Any) -> Any:
+def _has_function(attribute: Any) -> bool:
     return attribute.HasField("func") or bool(attribute.list.func)
 
 

@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import (
-    distributed,
-    functions,
-    graphs,
-    nests,
-    replica_threads,
-    stored_parts,
-    values_by_device,
-    versions,
-)
+from tpudist.tfcompat import distributed, functions, graphs, nests, values_by_device, versions
 from tpudist.virtual import keras_loops
 from tpudist.virtual.replicas import merge
 from tpudist.virtual.trace import arguments, collectives, dependencies
@@ -55,8 +46,8 @@ def run(
     def on_the_device(*replica_args: Any, **replica_kwargs: Any) -> Any:
         with _label(extended), extended.place(), _replica(extended), names.of_a_replica():
             current = tf.distribute.get_replica_context()
-            result = stored_parts.wholes(current, fn(*replica_args, **replica_kwargs))
-        replica_threads.end_before_joining()
+            result = distributed.with_whole_variables(current, fn(*replica_args, **replica_kwargs))
+        distributed.end_before_joining()
         return result
 
     with _traced(extended), names.continued():
@@ -161,7 +152,7 @@ class Replica(distributed.MirroredReplicaContext):
         if keras_loops.builds_a_model(merge_fn):
             with keras_loops.alone(self):
                 return merge_fn(self.strategy, *args, **kwargs)
-        args, kwargs = stored_parts.wholes(self, (tuple(args), kwargs))
+        args, kwargs = distributed.with_whole_variables(self, (tuple(args), kwargs))
         if functions.control_flow_context() is not self._flow:
             raise merge.refusal("a branch or loop")
 

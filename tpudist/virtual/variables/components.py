@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, nests, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual.variables import splits, stand_ins, storage, stored_once
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _REPEATABLE = ("assign", "load")
 def of(value: Any) -> tuple[Any, ...]:
     """The components of `value` for code that may assign one; ``(value,)`` if it has none."""
     parts = distributed.components(value)
-    if not storage.may_split(value) or stored_parts.is_updating():
+    if not storage.may_split(value) or distributed.is_updating():
         return parts
     return tuple(_component(value, i) for i in range(len(parts)))
 
@@ -53,7 +53,7 @@ if versions.BY_DEVICE:
             """The component of a device, or the one that is current."""
             inherited: Any = super()
             extended = self._own_strategy.extended
-            if stored_parts.is_updating():
+            if distributed.is_updating():
                 if extended.updates_parts and storage.may_split(self):
                     splits.split(self)
                 # An optimizer requests the slot on a component's device, the same for all.
@@ -75,11 +75,11 @@ else:
         def _get_closest(self) -> Any:
             """The component that is being updated: all are on the current device."""
             inherited: Any = super()
-            if not stored_parts.is_updating():
+            if not distributed.is_updating():
                 return inherited._get_closest()
             if self._updates_parts():
                 splits.split(self)
-            return distributed.components(self)[stored_parts.updated_replica()]
+            return distributed.components(self)[distributed.updated_replica()]
 
 
 class ComponentResults:
@@ -128,7 +128,7 @@ class _Component:
     @staticmethod
     def members(base: Any) -> dict[str, Any]:
         """Its methods that assign, and the attributes that read no value of the handle."""
-        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        names = [name for name in distributed.ASSIGNMENTS if hasattr(base, name)]
         attributes = {name: _without_read(name) for name in ("device", "graph", "op")}
         return dict(attributes, **{name: _assigning(base, name) for name in names})
 

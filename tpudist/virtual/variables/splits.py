@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, nests, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, nests, versions
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stacked_copies, stored_once
@@ -43,7 +43,7 @@ def split(variable: Variable) -> None:
     with function_graphs.outside({}), extended.place():
         make = copy_makers().get(first)
         rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
-    stored_parts.replace(variable, (first,) + tuple(rest))
+    distributed.replace_components(variable, (first,) + tuple(rest))
     stored_once.update_components(variable)
     for part in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
@@ -167,7 +167,7 @@ def _into_rows(variable: Variable) -> None:
     parts = distributed.components(variable)
     with function_graphs.outside({}), extended.place(), tf.init_scope():
         rows = stacked_copies.StackedCopies(parts[0], len(parts), extended.place)
-    stored_parts.replace(variable, rows)
+    distributed.replace_components(variable, rows)
 
 
 def _copies_of(variable: Variable, count: int) -> Any:
@@ -177,9 +177,7 @@ def _copies_of(variable: Variable, count: int) -> Any:
             return _eager_copies(variable, count, variable.read_value())
         copies = [
             _copy(
-                variable,
-                tf.identity(variable.initial_value),
-                stored_parts.replica_name(variable, i),
+                variable, tf.identity(variable.initial_value), distributed.replica_name(variable, i)
             )
             for i in range(1, count)
         ]
@@ -192,7 +190,7 @@ def _eager_copies(variable: Variable, count: int, value: Any) -> Any:
     name = variable.name.split(":")[0] + "/"
     copies = [_copy(variable, value, name) for _ in range(1, count)]
     for i, copy in enumerate(copies, 1):
-        distributed.rename(copy, stored_parts.replica_name(variable, i)[:-1] + ":0")
+        distributed.rename(copy, distributed.replica_name(variable, i)[:-1] + ":0")
     return copies
 
 

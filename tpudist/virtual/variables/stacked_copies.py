@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, stored_parts, versions
+from tpudist.tfcompat import distributed, versions
 from tpudist.virtual import constants, lazy_values
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stand_ins
@@ -85,7 +85,7 @@ class StackedCopies(lazy_values.Parts):
         if index not in self._unstacked:
             with function_graphs.outside({}), self._place(), tf.init_scope():
                 zeros = tf.zeros(self.first.shape, self.first.dtype)
-                name = stored_parts.replica_name(self.first, index)
+                name = distributed.replica_name(self.first, index)
                 variable = distributed.ResourceVariable(zeros, trainable=False, name=name)
             self._unstacked[index] = variable
         return self._unstacked[index]
@@ -129,7 +129,7 @@ class SavedRows(_Resource):
 
     def _create_resource(self) -> Any:
         others = self._rows.others
-        name = stored_parts.anonymous_name()
+        name = functions.anonymous_name()
         return tf.raw_ops.VarHandleOp(dtype=others.dtype, shape=others.shape, shared_name=name)
 
     def _initialize(self) -> None:
@@ -154,7 +154,7 @@ class _Copy:
     @staticmethod
     def members(base: Any) -> dict[str, Any]:
         """Its methods that need a handle, and what is the same of every copy."""
-        names = [name for name in stored_parts.ASSIGNMENTS if hasattr(base, name)]
+        names = [name for name in distributed.ASSIGNMENTS if hasattr(base, name)]
         members: dict[str, Any] = {name: _assigning(name) for name in names if name != "assign"}
         members.update((name, _reading(name)) for name in _READS)
         members.update((name, _of_first(name)) for name in _SHARED)
@@ -164,7 +164,7 @@ class _Copy:
     def name(self) -> str:
         """The name of the copy."""
         rows, index = self._copy
-        return stored_parts.replica_name(rows.first, index)[:-1] + ":0"
+        return distributed.replica_name(rows.first, index)[:-1] + ":0"
 
     @property
     def _distributed_container(self) -> Any:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import other_strategies, splits, stacked_copies, stored_once
 
@@ -314,5 +314,5 @@ def _sibling(
             return tf.identity(first.value())
         return tf.identity(first.initial_value)
 
-    name = stored_parts.replica_name(first, replica_id)
+    name = distributed.replica_name(first, replica_id)
     return next_creator(**dict(kwargs, initial_value=initial_value, name=name))

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tensorflow.python.training import saver
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, graphs, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.virtual.variables import shared_state, stacked_copies
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ class OneValue:
         rows = stacked_copies.of(self)
         if rows is None:
             return inherited._export_to_saved_model_graph(*args, **kwargs)
-        stored_parts.replace(self, (rows.first,))
+        distributed.replace_components(self, (rows.first,))
         try:
             return inherited._export_to_saved_model_graph(*args, **kwargs)
         finally:
-            stored_parts.replace(self, rows)
+            distributed.replace_components(self, rows)
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         inherited: Any = super()
