@@ -1,4 +1,4 @@
-"""How TensorFlow builds, keeps and marks function graphs that XLA compiles.
+"""Graphs and function graphs: contexts to build them in, and questions to their ops and functions.
 
 Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
 semantics live here.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from tensorflow.python import tf2
-from tensorflow.python.eager import context
+from tensorflow.python.eager import context, lift_to_graph
 from tensorflow.python.framework import function_def_to_graph, kernels, ops
 from tensorflow.python.ops import (
     control_flow_ops,
@@ -20,6 +20,7 @@ from tensorflow.python.ops import (
     variable_scope,
 )
 
+from tpudist.errors import ContextError
 from tpudist.tfcompat import functions, versions
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from tpudist.tfcompat.annotations import DType, Graph, NodeDef, Operation, Tensor
 
+
+if versions.LEARNING_PHASE_IS_OF_A_GRAPH:
+    from tensorflow.python.keras import backend
 
 if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
@@ -114,6 +118,35 @@ def collections_kept() -> Iterator[Any]:
     finally:
         for key in graph.get_all_collection_keys():
             graph.get_collection_ref(key)[:] = before.get(key, [])
+
+
+@contextlib.contextmanager
+def learning_phase_known() -> Iterator[None]:
+    """Context manager: the current function graph has the learning phase that the program set.
+
+    Keras of 1.13 keeps the phase for one graph alone. A program may set it in the block too, and
+    then for what it has built there as well.
+    """
+    if not versions.LEARNING_PHASE_IS_OF_A_GRAPH:
+        yield
+        return
+    phases, graph = backend._GRAPH_LEARNING_PHASES, tf.compat.v1.get_default_graph()
+    before = _set_by_the_program()
+    if before is not None:
+        phases[graph] = before
+    yield
+    phase, built = _set_by_the_program(), phases.get(graph)
+    if phase is not None and isinstance(built, tf.Tensor):
+        with graph.as_default(), tf.control_dependencies(None):
+            functions.replace_input(built.op, 0, tf.constant(bool(phase)))
+
+
+def _set_by_the_program() -> int | None:
+    with tf.init_scope():
+        eager = tf.executing_eagerly()
+        key = backend._DUMMY_EAGER_GRAPH if eager else tf.compat.v1.get_default_graph()
+    phase = backend._GRAPH_LEARNING_PHASES.get(key)
+    return phase if isinstance(phase, int) else None
 
 
 def converted(fn: Any) -> Any:
@@ -238,6 +271,67 @@ def only_reads(op: Operation) -> bool:
         graph is not None and all(only_reads(inner) for inner in graph.get_operations())
         for graph in bodies
     )
+
+
+def lift(tensor: Tensor) -> Any:
+    """A copy, in the current context, of a tensor that depends on no input.
+
+    It may read variables, where the function captured them and has not changed them.
+
+    Raises:
+      ContextError: it depends on what only the function knows.
+    """
+    try:
+        if not tf.executing_eagerly():
+            return _lifted(tensor, ops.get_default_graph())
+        graph = functions.FuncGraph("lifted")
+        graph.outputs = [_lifted(tensor, graph)]
+        graph.inputs = [held for _, held in functions.captures(graph)]
+        outer = [external for external, _ in functions.captures(graph)]
+        return functions.call_flat(functions.make(graph, noinline=False), outer)[0]
+    except lift_to_graph.UnliftableError as error:
+        raise lift_refusal("an argument or a result of the replica function") from error
+
+
+def lift_refusal(source: Any) -> Any:
+    """The error of a variable that starts from `source`."""
+    return ContextError(
+        "a variable made in a replica function starts from %s" % source,
+        "it is made outside of the function, once for all replicas",
+        "make it in strategy.scope(), and assign it in the replica function",
+    )
+
+
+def _lifted(tensor: Tensor, graph: Graph) -> Any:
+    if not versions.TRACE_ONCE:
+        wanted = [tensor] if versions.HAS_FUNCTION else tensor
+        return lift_to_graph.lift_to_graph(wanted, graph)[tensor]
+    return lift_to_graph.lift_to_graph(
+        [tensor], graph, sources=variables_read(tensor), handle_captures=True
+    )[tensor]
+
+
+def variables_read(tensor: Tensor) -> Any:
+    """The placeholders of what the function of `tensor` captured eagerly, and `tensor` reads.
+
+    Raises:
+      ContextError: the function changes one of these.
+    """
+    held = {
+        id(inner): inner
+        for outer, inner in functions.captures(tensor.graph)
+        if isinstance(outer, ops.EagerTensor)
+    }
+    reads, seen, pending = [], set(), [tensor.op]
+    while pending:
+        op = pending.pop()
+        if op not in seen:
+            seen.add(op)
+            pending += [each.op for each in op.inputs]
+            reads += [held[id(each)] for each in op.outputs if id(each) in held]
+    if not all(only_reads(op) for each in reads for op in each.consumers()):
+        raise lift_refusal("a variable that it has changed before")
+    return reads
 
 
 def is_same_op(one: Operation, other: Operation) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
-from tpudist.tfcompat import calls, functions, graphs, learning_phase, nests, random_seeds
+from tpudist.tfcompat import calls, functions, graphs, nests, random_seeds
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class _Loop:
     def _trace(self, step: Callable[..., Any]) -> Any:
         trace = function_graphs.LiftingTrace("step")
         with random_seeds.continued(trace.graph, trace.outer), trace.ordered() as order:
-            with learning_phase.known_in_graph():
+            with graphs.learning_phase_known():
                 self._structure = step()
             flat = [
                 order.mark_as_return(tf.convert_to_tensor(leaf))

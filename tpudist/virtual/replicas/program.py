@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, lifting, nests, random_seeds, versions
+from tpudist.tfcompat import distributed, functions, graphs, nests, random_seeds, versions
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import merge, segment_calls, uniformity
 from tpudist.virtual.trace import arguments, dependencies, effects, function_graphs
@@ -161,13 +161,15 @@ class Program(function_graphs.Trace):
         initial = kwargs.get("initial_value")
         if getattr(initial, "graph", None) is self.graph:
             updated = [variable for merge_ in self.merges for variable in merge_.updated]
-            for inner in lifting.variables_read(initial):
+            for inner in graphs.variables_read(initial):
                 handle = functions.captured(inner)
                 variable = storage.of_handle(handle)
                 if any(variable is one for one in updated):
-                    raise lifting.refusal("%r, which it has changed before" % variable.name)
+                    raise graphs.lift_refusal("%r, which it has changed before" % variable.name)
                 if storage.per_replica_variable(handle) is not None:
-                    raise lifting.refusal("%r, which each replica has its own of" % variable.name)
+                    raise graphs.lift_refusal(
+                        "%r, which each replica has its own of" % variable.name
+                    )
         return super().outside(kwargs)
 
     def merge(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import captures, functions, lifting, random_seeds, versions
+from tpudist.tfcompat import captures, functions, graphs, random_seeds, versions
 
 if TYPE_CHECKING:
     from typing import Any, Iterator
@@ -151,4 +151,4 @@ def _lift(kwargs: dict[str, Any]) -> None:
     initial: Any = kwargs.get("initial_value")
     graph = None if tf.executing_eagerly() else (tf.compat.v1.get_default_graph())
     if functions.is_traced(initial) and initial.graph is not graph:
-        kwargs["initial_value"] = lifting.lift(initial)
+        kwargs["initial_value"] = graphs.lift(initial)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, versions
+from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import constants, lazy_values
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stand_ins
