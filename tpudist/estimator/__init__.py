@@ -6,12 +6,12 @@ replicas of a TPU is written once for all releases, over `tpudist.core.adapter`.
 
 The modules, from what a user names to what a replica runs:
 
-- ``__init__``, `export`, `tpu`, `async_saver`, `trained_steps`: the public names.
+- ``__init__``, `export`, `tpu`, `checkpoints`: the public names.
 - `lookup`: which class a name is on the installed TensorFlow.
 - `train_distribute`: ``Estimator`` with a TPUStrategy in its ``RunConfig``.
-- `tpu_estimator`, `unsupported`: ``TPUEstimator``, and what it refuses.
+- `tpu_estimator`, `unsupported`: ``TPUEstimator``, the cores of its replicas, and what it refuses.
 - `tpu_specs`: what a TPUEstimator runs in a training, an evaluation and a prediction.
-- `step_loop`, `cores`: the loop of steps on the replicas, and the cores of each replica.
+- `step_loop`: the loop of steps on the replicas.
 - `infeed`, `host_calls`: what the host sends to the replicas, and what they send back.
 - `user_functions`: calls of the user's model and input functions.
 
