@@ -86,7 +86,7 @@ _CONTRIB = {
             "contrib.tpu.python.tpu.async_checkpoint.AsyncCheckpointSaverHook",
             "python.tpu.async_checkpoint.AsyncCheckpointSaverHook",
         ),
-        "tpudist.estimator.async_saver:AsyncCheckpointSaverHook",
+        "tpudist.estimator.checkpoints:AsyncCheckpointSaverHook",
     ),
     "contrib.tpu.DeviceAssignment": "tpudist.core.system.placement:DeviceAssignment",
     "contrib.tpu.Topology": "tpudist.tfcompat.tpu:Topology",
@@ -151,7 +151,7 @@ _ESTIMATORS = {
     **_below("tpudist.estimator.tpu", ("python.tpu.tpu_config.",), _TPU_CONFIG),
     **_below("tpudist.estimator.tpu", ("python.tpu.tpu_estimator.",), _TPU_ESTIMATOR),
     _PRIVATE + "estimator._load_global_step_from_checkpoint_dir":
-        "tpudist.estimator.trained_steps:trained_steps",
+        "tpudist.estimator.checkpoints:trained_steps",
 }
 
 #: What starts a computation on cores, without a strategy.

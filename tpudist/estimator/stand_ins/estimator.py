@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError
-from tpudist.estimator import infeed, trained_steps, user_functions
+from tpudist.estimator import checkpoints, infeed, user_functions
 from tpudist.estimator.stand_ins import configs, saved_models, sessions, specs
 from tpudist.tfcompat import estimators, functions
 
@@ -172,7 +172,7 @@ class Estimator:
           ArgumentError: (a ValueError) both `steps` and `max_steps`, or one below 1.
         """
         sessions.check_steps(steps=steps, max_steps=max_steps)
-        if max_steps is not None and max_steps <= trained_steps.trained_steps(self._model_dir):
+        if max_steps is not None and max_steps <= checkpoints.trained_steps(self._model_dir):
             _v1.logging.info("Skipping training since max_steps has already saved.")
             return self
         all_hooks = list(hooks or []) + self._convert_train_steps_to_hooks(steps, max_steps)

@@ -14,7 +14,7 @@ from tpudist.contrib.tpu import shard as shard
 from tpudist.contrib.tpu import shutdown_system as shutdown_system
 from tpudist.core.keras.tpu_models import TPUDistributionStrategy as TPUDistributionStrategy
 from tpudist.core.system.placement import DeviceAssignment as DeviceAssignment
-from tpudist.estimator.async_saver import AsyncCheckpointSaverHook as AsyncCheckpointSaverHook
+from tpudist.estimator.checkpoints import AsyncCheckpointSaverHook as AsyncCheckpointSaverHook
 from tpudist.estimator.tpu import InputPipelineConfig as InputPipelineConfig
 from tpudist.estimator.tpu import RunConfig as RunConfig
 from tpudist.estimator.tpu import TPUConfig as TPUConfig

@@ -1,4 +1,4 @@
-"""Saves checkpoints for programs that name ``AsyncCheckpointSaverHook`` (TensorFlow until 2.15).
+"""Checkpoints: ``AsyncCheckpointSaverHook`` (until 2.15), and how many steps one was trained for.
 
 Reference: https://github.com/tensorflow/tensorflow/blob/r1.15/tensorflow/python/tpu/async_checkpoint.py
 """
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
     from tpudist.core.annotations import SaverListener, Scaffold
+
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
 
@@ -57,3 +58,9 @@ class AsyncCheckpointSaverHook(_CheckpointSaverHook):
             scaffold=scaffold,
             listeners=listeners,
         )
+
+
+def trained_steps(folder: str) -> int:
+    """Returns the global step of the newest checkpoint in a folder, 0 if there is none."""
+    path = tf.train.latest_checkpoint(folder)
+    return int(tf.train.load_variable(path, "global_step")) if path else 0
