@@ -5,7 +5,6 @@ from tpudist.contrib import cluster_resolver as cluster_resolver
 from tpudist.contrib import context as context
 from tpudist.contrib import distribute as distribute
 from tpudist.contrib import inputs as inputs
-from tpudist.contrib import properties as properties
 from tpudist.contrib import replicas as replicas
 from tpudist.contrib import strategy as strategy
 from tpudist.contrib import tensorflow as tensorflow

@@ -2,9 +2,7 @@
 
 Reference: https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/distribute/TPUStrategy.md
 What the same class is called with in code of 1.13 to 1.15 is in
-:mod:`tpudist.contrib.replicas`, its properties in
-:mod:`tpudist.contrib.properties`, what later eras have too in
-:mod:`tpudist.common.strategy`.
+:mod:`tpudist.contrib.replicas`, what later eras have too in :mod:`tpudist.common.strategy`.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ from typing import TYPE_CHECKING
 from tpudist.common.strategy import EveryEra, FirstGeneration
 from tpudist.contrib.context import MultiStepContext
 from tpudist.contrib.inputs import PerDeviceDataset
-from tpudist.contrib.properties import Properties
 from tpudist.contrib.replicas import ReplicaNames
 from tpudist.core import adapter
 
@@ -24,9 +21,7 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import Args, Assignment, DatasetFn, Fn, Integer, Ops, Resolver
 
 
-class TPUStrategy(
-    ReplicaNames, Properties, EveryEra, FirstGeneration, adapter.ScalingStrategyBaseV1
-):
+class TPUStrategy(ReplicaNames, EveryEra, FirstGeneration, adapter.ScalingStrategyBaseV1):
     """TPU distribution strategy with the API of TensorFlow 1.11.
 
     Reference: tf.contrib.distribute.TPUStrategy, r1.11. Optimizers of
@@ -64,6 +59,69 @@ class TPUStrategy(
     ) -> None:
         """See the class; reference r1.11."""
         adapter.initialize(self, tpu_cluster_resolver, device_assignment, steps_per_run, num_cores)
+
+    @property
+    def num_towers(self) -> int:
+        """Number of towers, for purposes of averaging across towers (r1.11)."""
+        return adapter.num_replicas(self)
+
+    @property
+    def is_single_tower(self) -> bool:
+        """Whether there is a single tower (r1.11)."""
+        return adapter.is_single(self)
+
+    @property
+    def num_hosts(self) -> int:
+        """Number of hosts of the slice (r1.11)."""
+        return adapter.num_hosts(self)
+
+    @property
+    def num_towers_per_host(self) -> int:
+        """Number of towers that one host feeds (r1.11)."""
+        return adapter.replicas_per_host(self)
+
+    @property
+    def worker_devices(self) -> list[str]:
+        """List of the devices that run `call_for_each_tower` (r1.11)."""
+        return adapter.worker_devices(self)
+
+    @property
+    def parameter_devices(self) -> list[str]:
+        """List of the devices for variables and `update` (r1.11)."""
+        return adapter.parameter_devices(self)
+
+    @property
+    def worker_device_index(self) -> Any:
+        """Each tower's number, as an argument of `call_for_each_tower` (r1.11).
+
+        Context: cross-tower, in the scope. A tower function gets an integer
+        in a graph and in eager mode, and an int32 scalar tensor where one
+        trace serves all towers (`run_steps_on_dataset`, tf.function).
+
+        Returns:
+          A per-device value; the integer 0 if there is a single tower.
+        """
+        return adapter.replica_ids(self)
+
+    @property
+    def between_graph(self) -> bool:
+        """Whether the strategy uses between-graph replication (r1.11)."""
+        return adapter.between_graph(self)
+
+    @property
+    def should_init(self) -> bool:
+        """Whether initialization is needed (r1.11)."""
+        return adapter.should_init(self)
+
+    @property
+    def should_checkpoint(self) -> bool:
+        """Whether checkpointing is needed (r1.11)."""
+        return adapter.should_checkpoint(self)
+
+    @property
+    def should_save_summary(self) -> bool:
+        """Whether saving summaries is needed (r1.11)."""
+        return adapter.should_save_summary(self)
 
     @adapter.library
     def call_for_each_tower(self, fn: Fn, *args: Any, **kwargs: Any) -> Any:
