@@ -80,6 +80,9 @@ MirroredVariable = values.MirroredVariable
 SyncOnReadVariable = (
     values.SyncOnReadVariable if versions.HAS_INPUT_LIB else values.ReplicaLocalVariable
 )
+#: ``divide(tensor, count)``: a tensor, or IndexedSlices, divided by a number.
+divide = cross_device_utils.divide_by_n_tensors_or_indexed_slices
+
 #: The methods by which a variable is assigned.
 ASSIGNMENTS: tuple[str, ...] = ("assign", "assign_add", "assign_sub", "load", "count_up_to")
 ASSIGNMENTS += ("_strided_slice_assign", "batch_scatter_update")
@@ -324,11 +327,6 @@ def device_count(destinations: Any) -> int:
 def aggregate(tensors: Sequence[Tensor], add: Callable[..., Any]) -> Any:
     """Sum of tensors by `add`, or the concatenation of IndexedSlices."""
     return cross_device_utils.aggregate_tensors_or_indexed_slices(list(tensors), add)
-
-
-def divide(tensor: Tensor, count: int) -> Any:
-    """`tensor` (or IndexedSlices) divided by `count`."""
-    return cross_device_utils.divide_by_n_tensors_or_indexed_slices(tensor, count)
 
 
 def create_distributed_variable(

@@ -61,6 +61,10 @@ _BRANCHES_AND_LOOPS = (
     control_flow.WhileCondFuncGraph,
     control_flow.WhileBodyFuncGraph,
 )
+#: The value of a constant tensor, else None.
+static_value = tensor_util.constant_value
+#: Context manager: sets the eager context's device only; the graph's device stack is untouched.
+eager_device = context.device
 AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
 Method = typing.TypeVar("Method", bound=typing.Callable[..., typing.Any])
 Part = typing.TypeVar("Part", bound=type)
@@ -165,13 +169,6 @@ def unconverted() -> Iterator[Any]:
         yield
 
 
-@contextlib.contextmanager
-def eager_device(name: str) -> Iterator[Any]:
-    """Sets the eager context's device only; the graph's device stack is untouched."""
-    with context.device(name):
-        yield
-
-
 def anonymous_name() -> str:
     """The name of a resource that is another each time that it is made (2.12 and newer)."""
     name: str = context.anonymous_name()
@@ -219,11 +216,6 @@ def variable_names_as(names: Any) -> Iterator[Any]:
         yield
     finally:
         store.variable_scopes_count = before
-
-
-def static_value(tensor: Tensor) -> Any:
-    """The value of a constant tensor, else None."""
-    return tensor_util.constant_value(tensor)
 
 
 def placeholder_like(tensor: Tensor, shape: Any = None) -> Any:

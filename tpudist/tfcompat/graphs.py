@@ -36,6 +36,9 @@ if versions.RUN_CONVERTS:
     from tensorflow.python.autograph.core import ag_ctx
     from tensorflow.python.autograph.impl import api as autograph
 
+#: Context manager: executes the block eagerly, even in a program that builds graphs.
+eager = context.eager_mode
+
 #: All contexts of :func:`for_xla`. TensorFlow knows by a context's id which functions
 #: were traced in it, so they are kept alive: no later context may get the same id.
 _entered: list[Any] = []
@@ -62,13 +65,6 @@ def for_xla() -> Iterator[Any]:
         yield
     finally:
         flow.Exit()
-
-
-@contextlib.contextmanager
-def eager() -> Iterator[Any]:
-    """Executes the block eagerly, even in a program that builds graphs."""
-    with context.eager_mode():
-        yield
 
 
 @contextlib.contextmanager
