@@ -35,6 +35,12 @@ _WORDS = Words(
     "call_for_each_replica()",
 )
 
+#: The strategy that is current in this thread, or TensorFlow's default one.
+current_strategy = tf.distribute.get_strategy
+
+#: Whether a strategy other than the default one is current.
+has_strategy = tf.distribute.has_strategy
+
 
 def words_of(strategy: Strategy) -> Any:
     """The `Words` of a strategy's surface."""
@@ -171,16 +177,6 @@ def refuse_eager(fn: Fn) -> None:
         "decorate the function with @tf.function, or call run inside a "
         "tf.function; or set %s=1 to have it wrapped, as TensorFlow 2.0 did" % ALLOW_EAGER_RUN,
     )
-
-
-def current_strategy() -> Any:
-    """The strategy that is current in this thread, or TensorFlow's default one."""
-    return tf.distribute.get_strategy()
-
-
-def has_strategy() -> bool:
-    """Whether a strategy other than the default one is current."""
-    return tf.distribute.has_strategy()
 
 
 def current_replica(context_class: Any) -> Any:

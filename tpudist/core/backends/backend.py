@@ -16,7 +16,7 @@ from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
+    from typing import Any, Mapping
 
     from tpudist.core.annotations import (
         Args,
@@ -108,9 +108,9 @@ class Backend(abc.ABC):
     def pipeline_devices(self) -> list[str]:
         """The device of each host on which its input pipeline runs."""
 
-    @abc.abstractmethod
     def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
         """A dataset from which each replica takes its own element per step."""
+        return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
 
     def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
         """`dataset` of global batches, split among hosts and replicas."""
@@ -132,15 +132,14 @@ class Backend(abc.ABC):
         """Whether a Session needs iterators that TensorFlow's own datasets do not give it."""
         return functions.in_session_graph()
 
-    @abc.abstractmethod
     def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """An iterator over a dataset of global batches, to be initialized."""
+        return base_classes.native(self.strategy).make_dataset_iterator(dataset)
 
     @abc.abstractmethod
     def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """As :meth:`make_dataset_iterator`; each replica takes a whole batch of the dataset."""
 
-    @abc.abstractmethod
     def make_input_fn_iterator(
         self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
     ) -> Any:
@@ -150,6 +149,9 @@ class Backend(abc.ABC):
           input_fn: returns a dataset.
           replication_mode: a tuple of at most one ``tf.distribute.InputReplicationMode``.
         """
+        return base_classes.native(self.strategy).make_input_fn_iterator(
+            input_fn, *replication_mode
+        )
 
     # Devices and the system.
 
@@ -183,9 +185,9 @@ class Backend(abc.ABC):
             )
         return self._host_devices()[host_id]
 
-    @abc.abstractmethod
-    def _host_devices(self) -> Sequence[str]:
+    def _host_devices(self) -> list[str]:
         """The CPU device of each host."""
+        return self.pipeline_devices()
 
     @abc.abstractmethod
     def start_system(self) -> Ops:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
         Dataset,
         DatasetFn,
         Fn,
-        InputFn,
-        InputMode,
         Integer,
         Kwargs,
         Ops,
@@ -77,32 +75,17 @@ class NativeBackend(Backend):
         """See the base class."""
         if not versions.HAS_INPUT_LIB:
             return base_classes.native(self.strategy).distribute_dataset(dataset_fn)
-        return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
-
-    def make_dataset_iterator(self, dataset: Dataset) -> Any:
-        """See the base class."""
-        return base_classes.native(self.strategy).make_dataset_iterator(dataset)
+        return super().per_replica_dataset(dataset_fn, dataset_class)
 
     def make_iterator_of_replicas(self, dataset: Dataset) -> Any:
         """See the base class."""
         count = self.strategy.num_replicas_in_sync
         return self.make_dataset_iterator(whole_batches.global_batches(dataset, count))
 
-    def make_input_fn_iterator(
-        self, input_fn: InputFn, replication_mode: tuple[InputMode, ...]
-    ) -> Any:
-        """See the base class."""
-        return base_classes.native(self.strategy).make_input_fn_iterator(
-            input_fn, *replication_mode
-        )
-
     @property
     def logical_devices(self) -> int:
         """See the base class."""
         return tpu.logical_devices(self.extended)
-
-    def _host_devices(self) -> list[str]:
-        return self.pipeline_devices()
 
     def start_system(self) -> Ops:
         """See the base class."""

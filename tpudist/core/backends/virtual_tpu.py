@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tpudist.core.annotations import (
         Args,
         Dataset,
-        DatasetFn,
         Fn,
         InputFn,
         InputMode,
@@ -92,10 +91,6 @@ class VirtualBackend(Backend):
         """See the base class; all hosts are this machine."""
         return [self.extended._host] * self.extended.num_hosts
 
-    def per_replica_dataset(self, dataset_fn: DatasetFn, dataset_class: Any) -> Any:
-        """See the base class."""
-        return dataset_class(self.strategy, dataset_fn, self.pipeline_devices())
-
     def distribute_dataset(self, dataset: Dataset, options: Options) -> Any:
         """See the base class."""
         if distributed_datasets.needs_split(self.strategy, dataset):
@@ -110,7 +105,7 @@ class VirtualBackend(Backend):
     def make_dataset_iterator(self, dataset: Dataset) -> Any:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
-            return base_classes.native(self.strategy).make_dataset_iterator(dataset)
+            return super().make_dataset_iterator(dataset)
         return distributed_datasets.SplitDataset(
             self.strategy, dataset, self.pipeline_devices()
         ).iterator()
@@ -126,9 +121,7 @@ class VirtualBackend(Backend):
     ) -> Any:
         """See the base class."""
         if versions.HAS_INPUT_LIB:
-            return base_classes.native(self.strategy).make_input_fn_iterator(
-                input_fn, *replication_mode
-            )
+            return super().make_input_fn_iterator(input_fn, replication_mode)
         return distributed_datasets.FunctionDataset(
             self.strategy, input_fn, self.pipeline_devices()
         ).iterator()

@@ -21,7 +21,7 @@ from tpudist.virtual import system as virtual_system
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
-    from tpudist.core.annotations import Context, Fn
+    from tpudist.core.annotations import Fn
 
 
 _last_system = None
@@ -203,6 +203,5 @@ def batch_parallel(
     return shard(computation, inputs, num_shards, None, True, None, queue, assignment, name)
 
 
-def bfloat16_scope() -> Context:
-    """Context manager: ``tf.get_variable`` gives bfloat16 views of float32 variables."""
-    return tpu.bfloat16_scope()
+#: Context manager: ``tf.get_variable`` gives bfloat16 views of float32 variables.
+bfloat16_scope = tpu.bfloat16_scope
