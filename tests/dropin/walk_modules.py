@@ -63,7 +63,7 @@ def natively(name):
 def same(found, native):
     """Whether an object is TensorFlow's, or a Namespace over it alone."""
     if isinstance(found, Namespace):
-        names = [base.__name__ for base in namespace.of(found)]
+        names = [base.__name__ for base in namespace.bases_of(found)]
         return isinstance(native, types.ModuleType) and names == [native.__name__]
     return found is native
 

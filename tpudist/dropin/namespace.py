@@ -87,7 +87,7 @@ class Namespace(types.ModuleType):
     def __dir__(self) -> list[str]:
         names = {name for name in self.__dict__ if not name.startswith("_")}
         names.update(_overlaid(self._tpudist_era, self._tpudist_path))
-        for base in _bases_of(self):
+        for base in bases_of(self):
             names.update(dir(base))
         return sorted(names)
 
@@ -173,13 +173,13 @@ def _find(space: Namespace, name: str) -> Any:
         return _private(space, path, name)
     if path in _wrapped(era) or _has_keras_elsewhere(space, path):
         child = Namespace(space.__name__ + "." + name, era, path, space._tpudist_root, space)
-        if _overlaid(era, path) or _bases_of(child):
+        if _overlaid(era, path) or bases_of(child):
             return child
     is_contrib = era == "contrib" and contrib_modules.is_below(path)
     for found in contrib_modules.find(path, top(era)) if is_contrib and _is_tf2() else ():
         return found
     cause = None
-    for base in _bases_of(space):
+    for base in bases_of(space):
         try:
             return getattr(base, name)
         except AttributeError as error:
@@ -225,13 +225,13 @@ def _is_gone(value: Any) -> bool:
     if value._tpudist_era != "contrib" or not contrib_modules.is_below(path):
         return False
     leads = surfaces.leads_below(path) or contrib_modules.has_homes_below(path)
-    return not _bases_of(value) and not leads
+    return not bases_of(value) and not leads
 
 
 def _private(space: Namespace, path: str, name: str) -> Any:
     """A name below TensorFlow's private packages."""
     era = space._tpudist_era
-    found = [getattr(base, name) for base in _bases_of(space) if hasattr(base, name)][:1]
+    found = [getattr(base, name) for base in bases_of(space) if hasattr(base, name)][:1]
     if found and not private_modules.is_module_named(found[0], path):
         return found[0]
     module = private_module(era, path)
@@ -284,7 +284,7 @@ def _missing(space: Namespace, name: str, cause: AttributeError | None) -> Attri
     )
 
 
-def _bases_of(space: Namespace) -> list[types.ModuleType]:
+def bases_of(space: Namespace) -> list[types.ModuleType]:
     """The modules of the installed TensorFlow that a Namespace stands over."""
     return [module for _, module in _stands_over(space)]
 

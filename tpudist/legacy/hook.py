@@ -58,7 +58,7 @@ class Hook:
         self._elsewhere: dict[Any, Any] = {}
         self._before: dict[Any, Any] = {}
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Hook:
         self._import = builtins.__import__
         self._import_module = importlib.import_module
         importlib.import_module(self._top)
@@ -176,7 +176,7 @@ class Hook:
             name = self._renamed(name)
         return self._import_module(name, package)
 
-    def _is_users_scope(self, scope: Any) -> Any:
+    def _is_users_scope(self, scope: Any) -> bool:
         return self.sees_era(scope.get("__name__") or "", scope.get("__file__"))
 
     def _renamed(self, name: str) -> Any:
@@ -206,5 +206,5 @@ def _below_estimators(era: str, name: str, fromlist: Any) -> Any:
     return ""
 
 
-def _is_tensorflow(name: str) -> Any:
+def _is_tensorflow(name: str) -> bool:
     return name == "tensorflow" or name.startswith("tensorflow.")

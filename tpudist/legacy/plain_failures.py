@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from tpudist.errors import ScriptError
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 #: An op of an error: ``{{node Conv2D}}``, ``with these attrs: [T=DT_BFLOAT16, ...]``.
 _CONVOLUTION = re.compile(
@@ -20,7 +15,7 @@ _CONVOLUTION = re.compile(
 _LOST = re.compile("(reading resource|not find) variable .*does not exist", re.DOTALL)
 
 
-def explained(error: BaseException) -> Any:
+def explained(error: BaseException) -> ScriptError | None:
     """A `ScriptError` that says so if plain TensorFlow fails in the same way, else None.
 
     Args:

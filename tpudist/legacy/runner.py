@@ -18,23 +18,25 @@ from tpudist.surfaces.eras import packages, program
 from tpudist.virtual import system
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping, Sequence
+    import argparse
+    from types import CodeType, TracebackType
+    from typing import Any, Callable, Iterator, Mapping, Sequence
 
 
 _OURS = [os.path.join(os.path.realpath(machine.PACKAGE), name) for name in ("legacy", "dropin")]
 
 
 def run(
-    script: Any,
+    script: str,
     argv: Sequence[str] = (),
     era: str | None = None,
     tpu: str | None = None,
-    around: Any = None,
+    around: contextlib.AbstractContextManager[Any] | None = None,
     keras: str | None = None,
     also: Sequence[str] = (),
     left_out: Sequence[str] = (),
     module: bool = False,
-) -> Any:
+) -> int:
     """Runs a script as ``python script argv...`` would on its era's TensorFlow.
 
     Its files (see `hook`) import the era's drop-in for ``tensorflow``; everybody else's
@@ -81,7 +83,11 @@ def run(
         return _execute(code, undo.enter_context(_main_module(started)), started, about_keras)
 
 
-def of_options(options: Any, tpu: str | None, around: Any = None) -> Any:
+def of_options(
+    options: argparse.Namespace,
+    tpu: str | None,
+    around: contextlib.AbstractContextManager[Any] | None = None,
+) -> int:
     """Runs what the parsed options of ``tpudist run`` name; the rest is as for :func:`run`."""
     return run(
         options.module or options.script,
@@ -98,14 +104,14 @@ def of_options(options: Any, tpu: str | None, around: Any = None) -> Any:
 
 @contextlib.contextmanager
 def of_era(
-    script: Any,
+    script: start.Script | start.Module,
     argv: Sequence[str] = (),
     era: str | None = None,
     tpu: str | None = None,
     keras: str | None = None,
     also: Sequence[str] = (),
     left_out: Sequence[str] = (),
-) -> Iterator[Any]:
+) -> Iterator[tuple[CodeType, Callable[[], list[str]]]]:
     """Context manager: inside, everything is as a script of an era expects it.
 
     Args:
@@ -138,8 +144,12 @@ def of_era(
 
 
 def _prepare(
-    script: Any, era: str | None, also: Sequence[str], left_out: Sequence[str]
-) -> tuple[Any, ...]:
+    script: start.Script | start.Module,
+    era: str | None,
+    also: Sequence[str],
+    left_out: Sequence[str],
+) -> tuple[CodeType, str, bool, Callable[[], list[str]]]:
+    """(its code, its era, whether it gets a graph, what to say if its Keras fails) of a script."""
     chosen, tree = _era(era), program.parse(script.path)
     from tpudist.tfcompat import versions  # Raises if there is no TensorFlow.
 
@@ -161,7 +171,7 @@ def _prepare(
     return code, chosen, in_graph, lambda: lines
 
 
-def _about_keras(script: Any) -> Any:
+def _about_keras(script: str) -> list[str]:
     """What is said of a script's Keras once it has failed, if nothing was said before."""
     return era_keras.lines(program.read(script).keras)
 
@@ -176,7 +186,7 @@ def _check_packages(also: Sequence[str]) -> None:
             )
 
 
-def _era(era: str | None) -> Any:
+def _era(era: str | None) -> str | None:
     if era is None or surfaces.era_named(era):
         return era and surfaces.era_named(era)
     raise ScriptError(
@@ -187,7 +197,12 @@ def _era(era: str | None) -> Any:
     )
 
 
-def _execute(code: Any, module: Any, started: Any, about_keras: Any) -> Any:
+def _execute(
+    code: CodeType,
+    module: types.ModuleType,
+    started: start.Script | start.Module,
+    about_keras: Callable[[], list[str]],
+) -> int:
     try:
         started.import_parents()
         exec(code, module.__dict__)
@@ -213,7 +228,7 @@ def _exit_code(code: Any) -> int:
     return 1
 
 
-def _users_frames(trace: Any) -> Any:
+def _users_frames(trace: TracebackType | None) -> TracebackType | None:
     """The traceback without the frames of the import hook."""
     while trace is not None and _is_ours(trace):
         trace = trace.tb_next
@@ -225,13 +240,13 @@ def _users_frames(trace: Any) -> Any:
     return trace
 
 
-def _is_ours(trace: Any) -> Any:
+def _is_ours(trace: TracebackType) -> bool:
     file = trace.tb_frame.f_code.co_filename
     return os.path.dirname(file) in _OURS or file.startswith("<frozen importlib")
 
 
 @contextlib.contextmanager
-def _without_information() -> Iterator[Any]:
+def _without_information() -> Iterator[None]:
     """TensorFlow's runtime logs no INFO, unless the user has set what it logs."""
     name = "TF_CPP_MIN_LOG_LEVEL"  # Read when TensorFlow is imported.
     ours = name not in os.environ
@@ -244,7 +259,7 @@ def _without_information() -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _environment(tpu: str | None) -> Iterator[Any]:
+def _environment(tpu: str | None) -> Iterator[None]:
     before = os.environ.get(machine.TPU)
     if tpu is not None:
         os.environ[machine.TPU] = tpu
@@ -257,7 +272,7 @@ def _environment(tpu: str | None) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _interpreter(script: Any, argv: Sequence[str]) -> Iterator[Any]:
+def _interpreter(script: start.Script | start.Module, argv: Sequence[str]) -> Iterator[None]:
     arguments, path = sys.argv, list(sys.path)
     sys.argv = [script.path] + list(argv)
     sys.path.insert(0, script.folder)
@@ -269,7 +284,7 @@ def _interpreter(script: Any, argv: Sequence[str]) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _main_module(started: Any) -> Iterator[Any]:
+def _main_module(started: start.Script | start.Module) -> Iterator[types.ModuleType]:
     module = _new_module("__main__", started.attributes)
     before = sys.modules["__main__"]
     sys.modules["__main__"] = module
@@ -279,7 +294,7 @@ def _main_module(started: Any) -> Iterator[Any]:
         sys.modules["__main__"] = before
 
 
-def load(code: Any, path: Any) -> Any:
+def load(code: CodeType, path: str) -> types.ModuleType:
     """Executes a script's code as a module that can be imported by its name.
 
     Args:
@@ -297,14 +312,14 @@ def load(code: Any, path: Any) -> Any:
     return module
 
 
-def _new_module(name: str, attributes: Mapping[str, Any]) -> Any:
+def _new_module(name: str, attributes: Mapping[str, Any]) -> types.ModuleType:
     module = types.ModuleType(name)
     module.__dict__.update(attributes, __builtins__=builtins)
     return module
 
 
 @contextlib.contextmanager
-def _absl_flags() -> Iterator[Any]:
+def _absl_flags() -> Iterator[None]:
     """Forgets the flags that a script defines, so that it can run again."""
     from absl import flags
 

@@ -31,7 +31,7 @@ class Script:
 
     own = None
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: str) -> None:
         if os.path.isdir(path):
             raise ScriptError(
                 "%s is a folder" % path,
@@ -116,7 +116,7 @@ def _find(name: str, path: Any) -> Any:
     return None
 
 
-def _missing(seen: str) -> Any:
+def _missing(seen: str) -> ScriptError:
     return ScriptError(
         seen,
         "it is looked for from %s on, and executed as Python source" % os.getcwd(),
@@ -125,5 +125,5 @@ def _missing(seen: str) -> Any:
     )
 
 
-def _is_below(path: Any, folder: str) -> Any:
+def _is_below(path: str, folder: str) -> bool:
     return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
