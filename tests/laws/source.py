@@ -1,6 +1,7 @@
 """The project's source as syntax trees, for the laws to read."""
 
 import ast
+import functools
 import os
 
 from tests import ROOT
@@ -29,11 +30,13 @@ def package():
     return found
 
 
+@functools.lru_cache(maxsize=None)
 def text(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         return file.read()
 
 
+@functools.lru_cache(maxsize=None)
 def tree(path):
     return ast.parse(text(path), path)
 
