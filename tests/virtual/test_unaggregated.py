@@ -11,7 +11,7 @@ from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
-from tpudist.virtual.variables import storage
+from tpudist.virtual.variables import stored_once
 
 CORES = 3
 
@@ -189,4 +189,4 @@ def test_an_update_with_one_value_leaves_a_variable_stored_once(strategy):
     for value in (reduced, distributed.per_replica(strategy.extended, [6.0] * CORES)):
         strategy.extended.update(variable, lambda v, x: v.assign(x), args=(value,))
         assert parts(strategy, variable) == [6.0] * CORES
-        assert storage.is_stored_once(variable)
+        assert stored_once.is_stored_once(variable)

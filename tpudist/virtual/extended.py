@@ -21,7 +21,7 @@ from tpudist.virtual import device_loop, explanations, keras_loops, reductions
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge, replicate
 from tpudist.virtual.trace import collectives
-from tpudist.virtual.variables import components, splits, storage
+from tpudist.virtual.variables import components, splits, storage, stored_once
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ _HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 _OTHER_TASK = re.compile(r"/task:[1-9]")
 
 
-class VirtualExtended(components.ComponentResults, distributed.MirroredExtended):
+class VirtualExtended(distributed.MirroredExtended):
     """Replicas of one virtual slice.
 
     Args:
@@ -246,7 +246,13 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
     def _create_variable(self, next_creator: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         # TensorFlow's packed handle is for replicas on devices of their own.
         self._container_strategy()._enable_packed_variable_in_eager_mode = False
-        return storage.create(self, next_creator, kwargs, components.Mirrored)
+        return storage.create(self, next_creator, kwargs)
+
+    def _local_results(self, value: Any) -> Any:
+        return components.of_nest(value, super()._local_results(value))
+
+    def _unwrap(self, value: Any) -> Any:  # its name in 1.13
+        return components.of_nest(value, super()._unwrap(value))
 
     # Cross-replica context.
 
@@ -318,7 +324,7 @@ class VirtualExtended(components.ComponentResults, distributed.MirroredExtended)
     ) -> Any:
         if not distributed.is_distributed(var):
             return self._update_single(var, fn, args, kwargs, group)
-        once = storage.is_stored_once(var)
+        once = stored_once.is_stored_once(var)
         if once and any(map(merge.differs, nests.flatten((args, kwargs)))):
             splits.split(var)
             once = False

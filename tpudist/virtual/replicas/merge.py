@@ -14,7 +14,7 @@ from tpudist.virtual import lazy_values, reductions
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.replicas import uniformity
 from tpudist.virtual.trace import collectives, function_graphs
-from tpudist.virtual.variables import storage
+from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
@@ -69,12 +69,12 @@ class Merge(function_graphs.Trace):
             args, kwargs = self._enter((args, kwargs))
             self.position = len(self._program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
-        self.used_as_one = list(filter(storage.is_stored_once, self._variables()))
+        self.used_as_one = list(filter(stored_once.is_stored_once, self._variables()))
         return self.hand_back(result)
 
     def _variables(self) -> list[Any]:
         handles = [functions.captured(outer) for outer, _ in functions.captures(self.graph)]
-        variables = map(storage.of_handle, handles)
+        variables = map(stored_once.of_handle, handles)
         return [variable for variable in variables if variable is not None]
 
     # Values that enter the merge.
@@ -302,7 +302,7 @@ def note_update(variable: Variable) -> None:
     if isinstance(trace, Merge):
         trace.updated.append(variable)
     elif not tf.executing_eagerly():
-        storage.assume_equal(variable, for_good=True)
+        stored_once.assume_equal(variable, for_good=True)
 
 
 def differs(value: Any) -> bool:
@@ -310,7 +310,7 @@ def differs(value: Any) -> bool:
     if not distributed.is_distributed(value) or lazy_values.count(value) == 1:
         return False
     if distributed.is_variable(value):
-        return not storage.is_stored_once(value)
+        return not stored_once.is_stored_once(value)
     trace = function_graphs.current()
     source = trace.source_of(value) if isinstance(trace, Merge) else None
     if source is not None and not distributed.is_mirrored(value):

@@ -16,7 +16,7 @@ from tpudist.tfcompat import distributed, functions, graphs, nests, values_by_de
 from tpudist.virtual import keras_loops
 from tpudist.virtual.replicas import merge
 from tpudist.virtual.trace import arguments, collectives, dependencies
-from tpudist.virtual.variables import raw_writes
+from tpudist.virtual.variables import splits
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ def run(
         )
         results = values_by_device.of(extended, results)
         if not tf.executing_eagerly():
-            raw_writes.split(extended.replicas.others())
+            splits.split_written(extended.replicas.others())
         if extended.runs_as_session:
             graph = tf.compat.v1.get_default_graph()
             dependencies.prune_ops(graph, extended.replicas.ops(), results)

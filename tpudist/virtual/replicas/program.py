@@ -21,7 +21,7 @@ from tpudist.tfcompat import distributed, functions, graphs, nests, random_seeds
 from tpudist.virtual import explanations
 from tpudist.virtual.replicas import merge, segment_calls, uniformity
 from tpudist.virtual.trace import arguments, dependencies, effects, function_graphs
-from tpudist.virtual.variables import raw_writes, splits, storage
+from tpudist.virtual.variables import splits, storage, stored_once
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ def run(
         results = program.trace(functions.convert(fn), args, kwargs)
         for variable in _assigned_between_effects(program):
             splits.split(variable)
-        raw_writes.split(program.graph.get_operations())
+        splits.split_written(program.graph.get_operations())
         if not program.is_outdated():
             program.number_random_ops()
             results = segment_calls.build_calls(program, results)
@@ -107,7 +107,7 @@ class Program(function_graphs.Trace):
         The function is then traced again, with one value per component.
         """
         return self.uniformity.has_changed() or not all(
-            storage.is_stored_once(variable)
+            stored_once.is_stored_once(variable)
             for merge_ in self.merges
             for variable in merge_.updated + merge_.used_as_one
         )
@@ -163,7 +163,7 @@ class Program(function_graphs.Trace):
             updated = [variable for merge_ in self.merges for variable in merge_.updated]
             for inner in graphs.variables_read(initial):
                 handle = functions.captured(inner)
-                variable = storage.of_handle(handle)
+                variable = stored_once.of_handle(handle)
                 if any(variable is one for one in updated):
                     raise graphs.lift_refusal("%r, which it has changed before" % variable.name)
                 if storage.per_replica_variable(handle) is not None:

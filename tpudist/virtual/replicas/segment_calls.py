@@ -11,7 +11,7 @@ from tpudist.tfcompat import calls, distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects, segments
-from tpudist.virtual.variables import raw_writes, stacked_copies, storage
+from tpudist.virtual.variables import splits, stacked_copies, storage, stored_once
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence
@@ -76,7 +76,7 @@ class UnstackedCopies:
     def _handles_written(self) -> Any:
         if self._written is None:
             ops = self._program.graph.get_operations()
-            written = {id(handle) for op in ops for handle in raw_writes.written(op)}
+            written = {id(handle) for op in ops for handle in splits.written(op)}
             entering = [t for merge in self._program.merges for t in self.handles_in(merge)]
             written.update(id(functions.captured(tensor)) for tensor in entering)
             self._written = written
@@ -123,7 +123,7 @@ class _Calls:
                     handles = self._unstacked.handles_in(merge)
                     self._with_copies(handles, functools.partial(self._call_merge, merge))
                     for variable in merge.updated:
-                        storage.assume_equal(variable)
+                        stored_once.assume_equal(variable)
             for value, receive in program.deliveries:
                 receive(nests.map_structure(self._result, value))
             return nests.map_structure(self._result, self._results)
@@ -137,7 +137,7 @@ class _Calls:
     def _captured(self, external: Any, placeholder: Any) -> Any:
         variable = storage.per_replica_variable(external)
         if variable is None:
-            storage.assume_equal(storage.of_handle(external))
+            stored_once.assume_equal(stored_once.of_handle(external))
             return vectorize.Uniform(self._count, external)
         rows = stacked_copies.of(variable)
         positions = storage.positions(variable, self._program.extended)

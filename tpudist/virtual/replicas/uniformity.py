@@ -13,7 +13,7 @@ import numpy as np
 from tpudist.tfcompat import distributed, functions, graphs, made_ops, nests
 from tpudist.virtual import reductions
 from tpudist.virtual.identity_map import IdentityMap
-from tpudist.virtual.variables import storage
+from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from typing import Any
@@ -150,5 +150,5 @@ def _source(tensor: Tensor) -> Any:
 
 def _is_one(handle: Tensor) -> bool:
     """Whether `handle` belongs to a variable that is stored once."""
-    variable = storage.of_handle(functions.captured(handle))
-    return variable is not None and storage.is_stored_once(variable)
+    variable = stored_once.of_handle(functions.captured(handle))
+    return variable is not None and stored_once.is_stored_once(variable)

@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, nests, versions
-from tpudist.virtual.variables import splits, stand_ins, storage, stored_once
+from tpudist.tfcompat import distributed, functions, nests, stored_parts
+from tpudist.virtual.variables import shared_state, splits, stored_once
 
 if TYPE_CHECKING:
     from typing import Any, Callable
-
-if versions.BY_DEVICE:
-    from tpudist.tfcompat import distributed_before_2_2
 
 #: Assignments that give the same value when a loop repeats them for every component.
 _REPEATABLE = ("assign", "load")
@@ -30,93 +27,35 @@ _REPEATABLE = ("assign", "load")
 def of(value: Any) -> tuple[Any, ...]:
     """The components of `value` for code that may assign one; ``(value,)`` if it has none."""
     parts = distributed.components(value)
-    if not storage.may_split(value) or distributed.is_updating():
+    if not stored_once.may_split(value) or stored_parts.is_updating():
         return parts
-    return tuple(_component(value, i) for i in range(len(parts)))
-
-
-class _WithComponents:
-    """A mirrored variable whose `values` are the components of :func:`of`."""
-
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """The component of each replica."""
-        return of(self)
-
-
-if versions.BY_DEVICE:
-
-    class Mirrored(_WithComponents, stored_once.OneValueByDevice):
-        """The class of mirrored variables."""
-
-        def get(self, device: str | None = None) -> Any:
-            """The component of a device, or the one that is current."""
-            inherited: Any = super()
-            extended = self._own_strategy.extended
-            if distributed.is_updating():
-                if extended.updates_parts and storage.may_split(self):
-                    splits.split(self)
-                # An optimizer requests the slot on a component's device, the same for all.
-                return inherited.get(device if device in extended.worker_devices else None)
-            # 1.13 can regroup the results of towers if they are one variable, or on their devices.
-            is_argument = not versions.DEVICE_MAP and extended.replicas is not None
-            if storage.may_split(self):
-                if device is not None and not is_argument:
-                    return _component(self, distributed_before_2_2.position(self, device))
-                if not tf.executing_eagerly() and tf.distribute.get_replica_context() is not None:
-                    storage.assume_equal(self)
-            return inherited.get(device)
-
-else:
-
-    class Mirrored(_WithComponents, storage.StoredOnce):  # type: ignore[no-redef]
-        """The class of mirrored variables."""
-
-        def _get_closest(self) -> Any:
-            """The component that is being updated: all are on the current device."""
-            inherited: Any = super()
-            if not distributed.is_updating():
-                return inherited._get_closest()
-            if self._updates_parts():
-                splits.split(self)
-            return distributed.components(self)[distributed.updated_replica()]
-
-
-class ComponentResults:
-    """A ``StrategyExtended`` whose local results of a variable are its components."""
-
-    def _local_results(self, value: Any) -> Any:
-        inherited: Any = super()
-        return of_nest(value, inherited._local_results(value))
-
-    def _unwrap(self, value: Any) -> Any:  # its name in 1.13
-        inherited: Any = super()
-        return of_nest(value, inherited._unwrap(value))
+    return tuple(component(value, i) for i in range(len(parts)))
 
 
 def of_nest(structure: Any, components: Any) -> Any:
     """Replaces `components`, TensorFlow's for `structure`, by those of :func:`of` where needed."""
     if distributed.is_distributed(structure):
-        return of(structure) if storage.may_split(structure) else components
-    if not any(map(storage.may_split, nests.flatten(structure))):
+        return of(structure) if stored_once.may_split(structure) else components
+    if not any(map(stored_once.may_split, nests.flatten(structure))):
         return components
 
-    def component(leaf: Any, i: int) -> Any:
+    def own(leaf: Any, i: int) -> Any:
         return of(leaf)[i] if distributed.is_distributed(leaf) else leaf
 
     return tuple(
-        nests.map_structure(lambda leaf, i=i: component(leaf, i), structure)
+        nests.map_structure(lambda leaf, i=i: own(leaf, i), structure)
         for i in range(len(components))
     )
 
 
-def _component(variable: Any, index: int) -> Any:
-    component = variable._components.get(index)
-    if component is None:
+def component(variable: Any, index: int) -> Any:
+    """The component of replica `index`, of a variable that is stored once."""
+    made = variable._components.get(index)
+    if made is None:
         stored = distributed.components(variable)[0]
-        component = stand_ins.make(_Component, stored, "_component", (variable, index))
-        variable._components[index] = component
-    return component
+        made = shared_state.stand_in(_Component, stored, "_component", (variable, index))
+        variable._components[index] = made
+    return made
 
 
 class _Component:
@@ -137,12 +76,12 @@ class _Component:
         """The resource; a graph that reads it relies on the variable's being stored once."""
         variable, index = self._component
         if index and not tf.executing_eagerly():
-            storage.assume_equal(variable)
+            stored_once.assume_equal(variable)
         return self.__dict__["_handle"]
 
     def _lazy_read(self, op: Any) -> Any:
         inherited: Any = super()
-        if storage.is_stored_once(self._component[0]):
+        if stored_once.is_stored_once(self._component[0]):
             raise _refusal(
                 self,
                 "a function of TensorFlow assigns it, not its own method",
@@ -177,7 +116,7 @@ def _without_read(name: str) -> property:
 def _split_for(component: Any) -> tuple[str, str] | None:
     """Splits the variable of an assigned component; returns why not, and what to do instead."""
     variable, _ = component._component
-    if not storage.is_stored_once(variable):
+    if not stored_once.is_stored_once(variable):
         return None
     if splits.is_relied_on(variable):
         return (

@@ -13,15 +13,29 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, nests, versions
+from tpudist.tfcompat import distributed, functions, graphs, nests, stored_parts, versions
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stacked_copies, stored_once
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Iterable
 
     from tpudist.tfcompat.annotations import Operation, Variable
+
+
+#: The beginnings of the types of ops that write to a handle.
+_WRITES = (
+    "Assign",
+    "ResourceApply",
+    "ResourceCountUpTo",
+    "ResourceScatter",
+    "ResourceSparseApply",
+    "ResourceStridedSliceAssign",
+)
+
+#: Ops that pass a handle on.
+_FORWARDING = ("Enter", "Identity", "Switch")
 
 
 def is_relied_on(variable: Variable) -> bool:
@@ -43,8 +57,8 @@ def split(variable: Variable) -> None:
     with function_graphs.outside({}), extended.place():
         make = copy_makers().get(first)
         rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
-    distributed.replace_components(variable, (first,) + tuple(rest))
-    stored_once.update_components(variable)
+    stored_parts.replace(variable, (first,) + tuple(rest))
+    _update_components(variable)
     for part in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
         part._distributed_container = container
@@ -53,6 +67,13 @@ def split(variable: Variable) -> None:
         extended.replicas.use_own_handles(
             traced, [part.handle for part in distributed.components(variable)]
         )
+
+
+def _update_components(variable: Any) -> None:
+    """Lets the component objects of a variable that was split refer to their own copies."""
+    parts = distributed.components(variable)
+    for i, component in variable._components.items():
+        object.__setattr__(component, "__dict__", parts[i].__dict__)
 
 
 def check(variable: Variable) -> None:
@@ -221,3 +242,52 @@ def _remove_from_collections(parts: Any) -> None:
     ):
         collection = graph.get_collection_ref(key)
         collection[:] = [one for one in collection if not any(one is part for part in parts)]
+
+
+# Ops that write a variable by its handle, not by a method.
+
+
+def split_written(ops: Iterable[Any]) -> None:
+    """Splits the variables stored once that `ops`, of replicas, write by their handles.
+
+    ``tf.raw_ops``, ``training_ops`` and Keras' optimizers of 1.13 do so, not by a method. Each
+    replica then writes its own copy.
+
+    Raises:
+      ContextError: (a RuntimeError) a graph relies on one's being stored once.
+    """
+    for op in ops:
+        for variable in map(stored_once.of_handle, written(op)):
+            if stored_once.may_split(variable):
+                split(variable)
+
+
+def written(op: Any) -> list[Any]:
+    """The handles, of the graph outside of the trace of `op`, that it writes to."""
+    return [functions.captured(_source(op.inputs[i])) for i in _written_inputs(op)]
+
+
+def _written_inputs(op: Any) -> set[int]:
+    """The numbers of the inputs that `op`, or a function that it calls, writes to."""
+    if op.type == "Placeholder" or op.type in graphs.READS:
+        return set()
+    handles = [i for i, tensor in enumerate(op.inputs) if functions.is_resource(tensor)]
+    if not handles:
+        return set()
+    if op.type.startswith(_WRITES):
+        return set(handles)
+    numbers: set[int] = set()
+    for graph in filter(None, graphs.graphs_called_by(op)):
+        before = len(op.inputs) - len(graph.inputs)  # the condition of an If
+        position = {id(tensor): before + i for i, tensor in enumerate(graph.inputs)}
+        for inner in graph.get_operations():
+            keys = [id(_source(inner.inputs[i])) for i in _written_inputs(inner)]
+            numbers.update(position[key] for key in keys if key in position)
+    return numbers
+
+
+def _source(tensor: Any) -> Any:
+    """The handle that `tensor` is, seen through ops that pass it on."""
+    while tensor.op.type in _FORWARDING:
+        tensor = tensor.op.inputs[0]
+    return tensor

@@ -16,7 +16,7 @@ from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual import constants, lazy_values
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import stand_ins
+from tpudist.virtual.variables import shared_state
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -55,7 +55,11 @@ class StackedCopies(lazy_values.Parts):
         self._unstacked: dict[int, Any] = {}
 
     def _copy(self, index: int) -> Any:
-        return stand_ins.make(_Copy, self.first, "_copy", (self, index)) if index else self.first
+        return (
+            shared_state.stand_in(_Copy, self.first, "_copy", (self, index))
+            if index
+            else self.first
+        )
 
     def repeated_first(self) -> Any:
         """The first copy's value, as a row for each of the other replicas."""

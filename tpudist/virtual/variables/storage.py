@@ -11,14 +11,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import weakref
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, graphs, versions
+from tpudist.tfcompat import distributed, functions, stored_parts, versions
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import other_strategies, splits, stacked_copies, stored_once
+from tpudist.virtual.variables import (
+    components,
+    other_strategies,
+    shared_state,
+    splits,
+    stacked_copies,
+    stored_once,
+)
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator, Mapping
@@ -29,27 +35,14 @@ if TYPE_CHECKING:
 NONE = tf.VariableAggregation.NONE
 
 
-def is_stored_once(variable: Variable) -> bool:
-    """Whether all replicas of `variable` read one stored value."""
-    if stacked_copies.of(variable) is not None:
-        return False
-    parts = distributed.components(variable)
-    return len(parts) > 1 and parts[0] is parts[1]
-
-
-def of_handle(handle: Tensor) -> Any:
-    """The distributed variable whose first component has `handle`, or None."""
-    return getattr(handle, "_tpudist_variable", lambda: None)()
-
-
 def per_replica_variable(handle: Tensor) -> Any:
     """The variable with a copy per replica whose first copy has `handle`; None if there is none.
 
     Args:
       handle: a resource that a trace captured.
     """
-    variable = of_handle(handle)
-    if variable is None or is_stored_once(variable):
+    variable = stored_once.of_handle(handle)
+    if variable is None or stored_once.is_stored_once(variable):
         return None
     rows = stacked_copies.of(variable)
     parts = distributed.components(variable) if rows is None else [rows.first, None]
@@ -64,86 +57,117 @@ def positions(variable: Variable, extended: Extended) -> Any:
     return range(extended._num_replicas_in_sync)
 
 
-def register(variable: Variable) -> None:
-    """Registers `variable` under its first handle, for :func:`of_handle`."""
-    handle = distributed.components(variable)[0].handle
-    handle._tpudist_variable = weakref.ref(variable)
-    if graphs.is_eager(handle):
-        handle._tpudist_creation_frames = tuple(reversed(graphs.stack()))
+if versions.BY_DEVICE:
+    from tpudist.tfcompat import distributed_before_2_2
 
+    class Mirrored(stored_once.Splittable, distributed_before_2_2.MirroredVariable):
+        """A mirrored variable, on releases where TensorFlow finds a component by its device."""
 
-def creation_frames(handle: Tensor) -> Any:
-    """((file, line), ...) of the calls that created an eager variable, the innermost first.
+        values = property(components.of)
 
-    Args:
-      handle: its resource tensor.
+        _op_across = shared_state.Shared(lambda: None)
 
-    Returns:
-      An empty tuple if they were not recorded.
-    """
-    return getattr(handle, "_tpudist_creation_frames", ())
+        @property
+        def op(self) -> Any:
+            """The op of the component; in cross-replica context one op for all, made once."""
+            inherited: Any = super()
+            if tf.distribute.get_replica_context() is not None:
+                return inherited.op
+            if self._op_across is None:
+                self._op_across = inherited.op
+            return self._op_across
 
+        def get(self, device: str | None = None) -> Any:
+            """The component of a device, or the one that is current."""
+            inherited: Any = super()
+            extended = self._own_strategy.extended
+            if stored_parts.is_updating():
+                if extended.updates_parts and stored_once.may_split(self):
+                    splits.split(self)
+                # An optimizer requests the slot on a component's device, the same for all.
+                return inherited.get(device if device in extended.worker_devices else None)
+            # 1.13 can regroup the results of towers if they are one variable, or on their devices.
+            is_argument = not versions.DEVICE_MAP and extended.replicas is not None
+            if stored_once.may_split(self):
+                if device is not None and not is_argument:
+                    return components.component(self, distributed_before_2_2.position(self, device))
+                if not tf.executing_eagerly() and tf.distribute.get_replica_context() is not None:
+                    stored_once.assume_equal(self)
+            return inherited.get(device)
 
-class StoredOnce(
-    stored_once.OneValue, other_strategies.SharedOnSlice, distributed.MirroredVariable
-):
-    """A mirrored variable whose components are the same stored variable."""
+else:
 
-    @property
-    def handle(self) -> Any:
-        """The resource of the current replica's component."""
-        if self._updates_parts():
-            splits.split(self)
-        self._record_read()
-        return super().handle
+    class Mirrored(  # type: ignore[no-redef]
+        stored_once.Splittable, other_strategies.SharedOnSlice, distributed.MirroredVariable
+    ):
+        """A mirrored variable."""
 
-    def _get(self) -> Any:
-        self._record_read()
-        return super()._get()
+        values = property(components.of)
 
-    def _record_read(self) -> None:
-        if not versions.TRACE_ONCE and not tf.executing_eagerly():  # they call no _get_replica
-            assume_equal(self)
+        @property
+        def handle(self) -> Any:
+            """The resource of the current replica's component."""
+            if self._updates_parts():
+                splits.split(self)
+            self._record_read()
+            return super().handle
 
-    def _get_replica(self, replica_id: int) -> Any:
-        if self._updates_parts() and not self._assumed_equal:
-            splits.split(self)
-        elif replica_id and not tf.executing_eagerly():
-            assume_equal(self)
-        return super()._get_replica(replica_id)
+        def _get(self) -> Any:
+            self._record_read()
+            return super()._get()
 
-    def _mirrored_update(self, *args: Any, **kwargs: Any) -> Any:  # what 2.2 calls
-        if self.aggregation != NONE:
-            other_strategies.refuse_aggregated(self)
-        return super()._mirrored_update(*args, **kwargs)
+        def _record_read(self) -> None:
+            if not versions.TRACE_ONCE and not tf.executing_eagerly():  # they call no _get_replica
+                stored_once.assume_equal(self)
 
-    def _update(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
-        if self.aggregation != NONE:
-            other_strategies.refuse_aggregated(self)
-        if self._updates_parts():
-            splits.split(self)
-        return super()._update(update_fn, value, **kwargs)
+        def _get_replica(self, replica_id: int) -> Any:
+            if self._updates_parts() and not self._assumed_equal:
+                splits.split(self)
+            elif replica_id and not tf.executing_eagerly():
+                stored_once.assume_equal(self)
+            return super()._get_replica(replica_id)
 
-    def _updates_parts(self) -> bool:
-        """Whether it is used, as a slot, to update a variable that was split.
+        def _mirrored_update(self, *args: Any, **kwargs: Any) -> Any:  # what 2.2 calls
+            if self.aggregation != NONE:
+                other_strategies.refuse_aggregated(self)
+            return super()._mirrored_update(*args, **kwargs)
 
-        It must then be split too, or it would be updated once per part.
-        """
-        extended = self._own_strategy.extended
-        return extended.updates_parts and is_stored_once(self)
+        def _update(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
+            if self.aggregation != NONE:
+                other_strategies.refuse_aggregated(self)
+            if self._updates_parts():
+                splits.split(self)
+            return super()._update(update_fn, value, **kwargs)
 
-    def _update_replica(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
-        if (
-            self.aggregation == NONE
-            and is_stored_once(self)
-            and (self._own_strategy.extended.splits_variables)
-        ):
-            assign = functools.partial(super()._update_replica, update_fn, value, **kwargs)
-            if other_strategies.runs_on_all_cores_of(self):
-                is_updated, result = splits.update_once(self, update_fn, value, kwargs)
-                return result if is_updated else splits.update(self, assign)
-            splits.split(self)
-        return super()._update_replica(update_fn, value, **kwargs)
+        def _updates_parts(self) -> bool:
+            """Whether it is used, as a slot, to update a variable that was split.
+
+            It must then be split too, or it would be updated once per part.
+            """
+            extended = self._own_strategy.extended
+            return extended.updates_parts and stored_once.is_stored_once(self)
+
+        def _update_replica(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
+            if (
+                self.aggregation == NONE
+                and stored_once.is_stored_once(self)
+                and (self._own_strategy.extended.splits_variables)
+            ):
+                assign = functools.partial(super()._update_replica, update_fn, value, **kwargs)
+                if other_strategies.runs_on_all_cores_of(self):
+                    is_updated, result = splits.update_once(self, update_fn, value, kwargs)
+                    return result if is_updated else splits.update(self, assign)
+                splits.split(self)
+            return super()._update_replica(update_fn, value, **kwargs)
+
+        def _get_closest(self) -> Any:
+            """The component that is being updated: all are on the current device."""
+            inherited: Any = super()
+            if not stored_parts.is_updating():
+                return inherited._get_closest()
+            if self._updates_parts():
+                splits.split(self)
+            return distributed.components(self)[stored_parts.updated_replica()]
 
 
 class SyncOnRead(other_strategies.SharedOnSlice, distributed.SyncOnReadVariable):
@@ -181,26 +205,6 @@ class SetAnywhere(SyncOnRead):
 _SYNC_ON_READ = SyncOnRead if versions.SYNC_ON_READ_ADDS_ACROSS else SetAnywhere
 
 
-def assume_equal(variable: Variable, for_good: bool = False) -> None:
-    """Records that a graph relies on `variable` being stored once, if it is.
-
-    Args:
-      variable: a variable.
-      for_good: rules out a split even by replicas that are being traced one by
-        one, whose ops could still be given handles of their own.
-    """
-    if not may_split(variable):
-        return
-    replicas = None if for_good else variable._own_strategy.extended.replicas
-    before = variable._assumed_equal
-    variable._assumed_equal = replicas if replicas and before in (False, replicas) else True
-
-
-def may_split(value: Any) -> bool:
-    """Whether `value` is a mirrored variable that is stored once for several replicas."""
-    return isinstance(value, stored_once.OneValue) and is_stored_once(value)
-
-
 def replica_id(extended: Extended) -> Any:
     """The replica's id, read from a variable that holds it.
 
@@ -223,23 +227,17 @@ def replica_id(extended: Extended) -> Any:
                         for i in range(extended._num_replicas_in_sync)
                     ],
                 )
-            register(extended.replica_ids)
+            stored_once.register(extended.replica_ids)
     return distributed.components(extended.replica_ids)[0].read_value()
 
 
-def create(
-    extended: Extended,
-    next_creator: Callable[..., Any],
-    kwargs: dict[str, Any],
-    mirrored_class: Any,
-) -> Any:
+def create(extended: Extended, next_creator: Callable[..., Any], kwargs: dict[str, Any]) -> Any:
     """Creates one distributed variable; see ``tf.distribute``'s scope.
 
     Args:
       extended: the `VirtualExtended`.
       next_creator: the next variable creator of the scope.
       kwargs: the creation arguments.
-      mirrored_class: the class that a mirrored variable is wrapped in.
 
     Returns:
       The distributed variable: one stored variable if it is mirrored, one
@@ -267,10 +265,10 @@ def create(
 
     with function_graphs.outside(kwargs):
         variable = distributed.create_distributed_variable(
-            extended, per_replica, mirrored_class, _SYNC_ON_READ, kwargs
+            extended, per_replica, Mirrored, _SYNC_ON_READ, kwargs
         )
     variable._own_strategy = extended._container_strategy()
-    register(variable)
+    stored_once.register(variable)
     return variable
 
 
@@ -294,7 +292,9 @@ def _starts_split(kwargs: Mapping[str, Any], colocate_with: Any, aggregation: An
     """
     if kwargs.get("synchronization") == tf.VariableSynchronization.ON_READ:
         return True
-    if isinstance(colocate_with, stored_once.OneValue) and not is_stored_once(colocate_with):
+    if isinstance(colocate_with, stored_once.Splittable) and not stored_once.is_stored_once(
+        colocate_with
+    ):
         return True
     return (
         versions.ASSIGN_WITHOUT_AGGREGATION

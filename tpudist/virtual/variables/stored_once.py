@@ -1,4 +1,4 @@
-"""Checks, saves and restores a stored variable once, not once per component.
+"""Variables that are stored once: which are, which graphs rely on it, and how they are saved.
 
 TensorFlow checks each component for a value, and assigns each when a checkpoint is restored.
 Components that are one stored variable are checked and assigned once.
@@ -20,13 +20,68 @@ from tpudist.virtual.variables import shared_state, stacked_copies
 if TYPE_CHECKING:
     from typing import Any
 
+    from tpudist.tfcompat.annotations import Tensor, Variable
+
 _SaveableObject: Any = saver.BaseSaverBuilder.SaveableObject
 
 
-class OneValue:
-    """A mirrored variable whose components may all be the same stored variable."""
+def is_stored_once(variable: Variable) -> bool:
+    """Whether all replicas of `variable` read one stored value."""
+    if stacked_copies.of(variable) is not None:
+        return False
+    parts = distributed.components(variable)
+    return len(parts) > 1 and parts[0] is parts[1]
 
-    #: Whether a graph relies on it; see `storage.assume_equal`.
+
+def may_split(value: Any) -> bool:
+    """Whether `value` is a mirrored variable that is stored once for several replicas."""
+    return isinstance(value, Splittable) and is_stored_once(value)
+
+
+def assume_equal(variable: Variable, for_good: bool = False) -> None:
+    """Records that a graph relies on `variable` being stored once, if it is.
+
+    Args:
+      variable: a variable.
+      for_good: rules out a split even by replicas that are being traced one by
+        one, whose ops could still be given handles of their own.
+    """
+    if not may_split(variable):
+        return
+    replicas = None if for_good else variable._own_strategy.extended.replicas
+    before = variable._assumed_equal
+    variable._assumed_equal = replicas if replicas and before in (False, replicas) else True
+
+
+def of_handle(handle: Tensor) -> Any:
+    """The distributed variable whose first component has `handle`, or None."""
+    return getattr(handle, "_tpudist_variable", lambda: None)()
+
+
+def register(variable: Variable) -> None:
+    """Registers `variable` under its first handle, for :func:`of_handle`."""
+    handle = distributed.components(variable)[0].handle
+    handle._tpudist_variable = weakref.ref(variable)
+    if graphs.is_eager(handle):
+        handle._tpudist_creation_frames = tuple(reversed(graphs.stack()))
+
+
+def creation_frames(handle: Tensor) -> Any:
+    """((file, line), ...) of the calls that created an eager variable, the innermost first.
+
+    Args:
+      handle: its resource tensor.
+
+    Returns:
+      An empty tuple if they were not recorded.
+    """
+    return getattr(handle, "_tpudist_creation_frames", ())
+
+
+class Splittable:
+    """A mirrored variable, which is stored once until it is split."""
+
+    #: Whether a graph relies on it; see :func:`assume_equal`.
     _assumed_equal = shared_state.Shared(lambda: False)
 
     #: Whether an op that initializes it was requested.
@@ -105,25 +160,6 @@ class OneValue:
         return {key: functools.partial(_Saveable, self) for key in saveables}
 
 
-if versions.BY_DEVICE:
-    from tpudist.tfcompat import distributed_before_2_2
-
-    class OneValueByDevice(OneValue, distributed_before_2_2.MirroredVariable):
-        """A `OneValue` on releases where TensorFlow finds a component by its device."""
-
-        _op_across = shared_state.Shared(lambda: None)
-
-        @property
-        def op(self) -> Any:
-            """The op of the component; in cross-replica context one op for all, made once."""
-            inherited: Any = super()
-            if tf.distribute.get_replica_context() is not None:
-                return inherited.op
-            if self._op_across is None:
-                self._op_across = inherited.op
-            return self._op_across
-
-
 class _Saveable(_SaveableObject):
     """Saves and restores the one stored variable, whose value is read once."""
 
@@ -155,15 +191,8 @@ def _saveable_once(variable: Any, make: Any, name: str | None = None) -> Any:
     return saveable
 
 
-def update_components(variable: Any) -> None:
-    """Lets the component objects of a variable that was split refer to their own copies."""
-    parts = distributed.components(variable)
-    for i, component in variable._components.items():
-        object.__setattr__(component, "__dict__", parts[i].__dict__)
-
-
 def _is_read_across() -> bool:
-    """Whether a read outside of replicas is not recorded; see `storage.StoredOnce`."""
+    """Whether a read outside of replicas is not recorded; see `storage.Mirrored`."""
     return versions.TRACE_ONCE and tf.distribute.in_cross_replica_context()
 
 

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tpudist import machine
 from tpudist.tfcompat import graphs
-from tpudist.virtual.variables import storage
+from tpudist.virtual.variables import stored_once
 
 #: {type of op: names of its attributes that are functions}, filled when first used.
 _function_attributes: dict[str, list[str]] = {}
@@ -114,7 +114,7 @@ def creation_line(handle: tf.Tensor) -> str:
     Args:
       handle: the resource tensor, eager or of a graph.
     """
-    frames = storage.creation_frames(handle)
+    frames = stored_once.creation_frames(handle)
     if frames or graphs.is_eager(handle):
         return _users_line(frames)
     return _users_line(reversed(graphs.frames(handle.op)))

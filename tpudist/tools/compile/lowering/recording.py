@@ -12,7 +12,7 @@ from tpudist.errors import CompileError
 from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.tools.compile.lowering import graph_ops, tracing
 from tpudist.virtual.replicas import replicate
-from tpudist.virtual.variables import storage
+from tpudist.virtual.variables import stored_once
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.program import Program
@@ -119,7 +119,7 @@ class Recorder:
             for each in step.inputs
             if each.outer is None
         )
-        used = [storage.of_handle(each.outer) for each in step.inputs]
+        used = [stored_once.of_handle(each.outer) for each in step.inputs]
         key = (name, location, id(strategy), shapes)
         self._functions[key] = _TracedFunction(
             name, location or _first_line(step.graph), step, None, used + list(step.graph.variables)

@@ -14,7 +14,7 @@ from tpudist.tools.compile.arguments import Spec
 from tpudist.tools.compile.lowering import graph_ops, refusals, symbolic_replicas
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
-from tpudist.virtual.variables import storage
+from tpudist.virtual.variables import stored_once
 
 #: Types of values that error messages show.
 _PLAIN = (bool, int, float, str)
@@ -225,7 +225,7 @@ def _variables_by_handle(graph: tf.Graph) -> Any:
 
 def _captured_name(outer: tf.Tensor, by_handle: Any) -> str:
     """Returns the name of a captured tensor; of a handle, that of its variable."""
-    variable = storage.of_handle(outer)
+    variable = stored_once.of_handle(outer)
     variable = by_handle.get(outer) if variable is None else variable
     if variable is not None:
         return variable.name.split(":")[0]
