@@ -5,6 +5,7 @@ Reference: ``tf.compat.v1.tpu.CrossShardOptimizer``.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -12,12 +13,13 @@ import tensorflow as tf
 from tpudist.core.computations import virtual_computations
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, functions, tpu
-from tpudist.virtual.variables import plain_variables
+from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable, Iterator
 
     from tpudist.core.annotations import Strategy
+    from tpudist.tfcompat.annotations import Extended
 
 
 Reduction = tf.compat.v1.losses.Reduction
@@ -113,7 +115,61 @@ def _apply_once(
             (None if g is None else next(sums), distributed.components(v)[0]) for g, v in pairs
         ]
         step = None if global_step is None else distributed.components(global_step)[0]
-        with plain_variables.plain(strategy.extended, names):
+        with _without_strategy(strategy.extended, names):
             return optimizer.apply_gradients(plain, global_step=step, name=name)
 
     return context.merge_call(merge, args=([g for g, _ in grads_and_vars],))
+
+
+#: The arguments of a slot's constructor.
+_ARGUMENTS = (
+    "initial_value",
+    "trainable",
+    "collections",
+    "validate_shape",
+    "caching_device",
+    "name",
+    "dtype",
+    "constraint",
+)
+
+
+class _Slot(distributed.ResourceVariable):
+    """An optimizer's slot, with the methods by which TensorFlow gets a variable's component."""
+
+    def get(self, *unused_device: Any, **unused_named: Any) -> Any:
+        """The variable itself. The method's name until 2.1; those of 2.2 and 2.4 follow."""
+        return self
+
+    _get_closest = _get_on_device_or_primary = get
+
+
+@contextlib.contextmanager
+def _without_strategy(extended: Extended, names: Any) -> Iterator[Any]:
+    """Context manager: an optimizer in cross-replica context sees no strategy; its slots are plain.
+
+    Args:
+      extended: the `VirtualExtended` on whose device the slots are.
+      names: the variable scope that names are looked up in.
+    """
+
+    def create(unused_next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        arguments = {name: kwargs[name] for name in _ARGUMENTS if kwargs.get(name) is not None}
+        with function_graphs.outside(arguments), extended.place():
+            return _Slot(**arguments)
+
+    with contextlib.ExitStack() as stack:
+        for graph in _graphs_around():  # tf.init_scope leaves the inner ones
+            stack.enter_context(graph.as_default())
+            stack.enter_context(distributed.no_strategy())
+            stack.enter_context(tf.variable_creator_scope(create))
+        stack.enter_context(tf.compat.v1.variable_scope(names, auxiliary_name_scope=False))
+        yield
+
+
+def _graphs_around() -> Any:
+    """The current graph and those that it is a function of, outermost first."""
+    graphs = [tf.compat.v1.get_default_graph()]
+    while isinstance(graphs[0], functions.FuncGraph):
+        graphs.insert(0, graphs[0].outer_graph)
+    return graphs
