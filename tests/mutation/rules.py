@@ -14,7 +14,7 @@ from tests.virtual import batching_cases, test_batching
 from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize import rules
-from tpudist.virtual.vectorize.values import batched_values, optionals
+from tpudist.virtual.vectorize.values import batched_values, optionals, tensor_lists
 
 CORES = test_batching.CORES
 
@@ -40,7 +40,7 @@ def left_out(batched):
 
 
 def _list_swapped(batched):
-    if not isinstance(batched, batched_values.StackedList):
+    if not isinstance(batched, tensor_lists.StackedList):
         return None
     element_options = {
         "element_shape": tf.constant([CORES] + batched.shape),

@@ -2,11 +2,11 @@
 
 from typing import Any, Callable, TypeAlias
 
-#: What stands for a tensor of a trace, for all replicas; see ``vectorize.batched_values``.
+#: What stands for a tensor of a trace, for all replicas; see ``vectorize.values.batched_values``.
 BatchedValue: TypeAlias = Any
 
 #: A segment of a trace, from ``trace.segments``; a `Function` and a `Loop` that an op of it
-#: calls, from ``vectorize.called_functions``.
+#: calls, from ``vectorize.control_flow.called_functions``.
 Segment: TypeAlias = Any
 CalledFunction: TypeAlias = Any
 Loop: TypeAlias = Any
@@ -14,7 +14,7 @@ Loop: TypeAlias = Any
 #: A batching rule: from a ``vectorize.rules.Node`` to its batched outputs, or None.
 Rule: TypeAlias = Callable[[Any], Any]
 
-#: How many rows each replica has: ``vectorize.ragged_values.Sizes``.
+#: How many rows each replica has: ``vectorize.values.ragged_values.Sizes``.
 Sizes: TypeAlias = Any
 
 #: The trace of a replica function, ``replicas.program.Program``, and a merge of it.

@@ -5,13 +5,14 @@ program on the whole batch gives each replica the same values, with a few large 
 many small ones.
 
 The one entry is :func:`batch_segments`; `TPUDIST_VECTORIZE=0` closes it, and every op is done
-once per replica. A batched value (:mod:`batched_values`) stands for one tensor of the trace in
+once per replica. A batched value (:mod:`values`) stands for one tensor of the trace in
 all replicas; a batching rule (:mod:`rules`) does an op of one type on batched values.
 """
 
 from tpudist.virtual.vectorize.batching import batch_segments
 from tpudist.virtual.vectorize.own_variables import Handles, NeedsHandles, read_or_assign
-from tpudist.virtual.vectorize.values.batched_values import Uniform, from_replicas
+from tpudist.virtual.vectorize.values.batched_values import Uniform
+from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 __all__ = [
     "Handles",

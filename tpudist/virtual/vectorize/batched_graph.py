@@ -24,10 +24,12 @@ from tpudist.virtual.vectorize.control_flow import (
 )
 from tpudist.virtual.vectorize.values import (
     batched_values,
+    layouts,
     optionals,
     ragged_values,
     static_values,
     symbolic_shapes,
+    tensor_lists,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 #: {class of batched values of lists and optionals: the ops with a rule for it}
 _ALLOWED_OPS = {
-    batched_values.StackedList: rules.LIST_OPS + rules.IDENTITIES,
+    tensor_lists.StackedList: rules.LIST_OPS + rules.IDENTITIES,
     optionals.BranchOptionals: rules.IDENTITIES,
     optionals.Optionals: rules.OPTIONAL_OPS + rules.IDENTITIES,
     unequal_rounds.UnequalLists: rules.IDENTITIES,
@@ -136,9 +138,7 @@ class BatchedGraph:
         with tf.control_dependencies(before) if before else contextlib.nullcontext():
             outputs = self._outputs_of(op)
         self._batched.update(zip(op.outputs, outputs))
-        self._ops.setdefault(
-            op, [new_op for value in outputs for new_op in batched_values.ops(value)]
-        )
+        self._ops.setdefault(op, [tensor.op for value in outputs for tensor in value.sources()])
 
     def _control_inputs(self, op: Operation) -> list[Any]:
         controls = [control for control in dependencies.controls_of(op) if control in self._ops]
@@ -298,7 +298,7 @@ class BatchedGraph:
         """The batched outputs of `op`, from those of its `copies`, one per replica."""
         columns = zip(*[copy.outputs for copy in copies])
         return [
-            batched_values.from_replicas(list(column), tensor, sizes)
+            layouts.from_replicas(list(column), tensor, sizes)
             for column, tensor in zip(columns, op.outputs)
         ]
 

@@ -20,7 +20,7 @@ from tpudist.tfcompat import functions, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects
 from tpudist.virtual.vectorize import batched_graph, own_variables, replica_sums
-from tpudist.virtual.vectorize.values import batched_values, tensor_lists
+from tpudist.virtual.vectorize.values import batched_values, layouts, tensor_lists
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -67,7 +67,7 @@ def batch_segments(program: Program, segments: Any, known: Any) -> Any:
         batched_segments.append(batched)
         values.update(batched.outputs if batched else ())
         for placeholder, tensors in merge.results if merge else ():
-            values[placeholder] = batched_values.from_replicas(
+            values[placeholder] = layouts.from_replicas(
                 tensors * (program.num_replicas // len(tensors)), placeholder
             )
     return batched_segments

@@ -18,19 +18,20 @@ from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, segments
 from tpudist.virtual.variables import stacked_copies
 from tpudist.virtual.vectorize.values import batched_values
+from tpudist.virtual.vectorize.values.layouts import from_replicas
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
     from tpudist.tfcompat.annotations import Operation, Tensor
-    from tpudist.virtual.annotations import BatchedValue, Program, Segment
+    from tpudist.virtual.annotations import Program, Segment
 
 
 class NeedsHandles(Exception):
     """An op needs a handle for each replica's copy, so the copies must be unstacked."""
 
 
-class Handles:
+class Handles(batched_values.BatchedValue):
     """The two handles of stacked copies: replica 0's variable, and the rows of all others.
 
     Args:
@@ -38,28 +39,11 @@ class Handles:
       tensors: the two handles.
     """
 
-    #: Number of `tensors()`.
     num_tensors = 2
 
     def __init__(self, count: int, tensors: Sequence[Tensor]) -> None:
         self.count = count
         self._tensors = list(tensors)
-
-    def tensors(self) -> Any:
-        """The tensors that it consists of."""
-        return self._tensors
-
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
-        return Handles(self.count, tensors)
-
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
-        """Placeholders of the same layout."""
-        return self.with_tensors(list(map(functions.placeholder_like, self._tensors)))
-
-    def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape of a handle."""
-        return tensor.shape
 
     def per_replica(self) -> Any:
         """Fails, as there are no handles per replica.
@@ -212,10 +196,7 @@ def _add_ops(op: Operation, inputs: Any) -> Any:
         for own_inputs in zip(*[value.per_replica() for value in inputs])
     ]
     columns = zip(*[copy.outputs for copy in copies])
-    return [
-        batched_values.from_replicas(tensors, tensor)
-        for tensors, tensor in zip(columns, op.outputs)
-    ], copies
+    return [from_replicas(tensors, tensor) for tensors, tensor in zip(columns, op.outputs)], copies
 
 
 def _tensors(values: Any) -> list[Any]:

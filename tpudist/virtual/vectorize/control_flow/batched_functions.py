@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tpudist.tfcompat import functions, made_ops, placed_graphs
 from tpudist.virtual import explanations
-from tpudist.virtual.vectorize.values import batched_values, tensor_lists
+from tpudist.virtual.vectorize.values import tensor_lists
+from tpudist.virtual.vectorize.values.layouts import with_layout
 
 if TYPE_CHECKING:
     from typing import Any
@@ -53,7 +54,7 @@ class BatchedFunction:
     def finish(self, layouts: Any) -> Any:
         """Converts the outputs to `layouts`; returns the function, as attributes take it."""
         with self._graph.building():
-            outputs = map(batched_values.with_layout, self.outputs, layouts)
+            outputs = map(with_layout, self.outputs, layouts)
             self.tensors = self._graph.outputs = _tensors(outputs)
         tensor_lists.check_fed(self._graph)
         self._graph.control_outputs = [  # reads too: ops after the call must wait for them
@@ -103,7 +104,7 @@ def add_loop(
       Its batched outputs.
     """
     attributes = {"body": body.finish(layouts), "cond": condition.finish(condition.outputs)}
-    entering = _tensors(map(batched_values.with_layout, inputs, layouts))
+    entering = _tensors(map(with_layout, inputs, layouts))
     call = made_ops.create_with_functions(op, [], entering, body.tensors, ("T", "T"), attributes)
     return _outputs(op, call, layouts)
 

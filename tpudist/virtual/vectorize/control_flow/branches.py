@@ -20,6 +20,7 @@ from tpudist.virtual.vectorize.control_flow import (
 )
 from tpudist.virtual.vectorize.control_flow.batched_functions import BatchedFunction
 from tpudist.virtual.vectorize.values import batched_values, optionals
+from tpudist.virtual.vectorize.values.layouts import common_layout
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -57,7 +58,7 @@ def batch(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
         for function in branches
     ]
     results = zip(*[branch.outputs for branch in batched_branches])
-    layouts = [functools.reduce(batched_values.common_layout, values) for values in results]
+    layouts = [functools.reduce(common_layout, values) for values in results]
     outputs = batched_functions.add_branches(op, inputs, batched_branches, layouts)
     outputs = [
         value.as_branch_output(inputs[0].value, [branch.outputs[i] for branch in batched_branches])

@@ -30,6 +30,7 @@ from tpudist.virtual.vectorize.control_flow import (
 )
 from tpudist.virtual.vectorize.control_flow.batched_functions import BatchedFunction
 from tpudist.virtual.vectorize.values import batched_values
+from tpudist.virtual.vectorize.values.layouts import common_layout, same_layout, with_layout
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -82,10 +83,8 @@ def _fixed_point(graph: Any, loop: Loop, inputs: Any, sums_only: Any) -> tuple[A
     layouts = list(inputs)
     for _ in range(_MAX_ITERATIONS):
         body = BatchedFunction(graph, loop.body, layouts, sums_only)
-        joined = [
-            batched_values.common_layout(one, other) for one, other in zip(layouts, body.outputs)
-        ]
-        if all(batched_values.same_layout(one, other) for one, other in zip(layouts, joined)):
+        joined = [common_layout(one, other) for one, other in zip(layouts, body.outputs)]
+        if all(same_layout(one, other) for one, other in zip(layouts, joined)):
             return body, layouts
         layouts = joined
     raise batched_values.NotBatchable("the loop does not settle")
@@ -134,12 +133,12 @@ def _divergent(
     ]
     for _ in range(_MAX_DIVERGENT_ITERATIONS):
         body = make_round(graph, loop, layouts)
-        if all(map(batched_values.same_layout, layouts, body.outputs)):
+        if all(map(same_layout, layouts, body.outputs)):
             condition = _AnyCondition(graph, loop.condition, layouts, IdentityMap())
             outputs = batched_functions.add_loop(op, inputs, layouts, condition, body)
             graph.record.add(body.record)
             return outputs
-        layouts = list(map(batched_values.common_layout, layouts, body.outputs))
+        layouts = list(map(common_layout, layouts, body.outputs))
     raise batched_values.NotBatchable(_SITUATION)
 
 
@@ -211,8 +210,8 @@ def _select(active: Any, after: Any, before: Any, variable: Any, result: Any) ->
         return after
     if isinstance(before, batched_values.ReplicaSum):
         return batched_values.ReplicaSum(divergent_values.only_active(active, after).total())
-    after = batched_values.with_layout(after, before)
-    if not batched_values.same_layout(after, before):
+    after = with_layout(after, before)
+    if not same_layout(after, before):
         raise batched_values.NotBatchable("a variable of the loop changes its shape")
     return before.with_tensors(divergent_values.select(active, after, before).tensors())
 

@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.trace import dependencies
-from tpudist.virtual.vectorize.values import batched_values
-from tpudist.virtual.vectorize.values.tensor_lists import NotBatchable
+from tpudist.virtual.vectorize.values import batched_values, tensor_lists
+from tpudist.virtual.vectorize.values.batched_values import NotBatchable
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
@@ -45,11 +45,11 @@ class RoundCounts(batched_values.Batch):
         self.key = key
 
     def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
+        """The numbers of rounds of the same loop in one tensor."""
         return RoundCounts(self.count, self.key, *tensors)
 
 
-class UnequalLists:
+class UnequalLists(batched_values.BatchedValue):
     """The lists of replicas that did unequal numbers of rounds, in one list.
 
     Args:
@@ -57,7 +57,6 @@ class UnequalLists:
       inner: the list as the loop of the gradient takes it, `Uniform` or `StackedList`.
     """
 
-    #: Number of `tensors()`.
     num_tensors = 2
 
     def __init__(self, rounds: Any, inner: Any) -> None:
@@ -76,7 +75,7 @@ class UnequalLists:
         return self.inner.tensors() + self.rounds.tensors()
 
     def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
+        """Lists of the same layout, of the list and the numbers of rounds."""
         stacked, rounds = tensors
         return UnequalLists(self.rounds.with_tensors([rounds]), self.inner.with_tensors([stacked]))
 
@@ -84,10 +83,6 @@ class UnequalLists:
         """Placeholders of the same layout for `tensor`, of the trace."""
         rounds = tf.compat.v1.placeholder(tf.int32, [self.count])
         return UnequalLists(self.rounds.with_tensors([rounds]), self.inner.placeholders(tensor))
-
-    def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape that `tensor`, of the trace, has in one replica."""
-        return tensor.shape
 
     def per_replica(self) -> list[Any]:
         """One list per replica, without elements from after its last round."""
@@ -116,7 +111,8 @@ def counter_and_lists(loop: Loop, inputs: Any) -> tuple[Any, ...]:
         if tensor.dtype == tf.variant and not is_invariant(loop, i)
     ]
     counter = next((i for i in range(len(inputs)) if _is_counter(loop, inputs, i)), None)
-    new = [getattr(inputs[i], "value", None) for i in lists]
+    one_list = (batched_values.Uniform, tensor_lists.StackedList)
+    new = [inputs[i].value if isinstance(inputs[i], one_list) else None for i in lists]
     if (lists and counter is None) or not all(
         value is not None
         and value.op.type == "EmptyTensorList"

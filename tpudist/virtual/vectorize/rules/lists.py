@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def _list(node: Node, index: int, shape: Any) -> Any:
     """Input `index` as a list of stacked elements, of `shape` in one replica."""
     value = node.inputs[index]
-    if isinstance(value, batched_values.StackedList):
+    if isinstance(value, tensor_lists.StackedList):
         if value.shape != list(shape):
             raise batched_values.NotBatchable("a list of tensors of several shapes")
         return value.value
@@ -36,7 +36,7 @@ def _list(node: Node, index: int, shape: Any) -> Any:
 
 def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> Any:
     """The batched value of the list `tensor`; its elements have the type of input `index`."""
-    return batched_values.StackedList(node.count, shape, node.op.inputs[index].dtype, tensor)
+    return tensor_lists.StackedList(node.count, shape, node.op.inputs[index].dtype, tensor)
 
 
 def _element(node: Node, index: int) -> tuple[Any, ...]:
@@ -131,7 +131,7 @@ def resize(node: Node) -> list[Any]:
 @rule("AddN")
 def add(node: Node) -> Any:
     """Adds lists element by element; for other values see :mod:`elementwise`."""
-    lists = [value for value in node.inputs if isinstance(value, batched_values.StackedList)]
+    lists = [value for value in node.inputs if isinstance(value, tensor_lists.StackedList)]
     if not lists:
         return elementwise.same_shape(node)
     tensors = [_list(node, i, lists[0].shape) for i in range(len(node.inputs))]

@@ -15,7 +15,12 @@ import tensorflow as tf
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize.rules import dims, elementwise, examples
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
-from tpudist.virtual.vectorize.values import batched_values, ragged_values, symbolic_shapes
+from tpudist.virtual.vectorize.values import (
+    batched_values,
+    ragged_values,
+    symbolic_shapes,
+    tensor_lists,
+)
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
 from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Dims, Sizes, entries
 
@@ -51,7 +56,7 @@ def apply_ragged_rule(node: Node) -> Any:
     for value in node.inputs:
         if isinstance(value, batched_values.PerReplicaTensors) and not isinstance(value, Axes):
             return None
-        if isinstance(value, batched_values.StackedList):
+        if isinstance(value, tensor_lists.StackedList):
             return None
     first, second, others = dims.RULES, RULES, _SHAPE_TAKING
     has_rows = any(isinstance(value, (Axes, Ragged)) for value in node.inputs)

@@ -7,39 +7,172 @@ For a tensor of shape ``[b, ...]`` in the trace it is one of
   replica after replica: the same memory under two shapes;
 * `ReplicaSum`: one tensor ``[b, ...]``, the sum over the replicas;
 * `PerReplicaTensors`: N tensors;
-* `StackedList`: one tensor list, whose elements are the stacked elements of N lists;
+* `tensor_lists.StackedList`: one tensor list, whose elements are the stacked elements of N lists;
 * `optionals.Optionals`: one optional, whose value is the stacked values of N optionals;
 * `ragged_values.Ragged`: one tensor with the rows of all replicas, whose numbers only the run
   knows.
 
 Converting one form to another adds ops to the current graph; the result is kept. The layout of
 a batched value is its class and what else is fixed without its tensors (shapes, the number of
-replicas). A batched value without tensors serves as a layout: see `placeholders` and
-`with_tensors`.
+replicas); :mod:`layouts` compares and converts them.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
 
-from tpudist.tfcompat import functions, graphs
+from tpudist.tfcompat import functions
 from tpudist.virtual import constants, reductions
-from tpudist.virtual.vectorize.values import optionals, ragged_values, tensor_lists
-from tpudist.virtual.vectorize.values.tensor_lists import NotBatchable
-from tpudist.virtual.vectorize.values.uniform_values import Constant, Uniform  # noqa: F401 (re-exported)
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
     from tpudist.tfcompat.annotations import DType, Tensor
-    from tpudist.virtual.annotations import BatchedValue, Sizes
 
 
-class PerReplicaTensors:
+class NotBatchable(Exception):
+    """An op cannot be batched; it, or the op that calls its function, is copied per replica."""
+
+
+class BatchedValue:
+    """What stands for one tensor of a trace in all replicas.
+
+    Without tensors it serves as a layout.
+
+    Attributes:
+      num_tensors: number of `tensors()`.
+      layout_class: the class that its layout has; None for its own.
+    """
+
+    num_tensors: Any = 1
+    layout_class: Any = None
+    _tensors: list[Any]
+
+    @property
+    def value(self) -> Any:
+        """The tensor, of a value that consists of one."""
+        return self._tensors[0]
+
+    @property
+    def layout_key(self) -> Any:
+        """Equal for two values of one class with the same layout."""
+        return getattr(self, "shape", None)
+
+    def tensors(self) -> Any:
+        """The tensors that it consists of."""
+        return self._tensors
+
+    def sources(self) -> Any:
+        """The tensors from which every form of it is computed."""
+        return self.tensors()
+
+    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        """A batched value of the same layout that consists of `tensors`."""
+        other = copy.copy(self)
+        other._tensors = list(tensors)
+        return other
+
+    def placeholders(self, tensor: Tensor) -> Any:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(own) for own in self.tensors()])
+
+    def static_shape(self, tensor: Tensor) -> Any:
+        """The static shape that `tensor`, of the trace, has in one replica."""
+        return tensor.shape
+
+
+class Uniform(BatchedValue):
+    """One `tensor` that has the same value in each of `count` replicas."""
+
+    def __init__(self, count: int, tensor: Tensor | None = None) -> None:
+        self.count = count
+        self._tensors = [tensor]
+
+    def constant(self) -> Any:
+        """The value of the tensor as an array if it is known while tracing, or None."""
+        return functions.static_value(self.value)
+
+    def placeholders(self, tensor: Tensor) -> Any:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([functions.placeholder_like(tensor)])
+
+    def static_shape(self, tensor: Tensor) -> Any:
+        """The static shape that `tensor`, of the trace, has in one replica."""
+        return self.value.shape
+
+    def per_replica(self) -> Sequence[Tensor]:
+        """One tensor per replica."""
+        return [self.value] * self.count
+
+    def rows(self) -> Any:
+        """The value repeated along its first axis, like the rows of a `Batch`."""
+        return tf.concat(self.per_replica(), 0)
+
+    def stacked(self) -> Any:
+        """The value repeated along a new first axis, like a stacked `Batch`."""
+        return constants.repeated(self.value, self.count)
+
+    def total(self, leaf: str = "") -> Tensor:
+        """The sum over the replicas; `leaf` is its name in errors."""
+        return self.value * tf.cast(self.count, self.value.dtype)
+
+
+class Constant(Uniform):
+    """A uniform value whose numbers are known.
+
+    An op is added, to the graph that was current, only when the tensor is needed: most constants
+    are shapes and axes, of which rules need the numbers.
+
+    Args:
+      count: number of replicas.
+      numbers: an array, or anything that NumPy converts to one.
+      dtype: the ``DType``.
+    """
+
+    #: Its layout is that of any uniform value.
+    layout_class = Uniform
+
+    def __init__(self, count: int, numbers: Any, dtype: DType) -> None:
+        super().__init__(count)
+        self._numbers = np.array(numbers, dtype.as_numpy_dtype)
+        self._dtype = dtype
+        self._graph = tf.compat.v1.get_default_graph()
+
+    @property
+    def value(self) -> Any:
+        """The tensor."""
+        if self._tensors[0] is None:
+            with self._graph.as_default():
+                self._tensors[0] = constants.constant(self._numbers, self._dtype)
+        return self._tensors[0]
+
+    def tensors(self) -> Any:
+        """The tensor, in a list."""
+        return [self.value]
+
+    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        """A uniform value of `tensors`, whose numbers are not known."""
+        return Uniform(self.count, *tensors)
+
+    def constant(self) -> Any:
+        """The numbers, an array."""
+        return self._numbers
+
+    def sources(self) -> Any:
+        """None: constants need no control inputs."""
+        return []
+
+    def static_shape(self, tensor: Tensor) -> Any:
+        """The static shape that `tensor`, of the trace, has in one replica."""
+        return tf.TensorShape(self._numbers.shape)
+
+
+class PerReplicaTensors(BatchedValue):
     """`count` tensors, one per replica."""
 
     def __init__(self, count: int, tensors: Sequence[Tensor] = ()) -> None:
@@ -51,21 +184,9 @@ class PerReplicaTensors:
         """Number of `tensors()`."""
         return self.count
 
-    def tensors(self) -> Any:
-        """The tensors that it consists of."""
-        return self._tensors
-
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
-        return PerReplicaTensors(self.count, tensors)
-
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
+    def placeholders(self, tensor: Tensor) -> Any:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(tensor) for _ in range(self.count)])
-
-    def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape that `tensor`, of the trace, has in one replica."""
-        return tensor.shape
 
     def per_replica(self) -> Sequence[Tensor]:
         """One tensor per replica."""
@@ -82,28 +203,17 @@ class PerReplicaTensors:
         )
 
 
-class ReplicaSum:
+class ReplicaSum(BatchedValue):
     """The sum over the replicas, where only the sum is needed."""
 
-    #: Number of `tensors()`.
-    num_tensors = 1
-
     def __init__(self, tensor: Tensor | None = None) -> None:
-        self.value: Any = tensor
+        self._tensors = [tensor]
 
     def static_shape(self, tensor: Tensor) -> Any:
         """The static shape that `tensor`, of the trace, has in one replica."""
         return self.value.shape
 
-    def tensors(self) -> Any:
-        """The tensors that it consists of."""
-        return [self.value]
-
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
-        return ReplicaSum(*tensors)
-
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
+    def placeholders(self, tensor: Tensor) -> Any:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(tensor)])
 
@@ -112,47 +222,7 @@ class ReplicaSum:
         return self.value
 
 
-class StackedList:
-    """One tensor list for all replicas, whose elements have the shape ``[N] + shape``.
-
-    Args:
-      count: number of replicas.
-      shape: the shape of one replica's elements, a list of ints.
-      dtype: the type of the elements.
-      tensor: the list.
-    """
-
-    #: Number of `tensors()`.
-    num_tensors = 1
-
-    def __init__(self, count: int, shape: Any, dtype: DType, tensor: Tensor | None = None) -> None:
-        self.count = count
-        self.shape = list(shape)
-        self.dtype = dtype
-        self.value = tensor
-
-    def tensors(self) -> Any:
-        """The tensors that it consists of."""
-        return [self.value]
-
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
-        return StackedList(self.count, self.shape, self.dtype, *tensors)
-
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
-        """Placeholders of the same layout for `tensor`, of the trace."""
-        return self.with_tensors([tf.compat.v1.placeholder(tf.variant, [])])
-
-    def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape that `tensor`, of the trace, has in one replica."""
-        return tensor.shape
-
-    def per_replica(self) -> Any:
-        """One list per replica."""
-        return tensor_lists.per_replica(self.value, self.count, self.shape, self.dtype)
-
-
-class Batch:
+class Batch(BatchedValue):
     """The values of all replicas, of equal shapes, in one tensor.
 
     Args:
@@ -163,9 +233,6 @@ class Batch:
       flat: a tensor of the same numbers in the same order, in another shape; or
       parts: one tensor per replica, which may be given in addition to `rows`.
     """
-
-    #: Number of `tensors()`.
-    num_tensors = 1
 
     def __init__(
         self,
@@ -249,8 +316,8 @@ class Batch:
         tensor = self.existing_tensor()
         return self._parts if tensor is None else [tensor]
 
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        """A batch of the same shape, of its one tensor."""
         return Batch(self.count, self.shape, **{self._layout_form()[0]: tensors[0]})
 
     def _layout_form(self) -> tuple[Any, ...]:
@@ -259,7 +326,7 @@ class Batch:
             return "rows", self._rows_shape()
         return "stacked", [self.count] + self.shape
 
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
+    def placeholders(self, tensor: Tensor) -> Any:
         """Placeholders of the same layout for `tensor`, of the trace."""
         return self.with_tensors([functions.placeholder_like(tensor, self._layout_form()[1])])
 
@@ -272,84 +339,3 @@ class Batch:
     def total(self, leaf: str = "") -> Tensor:
         """The sum over the replicas; `leaf` is its name in errors."""
         return tf.reduce_sum(self.stacked(), constants.constant(0))
-
-
-def ops(batched: Any) -> list[Any]:
-    """The ops that compute a batched value, before any form of it is derived."""
-    return [tensor.op for tensor in getattr(batched, "sources", batched.tensors)()]
-
-
-def from_replicas(
-    tensors: Sequence[Tensor], tensor: Tensor, sizes: Sizes | None = None
-) -> BatchedValue:
-    """The batched value of N tensors, one per replica, that stand for `tensor` of the trace.
-
-    `sizes` is the `ragged_values.Sizes` of their rows, if it is known.
-    """
-    if all(part is tensors[0] for part in tensors):
-        return Uniform(len(tensors), tensors[0])
-    if tensor.dtype in (tf.resource, tf.variant):
-        return PerReplicaTensors(len(tensors), tensors)
-    if any(
-        not part.shape.is_fully_defined() or part.shape.as_list() != tensors[0].shape.as_list()
-        for part in tensors
-    ):
-        return ragged_values.from_replicas(tensors, sizes) or PerReplicaTensors(
-            len(tensors), tensors
-        )
-    rows = graphs.divided(tensors)
-    return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
-
-
-def common_layout(one: Any, other: Any) -> Any:
-    """A batched value whose layout both can be converted to.
-
-    Raises:
-      NotBatchable: there is no such layout.
-    """
-    if isinstance(one, Uniform):
-        return other
-    if isinstance(other, Uniform) or same_layout(one, other):
-        return one
-    if isinstance(one, ReplicaSum) or isinstance(other, ReplicaSum):
-        return one if isinstance(one, ReplicaSum) else other
-    if isinstance(one, StackedList) or isinstance(other, StackedList):
-        raise NotBatchable("lists of tensors of several shapes")
-    return PerReplicaTensors(one.count)
-
-
-def _same_layout_key(one: Any, other: Any) -> bool:
-    return _layout_key(one) == _layout_key(other)
-
-
-def _layout_key(batched: Any) -> Any:
-    """A key that is equal for two values of one class with the same layout."""
-    return getattr(batched, "layout_key", None) or getattr(batched, "shape", None)
-
-
-def same_layout(one: Any, other: Any) -> bool:
-    """Whether two batched values have the same layout."""
-    return _layout_class(one) is _layout_class(other) and _same_layout_key(one, other)
-
-
-def _layout_class(value: Any) -> Any:
-    return getattr(value, "layout_class", type(value))
-
-
-def with_layout(batched: Any, layout: Any) -> Any:
-    """`batched`, converted to the layout of `layout`."""
-    if same_layout(batched, layout):
-        return batched
-    if isinstance(layout, optionals.Optionals):
-        return optionals.with_layout(batched, layout)
-    if isinstance(layout, ReplicaSum):
-        return ReplicaSum(batched.total())
-    if isinstance(layout, PerReplicaTensors):
-        return PerReplicaTensors(layout.count, batched.per_replica())
-    if isinstance(layout, StackedList):
-        return layout.with_tensors([tensor_lists.of_any_shape(batched.value)])
-    if not hasattr(layout, "shape"):
-        raise NotBatchable("replicas do different numbers of rounds with lists")
-    if isinstance(batched, Uniform):
-        return Batch(layout.count, layout.shape, stacked=batched.stacked())
-    return Batch(layout.count, layout.shape, parts=batched.per_replica())

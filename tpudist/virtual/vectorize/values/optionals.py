@@ -11,23 +11,20 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import functions
 from tpudist.virtual import constants
-from tpudist.virtual.vectorize.values.tensor_lists import NotBatchable
-from tpudist.virtual.vectorize.values.uniform_values import Uniform
+from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable, Uniform
 
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
     from tpudist.tfcompat.annotations import DType, Tensor
-    from tpudist.virtual.annotations import BatchedValue
 
 
 #: The op that packs a value into an optional, and the op that makes an empty one.
 FULL, EMPTY = "OptionalFromValue", "OptionalNone"
 
 
-class Optionals:
+class Optionals(BatchedValue):
     """One optional for all replicas, whose value is their stacked values.
 
     Args:
@@ -63,27 +60,6 @@ class Optionals:
         """Equal for two values of this class with the same layout; all are equal in a branch."""
         return "optional", str(self.kinds) if self.is_branch_output else None
 
-    @property
-    def value(self) -> Any:
-        """The optional."""
-        return self._tensors[0]
-
-    def tensors(self) -> Any:
-        """The tensors that it consists of."""
-        return self._tensors
-
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
-        return Optionals(self.count, self.kinds, tensors)
-
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
-        """Placeholders of the same layout for `tensor`, of the trace."""
-        return self.with_tensors([functions.placeholder_like(own) for own in self._tensors])
-
-    def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape that `tensor`, of the trace, has in one replica."""
-        return tensor.shape
-
     def as_branch_output(self, condition: Any, branch_values: Any) -> Any:
         """The output of an If or Case op, from the outputs of its branches."""
         kinds = [
@@ -106,7 +82,7 @@ class Optionals:
         return _pack(unpack(self, *kind)[replica])
 
 
-class BranchOptionals:
+class BranchOptionals(BatchedValue):
     """The optionals of all branches of a divergent If or Case op.
 
     Args:
@@ -145,22 +121,14 @@ class BranchOptionals:
         """The tensors that it consists of."""
         return self._taken + [tensor for value in self._values for tensor in value.tensors()]
 
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        """The same branches, of `tensors`: which replicas take them, then those of their values."""
         taken, rest = tensors[: len(self._taken)], tensors[len(self._taken) :]
         values = []
         for value in self._values:
             values.append(value.with_tensors(rest[: value.num_tensors]))
             rest = rest[value.num_tensors :]
         return BranchOptionals(self._condition, taken, values)
-
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
-        """Placeholders of the same layout for `tensor`, of the trace."""
-        return self.with_tensors([functions.placeholder_like(own) for own in self.tensors()])
-
-    def static_shape(self, tensor: Tensor) -> Any:
-        """The static shape that `tensor`, of the trace, has in one replica."""
-        return tensor.shape
 
     def per_replica(self) -> list[Any]:
         """One optional per replica: that of the branch that it takes."""

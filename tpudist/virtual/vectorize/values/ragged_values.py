@@ -17,12 +17,12 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions, made_ops
 from tpudist.virtual import reductions
+from tpudist.virtual.vectorize.values.batched_values import BatchedValue
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Sequence
 
     from tpudist.tfcompat.annotations import Tensor
-    from tpudist.virtual.annotations import BatchedValue
 
 
 #: Identifies the numbers of rows of all replicas: they are `factor` times those of `origins`,
@@ -98,7 +98,7 @@ def unknown_sizes(make: Callable[..., Any], owners: Any = None) -> Any:
     return Sizes(Key(frozenset([object()]), fractions.Fraction(1)), make, owners)
 
 
-class Ragged:
+class Ragged(BatchedValue):
     """The rows of all replicas, which may have unequal numbers of rows.
 
     Args:
@@ -109,7 +109,6 @@ class Ragged:
       parts: one tensor per replica.
     """
 
-    #: Number of `tensors()`.
     num_tensors = 2
 
     def __init__(
@@ -150,13 +149,13 @@ class Ragged:
         """The tensors from which every form of it is computed."""
         return self._parts if self._rows is None else [self._rows]
 
-    def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
+    def with_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        """Ragged rows, and their numbers, of the same layout."""
         rows, sizes = tensors
         known_sizes = Sizes(self.sizes.key, lambda: sizes)
         return Ragged(self.count, self.shape[1:], known_sizes, rows=rows)
 
-    def placeholders(self, tensor: Tensor) -> BatchedValue:
+    def placeholders(self, tensor: Tensor) -> Any:
         """Placeholders of the same layout for `tensor`, of the trace."""
         sizes = tf.compat.v1.placeholder(tf.int32, [self.count])
         return self.with_tensors([functions.placeholder_like(tensor, self.shape), sizes])

@@ -75,7 +75,7 @@ class Dims(batched_values.Batch):
         return [entry.tensor() for entry in self.entries if isinstance(entry, Sizes)]
 
     def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
+        """The same entries, of the tensor of all replicas' numbers."""
         width = len(self.entries)
         stacked = tensors[0] if self.scalar else tf.reshape(tensors[0], [self.count, width])
         entries = [
@@ -119,7 +119,7 @@ class Axes(batched_values.PerReplicaTensors):
         return list(self._tensors)
 
     def with_tensors(self, tensors: Sequence[Tensor]) -> BatchedValue:
-        """A batched value of the same layout that consists of `tensors`."""
+        """The axes as plain tensors, one per replica."""
         return batched_values.PerReplicaTensors(self.count, tensors)
 
 

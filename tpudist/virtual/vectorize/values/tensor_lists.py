@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from tpudist.tfcompat import functions
 from tpudist.virtual.identity_map import IdentityMap
+from tpudist.virtual.vectorize.values.batched_values import BatchedValue, NotBatchable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -15,12 +16,43 @@ if TYPE_CHECKING:
     from tpudist.tfcompat.annotations import DType, Graph, Tensor
 
 
-class NotBatchable(Exception):
-    """An op cannot be batched; it, or the op that calls its function, is copied per replica."""
-
-
 #: Ops that return a new list; input 0 is the shape of its elements.
 _MAKERS = ("EmptyTensorList", "TensorListReserve")
+
+
+class StackedList(BatchedValue):
+    """One tensor list for all replicas, whose elements have the shape ``[N] + shape``.
+
+    Args:
+      count: number of replicas.
+      shape: the shape of one replica's elements, a list of ints.
+      dtype: the type of the elements.
+      tensor: the list.
+    """
+
+    def __init__(self, count: int, shape: Any, dtype: DType, tensor: Tensor | None = None) -> None:
+        self.count = count
+        self.shape = list(shape)
+        self.dtype = dtype
+        self._tensors = [tensor]
+
+    def placeholders(self, tensor: Tensor) -> Any:
+        """Placeholders of the same layout for `tensor`, of the trace."""
+        return self.with_tensors([tf.compat.v1.placeholder(tf.variant, [])])
+
+    def per_replica(self) -> Any:
+        """One list per replica."""
+        stacked = tf.raw_ops.TensorListStack(
+            input_handle=self.value,
+            element_shape=tf.constant([self.count] + self.shape),
+            element_dtype=self.dtype,
+        )
+        return [
+            tf.raw_ops.TensorListFromTensor(
+                tensor=elements, element_shape=tf.constant(self.shape, tf.int32, [len(self.shape)])
+            )
+            for elements in tf.unstack(stacked, self.count, 1)
+        ]
 
 
 def of_any_shape(tensor: Tensor) -> Any:
@@ -51,16 +83,3 @@ def check_fed(graph: Graph) -> None:
     for op in graph.get_operations():
         if op.type == "Placeholder" and op.outputs[0] not in fed:
             raise NotBatchable("a list of tensors that were the same for every replica")
-
-
-def per_replica(tensor: Tensor, count: int, shape: Any, dtype: DType) -> list[Any]:
-    """One list per replica, from the list `tensor` of stacked elements."""
-    stacked = tf.raw_ops.TensorListStack(
-        input_handle=tensor, element_shape=tf.constant([count] + shape), element_dtype=dtype
-    )
-    return [
-        tf.raw_ops.TensorListFromTensor(
-            tensor=elements, element_shape=tf.constant(shape, tf.int32, [len(shape)])
-        )
-        for elements in tf.unstack(stacked, count, 1)
-    ]

@@ -1,0 +1,87 @@
+"""Layouts of batched values: comparing them, and converting values from one to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from tpudist.tfcompat import graphs
+from tpudist.virtual.vectorize.values import optionals, ragged_values, tensor_lists
+from tpudist.virtual.vectorize.values.batched_values import (
+    Batch,
+    NotBatchable,
+    PerReplicaTensors,
+    ReplicaSum,
+    Uniform,
+)
+
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from tpudist.tfcompat.annotations import Tensor
+    from tpudist.virtual.annotations import BatchedValue, Sizes
+
+
+def from_replicas(
+    tensors: Sequence[Tensor], tensor: Tensor, sizes: Sizes | None = None
+) -> BatchedValue:
+    """The batched value of N tensors, one per replica, that stand for `tensor` of the trace.
+
+    `sizes` is the `ragged_values.Sizes` of their rows, if it is known.
+    """
+    if all(part is tensors[0] for part in tensors):
+        return Uniform(len(tensors), tensors[0])
+    if tensor.dtype in (tf.resource, tf.variant):
+        return PerReplicaTensors(len(tensors), tensors)
+    if any(
+        not part.shape.is_fully_defined() or part.shape.as_list() != tensors[0].shape.as_list()
+        for part in tensors
+    ):
+        return ragged_values.from_replicas(tensors, sizes) or PerReplicaTensors(
+            len(tensors), tensors
+        )
+    rows = graphs.divided(tensors)
+    return Batch(len(tensors), tensors[0].shape.as_list(), rows, parts=list(tensors))
+
+
+def common_layout(one: Any, other: Any) -> Any:
+    """A batched value whose layout both can be converted to.
+
+    Raises:
+      NotBatchable: there is no such layout.
+    """
+    if isinstance(one, Uniform):
+        return other
+    if isinstance(other, Uniform) or same_layout(one, other):
+        return one
+    if isinstance(one, ReplicaSum) or isinstance(other, ReplicaSum):
+        return one if isinstance(one, ReplicaSum) else other
+    if isinstance(one, tensor_lists.StackedList) or isinstance(other, tensor_lists.StackedList):
+        raise NotBatchable("lists of tensors of several shapes")
+    return PerReplicaTensors(one.count)
+
+
+def same_layout(one: Any, other: Any) -> bool:
+    """Whether two batched values have the same layout."""
+    classes = [value.layout_class or type(value) for value in (one, other)]
+    return classes[0] is classes[1] and one.layout_key == other.layout_key
+
+
+def with_layout(batched: Any, layout: Any) -> Any:
+    """`batched`, converted to the layout of `layout`."""
+    if same_layout(batched, layout):
+        return batched
+    if isinstance(layout, optionals.Optionals):
+        return optionals.with_layout(batched, layout)
+    if isinstance(layout, ReplicaSum):
+        return ReplicaSum(batched.total())
+    if isinstance(layout, PerReplicaTensors):
+        return PerReplicaTensors(layout.count, batched.per_replica())
+    if isinstance(layout, tensor_lists.StackedList):
+        return layout.with_tensors([tensor_lists.of_any_shape(batched.value)])
+    if not hasattr(layout, "shape"):
+        raise NotBatchable("replicas do different numbers of rounds with lists")
+    if isinstance(batched, Uniform):
+        return Batch(layout.count, layout.shape, stacked=batched.stacked())
+    return Batch(layout.count, layout.shape, parts=batched.per_replica())
