@@ -175,9 +175,9 @@ MUTANTS = [
         [UNSTACKED],
     ),
     Mutant(
-        "an update of parts is the first one's",
+        "an update of copies is the first one's",
         extended.VirtualExtended,
-        "_update_parts",
+        "_update_copies",
         _first_only,
         [UNAGGREGATED],
     ),

@@ -190,7 +190,7 @@ def test_a_checkpoint_has_the_first_copy_and_is_restored_to_all(tmp_path):
     np.testing.assert_array_equal(copy_values(strategy, variable), [VALUES[0]] * CORES)
 
 
-def test_components_that_are_in_use_become_variables():
+def test_copies_that_are_in_use_become_variables():
     strategy = make(CORES)
     with strategy.scope():
         variable = tf.Variable(START, trainable=False)

@@ -11,7 +11,7 @@ from tpudist.core import contexts
 from tpudist.errors import ArgumentError
 from tpudist.tfcompat import distributed, nests
 from tpudist.virtual.replicas import program
-from tpudist.virtual.variables import components
+from tpudist.virtual.variables import assignable_copies
 
 if TYPE_CHECKING:
     from typing import Any
@@ -76,7 +76,7 @@ def unwrap(strategy: Strategy, value: Any) -> list[Any]:
     if isinstance(value, Mapped):
         return value.get()
     if distributed.is_distributed(value):
-        return list(components.of(value))
+        return list(assignable_copies.of(value))
     if any(distributed.is_distributed(leaf) for leaf in nests.flatten(value)):
         return program.spread(strategy, value)
     return value if isinstance(value, list) else [value]

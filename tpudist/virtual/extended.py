@@ -21,7 +21,7 @@ from tpudist.virtual import device_loop, explanations, keras_loops, reductions
 from tpudist.virtual.input import inputs
 from tpudist.virtual.replicas import merge, replicate
 from tpudist.virtual.trace import collectives
-from tpudist.virtual.variables import components, splits, storage, stored_once
+from tpudist.virtual.variables import assignable_copies, splits, storage, stored_once
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ class VirtualExtended(distributed.MirroredExtended):
     #: Whether a loop of steps is being built in a graph, which no Session looks into.
     builds_steps = False
 
-    #: Whether distributed values give the component of a device, as those of contrib do.
+    #: Whether distributed values give the copy of a device, as those of contrib do.
     finds_by_device = False
 
     #: Whether replicas run only what the results of their function need, as a Session does,
@@ -95,7 +95,7 @@ class VirtualExtended(distributed.MirroredExtended):
         self.real_device = device or _HOST
         devices = _RenamedDevices(self.real_device, _HOST)
         self.place, self.rename_device = devices.place, devices.rename
-        self.updates_parts = False
+        self.updates_copies = False
         self.replica_ids = None
         self.explanations: collections.deque[Any] = collections.deque(maxlen=100)
         self._tpu_devices = np.array(
@@ -249,10 +249,10 @@ class VirtualExtended(distributed.MirroredExtended):
         return storage.create(self, next_creator, kwargs)
 
     def _local_results(self, value: Any) -> Any:
-        return components.of_nest(value, super()._local_results(value))
+        return assignable_copies.of_nest(value, super()._local_results(value))
 
     def _unwrap(self, value: Any) -> Any:  # its name in 1.13
-        return components.of_nest(value, super()._unwrap(value))
+        return assignable_copies.of_nest(value, super()._unwrap(value))
 
     # Cross-replica context.
 
@@ -330,8 +330,8 @@ class VirtualExtended(distributed.MirroredExtended):
             once = False
         if once:
             merge.note_update(var)
-        parts = [(part,) for part in distributed.components(var)]
-        return self._update_parts(parts, once, fn, args, kwargs, group)
+        targets = [(target,) for target in distributed.components(var)]
+        return self._update_copies(targets, once, fn, args, kwargs, group)
 
     def _update_non_slot(
         self,
@@ -341,8 +341,8 @@ class VirtualExtended(distributed.MirroredExtended):
         kwargs: Mapping[str, Any],
         group: bool,
     ) -> Any:
-        parts = [() for _ in range(self._num_replicas_in_sync)]
-        return self._update_parts(parts, True, fn, args, kwargs, group)
+        targets = [() for _ in range(self._num_replicas_in_sync)]
+        return self._update_copies(targets, True, fn, args, kwargs, group)
 
     def _update_single(
         self,
@@ -361,9 +361,9 @@ class VirtualExtended(distributed.MirroredExtended):
             )
         return result if group else (result,)
 
-    def _update_parts(
+    def _update_copies(
         self,
-        parts: Any,
+        targets: Any,
         once: Any,
         fn: Callable[..., Any],
         args: Sequence[Any],
@@ -371,24 +371,24 @@ class VirtualExtended(distributed.MirroredExtended):
         group: bool,
     ) -> Any:
         updates = []
-        for i, part in enumerate(parts[:1] if once else parts):
+        for i, target in enumerate(targets[:1] if once else targets):
             with distributed.update_context(self, i), self.place(), self._updating(
                 once
             ), tf.name_scope("update_%d" % i):
                 updates.append(
                     fn(
-                        *(part + tuple(distributed.select_mirrored(self, i, args))),
+                        *(target + tuple(distributed.select_mirrored(self, i, args))),
                         **distributed.select_mirrored(self, i, kwargs),
                     )
                 )
         if once and group:
             with self.place():
                 return nests.map_structure(
-                    lambda leaf: self._mirror_update(leaf, len(parts)), updates[0]
+                    lambda leaf: self._mirror_update(leaf, len(targets)), updates[0]
                 )
         if once:
             with self.place():
-                updates = reductions.repeat(updates[0], len(parts))
+                updates = reductions.repeat(updates[0], len(targets))
         return distributed.update_regroup(self, updates, group)
 
     def _mirror_update(self, leaf: Any, count: int) -> Any:
@@ -398,12 +398,12 @@ class VirtualExtended(distributed.MirroredExtended):
 
     @contextlib.contextmanager
     def _updating(self, once: Any) -> Iterator[Any]:
-        """Context manager: the update in the block runs once, or once per part."""
-        before, self.updates_parts = self.updates_parts, not once
+        """Context manager: the update in the block runs once, or once per copy."""
+        before, self.updates_copies = self.updates_copies, not once
         try:
             yield
         finally:
-            self.updates_parts = before
+            self.updates_copies = before
 
 
 class _RenamedDevices:

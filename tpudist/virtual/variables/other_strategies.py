@@ -37,47 +37,47 @@ class SharedOnSlice:
     def _distribute_strategy(self, strategy: Any) -> None:
         self._own_strategy = strategy
 
-    def _part_here(self) -> Any:
-        """The part of the replica that is current; None if TensorFlow finds it itself."""
+    def _copy_here(self) -> Any:
+        """The copy of the replica that is current; None if TensorFlow finds it itself."""
         other = strategy_here(self)
         context: Any = tf.distribute.get_replica_context()
         if other is None or getattr(context, "stands_for_all", False):
-            return None  # the engine then chooses a part for each replica
+            return None  # the engine then chooses a copy for each replica
         replica = functions.static_value(context.replica_id_in_sync_group)
         return distributed.components(self)[cores_of(self, other.extended)[replica]]
 
     if versions.BY_DEVICE:
 
         def get(self, device: str | None = None) -> Any:
-            """The part of a device, or of the replica that is current."""
+            """The copy of a device, or of the replica that is current."""
             inherited: Any = super()
-            part = self._part_here() if device is None else None
-            return inherited.get(device) if part is None else part
+            copy = self._copy_here() if device is None else None
+            return inherited.get(device) if copy is None else copy
 
     else:
 
         def get(self, device: str | None = None) -> Any:
-            """The part of a device, or the one that is current (a method until 2.1)."""
+            """The copy of a device, or the one that is current (a method until 2.1)."""
             if device is None:
                 return self._get()
-            parts: Any = self
+            variable: Any = self
             position = values_by_device.position(self._own_strategy.extended, device)
-            return parts.values[position]
+            return variable.values[position]
 
         def _get(self) -> Any:
             inherited: Any = super()
-            part = self._part_here()
-            return inherited._get() if part is None else part
+            copy = self._copy_here()
+            return inherited._get() if copy is None else copy
 
         def _get_replica(self, replica_id: int) -> Any:
             inherited: Any = super()
-            part = self._part_here()
-            return inherited._get_replica(replica_id) if part is None else part
+            copy = self._copy_here()
+            return inherited._get_replica(replica_id) if copy is None else copy
 
     def _get_closest(self) -> Any:
         inherited: Any = super()
-        part = self._part_here()
-        return inherited._get_closest() if part is None else part
+        copy = self._copy_here()
+        return inherited._get_closest() if copy is None else copy
 
 
 def strategy_here(variable: Any) -> Any:
@@ -98,14 +98,14 @@ def strategy_here(variable: Any) -> Any:
 
 
 def cores_of(variable: Any, extended: Any) -> Sequence[int]:
-    """For each replica of a strategy, the position of the variable's part on the replica's core.
+    """For each replica of a strategy, the position of the variable's copy on the replica's core.
 
     Args:
       variable: a `SharedOnSlice`.
       extended: a `VirtualExtended` on the same slice.
 
     Raises:
-      ContextError: (a RuntimeError) the variable has no part on a replica's cores.
+      ContextError: (a RuntimeError) the variable has no copy on a replica's cores.
     """
     own = variable._own_strategy.extended.placement.cores
     position_of = {cores[0]: i for i, cores in enumerate(own)}
@@ -116,7 +116,7 @@ def cores_of(variable: Any, extended: Any) -> Sequence[int]:
             raise ContextError(
                 "variable %r is used on cores %s by replica %d of another strategy"
                 % (variable.name, list(cores), replica),
-                "the strategy that made it has a part of it on each of its own cores alone: %s"
+                "the strategy that made it has a copy of it on each of its own cores alone: %s"
                 % sorted(position_of),
                 "make the variable in the scope of a strategy that uses these cores too",
             )

@@ -58,22 +58,22 @@ def split(variable: Variable) -> None:
         make = copy_makers().get(first)
         rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
     stored_parts.replace(variable, (first,) + tuple(rest))
-    _update_components(variable)
-    for part in rest:
+    _update_copies(variable)
+    for copy in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
-        part._distributed_container = container
-        part.handle._distributed_container = container
+        copy._distributed_container = container
+        copy.handle._distributed_container = container
     if traced:
         extended.replicas.use_own_handles(
-            traced, [part.handle for part in distributed.components(variable)]
+            traced, [copy.handle for copy in distributed.components(variable)]
         )
 
 
-def _update_components(variable: Any) -> None:
-    """Lets the component objects of a variable that was split refer to their own copies."""
-    parts = distributed.components(variable)
-    for i, component in variable._components.items():
-        object.__setattr__(component, "__dict__", parts[i].__dict__)
+def _update_copies(variable: Any) -> None:
+    """Lets the copies that code holds of a variable that was split have values of their own."""
+    copies = distributed.components(variable)
+    for i, copy in variable._copies.items():
+        object.__setattr__(copy, "__dict__", copies[i].__dict__)
 
 
 def check(variable: Variable) -> None:
@@ -102,7 +102,7 @@ def update_once(
 
     Args:
       variable: a mirrored variable that is stored once.
-      update_fn: ``update_fn(component, value, **kwargs)``.
+      update_fn: ``update_fn(copy, value, **kwargs)``.
       value: the value to assign.
       kwargs: further arguments of `update_fn`.
 
@@ -169,7 +169,7 @@ def _may_be_rows(variable: Variable) -> bool:
     trace = function_graphs.current()
     if trace is None or trace.uniformity is None or not trace.is_here():
         return False
-    if variable.trainable or variable._components or not variable.shape.is_fully_defined():
+    if variable.trainable or variable._copies or not variable.shape.is_fully_defined():
         return False
     with function_graphs.outside({}):
         if distributed.components(variable)[0] in copy_makers():
@@ -185,10 +185,10 @@ def _is_plain(op: Operation) -> bool:
 
 def _into_rows(variable: Variable) -> None:
     extended = variable._own_strategy.extended
-    parts = distributed.components(variable)
+    copies = distributed.components(variable)
     with function_graphs.outside({}), extended.place(), tf.init_scope():
-        rows = stacked_copies.StackedCopies(parts[0], len(parts), extended.place)
-    distributed.replace_components(variable, rows)
+        rows = stacked_copies.StackedCopies(copies[0], len(copies), extended.place)
+    stored_parts.replace(variable, rows)
 
 
 def _copies_of(variable: Variable, count: int) -> Any:
@@ -233,15 +233,15 @@ def copy_makers() -> Any:
     return graph._tpudist_makers
 
 
-def _remove_from_collections(parts: Any) -> None:
-    """Removes `parts` from the graph's collections, which have their container."""
+def _remove_from_collections(copies: Any) -> None:
+    """Removes `copies` from the graph's collections, which have their container."""
     graph = tf.compat.v1.get_default_graph()
     for key in (
         tf.compat.v1.GraphKeys.GLOBAL_VARIABLES,
         tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES,
     ):
         collection = graph.get_collection_ref(key)
-        collection[:] = [one for one in collection if not any(one is part for part in parts)]
+        collection[:] = [one for one in collection if not any(one is copy for copy in copies)]
 
 
 # Ops that write a variable by its handle, not by a method.

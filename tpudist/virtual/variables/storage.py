@@ -18,7 +18,7 @@ import tensorflow as tf
 from tpudist.tfcompat import distributed, functions, stored_parts, versions
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import (
-    components,
+    assignable_copies,
     other_strategies,
     shared_state,
     splits,
@@ -45,8 +45,8 @@ def per_replica_variable(handle: Tensor) -> Any:
     if variable is None or stored_once.is_stored_once(variable):
         return None
     rows = stacked_copies.of(variable)
-    parts = distributed.components(variable) if rows is None else [rows.first, None]
-    return variable if len(parts) > 1 and handle is parts[0].handle else None
+    copies = distributed.components(variable) if rows is None else [rows.first, None]
+    return variable if len(copies) > 1 and handle is copies[0].handle else None
 
 
 def positions(variable: Variable, extended: Extended) -> Any:
@@ -61,15 +61,15 @@ if versions.BY_DEVICE:
     from tpudist.tfcompat import distributed_before_2_2
 
     class Mirrored(stored_once.Splittable, distributed_before_2_2.MirroredVariable):
-        """A mirrored variable, on releases where TensorFlow finds a component by its device."""
+        """A mirrored variable, on releases where TensorFlow finds a copy by its device."""
 
-        values = property(components.of)
+        values = property(assignable_copies.of)
 
         _op_across = shared_state.Shared(lambda: None)
 
         @property
         def op(self) -> Any:
-            """The op of the component; in cross-replica context one op for all, made once."""
+            """The op of the copy; in cross-replica context one op for all, made once."""
             inherited: Any = super()
             if tf.distribute.get_replica_context() is not None:
                 return inherited.op
@@ -78,19 +78,21 @@ if versions.BY_DEVICE:
             return self._op_across
 
         def get(self, device: str | None = None) -> Any:
-            """The component of a device, or the one that is current."""
+            """The copy of a device, or the one that is current."""
             inherited: Any = super()
             extended = self._own_strategy.extended
             if stored_parts.is_updating():
-                if extended.updates_parts and stored_once.may_split(self):
+                if extended.updates_copies and stored_once.may_split(self):
                     splits.split(self)
-                # An optimizer requests the slot on a component's device, the same for all.
+                # An optimizer requests the slot on a copy's device, the same for all.
                 return inherited.get(device if device in extended.worker_devices else None)
             # 1.13 can regroup the results of towers if they are one variable, or on their devices.
             is_argument = not versions.DEVICE_MAP and extended.replicas is not None
             if stored_once.may_split(self):
                 if device is not None and not is_argument:
-                    return components.component(self, distributed_before_2_2.position(self, device))
+                    return assignable_copies.of_replica(
+                        self, distributed_before_2_2.position(self, device)
+                    )
                 if not tf.executing_eagerly() and tf.distribute.get_replica_context() is not None:
                     stored_once.assume_equal(self)
             return inherited.get(device)
@@ -102,12 +104,12 @@ else:
     ):
         """A mirrored variable."""
 
-        values = property(components.of)
+        values = property(assignable_copies.of)
 
         @property
         def handle(self) -> Any:
-            """The resource of the current replica's component."""
-            if self._updates_parts():
+            """The resource of the current replica's copy."""
+            if self._updates_copies():
                 splits.split(self)
             self._record_read()
             return super().handle
@@ -121,7 +123,7 @@ else:
                 stored_once.assume_equal(self)
 
         def _get_replica(self, replica_id: int) -> Any:
-            if self._updates_parts() and not self._assumed_equal:
+            if self._updates_copies() and not self._assumed_equal:
                 splits.split(self)
             elif replica_id and not tf.executing_eagerly():
                 stored_once.assume_equal(self)
@@ -135,17 +137,17 @@ else:
         def _update(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
             if self.aggregation != NONE:
                 other_strategies.refuse_aggregated(self)
-            if self._updates_parts():
+            if self._updates_copies():
                 splits.split(self)
             return super()._update(update_fn, value, **kwargs)
 
-        def _updates_parts(self) -> bool:
+        def _updates_copies(self) -> bool:
             """Whether it is used, as a slot, to update a variable that was split.
 
-            It must then be split too, or it would be updated once per part.
+            It must then be split too, or it would be updated once per copy.
             """
             extended = self._own_strategy.extended
-            return extended.updates_parts and stored_once.is_stored_once(self)
+            return extended.updates_copies and stored_once.is_stored_once(self)
 
         def _update_replica(self, update_fn: Callable[..., Any], value: Any, **kwargs: Any) -> Any:
             if (
@@ -161,11 +163,11 @@ else:
             return super()._update_replica(update_fn, value, **kwargs)
 
         def _get_closest(self) -> Any:
-            """The component that is being updated: all are on the current device."""
+            """The copy that is being updated: all are on the current device."""
             inherited: Any = super()
             if not stored_parts.is_updating():
                 return inherited._get_closest()
-            if self._updates_parts():
+            if self._updates_copies():
                 splits.split(self)
             return distributed.components(self)[stored_parts.updated_replica()]
 
@@ -195,10 +197,10 @@ class SetAnywhere(SyncOnRead):
         """Adds to what is read: in cross-replica context to one copy of a sum, else to all."""
         if tf.distribute.get_replica_context() is not None:
             return super().assign_add(*args, **kwargs)
-        parts = distributed.components(self)
+        copies = distributed.components(self)
         if self.aggregation == tf.VariableAggregation.SUM:
-            parts = parts[:1]
-        return tf.group(*[part.assign_add(*args, **kwargs) for part in parts])
+            copies = copies[:1]
+        return tf.group(*[copy.assign_add(*args, **kwargs) for copy in copies])
 
 
 #: The class that sync-on-read variables are wrapped in.

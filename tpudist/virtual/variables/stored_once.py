@@ -1,7 +1,7 @@
 """Variables that are stored once: which are, which graphs rely on it, and how they are saved.
 
-TensorFlow checks each component for a value, and assigns each when a checkpoint is restored.
-Components that are one stored variable are checked and assigned once.
+TensorFlow checks each copy for a value, and assigns each when a checkpoint is restored.
+Copies that are one stored variable are checked and assigned once.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def is_stored_once(variable: Variable) -> bool:
     """Whether all replicas of `variable` read one stored value."""
     if stacked_copies.of(variable) is not None:
         return False
-    parts = distributed.components(variable)
-    return len(parts) > 1 and parts[0] is parts[1]
+    copies = distributed.components(variable)
+    return len(copies) > 1 and copies[0] is copies[1]
 
 
 def may_split(value: Any) -> bool:
@@ -54,7 +54,7 @@ def assume_equal(variable: Variable, for_good: bool = False) -> None:
 
 
 def of_handle(handle: Tensor) -> Any:
-    """The distributed variable whose first component has `handle`, or None."""
+    """The distributed variable whose first copy has `handle`, or None."""
     return getattr(handle, "_tpudist_variable", lambda: None)()
 
 
@@ -87,20 +87,20 @@ class Splittable:
     #: Whether an op that initializes it was requested.
     _initializer_requested = shared_state.Shared(lambda: False)
 
-    #: {replica id: the object that stands for its component} of those in use; see `components`.
-    _components = shared_state.Shared(weakref.WeakValueDictionary)
+    #: {replica id: its copy} of those that code holds; see `assignable_copies`.
+    _copies = shared_state.Shared(weakref.WeakValueDictionary)
 
     @property
     def initializer(self) -> Any:
-        """The op that gives every component its first value."""
+        """The op that gives every copy its first value."""
         inherited: Any = super()
         self._initializer_requested = True
         return inherited.initializer
 
     def is_initialized(self, name: str | None = None) -> Any:
-        """Whether every component has a value, a bool tensor."""
+        """Whether every copy has a value, a bool tensor."""
         inherited: Any = super()
-        first = _only_part(self)
+        first = _only_copy(self)
         return inherited.is_initialized(name) if first is None else first.is_initialized(name)
 
     def _dense_var_to_tensor(
@@ -112,7 +112,7 @@ class Splittable:
         `as_ref`, which newer releases do not pass on.
         """
         inherited: Any = super()
-        first: Any = _only_part(self)
+        first: Any = _only_copy(self)
         in_session = functions.in_session_graph()
         if in_session and as_ref:
             self._require_one_value(first)
@@ -155,7 +155,7 @@ class Splittable:
             return {
                 k: functools.partial(_saveable_once, self, make) for k, make in saveables.items()
             }
-        if _only_part(self) is None:
+        if _only_copy(self) is None:
             return saveables
         return {key: functools.partial(_Saveable, self) for key in saveables}
 
@@ -164,18 +164,18 @@ class _Saveable(_SaveableObject):
     """Saves and restores the one stored variable, whose value is read once."""
 
     def __init__(self, variable: Any, name: str | None = None) -> None:
-        self._part = _only_part(variable)
-        name = self._part.name.split(":")[0] if name is None else name
-        with tf.device(self._part.device):
-            value = graphs.read(self._part.handle, self._part.dtype)
-        super().__init__(self._part, [saver.BaseSaverBuilder.SaveSpec(value, "", name)], name)
+        self._stored = _only_copy(variable)
+        name = self._stored.name.split(":")[0] if name is None else name
+        with tf.device(self._stored.device):
+            value = graphs.read(self._stored.handle, self._stored.dtype)
+        super().__init__(self._stored, [saver.BaseSaverBuilder.SaveSpec(value, "", name)], name)
 
     def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
         """The op that assigns what was restored; see the base class."""
         (value,) = restored_tensors
         if restored_shapes is not None:
             value = tf.reshape(value, restored_shapes[0])
-        return self._part.assign(value, read_value=False)
+        return self._stored.assign(value, read_value=False)
 
 
 def _saveable_once(variable: Any, make: Any, name: str | None = None) -> Any:
@@ -183,9 +183,9 @@ def _saveable_once(variable: Any, make: Any, name: str | None = None) -> Any:
     saveable = make() if name is None else make(name=name)
 
     def restore(restored_tensors: Any, restored_shapes: Any = None) -> Any:
-        stored = {id(part): part for part in distributed.components(variable)}
+        stored = {id(copy): copy for copy in distributed.components(variable)}
         (value,) = restored_tensors
-        return tf.group(*[part.assign(value, read_value=False) for part in stored.values()])
+        return tf.group(*[copy.assign(value, read_value=False) for copy in stored.values()])
 
     saveable.restore = restore
     return saveable
@@ -196,7 +196,7 @@ def _is_read_across() -> bool:
     return versions.TRACE_ONCE and tf.distribute.in_cross_replica_context()
 
 
-def _only_part(variable: Any) -> Any:
-    """The stored variable that all components are, or None."""
+def _only_copy(variable: Any) -> Any:
+    """The stored variable that all copies are, or None."""
     first, *others = distributed.components(variable)
-    return first if all(part is first for part in others) else None
+    return first if all(copy is first for copy in others) else None

@@ -1,9 +1,8 @@
-"""Gives cross-replica code the components of a variable that is stored once.
+"""Gives cross-replica code a copy for each replica, also of a variable that is stored once.
 
-Each component stands for one replica's copy. It reads the one stored variable; assigning it
-splits the variable, and it is then its replica's own copy. Components are created on demand.
-Where a graph relies on the one value, a program that sets every component in a loop gets a
-warning and continues.
+Such a copy reads the one stored variable. Assigning it splits the variable, and the copy is then
+its replica's own. Copies are made on demand. Where a graph relies on the one value, a program
+that sets every copy in a loop gets a warning and continues.
 """
 
 from __future__ import annotations
@@ -20,49 +19,48 @@ from tpudist.virtual.variables import shared_state, splits, stored_once
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-#: Assignments that give the same value when a loop repeats them for every component.
+#: Assignments that give the same value when a loop repeats them for every copy.
 _REPEATABLE = ("assign", "load")
 
 
 def of(value: Any) -> tuple[Any, ...]:
-    """The components of `value` for code that may assign one; ``(value,)`` if it has none."""
-    parts = distributed.components(value)
+    """The copies of `value` for code that may assign one; ``(value,)`` if it has none."""
+    copies = distributed.components(value)
     if not stored_once.may_split(value) or stored_parts.is_updating():
-        return parts
-    return tuple(component(value, i) for i in range(len(parts)))
+        return copies
+    return tuple(of_replica(value, i) for i in range(len(copies)))
 
 
-def of_nest(structure: Any, components: Any) -> Any:
-    """Replaces `components`, TensorFlow's for `structure`, by those of :func:`of` where needed."""
+def of_nest(structure: Any, copies: Any) -> Any:
+    """Replaces `copies`, TensorFlow's for `structure`, by those of :func:`of` where needed."""
     if distributed.is_distributed(structure):
-        return of(structure) if stored_once.may_split(structure) else components
+        return of(structure) if stored_once.may_split(structure) else copies
     if not any(map(stored_once.may_split, nests.flatten(structure))):
-        return components
+        return copies
 
     def own(leaf: Any, i: int) -> Any:
         return of(leaf)[i] if distributed.is_distributed(leaf) else leaf
 
     return tuple(
-        nests.map_structure(lambda leaf, i=i: own(leaf, i), structure)
-        for i in range(len(components))
+        nests.map_structure(lambda leaf, i=i: own(leaf, i), structure) for i in range(len(copies))
     )
 
 
-def component(variable: Any, index: int) -> Any:
-    """The component of replica `index`, of a variable that is stored once."""
-    made = variable._components.get(index)
+def of_replica(variable: Any, index: int) -> Any:
+    """The copy of replica `index`, of a variable that is stored once."""
+    made = variable._copies.get(index)
     if made is None:
         stored = distributed.components(variable)[0]
-        made = shared_state.stand_in(_Component, stored, "_component", (variable, index))
-        variable._components[index] = made
+        made = shared_state.stand_in(_Copy, stored, "_copy", (variable, index))
+        variable._copies[index] = made
     return made
 
 
-class _Component:
-    """Members in which a component differs from the stored variable."""
+class _Copy:
+    """Members in which a copy of a variable that is stored once differs from what is stored."""
 
     __slots__ = ()
-    _component: tuple[Any, int]
+    _copy: tuple[Any, int]
 
     @staticmethod
     def members(base: Any) -> dict[str, Any]:
@@ -74,19 +72,19 @@ class _Component:
     @property
     def _handle(self) -> Any:
         """The resource; a graph that reads it relies on the variable's being stored once."""
-        variable, index = self._component
+        variable, index = self._copy
         if index and not tf.executing_eagerly():
             stored_once.assume_equal(variable)
         return self.__dict__["_handle"]
 
     def _lazy_read(self, op: Any) -> Any:
         inherited: Any = super()
-        if stored_once.is_stored_once(self._component[0]):
+        if stored_once.is_stored_once(self._copy[0]):
             raise _refusal(
                 self,
                 "a function of TensorFlow assigns it, not its own method",
-                "the method of the component: component.assign(value), "
-                "component.scatter_update(tf.IndexedSlices(values, indices))",
+                "the method of the copy: copy.assign(value), "
+                "copy.scatter_update(tf.IndexedSlices(values, indices))",
             )
         return inherited._lazy_read(op)
 
@@ -99,9 +97,9 @@ def _assigning(base: Any, name: str) -> Callable[..., Any]:
         every = "to give all replicas one value, assign the variable itself: v.assign(value)"
         if name not in _REPEATABLE:
             raise _refusal(self, why[0], every + "; else " + why[1])
-        warning = "%s, and with it every component: %s. Instead: %s; else %s"
+        warning = "%s, and with it every copy: %s. Instead: %s; else %s"
         warnings.warn(warning % (_seen(self), why[0], every, why[1]), stacklevel=2)
-        return getattr(distributed.components(self._component[0])[0], name)(*args, **kwargs)
+        return getattr(distributed.components(self._copy[0])[0], name)(*args, **kwargs)
 
     assign.__name__ = name
     assign.__doc__ = getattr(base, name).__doc__
@@ -110,18 +108,18 @@ def _assigning(base: Any, name: str) -> Callable[..., Any]:
 
 def _without_read(name: str) -> property:
     """A property that does not count as a read of the handle."""
-    return property(lambda self: getattr(distributed.components(self._component[0])[0], name))
+    return property(lambda self: getattr(distributed.components(self._copy[0])[0], name))
 
 
-def _split_for(component: Any) -> tuple[str, str] | None:
-    """Splits the variable of an assigned component; returns why not, and what to do instead."""
-    variable, _ = component._component
+def _split_for(copy: Any) -> tuple[str, str] | None:
+    """Splits the variable of an assigned copy; returns why not, and what to do instead."""
+    variable, _ = copy._copy
     if not stored_once.is_stored_once(variable):
         return None
     if splits.is_relied_on(variable):
         return (
             "a graph built earlier uses the variable as one value for all replicas",
-            "assign the component before the first function that uses the variable",
+            "assign the copy before the first function that uses the variable",
         )
     in_session = not tf.executing_eagerly() and not functions.in_function()
     if in_session and variable._initializer_requested:
@@ -133,10 +131,10 @@ def _split_for(component: Any) -> tuple[str, str] | None:
     return None
 
 
-def _refusal(component: Any, why: str, instead: str) -> ContextError:
-    return ContextError(_seen(component), why, instead)
+def _refusal(copy: Any, why: str, instead: str) -> ContextError:
+    return ContextError(_seen(copy), why, instead)
 
 
-def _seen(component: Any) -> str:
-    variable, index = component._component
-    return "component %d of variable %r is assigned" % (index, variable.name)
+def _seen(copy: Any) -> str:
+    variable, index = copy._copy
+    return "copy %d of variable %r is assigned" % (index, variable.name)

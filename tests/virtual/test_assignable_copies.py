@@ -1,4 +1,4 @@
-"""A component of a mirrored variable, assigned outside of replica functions, is one core's."""
+"""A copy of a mirrored variable, assigned outside of replica functions, is one core's."""
 
 import numpy as np
 import pytest
@@ -29,25 +29,25 @@ def make(strategy, value=1.0, **kwargs):
 
 
 def parts(strategy, variable):
-    return [part.numpy().tolist() for part in strategy.experimental_local_results(variable)]
+    return [copy.numpy().tolist() for copy in strategy.experimental_local_results(variable)]
 
 
 def stored(variable):
-    return len({id(part) for part in distributed.components(variable)})
+    return len({id(copy) for copy in distributed.components(variable)})
 
 
 ASSIGNMENTS = {
-    "assign": lambda part: part.assign([5.0, 6.0]),
-    "assign_add": lambda part: part.assign_add([4.0, 4.0]),
-    "assign_sub": lambda part: part.assign_sub([-4.0, -4.0], read_value=False),
-    "slice": lambda part: part[:].assign([5.0, 6.0]),
-    "v1.assign": lambda part: tf1.assign(part, [5.0, 6.0]),
+    "assign": lambda copy: copy.assign([5.0, 6.0]),
+    "assign_add": lambda copy: copy.assign_add([4.0, 4.0]),
+    "assign_sub": lambda copy: copy.assign_sub([-4.0, -4.0], read_value=False),
+    "slice": lambda copy: copy[:].assign([5.0, 6.0]),
+    "v1.assign": lambda copy: tf1.assign(copy, [5.0, 6.0]),
 }
 
 
 @pytest.mark.parametrize("how", sorted(ASSIGNMENTS))
 @pytest.mark.parametrize("index", [0, 2])
-def test_only_the_core_of_the_component_has_the_value(strategy, how, index):
+def test_only_the_core_of_the_copy_has_the_value(strategy, how, index):
     variable = make(strategy, [1.0, 2.0])
     ASSIGNMENTS[how](strategy.experimental_local_results(variable)[index])
     expected = [[1.0, 2.0]] * CORES
@@ -65,16 +65,16 @@ def test_scatter(strategy):
     assert parts(strategy, variable) == [[1.0, 2.0], [1.0, 9.0], [7.0, 2.0], [1.0, 2.0]]
 
 
-def test_a_function_of_tensorflow_that_scatters_into_a_component_is_refused(strategy):
+def test_a_function_of_tensorflow_that_scatters_into_a_copy_is_refused(strategy):
     variable = make(strategy, [1.0, 2.0])
-    with tf.Graph().as_default(), pytest.raises(ContextError, match="Instead: .*component"):
+    with tf.Graph().as_default(), pytest.raises(ContextError, match="Instead: .*copy"):
         with strategy.scope():
             inner = tf1.get_variable("inner", initializer=[1.0, 2.0], use_resource=True)
         tf1.scatter_update(strategy.experimental_local_results(inner)[1], [0], [3.0])
     assert stored(variable) == 1
 
 
-def test_components_by_other_names(strategy):
+def test_copies_by_other_names(strategy):
     variable = make(strategy)
     if hasattr(variable, "values"):
         variable.values[1].assign(5.0)
@@ -84,10 +84,10 @@ def test_components_by_other_names(strategy):
     other = make(contrib)
     contrib.unwrap(other)[1].assign(5.0)
     assert parts(strategy, variable) == [1.0, 5.0, 1.0, 1.0]
-    assert [part.numpy() for part in contrib.unwrap(other)] == [1.0, 5.0, 1.0, 1.0]
+    assert [copy.numpy() for copy in contrib.unwrap(other)] == [1.0, 5.0, 1.0, 1.0]
 
 
-def test_the_component_of_a_device(strategy):
+def test_the_copy_of_a_device(strategy):
     variable = make(strategy)
     variable.get(strategy.extended.worker_devices[3]).assign(5.0)
     assert parts(strategy, variable) == [1.0, 1.0, 1.0, 5.0]
@@ -95,37 +95,37 @@ def test_the_component_of_a_device(strategy):
     assert parts(strategy, variable) == [2.0] * CORES
 
 
-def test_components_taken_before_the_first_assignment(strategy):
+def test_copies_taken_before_the_first_assignment(strategy):
     variable = make(strategy)
     taken = strategy.experimental_local_results(variable)
-    for i, part in enumerate(taken):
-        part.assign_add(float(i))
-    assert [part.numpy() for part in taken] == [1.0, 2.0, 3.0, 4.0]
+    for i, copy in enumerate(taken):
+        copy.assign_add(float(i))
+    assert [copy.numpy() for copy in taken] == [1.0, 2.0, 3.0, 4.0]
     assert parts(strategy, variable) == [1.0, 2.0, 3.0, 4.0]
-    for part in taken:
-        part.assign(7.0)
+    for copy in taken:
+        copy.assign(7.0)
     assert parts(strategy, variable) == [7.0] * CORES
     assert variable.numpy() == 7.0
 
 
-def test_a_component_that_is_read_costs_nothing(strategy):
+def test_a_copy_that_is_read_costs_nothing(strategy):
     variable = make(strategy)
     taken = strategy.experimental_local_results(variable)
-    assert [float(part.read_value()) for part in taken] == [1.0] * CORES
-    assert [float(part + 1.0) for part in taken] == [2.0] * CORES
+    assert [float(copy.read_value()) for copy in taken] == [1.0] * CORES
+    assert [float(copy + 1.0) for copy in taken] == [2.0] * CORES
     assert taken[1] is strategy.experimental_local_results(variable)[1]
     assert isinstance(taken[1], type(distributed.components(variable)[1]))
     assert taken[1].name == variable.name and taken[1].shape == variable.shape
     variable.assign(3.0)
-    assert [float(part.read_value()) for part in taken] == [3.0] * CORES
+    assert [float(copy.read_value()) for copy in taken] == [3.0] * CORES
     assert stored(variable) == 1
 
 
 def test_an_update_gets_the_stored_variable(strategy):
     variable, slot = make(strategy), make(strategy)
 
-    def update(part, other):
-        part.assign_add(other.read_value() if hasattr(other, "read_value") else other)
+    def update(copy, other):
+        copy.assign_add(other.read_value() if hasattr(other, "read_value") else other)
         return other.assign_add(1.0)
 
     with strategy.scope():
@@ -159,7 +159,7 @@ def test_in_a_session():
         session.run(tf1.global_variables_initializer())
         session.run(change)
         return session.run(
-            [part.read_value() for part in strategy.experimental_local_results(variable)]
+            [copy.read_value() for copy in strategy.experimental_local_results(variable)]
         )
 
     assert in_a_graph(program) == [1.0, 5.0, 1.0, 1.0]
@@ -173,7 +173,7 @@ def test_a_session_that_knows_one_value_keeps_it(why):
         else:
             strategy.experimental_local_results(variable)[2].read_value()
         one, other = strategy.experimental_local_results(variable)[1:3]
-        seen = r"component 1 of variable 'v:0'.*Instead: .*assign"
+        seen = r"copy 1 of variable 'v:0'.*Instead: .*assign"
         with pytest.warns(UserWarning, match=seen) as told:
             change = one.assign(5.0)
         assert told[0].filename == __file__
@@ -194,7 +194,7 @@ def test_in_a_function(strategy):
     def change(x):
         strategy.experimental_local_results(variable)[1].assign(x)
         return [
-            part.read_value() for part in strategy.experimental_local_results(variable)
+            copy.read_value() for copy in strategy.experimental_local_results(variable)
         ], variable.read_value()
 
     for value in 5.0, 6.0:
@@ -207,7 +207,7 @@ def test_in_a_function(strategy):
 
 
 @needs_functions
-@pytest.mark.parametrize("used", ["read", "assigned", "component read"])
+@pytest.mark.parametrize("used", ["read", "assigned", "copy read"])
 def test_a_function_that_knows_one_value_keeps_it(strategy, used):
     variable = make(strategy, name="counter")
 
@@ -220,7 +220,7 @@ def test_a_function_that_knows_one_value_keeps_it(strategy, used):
         return strategy.experimental_local_results(variable)[3] + 1.0
 
     use()
-    seen = "component 1 of variable 'counter:0'.*v.assign"
+    seen = "copy 1 of variable 'counter:0'.*v.assign"
     with pytest.raises(ContextError, match=seen):
         strategy.experimental_local_results(variable)[1].assign_add(5.0)
     assert parts(strategy, variable) == [1.0] * CORES
@@ -272,8 +272,8 @@ def test_momentum_of_towers_continues_with_a_value_per_core():
             if not i:
                 strategy.unwrap(v)[1].assign([5.0, 6.0])
     found = strategy.unwrap(v) + strategy.unwrap(w)[1:]
-    for part, expected in zip(found, MOMENTUM):
-        np.testing.assert_allclose(part.numpy(), expected, 1e-4)
+    for copy, expected in zip(found, MOMENTUM):
+        np.testing.assert_allclose(copy.numpy(), expected, 1e-4)
 
 
 def test_momentum_in_a_session_continues_with_a_value_per_core():
@@ -290,9 +290,9 @@ def test_momentum_in_a_session_continues_with_a_value_per_core():
             session.run(step)
             if not i:
                 session.run(change)
-        found = session.run([part.read_value() for part in strategy.unwrap(v) + strategy.unwrap(w)])
-    for part, expected in zip(found, MOMENTUM):
-        np.testing.assert_allclose(part, expected, 1e-4)
+        found = session.run([copy.read_value() for copy in strategy.unwrap(v) + strategy.unwrap(w)])
+    for copy, expected in zip(found, MOMENTUM):
+        np.testing.assert_allclose(copy, expected, 1e-4)
 
 
 def test_saving_makes_no_copies(strategy):
