@@ -84,7 +84,10 @@ OBJECTS = {
     ("virtual/keras_loops.py", "_variable_creator_stack"): "a graph keeps it per thread; a replica "
     "has its own thread, and Keras makes variables in the outer graph",
     ("virtual/keras_loops.py", "_distribution_strategy_stack"): "likewise",
-    ("virtual/variables/storage.py", "_assumed_equal"): "our variable: a graph relies on one value",
+    (
+        "virtual/variables/stored_once.py",
+        "_assumed_equal",
+    ): "our variable: a graph relies on one value",
     ("tfcompat/distributed.py", "_handle_name"): "copies of an eager variable have names of their "
     "own and share one resource name, for which TensorFlow keeps one kernel",
     (
@@ -92,11 +95,11 @@ OBJECTS = {
         "_distributed_container",
     ): "the copies know the variable that they are of, as TensorFlow's do",
     (
-        "virtual/variables/storage.py",
+        "virtual/variables/stored_once.py",
         "_tpudist_variable",
     ): "a trace captures a handle, and must find the variable behind it",
     (
-        "virtual/variables/storage.py",
+        "virtual/variables/stored_once.py",
         "_tpudist_creation_frames",
     ): "a report names the line that made a variable, and knows its handle",
     ("tfcompat/made_ops.py", "_tpudist_alias_of"): "our copy of an eager tensor is that tensor",
