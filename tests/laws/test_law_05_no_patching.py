@@ -103,6 +103,10 @@ OBJECTS = {
         "_tpudist_creation_frames",
     ): "a report names the line that made a variable, and knows its handle",
     ("tfcompat/made_ops.py", "_tpudist_alias_of"): "our copy of an eager tensor is that tensor",
+    (
+        "virtual/vectorize/values/batched_values.py",
+        "_tensors",
+    ): "ours: a copy of a layout gets tensors",
     ("virtual/vectorize/rules/row_sums.py", "_tpudist_places"): "where conditions hold, in a graph "
     "of ours, for as long as it is built; nobody else looks there",
     ("virtual/constants.py", "_tpudist_constants"): "the constants of a graph of ours, for as long "
