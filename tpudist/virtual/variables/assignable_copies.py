@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, nests, stored_parts
+from tpudist.tfcompat import distributed, functions, nests
 from tpudist.virtual.variables import shared_state, splits, stored_once
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _REPEATABLE = ("assign", "load")
 def of(value: Any) -> tuple[Any, ...]:
     """The copies of `value` for code that may assign one; ``(value,)`` if it has none."""
     copies = distributed.components(value)
-    if not stored_once.may_split(value) or stored_parts.is_updating():
+    if not stored_once.may_split(value) or distributed.is_updating():
         return copies
     return tuple(of_replica(value, i) for i in range(len(copies)))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ContextError
-from tpudist.tfcompat import distributed, functions, graphs, nests, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, graphs, nests, versions
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import stacked_copies, stored_once
@@ -57,7 +57,7 @@ def split(variable: Variable) -> None:
     with function_graphs.outside({}), extended.place():
         make = copy_makers().get(first)
         rest = [make(i) for i in range(1, count)] if make else _copies_of(first, count)
-    stored_parts.replace(variable, (first,) + tuple(rest))
+    distributed.replace_components(variable, (first,) + tuple(rest))
     _update_copies(variable)
     for copy in rest:
         container = weakref.ref(variable) if versions.CONTAINERS_ARE_WEAK else variable
@@ -188,7 +188,7 @@ def _into_rows(variable: Variable) -> None:
     copies = distributed.components(variable)
     with function_graphs.outside({}), extended.place(), tf.init_scope():
         rows = stacked_copies.StackedCopies(copies[0], len(copies), extended.place)
-    stored_parts.replace(variable, rows)
+    distributed.replace_components(variable, rows)
 
 
 def _copies_of(variable: Variable, count: int) -> Any:

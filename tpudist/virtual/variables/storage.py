@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import distributed, functions, stored_parts, versions
+from tpudist.tfcompat import distributed, functions, versions
 from tpudist.virtual.trace import function_graphs
 from tpudist.virtual.variables import (
     assignable_copies,
@@ -81,7 +81,7 @@ if versions.BY_DEVICE:
             """The copy of a device, or the one that is current."""
             inherited: Any = super()
             extended = self._own_strategy.extended
-            if stored_parts.is_updating():
+            if distributed.is_updating():
                 if extended.updates_copies and stored_once.may_split(self):
                     splits.split(self)
                 # An optimizer requests the slot on a copy's device, the same for all.
@@ -165,11 +165,11 @@ else:
         def _get_closest(self) -> Any:
             """The copy that is being updated: all are on the current device."""
             inherited: Any = super()
-            if not stored_parts.is_updating():
+            if not distributed.is_updating():
                 return inherited._get_closest()
             if self._updates_copies():
                 splits.split(self)
-            return distributed.components(self)[stored_parts.updated_replica()]
+            return distributed.components(self)[distributed.updated_replica()]
 
 
 class SyncOnRead(other_strategies.SharedOnSlice, distributed.SyncOnReadVariable):
