@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.virtual.harness import make, traced
-from tpudist.tfcompat import calls, captures, functions, placed_graphs, versions
+from tpudist.tfcompat import captures, functions, placed_graphs, versions
 
 pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
@@ -56,9 +56,9 @@ def test_a_second_call_has_a_gradient():
     def step(x):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            once = calls.call(function, [x, outside], function.outputs)
-            assert calls.call_again(once[0].op, [x, outside], function.outputs) is None
-            twice = calls.call(function, [once[0], outside], function.outputs)
+            once = functions.call(function, [x, outside], function.outputs)
+            assert functions.call_again(once[0].op, [x, outside], function.outputs) is None
+            twice = functions.call(function, [once[0], outside], function.outputs)
         return twice[0], tape.gradient(twice[0], x)
 
     value, gradient = step(x)
@@ -73,8 +73,8 @@ def test_a_function_is_called_again_without_a_tape_and_has_its_gradient():
     @tf.function
     def step(x, y):
         with tf.GradientTape() as tape, tape.stop_recording():
-            once = calls.call(function, [x, outside], function.outputs)
-        again = calls.call_again(once[0].op, [y, outside], function.outputs)
+            once = functions.call(function, [x, outside], function.outputs)
+        again = functions.call_again(once[0].op, [y, outside], function.outputs)
         assert again[0].shape == once[0].shape == [1000]
         return once[0], again[0], tf.gradients(again, [x, y])[1]
 
@@ -96,9 +96,9 @@ def test_a_call_is_ordered_like_tensorflows():
 
     @tf.function
     def step():
-        values = [calls.call(reads, [variable.handle], [read])[0] for _ in range(2)]
+        values = [functions.call(reads, [variable.handle], [read])[0] for _ in range(2)]
         variable.assign_add(10.0)
-        return values + [calls.call(reads, [variable.handle], [read])[0]]
+        return values + [functions.call(reads, [variable.handle], [read])[0]]
 
     ops = step.get_concrete_function().graph.get_operations()
     first, second, last = [op for op in ops if op.type == "StatefulPartitionedCall"]
@@ -117,7 +117,7 @@ def test_function_call_options_are_restored():
         return kept.executor_type, kept.config_proto_serialized
 
     before = options()
-    with calls.as_they_are():
+    with functions.unoptimised():
         assert options() != before
     assert options() == before
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.errors import ArgumentError, ArgumentTypeError, TpudistError
-from tpudist.tfcompat import calls, functions, graphs, nests, random_seeds
+from tpudist.tfcompat import functions, graphs, nests, random_seeds
 from tpudist.virtual.trace import function_graphs
 
 if TYPE_CHECKING:
@@ -164,7 +164,9 @@ class _EagerFunction:
     def __call__(self, *tensors: Any) -> Any:
         if self._dtypes != [tensor.dtype for tensor in tensors]:
             self._trace(tensors)
-        results = calls.call(self._function, list(tensors) + self._captured, self._graph.outputs)
+        results = functions.call(
+            self._function, list(tensors) + self._captured, self._graph.outputs
+        )
         return nests.pack_sequence_as(
             self._structure, results[: len(nests.flatten(self._structure))]
         )
@@ -215,7 +217,7 @@ class _Loop:
             return i < iterations
 
         def body(i: Any, *unused: Any) -> Any:
-            results = calls.call(self._function, self._captured, self._graph.outputs)
+            results = functions.call(self._function, self._captured, self._graph.outputs)
             with tf.control_dependencies([results[0].op]):
                 return [i + 1] + results[: self._count]
 
@@ -233,7 +235,7 @@ class _Loop:
 
     def call(self) -> tuple[Any, ...]:
         """Calls the step once in the current graph."""
-        results = calls.call(self._function, self._captured, self._graph.outputs)
+        results = functions.call(self._function, self._captured, self._graph.outputs)
         with tf.control_dependencies([results[0].op]):
             return self._pack(
                 [tf.identity(tensor) for tensor in results[: self._count]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import calls, distributed, functions, graphs, nests
+from tpudist.tfcompat import distributed, functions, graphs, nests
 from tpudist.virtual import reductions, vectorize
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, effects, segments
@@ -213,7 +213,7 @@ class _Calls:
             outputs = [inputs[position] for position in segment.function]
         else:
             with tf.control_dependencies(self._last):
-                outputs = calls.call(segment.function, inputs, sum(layout_tensors, []))
+                outputs = functions.call(segment.function, inputs, sum(layout_tensors, []))
             self._last = [outputs[0].op]
         for (tensor, batched), layout in zip(segment.outputs, layout_tensors):
             self._batched_values[tensor] = batched.with_tensors(outputs[: len(layout)])
@@ -243,7 +243,7 @@ class _Calls:
         replica_functions = segments.replica_functions(self._program, segment, shared)
         for function, *inputs in zip(replica_functions, *inputs_per_replica):
             with tf.control_dependencies(self._last):
-                columns.append(calls.call(function, inputs, segment.outputs))
+                columns.append(functions.call(function, inputs, segment.outputs))
             self._last = [columns[-1][0].op]
             self._add_to_sums(segment, columns[-1])
         for tensor, parts in zip(segment.outputs, zip(*columns)):
@@ -274,7 +274,7 @@ class _Calls:
             for outer, _ in functions.captures(graph)
         ]
         with tf.control_dependencies(self._last):
-            outputs = calls.call(functions.make(graph, noinline=False), inputs, graph.outputs)
+            outputs = functions.call(functions.make(graph, noinline=False), inputs, graph.outputs)
         self._last = [outputs[0].op]
         for placeholder, tensors in merge.results:
             parts, outputs = outputs[: len(tensors)], outputs[len(tensors) :]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from tpudist.tfcompat import calls, functions, graphs, placed_graphs
+from tpudist.tfcompat import functions, graphs, placed_graphs
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.trace import dependencies, segments
 from tpudist.virtual.variables import stacked_copies
@@ -179,10 +179,10 @@ class _Function:
         """Calls the function on batched `values`; returns the batched outputs."""
         inputs, outputs = _tensors(values), None
         if self.op is not None:
-            outputs = calls.call_again(self.op, inputs, self._output_tensors)
+            outputs = functions.call_again(self.op, inputs, self._output_tensors)
         if outputs is None:
-            with calls.as_they_are():
-                outputs = calls.call(self._function, inputs, self._output_tensors)
+            with functions.unoptimised():
+                outputs = functions.call(self._function, inputs, self._output_tensors)
         self.op = outputs[0].op
         return [layout.with_tensors(outputs) for layout in self._outputs]
 

@@ -72,7 +72,7 @@ def shapes(op: Operation, inputs: Any) -> Any:
     traced = [tensor.shape for tensor in op.outputs]
     if (
         all(shape.is_fully_defined() for shape in traced)
-        or functions.calls(op)
+        or functions.calls_functions(op)
         or any(tensor.dtype in (tf.resource, tf.variant) for tensor in op.inputs)
     ):
         return traced
