@@ -106,7 +106,7 @@ _EagerLoop = collections.namedtuple("_EagerLoop", "function outputs")
 _loops: Any = weakref.WeakKeyDictionary()
 
 
-def _eager_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> Any:
+def _eager_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> _EagerLoop:
     """The loop around `fn`: one for each function, strategy and iterator."""
     keys = [getattr(fn, "__func__", fn), getattr(fn, "__self__", fn), strategy, iterator]
     if not _is_data(iterator):
@@ -122,7 +122,7 @@ def _eager_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -
         return _traced_loop(strategy, fn, iterator, outputs_class)
 
 
-def _traced_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> Any:
+def _traced_loop(strategy: Strategy, fn: Fn, iterator: Any, outputs_class: Any) -> _EagerLoop:
     """A new loop, which holds its keys in `_loops` only weakly."""
     targets: list[Any] = [
         weakref.ref(strategy),
@@ -222,7 +222,7 @@ def start_values(values: Any, outputs: Any) -> list[Any]:
     return [tensor for name in names for tensor in _start_of(name, values.get(name), outputs[name])]
 
 
-def _by_name(flat: Any, names: Sequence[str], outputs: Any) -> Any:
+def _by_name(flat: Any, names: Sequence[str], outputs: Any) -> dict[str, Any]:
     leaves = {name: nests.flatten(outputs[name]) for name in names}
     if len(flat) == len(names):
         return dict(zip(names, flat))

@@ -67,7 +67,7 @@ def capture_handle(graph: Graph, handle: Tensor) -> Any:
     return held
 
 
-def with_handles_captured(tensors: Sequence[Tensor]) -> Any:
+def with_handles_captured(tensors: Sequence[Tensor]) -> list[Any]:
     """`tensors`, as a list, as an op of the current graph takes them."""
     graph = None if tf.executing_eagerly() else ops.get_default_graph()
     if not hasattr(graph, "_function_captures"):

@@ -119,7 +119,7 @@ def rename(variable: Variable, name: str) -> None:
     variable._handle_name = name
 
 
-def components(value: Any) -> Any:
+def components(value: Any) -> tuple[Any, ...]:
     """The per-replica components of a distributed value, else ``(value,)``."""
     if not is_distributed(value):
         return (value,)

@@ -40,14 +40,14 @@ def distributed(cls: Any, extended: Extended, components: Sequence[Any]) -> Any:
     return cls(_index(extended, components))
 
 
-def _index(extended: Extended, components: Sequence[Any]) -> Any:
+def _index(extended: Extended, components: Sequence[Any]) -> dict[str, Any]:
     """{device: component}, even for too many or too few components."""
     devices = list(extended.worker_devices)
     devices += [_MORE % i for i in range(len(devices), len(components))]
     return dict(zip(devices, components))
 
 
-def components(value: Any) -> Any:
+def components(value: Any) -> tuple[Any, ...]:
     """The components of a distributed value, in the order of the replicas."""
     if versions.DEVICE_MAP:
         return tuple(value._values)

@@ -316,7 +316,7 @@ def make(graph: Graph, noinline: bool) -> Any:
     return made
 
 
-def captures(graph: Graph) -> Any:
+def captures(graph: Graph) -> list[tuple[Any, Any]]:
     """[(outer tensor, placeholder)] of what `graph` captured, in order."""
     if versions.CAPTURES_ARE_A_DICT:
         return list(graph.captures.items())

@@ -436,7 +436,7 @@ def frames(op: Operation) -> list[Any]:
     ]
 
 
-def watched(graph: Graph) -> Any:
+def watched(graph: Graph) -> list[Any]:
     """The variables that a FuncGraph has read, in no order.
 
     Args:
