@@ -17,7 +17,7 @@ import tensorflow as tf
 from tpudist.core import adapter, contexts
 from tpudist.errors import ArgumentError
 from tpudist.estimator import infeed, lookup, step_loop, user_functions
-from tpudist.tfcompat import estimators, functions, nests, versions
+from tpudist.tfcompat import functions, nests, versions
 
 if TYPE_CHECKING:
     from typing import Any, Iterator
@@ -59,7 +59,7 @@ class Estimator(_Estimator):
         """Returns the strategy of a mode if it is a TPUStrategy; the base class then has none."""
         strategy = getattr(self._config, mode + "_distribute")
         if not adapter.is_facade(strategy):
-            if strategy is not None and not estimators.HAS_ESTIMATOR:
+            if strategy is not None and not versions.HAS_ESTIMATOR:
                 raise ArgumentError(
                     "%s_distribute=%r" % (mode, strategy),
                     "TensorFlow has no tf.estimator from 2.16 on, and the one of tpudist runs "

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 #: Re-exported unchanged.
 __all__ = ["StepCounterHook"]
 
-HAS_ESTIMATOR = versions.HAS_ESTIMATOR
 StopAfterNEvalsHook = evaluation._StopAfterNEvalsHook
 evaluate_once = evaluation._evaluate_once
 eval_step = evaluation._get_or_create_eval_step
