@@ -1,11 +1,14 @@
-"""Datasets of whole batches for the replicas, joined for a TPU that splits what it is given."""
+"""``compile(distribute=strategy)``: each replica takes a whole batch of a dataset."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tpudist import errors
+from tpudist.contrib.strategy import TPUStrategy
 from tpudist.core.keras import whole_batches
+from tpudist.core.system import cluster
+from tpudist.tfcompat import versions
 
 ROWS = np.arange(24, dtype=np.float32).reshape(12, 2)
 
@@ -35,3 +38,16 @@ def test_global_batches_are_whole_batches_in_their_order(count, batches):
 def test_batches_of_no_fixed_size():
     with tf.Graph().as_default(), pytest.raises(errors.ArgumentError, match="drop_remainder=True"):
         whole_batches.global_batches(tf.data.Dataset.from_tensor_slices(ROWS).batch(5), 2)
+
+
+@pytest.mark.skipif(versions.HAS_COMPAT_V2, reason="1.14 has no such argument")
+@pytest.mark.parametrize("batch", [8, 16])
+def test_predict(batch):
+    rows = np.arange(48, dtype=np.float32).reshape(16, 3)
+    with tf.Graph().as_default():
+        strategy = TPUStrategy(cluster.TPUClusterResolver("virtual:4"))
+        model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+        model.compile(tf.train.GradientDescentOptimizer(0.1), "mse", distribute=strategy)
+        kernel, bias = model.get_weights()
+        found = model.predict(rows, batch_size=batch)
+    np.testing.assert_allclose(found, rows @ kernel + bias, 1e-5)
