@@ -13,7 +13,7 @@ import tpudist
 from tests.tools.compile import harness
 from tpudist import cli
 from tpudist.errors import CompileError, TopologyError
-from tpudist.tools.compile.command import user_file
+from tpudist.tools.compile.command import compile_command
 from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.hlo import messages
 
@@ -192,8 +192,8 @@ def test_a_file_without_a_strategy_gets_one(script):
             context = tf.distribute.get_replica_context()
             return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
         """)
-    with user_file.executed(path + ":step", "2.2", "virtual:8") as (module, fn):
-        strategy = user_file.strategy_of(module, None, 4, 2)
+    with compile_command.executed(path + ":step", "2.2", "virtual:8") as (module, fn):
+        strategy = compile_command.strategy_of(module, None, 4, 2)
         program = harness.lower(strategy, fn, tf.ones([4]))
     assert (program.replicas, program.partitions) == (4, 2)
     assert len(program.collectives) == 1
@@ -209,8 +209,8 @@ def test_graphs_of_the_contrib_era(script):
             weight = tf.get_variable("weight", [4, 3])
             return tf.matmul(x, weight)
         """)
-    with user_file.executed(path + ":tower", None, "virtual:8") as (module, fn):
-        strategy = user_file.strategy_of(module, None, 8, 1)
+    with compile_command.executed(path + ":tower", None, "virtual:8") as (module, fn):
+        strategy = compile_command.strategy_of(module, None, 8, 1)
         program = harness.lower(strategy, fn, tf.TensorSpec([2, 4], tf.float32))
     assert [each.name for each in program.parameters] == ["x", "weight"]
     assert program.outputs[0].shape == (2, 3)

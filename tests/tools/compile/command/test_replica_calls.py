@@ -4,13 +4,13 @@ import textwrap
 
 import pytest
 
-from tpudist.tools.compile.command import replica_calls
+from tpudist.tools.compile.command import run_command
 
 
 def calls(tmp_path, source, **beside):
     for name, text in dict(beside, script=source).items():
         (tmp_path / (name + ".py")).write_text(textwrap.dedent(text))
-    return replica_calls.Calls(str(tmp_path / "script.py"))
+    return run_command.Calls(str(tmp_path / "script.py"))
 
 
 def unfinished(found):
