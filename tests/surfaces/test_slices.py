@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tpudist.errors import TopologyError, TPUNameError
 from tpudist.surfaces import slices
-from tpudist.tools.compile.compiler import topologies
+from tpudist.tools.compile.compiler import compilation
 from tpudist.virtual import system
 
 SPELLED = {"v5e": "v5litepod"}
@@ -84,7 +84,7 @@ def test_both_doors_lead_to_the_same_slice(name):
     assert functools.reduce(operator.mul, virtual.mesh) == virtual.cores
     assert virtual.cores_per_host * virtual.hosts == virtual.cores
     assert compiled.cores == compiled.chips * compiled.about.cores >= compiled.devices
-    bounds = topologies.options(compiled)["chips_per_host_bounds"]
+    bounds = compilation.topology_options(compiled)["chips_per_host_bounds"]
     assert functools.reduce(operator.mul, bounds) * compiled.hosts == compiled.chips
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpudist.surfaces import slices
-from tpudist.tools.compile.compiler import compilation, topologies
+from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.lowering import other_environment
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def check(strategy: Strategy, topology: str) -> slices.Slice:
     from tpudist.core import logical_devices  # It imports TensorFlow.
 
     slice_ = slices.find(topology)
-    topologies.check(
+    compilation.check_fits(
         slice_, strategy.num_replicas_in_sync, logical_devices.logical_devices(strategy)
     )
     return slice_

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tools.compile import records
 from tpudist.tools.compile.cache import store
-from tpudist.tools.compile.compiler import answers, compilation, libtpu, process
+from tpudist.tools.compile.compiler import answers, compilation, libtpu
 
 MINE = libtpu.Libtpu(os.path.abspath(__file__), "0.0.52")
 
@@ -26,7 +26,7 @@ def asked(monkeypatch, tmp_path):
         return dict(calls.answer)
 
     monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path / "kept"))
-    monkeypatch.setattr(process, "ask", ask)
+    monkeypatch.setattr(libtpu, "ask", ask)
     monkeypatch.setattr(answers, "digest", dict)
     monkeypatch.setattr(libtpu, "find", lambda: calls.library)
     calls.library = MINE
@@ -114,8 +114,8 @@ def test_the_cache_can_be_skipped(asked):
         ("RESOURCE_EXHAUSTED", True),
         ("INVALID_ARGUMENT", True),
         ("UNIMPLEMENTED", True),
-        (process.CRASHED, False),
-        (process.TIMED_OUT, False),
+        (libtpu.CRASHED, False),
+        (libtpu.TIMED_OUT, False),
     ],
 )
 def test_transient_failures_are_not_stored(asked, code, lasts):

@@ -12,7 +12,7 @@ from tests.tools.compile import records
 from tpudist.errors import ArgumentError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.cache import runs, store
-from tpudist.tools.compile.compiler import compilation, libtpu, process
+from tpudist.tools.compile.compiler import compilation, libtpu
 
 HOUR, DAY = 3600, 86400
 
@@ -145,7 +145,7 @@ def test_the_limit_is_a_setting(monkeypatch, text, size):
 @pytest.mark.parametrize("text", ["much", "-1GiB", "1 GiBs"])
 def test_a_setting_that_is_no_size_is_refused_first(text, monkeypatch):
     monkeypatch.setenv(store.SETTING, text)
-    monkeypatch.setattr(process, "ask", None)
+    monkeypatch.setattr(libtpu, "ask", None)
     monkeypatch.setattr(libtpu, "find", lambda: libtpu.Libtpu(sys.executable, "1"))
     for refuses in (
         lambda: compilation.require(slices.find("v5e:2x4")),

@@ -11,7 +11,7 @@ from tpudist import cli, files
 from tpudist.errors import ArgumentError, CompileError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.command import gate
-from tpudist.tools.compile.compiler import compilation, libtpu, process
+from tpudist.tools.compile.compiler import compilation, libtpu
 
 
 def options(**given):
@@ -129,7 +129,7 @@ def test_errors_of_the_environment_precede_the_script(tmp_path, monkeypatch, cap
     broken.write_text("not a library")
     monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path / "cache"))
     refused("it does not start for v5e:2x4")
-    monkeypatch.setattr(process, "ask", lambda *_: {"ok": True, "devices": 8})
+    monkeypatch.setattr(libtpu, "ask", lambda *_: {"ok": True, "devices": 8})
     monkeypatch.setenv("TPUDIST_CACHE", str(script / "cache"))
     refused("cannot be written")
 
@@ -138,7 +138,7 @@ def test_a_read_only_cache_is_an_error(tmp_path, monkeypatch):
     """It is an error even if it has the answer."""
     monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
     monkeypatch.setattr(libtpu, "find", lambda: libtpu.Libtpu(__file__, "1"))
-    monkeypatch.setattr(process, "ask", lambda *_: {"ok": True, "devices": 8})
+    monkeypatch.setattr(libtpu, "ask", lambda *_: {"ok": True, "devices": 8})
     compilation.require(slices.find("v5e:2x4"))
 
     def refuses(*_):
@@ -152,5 +152,5 @@ def test_a_read_only_cache_is_an_error(tmp_path, monkeypatch):
 def test_the_environment_is_checked_once(compiler, tmp_path, monkeypatch):
     monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
     compilation.require(slices.find("v5e:2x4"))
-    monkeypatch.setattr(process, "ask", None)
+    monkeypatch.setattr(libtpu, "ask", None)
     compilation.require(slices.find("v5e:2x4"))

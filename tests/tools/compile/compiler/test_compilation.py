@@ -10,7 +10,7 @@ from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
 from tpudist.tfcompat import versions
 from tpudist.tools.compile import report
-from tpudist.tools.compile.compiler import process, topologies
+from tpudist.tools.compile.compiler import compilation, libtpu
 from tpudist.tools.compile.hlo import normal_form, optimized, shapes
 
 if not versions.LOWERS_TO_HLO:
@@ -166,11 +166,11 @@ def test_a_reduction_is_across_replicas_and_not_logical_devices(compiler):
     """Over more devices it would be a multiple of the sum; the compiled program is checked too."""
     program = nets.dense(4, 2, batch(2, 1))
     found = slices.find("v5e:2x4")
-    answer = process.ask(
+    answer = libtpu.ask(
         {
             "libtpu": compiler.path,
             "topology": found.name,
-            "options": topologies.options(found),
+            "options": compilation.topology_options(found),
             "level": 9,
             "hlo": base64.b64encode(normal_form.normalized(program.hlo, 4, 2)).decode(),
             "replicas": 4,
@@ -260,7 +260,7 @@ def test_the_hottest_lines_are_the_users(compiled):
 def test_nothing_is_compiled_for_a_slice_that_is_too_small(monkeypatch, replicas, topology):
     from tpudist.tools.compile.compiler import compilation
 
-    monkeypatch.setattr(process, "ask", None)
+    monkeypatch.setattr(libtpu, "ask", None)
     program = nets.dense(replicas)
     with pytest.raises(TopologyError):
         compilation.compile_program(program, topology)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tools.compile import records
 from tpudist.errors import CompileError
-from tpudist.tools.compile.compiler import answers, compilation, libtpu, process
+from tpudist.tools.compile.compiler import answers, compilation, libtpu
 
 linux = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_library_is_an_error(tmp_path, monkeypatch):
 def test_a_library_without_the_api_is_an_error(tmp_path):
     import _ctypes
 
-    answer = process.ask({"libtpu": _ctypes.__file__, "topology": "v5e:2x4", "options": {}})
+    answer = libtpu.ask({"libtpu": _ctypes.__file__, "topology": "v5e:2x4", "options": {}})
     assert not answer["ok"] and "GetPjrtApi" in answer["message"]
 
 
@@ -99,7 +99,7 @@ def test_an_old_library_is_an_error(tmp_path, monkeypatch):
     path.write_bytes(b"")
     monkeypatch.setenv("TPUDIST_LIBTPU", str(path))
     monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
-    monkeypatch.setattr(process, "ask", lambda *_: {"ok": True, "memory": None, "pjrt": "0.55"})
+    monkeypatch.setattr(libtpu, "ask", lambda *_: {"ok": True, "memory": None, "pjrt": "0.55"})
     monkeypatch.setattr(answers, "digest", None)
     with pytest.raises(CompileError, match="PJRT 0.55.*too old.*0.0.17"):
         compilation.compile_program(records.a_program(), "v5e:2x4")

@@ -4,14 +4,7 @@ import pytest
 
 from tests.tools.compile import records
 from tpudist.surfaces import slices
-from tpudist.tools.compile.compiler import (
-    answers,
-    compilation,
-    libtpu,
-    out_of_memory,
-    process,
-    topologies,
-)
+from tpudist.tools.compile.compiler import answers, compilation, libtpu
 from tpudist.tools.compile.pages import by_line, html_report, terminal
 
 EARLY = (
@@ -53,7 +46,7 @@ def test_missing_bytes(message, expected):
 
 
 def test_the_arrays_of_a_late_message_are_reported_by_line():
-    assert out_of_memory.allocations(EARLY) == []
+    assert answers.allocations(EARLY) == []
     found = records.summarized(records.failed(message=LATE))
     assert [(line, size) for line, size, _ in by_line.peak_memory(found)] == [
         ("train.py:5", int(2.56 * 2**30)),
@@ -66,8 +59,8 @@ def test_the_arrays_of_a_late_message_are_reported_by_line():
 
 @pytest.mark.parametrize("message, lacks", [(EARLY, True), (LATE, False), ("E1000: no", False)])
 def test_messages_without_arrays(message, lacks):
-    assert out_of_memory.lacks_arrays(records.failed(message=message)) == lacks
-    assert not out_of_memory.lacks_arrays(records.answer())
+    assert answers.lacks_arrays(records.failed(message=message)) == lacks
+    assert not answers.lacks_arrays(records.answer())
 
 
 def test_arrays_of_another_chip_have_a_note():
@@ -83,7 +76,7 @@ def test_arrays_of_another_chip_have_a_note():
     [("v5e:2x4", 8, "v5p:2x2x2"), ("v3:4x4", 32, "v5p:2x4x4"), ("v5p:2x2x2", 8, None)],
 )
 def test_the_slice_with_more_memory(slice_, devices, larger):
-    found = topologies.with_more_memory(slices.find(slice_), devices)
+    found = compilation.with_more_memory(slices.find(slice_), devices)
     assert (found and found.name) == larger
 
 
@@ -96,7 +89,7 @@ def test_a_program_that_does_not_fit_is_compiled_for_a_larger_chip(monkeypatch, 
         return records.answer() if room else dict(records.failed(message=EARLY), pjrt="0.117")
 
     monkeypatch.setenv("TPUDIST_CACHE", str(tmp_path))
-    monkeypatch.setattr(process, "ask", ask)
+    monkeypatch.setattr(libtpu, "ask", ask)
     monkeypatch.setattr(answers, "digest", dict)
     monkeypatch.setattr(libtpu, "find", lambda: libtpu.Libtpu(__file__, "0.0.52"))
     compilation.compile_program(records.a_program(), "v5e:2x4", explain=False)

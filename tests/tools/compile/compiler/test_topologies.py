@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.surfaces.test_slices import SHAPES, TYPES
 from tpudist.errors import TopologyError
 from tpudist.surfaces import slices
-from tpudist.tools.compile.compiler import process, topologies
+from tpudist.tools.compile.compiler import compilation, libtpu
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from tpudist.tools.compile.compiler import process, topologies
     ],
 )
 def test_rings(name, wrap):
-    assert topologies.options(slices.find(name)).get("wrap") == wrap
+    assert compilation.topology_options(slices.find(name)).get("wrap") == wrap
 
 
 @given(st.integers(-1, 20), st.integers(-1, 20))
@@ -34,7 +34,7 @@ def test_a_program_larger_than_the_slice_is_refused(replicas, partitions):
     found = slices.find("v5e:2x4")
     fits = replicas > 0 and partitions > 0 and replicas * partitions <= 8
     try:
-        topologies.check(found, replicas, partitions)
+        compilation.check_fits(found, replicas, partitions)
         assert fits
     except TopologyError as error:
         assert not fits and error.instead
@@ -44,20 +44,24 @@ def test_the_error_says_how_many_replicas_fit():
     with pytest.raises(
         TopologyError, match="3 replicas x 4 logical devices on v5e:2x4.*2 replicas"
     ):
-        topologies.check(slices.find("v5e:2x4"), 3, 4)
+        compilation.check_fits(slices.find("v5e:2x4"), 3, 4)
 
 
 @pytest.mark.parametrize("name", ["v4-8", "v5p-8"])
 def test_the_error_says_that_a_chip_of_two_cores_is_one_device(name):
     with pytest.raises(TopologyError, match="has 4, each a chip whose two TensorCores"):
-        topologies.check(slices.find(name), 8, 1)
+        compilation.check_fits(slices.find(name), 8, 1)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in TYPES] + SHAPES)
 def test_libtpu_knows_every_slice(compiler, name):
     found = slices.find(name)
-    answer = process.ask(
-        {"libtpu": compiler.path, "topology": found.name, "options": topologies.options(found)}
+    answer = libtpu.ask(
+        {
+            "libtpu": compiler.path,
+            "topology": found.name,
+            "options": compilation.topology_options(found),
+        }
     )
     assert answer["ok"], answer
     assert answer["devices"] == found.devices

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests import ROOT
-from tpudist.tools.compile.compiler import process
+from tpudist.tools.compile.compiler import libtpu
 
 #: A library that does what a broken compiler may do, in place of libtpu.
 ACTS = {
@@ -61,25 +61,25 @@ def left(library):
 
 
 def test_the_worker_answers(compiler):
-    answer = process.ask(request(compiler.path))
+    answer = libtpu.ask(request(compiler.path))
     assert answer["ok"] and answer["devices"] == 8 and answer["kind"] == "TPU v5 lite"
 
 
 def test_an_error_of_the_library_is_an_answer(compiler):
-    answer = process.ask(request(compiler.path, options={"wrap": [1, 1]}))
+    answer = libtpu.ask(request(compiler.path, options={"wrap": [1, 1]}))
     assert (answer["ok"], answer["code"]) == (False, "INVALID_ARGUMENT")
     assert "wrap must be a list of 3 integers" in answer["message"]
 
 
 def test_a_missing_library_is_an_answer(tmp_path):
-    answer = process.ask(request(str(tmp_path / "none.so")))
+    answer = libtpu.ask(request(str(tmp_path / "none.so")))
     assert (answer["ok"], answer["code"]) == (False, "NOT_FOUND")
     assert "none.so" in answer["message"]
 
 
 def test_a_wrong_program_is_an_answer(compiler):
-    answer = process.ask(request(compiler.path, hlo="", replicas=1, partitions=1, level=0))
-    assert not answer["ok"] and answer["code"] != process.CRASHED and answer["message"]
+    answer = libtpu.ask(request(compiler.path, hlo="", replicas=1, partitions=1, level=0))
+    assert not answer["ok"] and answer["code"] != libtpu.CRASHED and answer["message"]
 
 
 @pytest.mark.parametrize("seconds", [0, 0.6])
@@ -91,28 +91,28 @@ def test_a_large_request_reaches_a_worker_that_starts_slowly(
     slow.write_text('#!/bin/sh\nsleep %s\nexec %s "$@"\n' % (seconds, sys.executable))
     slow.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(slow))
-    answer = process.ask(request(compiler.path, note="x" * (1 << 20)), timeout=60)
+    answer = libtpu.ask(request(compiler.path, note="x" * (1 << 20)), timeout=60)
     assert answer["ok"], answer
 
 
 @acting("aborts")
 def test_a_crash_is_reported_with_its_first_fatal_line(broken):
-    answer = process.ask(request(broken))
-    assert (answer["ok"], answer["code"]) == (False, process.CRASHED)
+    answer = libtpu.ask(request(broken))
+    assert (answer["ok"], answer["code"]) == (False, libtpu.CRASHED)
     assert "signal 6 (SIGABRT): F0102" in answer["message"]
     assert answer["message"].endswith("Check failed: x")
 
 
 @acting("exits")
 def test_a_library_that_exits_is_a_crash(broken):
-    answer = process.ask(request(broken))
-    assert answer["code"] == process.CRASHED and "exit code 3" in answer["message"]
+    answer = libtpu.ask(request(broken))
+    assert answer["code"] == libtpu.CRASHED and "exit code 3" in answer["message"]
 
 
 @acting("sleeps", "starts a process that sleeps")
 def test_a_library_that_hangs_is_ended_with_its_children(broken):
-    answer = process.ask(request(broken), timeout=0.5)
-    assert (answer["ok"], answer["code"]) == (False, process.TIMED_OUT)
+    answer = libtpu.ask(request(broken), timeout=0.5)
+    assert (answer["ok"], answer["code"]) == (False, libtpu.TIMED_OUT)
     assert "0.5 s" in answer["message"]
     _gone(broken)
 
@@ -132,7 +132,7 @@ def test_an_interrupt_ends_the_worker(broken):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        process.ask(request(broken), progress=interrupt)
+        libtpu.ask(request(broken), progress=interrupt)
     _gone(broken)
 
 
@@ -143,8 +143,8 @@ def test_the_worker_ends_with_its_parent(broken):
             sys.executable,
             "-c",
             (
-                "from tpudist.tools.compile.compiler import process\n"
-                "process.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}},\n"
+                "from tpudist.tools.compile.compiler import libtpu\n"
+                "libtpu.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}},\n"
                 "            progress=lambda seconds: seconds > .5 and print('.', flush=True))"
                 % broken
             ),
@@ -162,7 +162,7 @@ def test_the_worker_ends_with_its_parent(broken):
 
 def test_progress_is_reported_in_order(compiler):
     told = []
-    process.ask(request(compiler.path), progress=told.append)
+    libtpu.ask(request(compiler.path), progress=told.append)
     assert told and told == sorted(told) and told[0] < 10
 
 
@@ -173,9 +173,9 @@ def test_nothing_is_left_behind(compiler, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.chdir(tmp_path / "here")
     before = _traces()
-    process.ask(request(compiler.path))
+    libtpu.ask(request(compiler.path))
     # Dividing by a host without chips crashes newer libraries: crashes leave nothing either.
-    process.ask({"libtpu": compiler.path, "topology": "v5e:0x4", "options": {}})
+    libtpu.ask({"libtpu": compiler.path, "topology": "v5e:0x4", "options": {}})
     assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == []
     assert _traces() == before
 
@@ -188,7 +188,7 @@ def test_a_crash_leaves_no_core(broken):
     before = _traces()
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
     try:
-        process.ask(request(broken))
+        libtpu.ask(request(broken))
     finally:
         resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
     assert _traces() == before
@@ -212,16 +212,16 @@ def test_settings_of_other_programs_do_not_reach_the_worker(compiler, monkeypatc
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    assert not set(given) & set(process.environment(os.environ))
-    assert process.ask(request(compiler.path))["ok"]
+    assert not set(given) & set(libtpu.environment(os.environ))
+    assert libtpu.ask(request(compiler.path))["ok"]
 
 
 def test_the_worker_imports_the_standard_library_only():
-    folder = os.path.join(ROOT, "tpudist", "tools", "compile", "compiler", "worker")
+    file = os.path.join(ROOT, "tpudist", "tools", "compile", "compiler", "worker.py")
     code = (
-        "import runpy, sys; runpy.run_path(%r, run_name='worker'); import pjrt\n"
+        "import runpy, sys; runpy.run_path(%r, run_name='worker')\n"
         "print([name for name, module in sys.modules.items() if 'site-packages' in "
-        "str(getattr(module, '__file__', ''))])" % folder
+        "str(getattr(module, '__file__', ''))])" % file
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code],
@@ -234,8 +234,8 @@ def test_the_worker_imports_the_standard_library_only():
 
 def test_two_workers_at_once(compiler):
     code = (
-        "import sys; from tpudist.tools.compile.compiler import process\n"
-        "print(process.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}})['ok'])"
+        "import sys; from tpudist.tools.compile.compiler import libtpu\n"
+        "print(libtpu.ask({'libtpu': %r, 'topology': 'v5e:2x4', 'options': {}})['ok'])"
         % compiler.path
     )
     running = [

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from tests import ROOT
 from tests.tools.compile import records
 from tpudist.tools.compile import program, report
-from tpudist.tools.compile.compiler import process
+from tpudist.tools.compile.compiler import libtpu
 from tpudist.tools.compile.pages import html_report, terminal, units
 
 FAILURES = [
     records.failed(),
     records.failed("INVALID_ARGUMENT", "no c128"),
-    records.failed(process.CRASHED, "by signal 6"),
-    records.failed(process.TIMED_OUT, "within 5 s"),
+    records.failed(libtpu.CRASHED, "by signal 6"),
+    records.failed(libtpu.TIMED_OUT, "within 5 s"),
 ]
 REPORTS = [records.a_report()] + [records.summarized(each) for each in FAILURES]
 

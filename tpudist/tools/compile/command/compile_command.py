@@ -13,7 +13,7 @@ from tpudist.surfaces import slices
 from tpudist.tools.compile import arguments, step
 from tpudist.tools.compile.cache import file_reads, runs
 from tpudist.tools.compile.command import fit, gate
-from tpudist.tools.compile.compiler import compilation, topologies
+from tpudist.tools.compile.compiler import compilation
 from tpudist.tools.compile.pages import terminal
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _report(options: argparse.Namespace) -> tuple[str, Report]:
     """Returns (the text to print before the report, the report) of the step."""
     slice_ = slices.find(options.topology)
     logical = options.logical or 1
-    topologies.check(slice_, options.replicas or slice_.devices // logical, logical)
+    compilation.check_fits(slice_, options.replicas or slice_.devices // logical, logical)
     inputs = arguments.parse(options.args or "")
     step.require_lowering(options.lower_with)
     with file_reads.unrecorded():

@@ -1,12 +1,17 @@
-"""Reduces the worker's answer to plain data of a few kilobytes, which the cache stores."""
+"""Reduces the worker's answer to plain data of a few kilobytes, which the cache stores.
+
+Also reads its message about a program that does not fit. If the compiler fails before it
+optimizes, the message has the total alone; if it fails later, it lists the live arrays too.
+"""
 
 from __future__ import annotations
 
 import base64
 import math
-from typing import Any, Mapping, Sequence
+import re
+from typing import Any, Mapping, NamedTuple, Sequence
 
-from tpudist.tools.compile.compiler import process
+from tpudist.tools.compile.compiler import libtpu
 from tpudist.tools.compile.hlo import liveness, optimized, trip_counts
 
 #: The most points of memory over the program, and live arrays at its peak, that are stored.
@@ -19,11 +24,23 @@ _KEYS = (
 )
 
 
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_NUMBER = r"([\d.]+)([KMGT]?)"
+
+#: How libtpu says by how much a program exceeds the memory: before it optimizes, and later.
+_EARLY = re.compile(r"\(%s\) exceeds available HBM \(%s\)" % (_NUMBER, _NUMBER))
+_LATE = re.compile(r"Exceeded hbm capacity by %s" % _NUMBER)
+
+_ARRAY = re.compile(
+    r'^ *\d+\. Size: %s\n(?: *Operator: op_name="([^"]*)".*\n)? *Shape: ([^{\s]+)' % _NUMBER, re.M
+)
+
+
 def digest(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the worker's answer with what is read off the program, in place of the program.
 
     Args:
-      answer: a dict, see ``tpudist.tools.compile.compiler.worker.__main__``.
+      answer: a dict, see ``tpudist.tools.compile.compiler.worker``.
 
     Returns:
       A dict of JSON types: "ok", "code" and "message" of a failure; "kind",
@@ -48,7 +65,7 @@ def is_reproducible(answer: Mapping[str, Any]) -> bool:
     Args:
       answer: what :func:`digest` returned.
     """
-    return answer["ok"] or answer["code"] not in (process.CRASHED, process.TIMED_OUT, "NOT_FOUND")
+    return answer["ok"] or answer["code"] not in (libtpu.CRASHED, libtpu.TIMED_OUT, "NOT_FOUND")
 
 
 def _properties(module: Any) -> dict[str, Any]:
@@ -84,3 +101,49 @@ def _cost(cost: Mapping[str, float]) -> dict[str, float | None]:
         name: cost[key] if math.isfinite(cost.get(key, math.nan)) else None
         for name, key in (("flops", "flops"), ("bytes_accessed", "bytes accessed"))
     }
+
+
+class Allocation(NamedTuple):
+    """A live array: bytes, op's name ("" if unknown), shape as the compiler writes it."""
+
+    bytes: int
+    op_name: str
+    shape: str
+
+
+def missing_bytes(message: str) -> int | None:
+    """Returns by how many bytes a program exceeds the memory, None if the message does not say.
+
+    Args:
+      message: of the compiler.
+    """
+    late, early = _LATE.search(message), _EARLY.search(message)
+    if late:
+        return _bytes(*late.groups())
+    return _bytes(*early.groups()[:2]) - _bytes(*early.groups()[2:]) if early else None
+
+
+def lacks_arrays(answer: dict[str, Any]) -> bool:
+    """Whether a program does not fit, and the message does not list its arrays.
+
+    Args:
+      answer: what ``answers.digest`` returned.
+    """
+    message = answer["message"] or ""
+    return bool(not answer["ok"] and _EARLY.search(message)) and not allocations(message)
+
+
+def allocations(message: str) -> list[Allocation]:
+    """Returns the largest live arrays that a message lists; none if it has the total alone.
+
+    Args:
+      message: of the compiler.
+    """
+    return [
+        Allocation(_bytes(number, unit), name, shape)
+        for number, unit, name, shape in _ARRAY.findall(message)
+    ]
+
+
+def _bytes(number: str, unit: str) -> int:
+    return int(float(number) * _UNITS[unit])

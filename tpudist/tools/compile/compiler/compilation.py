@@ -6,17 +6,10 @@ import base64
 import os
 from typing import TYPE_CHECKING
 
-from tpudist.errors import CompileError
+from tpudist.errors import CompileError, TopologyError
 from tpudist.surfaces import slices
 from tpudist.tools.compile.cache import store
-from tpudist.tools.compile.compiler import (
-    answers,
-    libtpu,
-    out_of_memory,
-    process,
-    report_builder,
-    topologies,
-)
+from tpudist.tools.compile.compiler import answers, libtpu, report_builder
 from tpudist.tools.compile.hlo import normal_form, optimized
 
 if TYPE_CHECKING:
@@ -31,6 +24,10 @@ TIMEOUT = 1800
 
 #: xla.ExecutionOptions.EffortLevel: the compiler's own choice, and O0.
 _OPTIMIZED, _FAST = 0, 9
+
+
+#: The generation whose devices have the most memory.
+_MOST_MEMORY = "v5p"
 
 
 def compile_program(
@@ -72,7 +69,7 @@ def compile_program(
     store.limit()
     if isinstance(topology, str):
         topology = slices.find(topology)
-    topologies.check(topology, program.replicas, program.partitions)
+    check_fits(topology, program.replicas, program.partitions)
     compiler = libtpu.find()
     text = normal_form.normalized(program.hlo, program.replicas, program.partitions)
     request = _request(program, topology, _FAST if fast else _OPTIMIZED)
@@ -81,11 +78,11 @@ def compile_program(
     cached = answer is not None
     library = {"libtpu": compiler.path, "hlo": base64.b64encode(text).decode()}
     if not cached:
-        full = _checked(process.ask(dict(request, **library), timeout, progress), compiler)
+        full = _checked(libtpu.ask(dict(request, **library), timeout, progress), compiler)
         if hlo:
             _write_modules(hlo, text, full)
         answer = answers.digest(full)
-    if explain and out_of_memory.lacks_arrays(answer) and "room" not in answer:
+    if explain and answers.lacks_arrays(answer) and "room" not in answer:
         answer.update(_live_arrays(program, topology, library, timeout, progress))
         cached = False
     if not cached and answers.is_reproducible(answer):
@@ -97,7 +94,7 @@ def _request(program: Program, topology: slices.Slice, level: int) -> dict[str, 
     """Returns what the worker gets beside the program and the path of the library."""
     return {
         "topology": topology.name,
-        "options": topologies.options(topology),
+        "options": topology_options(topology),
         "replicas": program.replicas,
         "partitions": program.partitions,
         "level": level,
@@ -117,11 +114,11 @@ def _live_arrays(
       "room", the slice's name, "" if there is none, and "held" and "alive" as
       ``answers.digest`` has them.
     """
-    larger = topologies.with_more_memory(topology, program.replicas * program.partitions)
+    larger = with_more_memory(topology, program.replicas * program.partitions)
     if larger is None:
         return {"room": ""}
     request = dict(_request(program, larger, _FAST), **library)
-    answer = answers.digest(process.ask(request, timeout, progress))
+    answer = answers.digest(libtpu.ask(request, timeout, progress))
     if not answer["ok"]:
         return {"room": ""}
     return {"room": larger.name, "held": answer["held"], "alive": answer["alive"]}
@@ -140,11 +137,11 @@ def require(slice_: slices.Slice) -> None:
     """
     store.limit()
     compiler = libtpu.find()
-    request = {"topology": slice_.name, "options": topologies.options(slice_)}
+    request = {"topology": slice_.name, "options": topology_options(slice_)}
     path = store.answer_path(b"", request, compiler.identity())
     known = store.read(path)
     if known is None:
-        answer = process.ask(dict(request, libtpu=compiler.path), TIMEOUT)
+        answer = libtpu.ask(dict(request, libtpu=compiler.path), TIMEOUT)
         if not answer["ok"]:
             raise CompileError(
                 "libtpu %s at %s" % (compiler.version, compiler.path),
@@ -187,3 +184,85 @@ def _checked(answer: dict[str, Any], compiler: libtpu.Libtpu) -> dict[str, Any]:
             "pip install --force-reinstall libtpu; or " + libtpu.DOWNLOAD,
         )
     return answer
+
+
+def topology_options(slice_: slices.Slice) -> dict[str, Any]:
+    """Returns what libtpu needs beside the name: the chip's cores, the host's chips, the rings.
+
+    Args:
+      slice_: a `slices.Slice`.
+
+    Returns:
+      A dict of JSON types. It has "chip_config_name" where a chip of two
+      TensorCores is one device, which libtpu would otherwise make two.
+    """
+    attributes: dict[str, Any] = {"chips_per_host_bounds": list(slice_.host)}
+    if slice_.generation == "v4":
+        attributes["chip_config_name"] = "megacore"
+    wrap = _rings(slice_)
+    if any(wrap):
+        attributes["wrap"] = wrap + [0] * (3 - len(wrap))
+    return attributes
+
+
+def _rings(slice_: slices.Slice) -> list[int]:
+    """Returns 1 for each axis whose ends are connected, else 0.
+
+    A slice of two axes has a ring along an axis that is as long as its pod. One of
+    three axes is made of cubes, and its ends are connected if all cubes are whole.
+    """
+    ring = slice_.about.ring
+    if slice_.about.axes == 2:
+        return [int(chips == ring) for chips in slice_.shape]
+    return [int(all(chips % ring == 0 for chips in slice_.shape))] * 3
+
+
+def with_more_memory(slice_: slices.Slice, devices: int) -> slices.Slice | None:
+    """Returns the smallest slice with enough devices, each with more memory than here.
+
+    Args:
+      slice_: to be compared with.
+      devices: that a program runs on.
+
+    Returns:
+      A `slices.Slice`; None if there is none.
+    """
+    for number in sorted(slices.accelerator_types(_MOST_MEMORY)):
+        candidate = slices.find("%s-%d" % (_MOST_MEMORY, number))
+        if candidate.devices >= devices:
+            return candidate if candidate.about.hbm > slice_.about.hbm else None
+    return None
+
+
+def check_fits(slice_: slices.Slice, replicas: int, partitions: int) -> None:
+    """Refuses a program that does not fit on a slice, before any compiler runs.
+
+    Args:
+      slice_: a `slices.Slice`.
+      replicas: of the program.
+      partitions: logical devices of each.
+
+    Raises:
+      TopologyError: the slice has too few devices.
+    """
+    if replicas < 1 or partitions < 1:
+        raise TopologyError(
+            "%d replicas of %d logical devices" % (replicas, partitions),
+            "a program has at least one of each",
+            "positive numbers of both",
+        )
+    if replicas * partitions > slice_.devices:
+        raise TopologyError(
+            "%d replicas x %d logical devices on %s" % (replicas, partitions, slice_.name),
+            "they need %d devices, and it has %s" % (replicas * partitions, _device_count(slice_)),
+            "%d replicas, or a larger slice" % (slice_.devices // partitions)
+            if slice_.devices >= partitions
+            else "fewer logical devices, or a larger slice",
+        )
+
+
+def _device_count(slice_: slices.Slice) -> str:
+    """Formats the number of devices; says why they are fewer than the cores, if they are."""
+    if slice_.devices == slice_.cores:
+        return str(slice_.devices)
+    return "%d, each a chip whose two TensorCores are one device" % slice_.devices

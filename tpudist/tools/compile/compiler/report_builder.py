@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 import tpudist
 from tpudist.tools.compile import report
-from tpudist.tools.compile.compiler import out_of_memory, process
+from tpudist.tools.compile.compiler import answers, libtpu
 from tpudist.tools.compile.hlo import liveness, messages, optimized, shapes
 
 if TYPE_CHECKING:
@@ -91,13 +91,13 @@ def _target(program: Program, topology: Slice, fast: bool, answer: Answer) -> re
 
 
 def _failure(program: Program, answer: Answer) -> report.Failure:
-    kind = {process.CRASHED: "crash", process.TIMED_OUT: "timeout"}.get(answer["code"], "refused")
+    kind = {libtpu.CRASHED: "crash", libtpu.TIMED_OUT: "timeout"}.get(answer["code"], "refused")
     if answer["code"] == "RESOURCE_EXHAUSTED" and "vmem" not in answer["message"]:
         kind = "out-of-memory"
     largest, missing = [], None
     if kind == "out-of-memory":
         largest = optimized.largest_arrays(messages.Module.FromString(program.hlo), _LARGEST)
-        missing = out_of_memory.missing_bytes(answer["message"])
+        missing = answers.missing_bytes(answer["message"])
     return report.Failure(
         kind,
         answer["message"],
@@ -161,7 +161,7 @@ def _live_arrays(program: Program, answer: Answer) -> tuple[report.Buffer, ...]:
     """
     buffers = [
         _buffer(program, each.bytes, each.shape, each.op_name)
-        for each in out_of_memory.allocations(answer["message"] or "")
+        for each in answers.allocations(answer["message"] or "")
     ]
     for array in (liveness.LiveArray(*each) for each in answer.get("alive", ())):
         if array.parameter is not None:

@@ -1,4 +1,16 @@
-"""Calls the part of the PJRT C API that compiling needs, by ctypes.
+"""The process that loads libtpu: reads one request, compiles it, and prints one line of JSON.
+
+    python -I tpudist/tools/compile/compiler/worker.py < request.json > answer.json
+
+It imports the standard library only, so that nothing of the user's environment is in the
+process that may crash, and calls the part of the PJRT C API that compiling needs by ctypes.
+
+Request: {"libtpu": path, "topology": name, "options": {of the topology},
+"parent": pid, and, to compile: "hlo": base64, "replicas", "partitions", "level"}.
+
+Answer: {"ok": true, "pjrt", "kind", "devices",
+"attributes", "memory", "cost", "optimized": base64, "seconds", "cpu_seconds",
+"peak_bytes"}, or {"ok": false, "code", "message", ...what was known before it failed}.
 
 libtpu.so exports ``GetPjrtApi``, which returns a table of functions. The table grows at
 its end only. Each function takes one struct: its size, an extension pointer, and fields
@@ -7,8 +19,17 @@ of eight bytes, inputs first. See ``xla/pjrt/c/pjrt_c_api.h`` in OpenXLA.
 
 from __future__ import annotations
 
+import base64
 import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import time
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+
+_PR_SET_PDEATHSIG = 1
 
 WORD = 8
 
@@ -83,6 +104,67 @@ CODES = (
     "DATA_LOSS",
     "UNAUTHENTICATED",
 )
+
+
+def main() -> None:
+    """Answers one request."""
+    out = os.dup(1)
+    os.dup2(2, 1)  # so that what the library prints is not part of the answer
+    request = json.load(sys.stdin)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # so that a crash writes no core file
+    _end_with(request["parent"])
+    answer: dict[str, Any] = {"ok": False}
+    try:
+        _compile(request, answer)
+        answer["ok"] = True
+    except PjrtError as error:
+        answer.update(code=error.code, message=error.message)
+    except OSError as error:
+        answer.update(code="NOT_FOUND", message=str(error))
+    answer.update(_resource_usage())
+    with os.fdopen(out, "w") as file:
+        json.dump(answer, file)
+        file.write("\n")
+
+
+def _end_with(parent: int) -> None:
+    """Asks Linux to kill this process when the parent's process ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # the parent has ended before
+        os._exit(1)
+
+
+def _compile(request: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Compiles the program of a request, and adds what is known to the answer."""
+    api = Api(request["libtpu"])
+    answer["pjrt"] = "%d.%d" % api.version
+    topology = Topology(api, request["topology"], request["options"])
+    ids = topology.device_ids()
+    answer.update(devices=len(ids), kind=topology.kind(), attributes=topology.attributes())
+    if "hlo" not in request:
+        return
+    start = time.time()
+    executable = topology.compile(
+        base64.b64decode(request["hlo"]),
+        compile_options(request["replicas"], request["partitions"], ids, request["level"]),
+    )
+    answer["seconds"] = time.time() - start
+    answer.update(
+        memory=executable.memory(),
+        cost=executable.cost(),
+        optimized=base64.b64encode(executable.optimized()).decode(),
+    )
+
+
+def _resource_usage() -> dict[str, float]:
+    """Returns the CPU seconds and the peak resident memory of this process alone.
+
+    ``ru_maxrss`` would count what the parent had when it forked.
+    """
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        peak = [int(line.split()[1]) for line in file if line.startswith("VmHWM:")]
+    return {"cpu_seconds": used.ru_utime + used.ru_stime, "peak_bytes": 1024 * sum(peak)}
 
 
 class PjrtError(Exception):
@@ -390,3 +472,9 @@ def _integer(field: int, number: int) -> bytes:
 
 def _message(field: int, content: bytes) -> bytes:
     return _varint(field << 3 | 2) + _varint(len(content)) + content
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # the library's own shutdown may hang or crash
