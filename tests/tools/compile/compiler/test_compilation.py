@@ -11,7 +11,7 @@ from tpudist.surfaces import slices
 from tpudist.tfcompat import versions
 from tpudist.tools.compile import report
 from tpudist.tools.compile.compiler import compilation, libtpu
-from tpudist.tools.compile.hlo import normal_form, optimized, shapes
+from tpudist.tools.compile.hlo import messages, normal_form, optimized
 
 if not versions.LOWERS_TO_HLO:
     pytest.skip("TensorFlow before 2.5 gives no HLO", allow_module_level=True)
@@ -115,7 +115,7 @@ def test_the_padding_of_arguments_agrees_with_the_compiler(compiled, dtype):
     assert found.ok, found.failure
     assert sum(each.bytes for each in found.arguments) == found.memory.arguments
     assert {each.name: each.unpadded for each in found.arguments} == {
-        "x%d" % index: shapes.array_bytes(dtype, size) for index, size in enumerate(sizes)
+        "x%d" % index: messages.array_bytes(dtype, size) for index, size in enumerate(sizes)
     }
 
 

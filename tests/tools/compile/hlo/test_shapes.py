@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tpudist.tools.compile.hlo import messages, shapes
+from tpudist.tools.compile.hlo import messages
 
-PRIMITIVE = {element.name: number for number, element in shapes.ELEMENTS.items()}
+PRIMITIVE = {element.name: number for number, element in messages.ELEMENTS.items()}
 
 
 def shape(dtype, dimensions, order=None, *tiles, **layout):
@@ -39,15 +39,15 @@ def shape(dtype, dimensions, order=None, *tiles, **layout):
     ],
 )
 def test_sizes_counted_by_hand(given, size, padded):
-    assert shapes.logical_bytes(given) == size
-    assert shapes.tiled_bytes(given) == padded
+    assert messages.logical_bytes(given) == size
+    assert messages.tiled_bytes(given) == padded
 
 
 def test_a_tuple_has_the_size_of_its_arrays():
     part = shape("float32", [32], None, (128,))
     both = messages.Shape(element_type=13, tuple_shapes=[part, part])
-    assert (shapes.logical_bytes(both), shapes.tiled_bytes(both)) == (256, 1024)
-    assert shapes.text(both) == "(float32[32], float32[32])"
+    assert (messages.logical_bytes(both), messages.tiled_bytes(both)) == (256, 1024)
+    assert messages.shape_text(both) == "(float32[32], float32[32])"
 
 
 @given(st.lists(st.integers(1, 300), min_size=0, max_size=4), st.data())
@@ -60,7 +60,7 @@ def test_padding_adds_less_than_a_tile_along_each_axis(dimensions, data):
     axes = [1] * (len(tile) - len(axes)) + axes
     for axis, size in zip(axes, [1] * (len(axes) - len(tile)) + tile):
         most *= axis + size - 1
-    assert shapes.logical_bytes(found) <= shapes.tiled_bytes(found) <= most
+    assert messages.logical_bytes(found) <= messages.tiled_bytes(found) <= most
 
 
 @given(
@@ -74,5 +74,5 @@ def test_sizes_agree_with_numpy(dtype, dimensions):
     except TypeError:  # numpy has no bfloat16
         return
     expected = numpy.zeros(dimensions, dtype).nbytes
-    assert shapes.array_bytes(dtype, tuple(dimensions)) == expected
-    assert shapes.logical_bytes(shape(dtype, dimensions)) == expected
+    assert messages.array_bytes(dtype, tuple(dimensions)) == expected
+    assert messages.logical_bytes(shape(dtype, dimensions)) == expected

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 import tpudist
 from tpudist.tools.compile import report
 from tpudist.tools.compile.compiler import answers, libtpu
-from tpudist.tools.compile.hlo import liveness, messages, optimized, shapes
+from tpudist.tools.compile.hlo import liveness, messages, optimized
 
 if TYPE_CHECKING:
     from tpudist.surfaces.slices import Slice
@@ -135,7 +135,7 @@ def _arguments(program: Program, answer: Answer) -> tuple[report.Argument, ...]:
     arguments = []
     for number, parameter in enumerate(program.parameters):
         shape = split.get(number, tuple(parameter.shape))
-        size = shapes.array_bytes(parameter.dtype, shape)
+        size = messages.array_bytes(parameter.dtype, shape)
         on_device = compiled.get(
             number, optimized.DeviceParameter(parameter.dtype, shape, size, size)
         )
@@ -197,7 +197,7 @@ def _requested(program: Program) -> tuple[report.Collectives, ...]:
         report.Collectives(
             kind,
             len(requests),
-            sum(shapes.array_bytes(each.dtype, tuple(each.shape)) for each in requests),
+            sum(messages.array_bytes(each.dtype, tuple(each.shape)) for each in requests),
             tuple(
                 collections.OrderedDict.fromkeys(
                     each.location for each in requests if each.location

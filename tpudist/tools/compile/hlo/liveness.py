@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Container, Iterator, NamedTuple
 
-from tpudist.tools.compile.hlo import normal_form, shapes
+from tpudist.tools.compile.hlo import messages, normal_form
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.hlo.messages import (
@@ -87,7 +87,7 @@ class _Array:
         return LiveArray(
             self.size,
             "" if self.is_parameter else self.defined_by.metadata.op_name,
-            shapes.text(self.shape),
+            messages.shape_text(self.shape),
             self.defined_by.parameter_number if self.is_parameter else None,
         )
 
@@ -235,7 +235,7 @@ class _Computation:
             return [self._define(instruction, each, place) for each in shape.tuple_shapes]
         in_caller = instruction.opcode == "parameter" and not self._is_entry
         free = in_caller or instruction.opcode == "constant" or shape.layout.memory_space != _HBM
-        array = _Array(0 if free else shapes.tiled_bytes(shape), instruction, shape)
+        array = _Array(0 if free else messages.tiled_bytes(shape), instruction, shape)
         array.last_use = place
         self._defined[place].append(array)
         return array

@@ -6,7 +6,7 @@ import collections
 import json
 from typing import TYPE_CHECKING, Mapping, NamedTuple, Sequence
 
-from tpudist.tools.compile.hlo import messages, normal_form, shapes, work
+from tpudist.tools.compile.hlo import messages, normal_form, work
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.hlo.messages import HloComputation, HloInstruction, HloModule
@@ -73,10 +73,10 @@ def parameters(module: HloModule) -> dict[int, DeviceParameter]:
     """
     return {
         each.parameter_number: DeviceParameter(
-            shapes.element(each.shape).name,
+            messages.element(each.shape).name,
             tuple(each.shape.dimensions),
-            shapes.tiled_bytes(each.shape),
-            shapes.logical_bytes(each.shape),
+            messages.tiled_bytes(each.shape),
+            messages.logical_bytes(each.shape),
         )
         for each in normal_form.entry(module).instructions
         if each.opcode == "parameter"
@@ -114,7 +114,7 @@ def _sent_bytes(kind: str, instruction: HloInstruction, by_id: Mapping[int, HloI
             by_id[each.operand_ids[1]] if each.opcode == "dynamic-update-slice" else each
             for each in operands
         ]
-    return sum(shapes.logical_bytes(each.shape) for each in operands)
+    return sum(messages.logical_bytes(each.shape) for each in operands)
 
 
 def _collective_kind(opcode: str, computation: str) -> str | None:
@@ -274,8 +274,8 @@ def largest_arrays(module: HloModule, count: int) -> list[tuple[int, str, str]]:
     for computation in module.computations:
         for instruction in computation.instructions:
             if instruction.opcode not in _NOT_COMPUTED and not instruction.sharding.ByteSize():
-                key = instruction.metadata.op_name, shapes.text(instruction.shape)
-                arrays[key] = shapes.logical_bytes(instruction.shape)
+                key = instruction.metadata.op_name, messages.shape_text(instruction.shape)
+                arrays[key] = messages.logical_bytes(instruction.shape)
     ranked = sorted(arrays.items(), key=lambda item: (-item[1], item[0]))
     return [(size, name, shape) for (name, shape), size in ranked[:count]]
 

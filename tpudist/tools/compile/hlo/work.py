@@ -6,7 +6,7 @@ import functools
 import operator
 from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
-from tpudist.tools.compile.hlo import shapes
+from tpudist.tools.compile.hlo import messages
 
 if TYPE_CHECKING:
     from tpudist.tools.compile.hlo.messages import (
@@ -90,7 +90,9 @@ class Counter:
         if instruction.opcode in ("copy-start", "async-start"):
             result = instruction.shape.tuple_shapes[instruction.opcode == "async-start"]
             source = operands[0].shape
-            return sum(shapes.logical_bytes(result) for each in (source, result) if _traffic(each))
+            return sum(
+                messages.logical_bytes(result) for each in (source, result) if _traffic(each)
+            )
         if instruction.opcode in ("dynamic-slice", "gather"):
             return 2 * _traffic(instruction.shape)
         if instruction.opcode == "dynamic-update-slice":
@@ -124,7 +126,7 @@ class Counter:
         if user.opcode == "dynamic-update-slice" and place == 0:
             return 0
         if user.opcode in ("dynamic-slice", "slice", "gather") and place == 0:
-            return shapes.logical_bytes(user.shape)
+            return messages.logical_bytes(user.shape)
         if user.opcode == "fusion":
             fused = self._computations[user.called_computation_ids[0]]
             return sum(
@@ -133,7 +135,7 @@ class Counter:
                 if each.opcode == "parameter" and each.parameter_number == place
             )
         by_id = {each.id: each for each in computation.instructions}
-        return shapes.tiled_bytes(by_id[user.operand_ids[place]].shape)
+        return messages.tiled_bytes(by_id[user.operand_ids[place]].shape)
 
     def _written(self, computation: HloComputation, number: int) -> int:
         """Returns the bytes that a fusion writes; of an update in place, those of the update."""
@@ -144,18 +146,18 @@ class Counter:
         if root.opcode in _VIEWS:
             return self._written(computation, root.operand_ids[0])
         if root.opcode == "dynamic-update-slice":
-            return shapes.logical_bytes(by_id[root.operand_ids[1]].shape)
+            return messages.logical_bytes(by_id[root.operand_ids[1]].shape)
         if root.opcode == "fusion":
             fused = self._computations[root.called_computation_ids[0]]
             return self._written(fused, fused.root_id)
-        return shapes.tiled_bytes(root.shape)
+        return messages.tiled_bytes(root.shape)
 
 
 def _traffic(shape: HloShape) -> int:
     """Returns the bytes of the arrays of a shape that lie in the device's memory."""
     if shape.tuple_shapes:
         return sum(map(_traffic, shape.tuple_shapes))
-    return 0 if shape.layout.memory_space == _BESIDE_THE_CORE else shapes.tiled_bytes(shape)
+    return 0 if shape.layout.memory_space == _BESIDE_THE_CORE else messages.tiled_bytes(shape)
 
 
 def _convolution_flops(instruction: HloInstruction, image: HloShape, kernel: HloShape) -> int:

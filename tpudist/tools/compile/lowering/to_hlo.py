@@ -9,7 +9,7 @@ import tensorflow as tf
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs, versions
 from tpudist.tools.compile import program
-from tpudist.tools.compile.hlo import messages, normal_form, shapes
+from tpudist.tools.compile.hlo import messages, normal_form
 from tpudist.tools.compile.lowering import collectives_and_shardings, graph_ops, refusals, stand_ins
 from tpudist.virtual.identity_map import IdentityMap
 
@@ -140,7 +140,7 @@ def check_entry(
       CompileError: (a RuntimeError) parameters are missing.
     """
     entry = sorted(
-        (each.parameter_number, shapes.element(each.shape).name, tuple(each.shape.dimensions))
+        (each.parameter_number, messages.element(each.shape).name, tuple(each.shape.dimensions))
         for each in normal_form.entry(module).instructions
         if each.opcode == "parameter"
     )
