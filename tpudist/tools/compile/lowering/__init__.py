@@ -5,11 +5,10 @@ are ops.
 
 * :mod:`tracing`: traces a step; :mod:`symbolic_replicas` is the strategy meanwhile.
 * :mod:`recording`: traces the functions that a script runs.
-* :mod:`to_hlo`: lowers a traced step; :mod:`stand_ins` are the variables in its place,
-  :mod:`collectives_and_shardings` its collectives and shardings, :mod:`refusals` its errors.
+* :mod:`to_hlo`: lowers a traced step; :mod:`refusals` explains its errors.
 * :mod:`step_message`, :mod:`other_environment`: lower it with another TensorFlow.
 * :mod:`native_programs`: the programs in a graph of TensorFlow's own TPUStrategy.
-* :mod:`graph_ops`: the ops of a graph, and the user's lines.
+* :mod:`graph_ops`: the ops of a graph, its collectives and shardings, and the user's lines.
 
 Importing this package imports no TensorFlow; most of its modules do.
 """

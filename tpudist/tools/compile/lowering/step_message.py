@@ -13,13 +13,7 @@ import tensorflow as tf
 
 from tpudist.errors import CompileError
 from tpudist.tfcompat import functions, graphs, versions
-from tpudist.tools.compile.lowering import (
-    collectives_and_shardings,
-    graph_ops,
-    stand_ins,
-    symbolic_replicas,
-    tracing,
-)
+from tpudist.tools.compile.lowering import graph_ops, symbolic_replicas, to_hlo, tracing
 
 #: Version of the message.
 FORMAT = 1
@@ -86,8 +80,8 @@ def message_of_ops(
         "replicas": step.replicas,
         "partitions": step.partitions,
         "places": _locations(step.graph, among),
-        "collectives": list(map(list, collectives_and_shardings.collectives(step.graph, among))),
-        "shardings": list(map(list, collectives_and_shardings.shardings(step, among))),
+        "collectives": list(map(list, graph_ops.collectives(step.graph, among))),
+        "shardings": list(map(list, graph_ops.shardings(step, among))),
     }
 
 
@@ -193,7 +187,7 @@ def _placeholder(entry: dict[str, Any]) -> tf.Tensor:
     if not entry["variable"]:
         return tf.compat.v1.placeholder(dtype, entry["shape"])
     with tf.init_scope():
-        variable = stand_ins.stand_in_variable(entry["shape"], dtype)
+        variable = to_hlo.stand_in_variable(entry["shape"], dtype)
     return functions.placeholder_like(variable.handle)
 
 

@@ -1,16 +1,25 @@
-"""Lowers a traced step to HLO."""
+"""Lowers a traced step to HLO.
+
+TensorFlow lowers a function that it can call, so each captured variable needs an eager
+one. An initialized eager variable is used itself; others have a stand-in, whose value does
+not matter.
+
+Where XLA needs a constant, TensorFlow before 2.12 takes the value that an input has while
+the step is lowered, and compiles it into the program. A program that depends on the value
+of a stand-in is refused.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 import tensorflow as tf
 
 from tpudist.errors import CompileError
-from tpudist.tfcompat import functions, graphs, versions
+from tpudist.tfcompat import distributed, functions, graphs, versions
 from tpudist.tools.compile import program
 from tpudist.tools.compile.hlo import messages, normal_form
-from tpudist.tools.compile.lowering import collectives_and_shardings, graph_ops, refusals, stand_ins
+from tpudist.tools.compile.lowering import graph_ops, refusals
 from tpudist.virtual.identity_map import IdentityMap
 
 if TYPE_CHECKING:
@@ -58,11 +67,11 @@ def lower(step: Step) -> program.Program:
         parameters=tuple(parameters),
         updated=_updated(module),
         outputs=tuple(
-            program.Output(name, tensor.dtype.name, collectives_and_shardings.shape(tensor))
+            program.Output(name, tensor.dtype.name, graph_ops.shape(tensor))
             for name, tensor in step.outputs
         ),
-        collectives=collectives_and_shardings.collectives(step.graph),
-        shardings=collectives_and_shardings.shardings(step),
+        collectives=graph_ops.collectives(step.graph),
+        shardings=graph_ops.shardings(step),
         warnings=(),
         locations=_locations(step.graph, module),
         tensorflow=str(versions.TF),
@@ -74,21 +83,23 @@ def _lowered(step: Step) -> tuple[list[program.Parameter], bytes]:
     function = functions.make(step.graph, noinline=False)
     arguments = [each for each in step.inputs if each.placeholder.dtype != tf.resource]
     handles = IdentityMap(
-        (each.placeholder, stand_ins.variable_handle(each))
+        (each.placeholder, _variable_handle(each))
         for each in step.inputs
         if each.placeholder.dtype == tf.resource
     )
     parameters = _parameters(arguments)
     if not versions.LOWERS_SPECS:  # it folds values of arguments, but only shapes of variables
         for each, parameter in zip(arguments, parameters):
-            handles[each.placeholder] = stand_ins.argument_handle(each.placeholder, parameter)
+            handles[each.placeholder] = _stand_in(
+                each.placeholder.shape, each.placeholder.dtype, parameter
+            )
         arguments, parameters = [], []
 
     @tf.function(jit_compile=True, autograph=False)  # type: ignore[untyped-decorator]
     def call(*tensors: tf.Tensor) -> list[Any]:
         inputs = IdentityMap(zip((each.placeholder for each in arguments), tensors))
         inputs.update(
-            (each.placeholder, stand_ins.input_tensor(handles[each.placeholder], each.placeholder))
+            (each.placeholder, _input_tensor(handles[each.placeholder], each.placeholder))
             for each in step.inputs
             if each.placeholder in handles
         )
@@ -99,7 +110,7 @@ def _lowered(step: Step) -> tuple[list[program.Parameter], bytes]:
     try:
         if versions.LOWERS_SPECS and not specs:  # raises where lowering without specs would fold
             call.experimental_get_compiler_ir(tf.TensorSpec([]))(stage="hlo_serialized")
-        hlo = stand_ins.lowered_independently(
+        hlo = _lowered_independently(
             step,
             lambda: call.experimental_get_compiler_ir(*specs)(stage="hlo_serialized"),
             handles.values(),
@@ -196,3 +207,122 @@ def _path(name: str, ops: Mapping[str, tf.Operation], path_of_name: Mapping[str,
     while name and name not in ops and name not in path_of_name:
         name = name.partition("/")[2]
     return name if name in ops else path_of_name.get(name, "")
+
+
+class _Handle(NamedTuple):
+    """The variable of an input: its eager resource tensor, the `program.Parameter` that it
+    is, and the variable if it is a stand-in, else None."""
+
+    tensor: tf.Tensor
+    parameter: program.Parameter
+    stand_in: Any
+
+
+def _variable_handle(captured: Input) -> _Handle:
+    """Returns the `_Handle` of a captured variable.
+
+    An eager variable stands for itself. A stand-in replaces a variable of a graph,
+    which has no value outside of a Session, one that is not initialized, and one whose
+    value this TensorFlow would compile into the program.
+    """
+    name, placeholder, outer = captured
+    shape, dtype = graphs.stored_in(placeholder)
+    if shape is None or not shape.is_fully_defined():
+        raise CompileError(
+            "the step uses the resource %s of shape %s" % (name or placeholder.name, shape),
+            "a TPU program can use variables of a known shape only, and no "
+            "iterator, table or other resource of the host",
+            "pass what it gives as an argument, or create the variable with a shape",
+        )
+    parameter = program.Parameter(
+        name or placeholder.op.name,
+        program.VARIABLE,
+        dtype.name,
+        tuple(shape.as_list()),
+        "" if outer is None else graph_ops.creation_line(outer),
+    )
+    has_value = outer is not None and graphs.is_eager(outer) and graphs.is_initialized(outer)
+    if has_value and not _may_be_compiled_in(dtype):
+        return _Handle(outer, parameter, None)
+    return _stand_in(shape, dtype, parameter)
+
+
+def _stand_in(shape: tf.TensorShape, dtype: tf.DType, parameter: program.Parameter) -> _Handle:
+    """Returns the `_Handle` of a new stand-in, which the program has as a parameter."""
+    variable = stand_in_variable(shape, dtype)
+    return _Handle(variable.handle, parameter, variable)
+
+
+def _input_tensor(handle: _Handle, placeholder: tf.Tensor) -> tf.Tensor:
+    """Returns the tensor that a step gets for a placeholder: the handle, or the value."""
+    if placeholder.dtype == tf.resource:
+        return handle.tensor
+    return tf.raw_ops.ReadVariableOp(resource=handle.tensor, dtype=placeholder.dtype)
+
+
+def stand_in_variable(shape: tf.TensorShape, dtype: tf.DType) -> tf.Variable:
+    """Creates a stand-in: uninitialized memory if it is floating-point, else zeros.
+
+    Context: eager.
+
+    Args:
+      shape, dtype: of the variable.
+    """
+    if dtype.is_floating:
+        value = tf.raw_ops.Empty(shape=shape, dtype=dtype, init=False)
+    else:
+        value = tf.zeros(shape, dtype)
+    return distributed.ResourceVariable(value, trainable=False)
+
+
+def _may_be_compiled_in(dtype: tf.DType) -> bool:
+    """Whether this TensorFlow may compile a value of a dtype into the program."""
+    return not versions.LOWERS_SPECS and (dtype.is_integer or dtype.is_bool)
+
+
+def _lowered_independently(
+    step: Step, lower: Callable[[], bytes], handles: Iterable[_Handle]
+) -> bytes:
+    """Lowers a step, whose stand-ins are zero; refuses a program that depends on their values."""
+    folded = [
+        each
+        for each in handles
+        if each.stand_in is not None and _may_be_compiled_in(each.stand_in.dtype)
+    ]
+    if not folded:
+        return lower()
+    try:
+        hlo = lower()
+    except (tf.errors.OpError, ValueError) as error:
+        _refuse(step, [each for each in folded if _lowered_with_ones(lower, [each]) is not None])
+        _refuse(step, folded if _lowered_with_ones(lower, folded) is not None else [])
+        raise error
+    if _differs(_lowered_with_ones(lower, folded), hlo):
+        needed = [each for each in folded if _differs(_lowered_with_ones(lower, [each]), hlo)]
+        _refuse(step, needed or folded)
+    return hlo
+
+
+def _lowered_with_ones(lower: Callable[[], bytes], handles: Sequence[_Handle]) -> bytes | None:
+    """Lowers with some stand-ins being one in place of zero; returns None if it fails."""
+    for each in handles:
+        each.stand_in.assign(tf.ones_like(each.stand_in))
+    try:
+        return lower()
+    except (tf.errors.OpError, ValueError):
+        return None
+    finally:
+        for each in handles:
+            each.stand_in.assign(tf.zeros_like(each.stand_in))
+
+
+def _differs(hlo: bytes | None, other: bytes) -> bool:
+    if hlo is None:
+        return True
+    return normal_form.normalized(hlo, 1, 1) != normal_form.normalized(other, 1, 1)
+
+
+def _refuse(step: Step, needed: Sequence[_Handle]) -> None:
+    names = ["%s (%s)" % each.parameter[:2] for each in needed]
+    if names:
+        raise refusals.needed_value_error(names, refusals.line_of_need(step, names))
