@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from tpudist.surfaces import slices
 from tpudist.tools.compile.compiler import compilation
-from tpudist.tools.compile.lowering import other_environment
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
@@ -106,11 +105,11 @@ def compile_graph(
         cannot be lowered, or there is no compiler.
       TopologyError: (a ValueError) as for :func:`compile_step`.
     """
-    from tpudist.tools.compile.lowering import native_programs  # It imports TensorFlow.
+    from tpudist.tools.compile.lowering import native_programs, step_message  # Imports TensorFlow.
 
     slice_ = slices.find(topology)
     programs = [
-        other_environment.lower(message, lower_with) for message in native_programs.messages(graph)
+        step_message.lower(message, lower_with) for message in native_programs.messages(graph)
     ]
     return [
         compilation.compile_program(
@@ -187,4 +186,4 @@ def lower_traced(traced: Step, lower_with: str | None = None) -> Program:
 
     if lower_with is None:
         return to_hlo.lower(traced)
-    return other_environment.lower(step_message.message(traced), lower_with)
+    return step_message.lower(step_message.message(traced), lower_with)

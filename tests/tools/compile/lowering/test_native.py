@@ -12,7 +12,7 @@ from tests.native import described
 from tests.tools.compile import harness
 from tpudist.errors import CompileError
 from tpudist.tfcompat import versions
-from tpudist.tools.compile.lowering import native_programs, other_environment
+from tpudist.tools.compile.lowering import native_programs, step_message
 from tpudist.v2_0.strategy import TPUStrategy
 
 pytestmark = harness.needs_python
@@ -54,7 +54,7 @@ def build(strategy, step, *args):
 def test_a_training_step(graph, strategy):
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
     (message,) = native_programs.messages(graph)
-    program = other_environment.lower(message, harness.PYTHON)
+    program = step_message.lower(message, harness.PYTHON)
     assert (program.replicas, program.partitions) == (8, 1)
     assert sorted((each.kind == "variable", each.shape) for each in program.parameters) == [
         (False, (16, 3)),
@@ -112,7 +112,7 @@ def test_an_unsupported_op_is_named_by_its_line(graph, strategy):
     build(strategy, step, tf.zeros([4]))
     (message,) = native_programs.messages(graph)
     with pytest.raises(CompileError, match="no XLA kernel") as caught:
-        other_environment.lower(message, harness.PYTHON)
+        step_message.lower(message, harness.PYTHON)
     assert line("python") in str(caught.value)
 
 

@@ -20,7 +20,7 @@ from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.errors import CompileError
 from tpudist.tfcompat import versions
 from tpudist.tools.compile import step as steps
-from tpudist.tools.compile.lowering import other_environment, step_message, tracing
+from tpudist.tools.compile.lowering import step_message, tracing
 from tpudist.v2_0 import tensorflow as v2_tf
 
 pytestmark = pytest.mark.slow
@@ -133,7 +133,7 @@ def test_an_unsupported_op_is_named_by_its_line(graph):
         return tf.reshape(y, [4])
 
     with pytest.raises(CompileError, match="no XLA kernel") as caught:
-        other_environment.lower(message(step, np.zeros([4], "f")), harness.PYTHON)
+        step_message.lower(message(step, np.zeros([4], "f")), harness.PYTHON)
     assert line("python") in str(caught.value)
 
 
@@ -176,7 +176,7 @@ def test_sums_over_groups_are_refused(graph):
 
 def test_a_missing_python_is_an_error(graph):
     with pytest.raises(CompileError, match="no-such-python"):
-        other_environment.lower(message(tower, *ARGUMENTS), os.path.join(os.sep, "no-such-python"))
+        step_message.lower(message(tower, *ARGUMENTS), os.path.join(os.sep, "no-such-python"))
 
 
 def test_a_python_without_tensorflow_is_an_error(graph, tmp_path):
@@ -184,7 +184,7 @@ def test_a_python_without_tensorflow_is_an_error(graph, tmp_path):
     python.write_text("#!/bin/sh\necho no tensorflow here; exit 1\n")
     python.chmod(0o755)
     with pytest.raises(CompileError, match="no tensorflow here"):
-        other_environment.lower(message(tower, *ARGUMENTS), str(python))
+        step_message.lower(message(tower, *ARGUMENTS), str(python))
 
 
 def test_a_resource_of_the_host_is_refused(graph):
