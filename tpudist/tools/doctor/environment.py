@@ -247,7 +247,7 @@ def probe_tensorflow(seconds: float = PROBE_SECONDS) -> dict[str, Any]:
       The dict that :mod:`tpudist.tools.doctor.probe` prints; its ``error`` says so
       if that process was killed, hung or printed nothing.
     """
-    quiet = dict(_quiet(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
+    quiet = dict(quiet_variables(), TPU_LOAD_LIBRARY="0", TPU_SKIP_MDS_QUERY="1")
     # It touches neither the chips nor the network.
     return _last_line(["-m", "tpudist.tools.doctor.probe"], quiet, seconds)
 
@@ -261,7 +261,7 @@ def look_at(arguments: Sequence[str]) -> dict[str, Any]:
     Returns:
       The dict that it prints, with an ``error`` where it printed none.
     """
-    quiet = _quiet()
+    quiet = quiet_variables()
     quiet.pop(machine.TPU, None)
     seconds = PROBE_SECONDS + 5 * deadlines.seconds()
     looked = _last_line(["-m", "tpudist.tools.doctor.look"] + list(arguments), quiet, seconds, None)
@@ -274,7 +274,7 @@ def look_at(arguments: Sequence[str]) -> dict[str, Any]:
     return looked
 
 
-def _quiet() -> dict[str, str]:
+def quiet_variables() -> dict[str, str]:
     """The variables of a process that imports tpudist and TensorFlow, and says little."""
     package = os.path.dirname(machine.PACKAGE)
     quiet = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONWARNINGS="ignore")

@@ -94,8 +94,7 @@ def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
     """What the process of one surface reports within some seconds."""
     if seconds <= 0:
         return [{"kind": "skipped", "program": "all", "why": "the time was up"}]
-    variables = dict(os.environ, PYTHONPATH=_path(), PYTHONWARNINGS="ignore")
-    variables.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    variables = environment.quiet_variables()
     variables.pop(machine.TPU, None)
     with subprocess.Popen(
         [sys.executable, "-m", "tpudist.tools.selftest.worker", era, tpu],
@@ -113,20 +112,8 @@ def one_surface(era: str, tpu: str, seconds: float) -> list[dict[str, Any]]:
     lines = [json.loads(each[len(MARK) :]) for each in out.splitlines() if each.startswith(MARK)]
     if process.returncode:
         last = (error.strip().splitlines() or ["nothing"])[-1]
-        lines.append(_ended(process.returncode, last, seconds))
+        why = "exit code %d: %s" % (process.returncode, last)
+        if process.returncode == -9:
+            why = "ended after %.0f seconds, when the time was up" % seconds
+        lines.append({"kind": "failed", "program": "the rest", "error": why})
     return lines
-
-
-def _path() -> str:
-    package = os.path.dirname(machine.PACKAGE)
-    return os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), package)))
-
-
-def _ended(code: int, last: str, seconds: float) -> dict[str, Any]:
-    if code == -9:
-        return {
-            "kind": "failed",
-            "program": "the rest",
-            "error": "ended after %.0f seconds, when the time was up" % seconds,
-        }
-    return {"kind": "failed", "program": "the rest", "error": "exit code %d: %s" % (code, last)}

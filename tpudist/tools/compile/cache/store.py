@@ -22,7 +22,7 @@ from tpudist.tools.compile.pages import units
 from tpudist.tools.matrix import cache as matrix_cache
 
 if TYPE_CHECKING:
-    from typing import Iterable, Iterator, Mapping
+    from typing import Iterator, Mapping
 
 #: Version of the stored answers.
 _FORMAT = 3
@@ -133,7 +133,7 @@ def prune(root: str, now: float | None = None) -> None:
     entries = [each for kind in KINDS for each in _entries(os.path.join(root, kind))]
     complete = [each for each in entries if each.path.endswith(_COMPLETE)]
     excess = sum(each.size for each in complete) - limit()
-    for each in _oldest_first(complete):
+    for each in sorted(complete, key=lambda each: each.used):
         if excess > 0 or now - each.used > _UNUSED:
             excess -= each.size * _remove(each, now - _IN_USE)
     for each in entries:
@@ -147,10 +147,6 @@ def _entries(folder: str) -> Iterator[_Entry]:
             with contextlib.suppress(OSError):  # another process may remove it
                 status = each.stat(follow_symlinks=False)
                 yield _Entry(each.path, status.st_mtime, status.st_size)
-
-
-def _oldest_first(entries: Iterable[_Entry]) -> list[_Entry]:
-    return sorted(entries, key=lambda each: each.used)
 
 
 def _remove(entry: _Entry, before: float) -> bool:
