@@ -56,3 +56,14 @@ def test_it_is_told_if_it_was_seen(message, fails, monkeypatch):
 def test_what_is_something_else_is_not_tried(message, monkeypatch):
     monkeypatch.setattr(plain_failures, "_fails", None)
     assert plain_failures.explained(ValueError(message)) is None
+
+
+def test_what_asks_for_the_keras_2_that_is_not_installed_is_told_what_to_type(script, capsys):
+    missing = "raise ModuleNotFoundError(\"No module named 'tf_keras'\", name='tf_keras')"
+    assert runner.run(script(missing), era="contrib") == 1
+    assert 'pip install --no-deps "tf-keras==' in capsys.readouterr().err
+
+
+def test_other_missing_modules_are_the_scripts(script, capsys):
+    assert runner.run(script("import no_such_module"), era="contrib") == 1
+    assert "tpudist run:" not in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tpudist import machine
 from tpudist.errors import ScriptError
 
 #: An op of an error: ``{{node Conv2D}}``, ``with these attrs: [T=DT_BFLOAT16, ...]``.
@@ -30,9 +31,16 @@ def explained(error: BaseException) -> ScriptError | None:
             "model.load_weights(PATH) of the model that is there already; it takes the file of a "
             "whole model",
         )
+    from tpudist.tfcompat import keras_packages, versions
+
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("tf_keras"):
+        return ScriptError(
+            "no module %s, which TensorFlow %s itself asks for" % (error.name, versions.TF),
+            "layers of TensorFlow 1, and tf_slim on them, are Keras 2, a package of its own",
+            machine.legacy_keras_line(keras_packages.minor()),
+        )
     if not _CONVOLUTION.search(str(error)) or not _fails():
         return None
-    from tpudist.tfcompat import versions
 
     return ScriptError(
         "a bfloat16 convolution on the CPU",
