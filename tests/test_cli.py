@@ -8,7 +8,6 @@ import pytest
 
 from tests import ROOT
 from tpudist import __version__, cli, errors, options
-from tpudist.legacy import options as run_options
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def runner(monkeypatch):
 
     stub.of_options = of_options
     legacy = types.ModuleType("tpudist.legacy")
-    legacy.runner, legacy.options = stub, run_options
+    legacy.runner = stub
     monkeypatch.setitem(sys.modules, "tpudist.legacy", legacy)
     monkeypatch.setitem(sys.modules, "tpudist.legacy.runner", stub)
     return stub

@@ -24,21 +24,9 @@ if TYPE_CHECKING:
 
 
 #: Options of ``tpudist run`` that a value follows.
-_RUN_VALUES = (
-    *(
-        "--era",
-        "--keras",
-        "--also",
-        "--not",
-        "--tpu",
-        "--compile",
-        "--lower-with",
-        "--timeout",
-        "--json",
-        "--html",
-        "--hlo",
-    ),
-    *("--max-hbm", "--baseline", "--rtol"),
+_RUN_VALUES = frozenset(
+    """--era --keras --also --not --tpu --compile --lower-with --timeout --json --html --hlo
+    --max-hbm --baseline --rtol""".split()
 )
 
 
