@@ -31,7 +31,7 @@ class Asked(typing.NamedTuple):
 
     @property
     def place(self) -> str:
-        """As errors have it."""
+        """Name, zone and project as one phrase, for errors."""
         if not self.zone:
             return "TPU %r" % self.name
         return "TPU %r in zone %s of project %s" % self
@@ -50,7 +50,7 @@ _REFUSED = ("AccessTokenRefreshError", "HttpAccessTokenRefreshError", "RefreshEr
 
 
 def explain(error: BaseException, asked: Asked) -> Failure:
-    """What a failure of the clients means.
+    """The error, in three parts, that a failure of the clients means.
 
     Args:
       error: what they raised.

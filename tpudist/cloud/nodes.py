@@ -1,4 +1,4 @@
-"""What the TPU API says of a TPU, and what its state or its health keeps it from.
+"""Reads what the TPU API says of a TPU, and whether its state and health let it be used.
 
 Reference: cloud.google.com/tpu/docs/reference/rest, v1 and v2, projects.locations.nodes, with
 State and Health.
@@ -107,7 +107,7 @@ def _text(reply: dict[str, Any], field: str) -> str:
 
 
 def _one(reply: dict[str, Any]) -> list[dict[str, Any]]:
-    """The endpoint of a reply of before there were several."""
+    """The endpoint in an older reply, which has one address and no list of endpoints."""
     return [reply] if reply.get("ipAddress") else []
 
 
@@ -122,16 +122,16 @@ def _symptom(symptom: dict[str, Any]) -> str:
     return " ".join(filter(None, (parts[0], where, parts[1] and "(%s)" % parts[1])))
 
 
-# What keeps it from being used.
+# Whether it can be used.
 
 READY, HEALTHY = "READY", "HEALTHY"
 
-#: Healths that nobody has reason to doubt: a reply without one is of a TPU that nobody asked.
+#: Healths that let a TPU be used; a reply may have none.
 SOUND = (HEALTHY, "", "HEALTH_UNSPECIFIED")
 
 
 class Trouble(typing.NamedTuple):
-    """What a state or a health keeps from running.
+    """Why a TPU in some state, or of some health, cannot be used.
 
     Args:
       passes: whether it ends by itself, so that waiting helps.

@@ -31,7 +31,7 @@ def release_in(runtime: str | None) -> str | None:
 
 
 def runtime_for(tensorflow: str | None) -> str | None:
-    """The runtime of a TensorFlow release: patch releases map to ``x.y.0``.
+    """The version of the TPU runtime for a TensorFlow release: ``x.y.0``.
 
     TPU runtimes are published per minor release; the patch releases of
     TensorFlow mostly have none of their own.

@@ -65,7 +65,7 @@ def run(
 
 @contextlib.contextmanager
 def _built(extended: Extended) -> Iterator[Any]:
-    """The steps that are built in the block are called by nothing but their loop."""
+    """Context manager: tells `extended` that only a loop of steps calls what is built inside."""
     before, extended.builds_steps = extended.builds_steps, not tf.executing_eagerly()
     try:
         yield
@@ -74,7 +74,7 @@ def _built(extended: Extended) -> Iterator[Any]:
 
 
 def _step(outputs: Any, fn: Fn, iterator: Any) -> Any:
-    """One step; returns the outputs that it set.
+    """Builds one step; returns the outputs that it set.
 
     None of its ops runs before its input is there, so a step without input has
     no effect.
@@ -94,7 +94,7 @@ def _tensors_of(inputs: Any) -> list[Any]:
 
 
 def _undivided(parts: Sequence[Any]) -> Any:
-    """What has to be there for all replicas' `parts` to be there."""
+    """The tensor that was split into `parts`, in a list; `parts` if there is none."""
     whole = graphs.divided(parts)
     return parts if whole is None else [whole]
 

@@ -68,7 +68,7 @@ def capture_handle(graph: Graph, handle: Tensor) -> Any:
 
 
 def with_handles_captured(tensors: Sequence[Tensor]) -> list[Any]:
-    """`tensors`, as a list, as an op of the current graph takes them."""
+    """A list of `tensors` with eager handles captured by the current graph."""
     graph = None if tf.executing_eagerly() else ops.get_default_graph()
     if not hasattr(graph, "_function_captures"):
         return list(tensors)
@@ -79,7 +79,7 @@ _VARIABLES = ("VariableV2", "Variable")
 
 
 def reference_inside(graph: Graph, tensor: Tensor) -> Any:
-    """`tensor`, a reference variable of another graph or its value, made anew in `graph`.
+    """A second op in `graph` for a reference variable, or its value, of another graph.
 
     Args:
       graph: the function graph that is about to capture the tensor.

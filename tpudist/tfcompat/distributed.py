@@ -110,7 +110,7 @@ def _distributed(cls: Any, extended: Extended, components: Sequence[Any]) -> Any
 
 
 def replica_name(variable: Any, replica_id: int) -> str:
-    """The name of a replica's own copy of `variable`, as a name scope that is used as it is."""
+    """The name scope of a replica's copy of `variable`, which ends in "/": it is used as it is."""
     return "%s/replica_%d/" % (variable.name.split(":")[0], replica_id)
 
 
@@ -238,7 +238,7 @@ def updated_replica() -> Any:
 
 
 def with_whole_variables(replica: Any, structure: Any) -> Any:
-    """A replica's `structure`, with distributed variables in place of the replica's parts.
+    """`structure` with distributed variables in place of a replica's components of them.
 
     1.13 puts parts together again only if each is on its replica's device.
     """
@@ -413,7 +413,7 @@ def is_tensor_like(value: Any) -> bool:
 
 
 def end_before_joining() -> None:
-    """Has TensorFlow wait for the current thread's end, after its replica is done.
+    """Makes TensorFlow wait until the current thread has ended, after its replica is done.
 
     ``Coordinator.join`` looks once whether all threads have ended, and sleeps for a second if
     one has not. One that has traced a ``tf.function`` takes 0.2 ms to end up to 2.3, so that

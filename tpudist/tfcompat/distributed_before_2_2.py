@@ -101,7 +101,7 @@ def _mirrored(extended: Extended, parts: Sequence[Any]) -> Any:
 
 
 def _grouped_on_one_device(extended: Extended, parts: Sequence[Any]) -> Any:
-    """Grouped updates; the native grouping would place identities on the replicas' labels."""
+    """Groups updates on one device: the native grouping would name the replicas' devices."""
     everything = tf.group(*parts)
     if not all(nests.is_tensor(part) for part in parts):
         return everything
@@ -171,7 +171,7 @@ def _packed(structure: Nest, tensors: Sequence[Tensor]) -> Any:
 if not versions.DEVICE_MAP:
 
     class _Labelled:
-        """Finds a component by device; an unknown device gets that being updated, or the first."""
+        """Finds components by device; of an unknown device the one being updated, or the first."""
 
         _index: Mapping[str, Any]
 
@@ -184,7 +184,7 @@ if not versions.DEVICE_MAP:
             return super().get(current)  # type: ignore[misc]
 
     class MirroredVariable(_Labelled, values.MirroredVariable):
-        """Outside of any scope, where Keras of 1.13 trains, all components are assigned."""
+        """A variable whose components are all assigned outside of any scope, where Keras trains."""
 
         def _assign_func(self, *args: Any, **kwargs: Any) -> Any:
             if tf.distribute.has_strategy():
@@ -195,10 +195,13 @@ if not versions.DEVICE_MAP:
                 return f(first, *args, **kwargs)
 
     class _ReplicaLocal(_Labelled, values.ReplicaLocalVariable):
-        """Keras of 1.13 asks for no scope: in one, its models train across the replicas."""
+        """A variable of which each replica has its own, under Keras of 1.13.
+
+        Keras asks for no scope there; in one, its models train in cross-replica context.
+        """
 
         def assign_add(self, *args: Any, **kwargs: Any) -> Any:
-            """In cross-replica context the first replica's part of a sum grows."""
+            """Adds to the first replica's component in cross-replica context, if it is a sum."""
             summed = self._aggregation == tf.VariableAggregation.SUM
             if summed and not tf.distribute.get_replica_context():
                 return self._primary_var.assign_add(*args, **kwargs)

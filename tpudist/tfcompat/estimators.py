@@ -52,6 +52,6 @@ def step_hook_of_loops(hook: Any, steps: Any) -> Any:
 
 
 def summary_writers() -> tuple[list[Any], list[Any]]:
-    """Of the summary writers that the current graph has: the ops that make them, and flush them."""
+    """(ops that make, ops that flush) the summary writers of the current graph."""
     made = list(summary_ops_v2.summary_writer_initializer_op())
     return made, [gen_summary_ops.flush_summary_writer(op.inputs[0]) for op in made]

@@ -116,7 +116,7 @@ def in_session_graph() -> bool:
 
 
 def part_of(name: str) -> typing.Callable[[Part], Part]:
-    """Class decorator: Python's errors call the methods of a class those of `name`.
+    """Class decorator: gives methods the qualified names of class `name`, which errors show.
 
     Args:
       name: the class that users know, of which the decorated one is a part.
@@ -169,7 +169,7 @@ def do_not_convert(fn: Callable[..., Any]) -> Any:
 
 @contextlib.contextmanager
 def unconverted() -> Iterator[Any]:
-    """Shields functions called in the block from AutoGraph."""
+    """Context manager: shields functions called inside from AutoGraph."""
     if versions.RUN_CONVERTS:
         with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
             yield
@@ -211,13 +211,13 @@ def control_flow_context() -> Any:
 
 
 def variable_names() -> Any:
-    """{scope: count}: what ``tf.get_variable`` and layers count names by."""
+    """{scope: count}: how ``tf.get_variable`` and layers number names."""
     return dict(variable_scope.get_variable_scope_store().variable_scopes_count)
 
 
 @contextlib.contextmanager
 def variable_names_as(names: Any) -> Iterator[Any]:
-    """In the block, names are counted from `names`; after it, as before it."""
+    """Context manager: names are counted from `names` inside, and as before afterwards."""
     store = variable_scope.get_variable_scope_store()
     before, store.variable_scopes_count = (store.variable_scopes_count, dict(names))
     try:
@@ -441,7 +441,7 @@ def _like(results: Nest, like: Sequence[Tensor]) -> Any:
 
 @contextlib.contextmanager
 def unoptimised() -> Iterator[Any]:
-    """Functions that are called in the block run their ops one by one, and are not optimised.
+    """Context manager: functions called inside run their ops one by one, and are not optimised.
 
     For a function of some reads or assignments there is nothing to optimise.
     """

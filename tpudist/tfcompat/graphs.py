@@ -53,7 +53,7 @@ class _ForXla(control_flow_ops.XLAControlFlowContext):
 
 @contextlib.contextmanager
 def for_xla() -> Iterator[Any]:
-    """XLA will compile what is traced in the block.
+    """Context manager: marks what is traced inside as compiled by XLA.
 
     Loops then have gradients of fixed size, and functions traced here are not
     used elsewhere.
@@ -69,7 +69,7 @@ def for_xla() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def first_generation() -> Iterator[Any]:
-    """TensorFlow's modules, and Keras, take a program in the block for one of TensorFlow 1.
+    """Context manager: TensorFlow's modules, and Keras, behave as for a program of TensorFlow 1.
 
     They read a flag that ``tf.compat.v1.disable_v2_behavior()`` turns off too.
     """
@@ -84,7 +84,7 @@ def first_generation() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def variables_reused() -> Iterator[Any]:
-    """``tf.get_variable`` finds what it made before under the same name.
+    """Context manager: ``tf.get_variable`` finds what it made before under the same name.
 
     In eager mode, where it never finds any, nothing changes.
     """
@@ -103,7 +103,7 @@ def count_variable_names(names: Any) -> None:
 
 @contextlib.contextmanager
 def collections_kept() -> Iterator[Any]:
-    """Restores the collections of a TF 1 graph after the block."""
+    """Context manager: restores the collections of a TF 1 graph afterwards."""
     if tf.executing_eagerly():
         yield
         return
@@ -168,7 +168,7 @@ def is_eager(tensor: Tensor) -> bool:
 
 
 def unstacked(tensors: Sequence[Tensor]) -> Any:
-    """The tensor whose slices along the first axis are all of `tensors`, or None."""
+    """The tensor that was unstacked along its first axis into exactly `tensors`, or None."""
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
     if op is None or op.type != "Unpack" or op.get_attr("axis"):
         return None
@@ -176,7 +176,7 @@ def unstacked(tensors: Sequence[Tensor]) -> Any:
 
 
 def divided(tensors: Sequence[Tensor]) -> Any:
-    """The tensor that an op has divided along its first axis into all of `tensors`, or None."""
+    """The tensor that was split along its first axis into exactly `tensors`, or None."""
     op = None if is_eager(tensors[0]) else getattr(tensors[0], "op", None)
     if op is None or op.type != "Split" or functions.static_value(op.inputs[0]) != 0:
         return None
@@ -354,7 +354,7 @@ def _same_attributes(graph: Graph, one: Operation, other: Operation) -> bool:
 
 
 def _written(value: Any) -> Any:
-    return value.SerializeToString(deterministic=True)  # not a number is no other number
+    return value.SerializeToString(deterministic=True)  # as bytes, in which NaN equals NaN
 
 
 def _same_body(graph: Graph, one: Operation, other: Operation) -> bool:

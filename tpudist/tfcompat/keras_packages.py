@@ -35,7 +35,7 @@ def minor() -> str:
 
 
 def is_chosen() -> bool:
-    """Whether Keras 3 is meant where the era's Keras is another one."""
+    """Whether TF_USE_LEGACY_KERAS asks for Keras 3 in place of the eras' Keras."""
     return os.environ.get(machine.LEGACY_KERAS, "1") not in machine.YES
 
 
@@ -65,7 +65,7 @@ def leads_elsewhere(generation: str, name: str) -> bool:
 
 
 def modules(generation: str, name: str, above: ModuleType) -> list[ModuleType]:
-    """The modules to look in for what is below a name, the first before the others.
+    """The modules that have what is below a name, in the order to search them.
 
     Args:
       generation, name: as of :func:`leads_elsewhere`, which is true of them.

@@ -1,4 +1,4 @@
-"""Ops and tensors made again, with other functions or as they are; ops executed at once.
+"""Adds ops to graphs (placeholders, copies, branches and loops), and executes single ops.
 
 Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
 semantics live here.
@@ -73,7 +73,7 @@ def add(
 
 
 def locate(op: Operation, calls: Any) -> None:
-    """Lets `op` have been made by these Python calls, which its errors then tell.
+    """Sets the Python calls that `op` was made by, which its errors show.
 
     Args:
       op: an op of a graph.
@@ -83,7 +83,7 @@ def locate(op: Operation, calls: Any) -> None:
 
 
 def copied(op: Operation, copy: Any) -> None:
-    """Lets `copy` have been made by the Python calls that made `op`, if its graph keeps them."""
+    """Sets the Python calls that `op` was made by on its `copy`, if the graph keeps them."""
     calls = getattr(op.graph, "made_at", {}).get(op)
     if calls is not None:
         locate(copy, calls)
@@ -213,7 +213,7 @@ def origin(tensor: Tensor) -> Any:
 
 
 def wait(op: Operation) -> None:
-    """Lets `op`, which calls functions, wait for all current control dependencies.
+    """Makes `op`, which calls functions, wait for all current control dependencies.
 
     TensorFlow leaves out those that the inputs of an op have, or are. That orders an op, but
     not a call: TensorFlow puts the ops of the function in its place, and those that do not

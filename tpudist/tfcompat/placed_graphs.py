@@ -1,4 +1,4 @@
-"""Function graphs that tpudist builds: where their ops are placed, and which lines made them.
+"""Function graphs that keep which lines made their ops, and on which device these are.
 
 Like :mod:`tpudist.tfcompat.functions`, this hides differences between releases; no
 semantics live here.
@@ -57,7 +57,7 @@ class LocatedGraph(functions.FuncGraph):
         return [op for op in made if op not in self._left_out] if self._left_out else made
 
     def leave_out(self, ops: Sequence[Operation]) -> Any:
-        """From now on `ops`, of which no other op takes anything, are not of the graph.
+        """Leaves `ops`, whose outputs no other op takes, out of :meth:`get_operations`.
 
         Returns:
           Their places among the ops of the graph, sorted.
@@ -139,7 +139,7 @@ class PlacedGraph(LocatedGraph):
 
     @contextlib.contextmanager
     def building(self) -> Iterator[Any]:
-        """Ops of the block are added to it, on its device."""
+        """Context manager: ops are added to this graph, on its device."""
         with self.as_default(), self.device(None), self.device(self.place):
             yield
 

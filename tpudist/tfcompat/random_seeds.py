@@ -81,7 +81,7 @@ class CountingGraph(placed_graphs.LocatedGraph):
 
 
 def _place(graph: Graph) -> str:
-    """Where `graph`, and those around it, end now, in words."""
+    """How many ops `graph`, and those around it, have so far, as text."""
     if versions.COUNTS_RANDOM_OPS:
         return ""
     return "%s %d" % (getattr(graph, "_place", ""), tf.Graph._last_id.fget(graph))
@@ -89,7 +89,7 @@ def _place(graph: Graph) -> str:
 
 @contextlib.contextmanager
 def continued(graph: Graph, outer: Graph) -> Iterator[Any]:
-    """While the `CountingGraph` is traced, numbers on from `outer`, which numbers on after it."""
+    """Context manager: `graph` continues the numbers of `outer`, and `outer` those of `graph`."""
     for _ in range(_next(outer)):
         next_number(graph)
     del graph.counted[:]
@@ -100,7 +100,7 @@ def continued(graph: Graph, outer: Graph) -> Iterator[Any]:
 
 
 def _next(graph: Graph) -> Any:
-    """The number of the next random op of `graph`; 0 where the number is told by its place."""
+    """The number of the next random op of `graph`; 0 where the op's place decides it."""
     return random_seed._graph_to_seed_dict.get(graph, 0) if versions.COUNTS_RANDOM_OPS else 0
 
 

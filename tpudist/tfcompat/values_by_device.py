@@ -38,14 +38,14 @@ def position(extended: Extended, device: str) -> Any:
 
 
 class FoundByDevice:
-    """A distributed value that tells the component of a device."""
+    """A distributed value with ``get(device)``."""
 
     _extended: Extended = None
     _values: Sequence[Any]
     _get: Callable[[], Any]
 
     def on(self, extended: Extended) -> Any:
-        """Itself, whose components are on the devices of a strategy."""
+        """Sets the strategy on whose devices the components are; returns itself."""
         self._extended = extended
         return self
 
@@ -59,10 +59,10 @@ if versions.BY_DEVICE:
 else:
 
     class PerReplica(FoundByDevice, values.PerReplica):  # type: ignore[no-redef]
-        """A value of which each replica has its own, which tells the one of a device."""
+        """TensorFlow's ``PerReplica`` with ``get(device)``."""
 
     class Mirrored(FoundByDevice, values.Mirrored):  # type: ignore[no-redef]
-        """A value that all replicas have alike, which tells the one of a device."""
+        """TensorFlow's ``Mirrored`` with ``get(device)``."""
 
 
 _CLASSES = {values.PerReplica: PerReplica, values.Mirrored: Mirrored}

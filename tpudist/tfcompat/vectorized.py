@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Loop:
-    """As much of a parallel loop as the converters of single ops ask for."""
+    """The part of TensorFlow's parallel loop that converters of single ops read."""
 
     all_indices_partitioned = False
     pfor_config = None

@@ -1,4 +1,4 @@
-"""Chooses what a strategy runs on when it is made, and tells it afterwards."""
+"""Chooses what a new strategy runs on, and looks up the backend of an existing one."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ TpuContext = collections.namedtuple("TpuContext", ["number_of_shards"])
 
 
 class RememberedResolver(cluster.TPUClusterResolver):
-    """A resolver that the operations here remember: they use the TPU found last."""
+    """A resolver whose TPU the operations here use, until another one is made."""
 
     def __init__(self, tpu: Any = None, *args: Any) -> None:
         global _last_system

@@ -244,7 +244,7 @@ def require_batches(strategy: Strategy, dataset: Dataset) -> None:
 
 
 def _element_spec(dataset: Dataset) -> Any:
-    """What an element is: specs, or shapes on a release without them."""
+    """The specs of an element, a nest; its shapes on a release without specs."""
     return dataset.element_spec if versions.HAS_ELEMENT_SPEC else shapes_of(dataset)
 
 

@@ -144,7 +144,7 @@ def _check(keras: Any, model: Any) -> None:
 
 
 def _copy(keras: Any, model: Any) -> Any:
-    """The model that stands for the CPU's: same layers, weights and compile arguments."""
+    """A copy of the CPU's model: same layers, weights and compile arguments."""
     made = keras.models.clone_model(model)
     made.set_weights(model.get_weights())
     arguments = keras_packages.compile_arguments(model)
@@ -197,7 +197,7 @@ def _class(keras: Any) -> Any:
 
 
 def _over(self: Any) -> Any:
-    """The model as Keras' own class has it."""
+    """`self` with the methods and properties of Keras' own class."""
     made = next(each for each in type(self).__mro__ if "sync_to_cpu" in vars(each))
     return super(made, self)
 
@@ -256,7 +256,7 @@ def _evaluate(self: Any, x: Any = None, y: Any = None, *args: Any, **kwargs: Any
 
 
 def _fit_generator(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Trains as Keras' ``fit_generator`` does, on batches that the cores share evenly."""
+    """Trains as Keras' ``fit_generator`` does, on batches that the cores can split evenly."""
     parts = self._tpudist_parts
     refused = _lr_callbacks_refused(parts.keras, self, args, kwargs)
     with refused, split_models.uneven_batches_refused(parts):

@@ -24,7 +24,7 @@ _LEAST = 5.0
 
 
 class Found(typing.NamedTuple):
-    """A TPU: its name in errors, and ``"IP:PORT"`` of each host; none of this machine."""
+    """A TPU: its name in errors, and ``"IP:PORT"`` of each host (none for this machine's TPU)."""
 
     place: str
     addresses: tuple[str, ...]
@@ -74,7 +74,7 @@ def _without_a_name(start: Callable[[], None]) -> None:
 
 
 def _require_sound_place(resolver: Any) -> None:
-    """Refuses what no zone or project can be called: something answers in Google's place."""
+    """Refuses a malformed zone or project: something else has answered in Google's place."""
     if tpu_client.asks_the_api(resolver):
         for each in tpu_client.place(resolver):
             if not re.fullmatch(r"[\w.:-]+", each):

@@ -52,7 +52,7 @@ def device(device_name: Any) -> Any:
 
 
 class _AnySession(type):
-    """Sessions that TensorFlow made itself are instances too."""
+    """Metaclass: Sessions that TensorFlow made itself are instances too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         own = cls in (Session, InteractiveSession)
