@@ -124,9 +124,8 @@ class Environment(typing.NamedTuple):
           it is; ``chips``: device files of this host; ``libtpu``: version of the
           package, or None; ``looked``: what the TPU asked for by ``--tpu`` says.
         """
-        kind: str | None
         name, source = self._remote()
-        kind = name and "remote"
+        kind = "remote" if name else None
         if self.virtual_tpu:
             kind, name, source = "virtual", self.virtual_tpu, machine.TPU
         elif self.chips:
