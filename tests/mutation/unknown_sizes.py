@@ -10,7 +10,7 @@ from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize.rules import dims, elementwise, ragged
 from tpudist.virtual.vectorize.values import ragged_values
-from tpudist.virtual.vectorize.values.symbolic_shapes import Dims
+from tpudist.virtual.vectorize.values.known_shapes import Dims
 
 
 def _turned(batched):

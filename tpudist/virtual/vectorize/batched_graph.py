@@ -24,11 +24,10 @@ from tpudist.virtual.vectorize.control_flow import (
 )
 from tpudist.virtual.vectorize.values import (
     batched_values,
+    known_shapes,
     layouts,
     optionals,
     ragged_values,
-    static_values,
-    symbolic_shapes,
     tensor_lists,
 )
 
@@ -250,7 +249,7 @@ class BatchedGraph:
     def _uniform(self, op: Operation, inputs: Any) -> list[Any]:
         """The outputs of `op`, done once, as all its inputs are uniform."""
         is_stateful = functions.is_stateful(op)
-        constants = None if is_stateful else static_values.constant_outputs(op, inputs)
+        constants = None if is_stateful else known_shapes.constant_outputs(op, inputs)
         if constants is not None:
             return [
                 batched_values.Constant(self.count, value, tensor.dtype)
@@ -269,7 +268,7 @@ class BatchedGraph:
             for replica in range(self.count):
                 copies.append(self._copy(op, [], replica, copies[-1:]))
         self._ops[op] = copies
-        return self._outputs_of_copies(op, copies, symbolic_shapes.output_sizes(op, values))
+        return self._outputs_of_copies(op, copies, known_shapes.output_sizes(op, values))
 
     def _copy(self, op: Operation, inputs: Any, replica: int, after: Any) -> Any:
         """The copy of `op` for one replica; a random op gets that replica's seed."""

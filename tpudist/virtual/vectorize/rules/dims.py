@@ -13,8 +13,8 @@ import tensorflow as tf
 from tpudist.tfcompat import functions
 from tpudist.virtual import constants
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
-from tpudist.virtual.vectorize.values import batched_values, symbolic_shapes
-from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Dims, Sizes, entries
+from tpudist.virtual.vectorize.values import batched_values, known_shapes
+from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,7 +42,7 @@ def _dims(node: Node, numbers: Any, index: int = 0, scalar: bool = False) -> Bat
 @rule("Shape", "ShapeN")
 def shapes(node: Node) -> Any:
     """Returns the shapes of values."""
-    all_entries = [symbolic_shapes.shape_entries(value) for value in node.inputs]
+    all_entries = [known_shapes.shape_entries(value) for value in node.inputs]
     if None in all_entries:
         return None
     return [_dims(node, numbers, i) for i, numbers in enumerate(all_entries)]
@@ -51,7 +51,7 @@ def shapes(node: Node) -> Any:
 @rule("Size")
 def size(node: Node) -> Any:
     """Returns the number of elements of a value."""
-    numbers = symbolic_shapes.shape_entries(node.inputs[0])
+    numbers = known_shapes.shape_entries(node.inputs[0])
     return numbers and _product(node, numbers)
 
 
@@ -205,7 +205,7 @@ def concat_offsets(node: Node) -> Any:
 
 @rule("BroadcastGradientArgs")
 def broadcast_axes(node: Node) -> list[Any] | None:
-    """Returns the axes over which gradients are summed; see `symbolic_shapes.Axes`."""
+    """Returns the axes over which gradients are summed; see `known_shapes.Axes`."""
     input_entries = [entries(value) for value in node.inputs]
     if None in input_entries:
         return None

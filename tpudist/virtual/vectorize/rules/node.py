@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from tpudist.tfcompat import functions
-from tpudist.virtual.vectorize.values import batched_values, static_values
+from tpudist.virtual.vectorize.values import batched_values, known_shapes
 
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -89,6 +89,7 @@ class Node:
       inputs: its batched inputs.
       count: number of replicas.
       summed: whether only the sum of output 0 over the replicas is needed.
+      shapes: the ``TensorShape`` of each output in one replica, as far as it is static.
     """
 
     def __init__(self, op: Operation, inputs: Any, count: int, summed: Any) -> None:
@@ -99,11 +100,11 @@ class Node:
         self._input_shapes = [
             batched.static_shape(tensor) for batched, tensor in zip(inputs, op.inputs)
         ]
-        self._output_shapes = static_values.shapes(op, inputs)
+        self.shapes = known_shapes.output_shapes(op, inputs)
 
     def shape(self, index: int = 0) -> Any:
         """The shape of an output in one replica, a list of ints; None if it is not static."""
-        shape = self._output_shapes[index]
+        shape = self.shapes[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
     def input_shape(self, index: int = 0) -> Any:
@@ -111,14 +112,9 @@ class Node:
         shape = self._input_shapes[index]
         return shape.as_list() if shape.is_fully_defined() else None
 
-    @property
-    def shapes(self) -> Any:
-        """The ``TensorShape`` of each output in one replica, as far as it is static."""
-        return self._output_shapes
-
     def is_known(self) -> bool:
         """Whether all shapes of inputs and outputs are static, or irrelevant."""
-        if all(shape.is_fully_defined() for shape in self._input_shapes + self._output_shapes):
+        if all(shape.is_fully_defined() for shape in self._input_shapes + self.shapes):
             return True
         tensors = list(self.op.inputs) + list(self.op.outputs)
         return self.op.type in KERNEL_SHAPED + IDENTITIES or any(
@@ -129,7 +125,7 @@ class Node:
         """Whether the kernel of the op takes one axis more."""
         highest = MAX_RANKS.get(self.op.type)
         return highest is None or all(
-            len(shape) < highest for shape in self._input_shapes + self._output_shapes
+            len(shape) < highest for shape in self._input_shapes + self.shapes
         )
 
     def constant(self, index: int) -> Any:

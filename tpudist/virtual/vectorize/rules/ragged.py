@@ -17,12 +17,12 @@ from tpudist.virtual.vectorize.rules import dims, elementwise, examples
 from tpudist.virtual.vectorize.rules.node import IDENTITIES, rules_of
 from tpudist.virtual.vectorize.values import (
     batched_values,
+    known_shapes,
     ragged_values,
-    symbolic_shapes,
     tensor_lists,
 )
+from tpudist.virtual.vectorize.values.known_shapes import Axes, Dims, Sizes, entries
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
-from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Dims, Sizes, entries
 
 if TYPE_CHECKING:
     from typing import Any
@@ -265,7 +265,7 @@ def reshape(node: Node) -> list[Any] | None:
     if not before or not after:
         return None
     sizes = value.sizes.times(ragged_values.ratio(before, after))
-    if target[0] != -1 and not symbolic_shapes.same_entry(target[0], sizes):
+    if target[0] != -1 and not known_shapes.same_entry(target[0], sizes):
         return None
     rows = tf.reshape(value.rows(), constants.constant([-1] + shapes[0]))
     return [Ragged(node.count, shapes[0], sizes, rows=rows)]
@@ -307,7 +307,7 @@ def strided_slice(node: Node) -> Any:
     if not is_gradient:
         return on_all_rows(node)
     shape = entries(node.inputs[0])
-    if not shape or not symbolic_shapes.same_entry(shape[0], value.sizes):
+    if not shape or not known_shapes.same_entry(shape[0], value.sizes):
         return None
     bounds = [bound.value for bound in bounds]
     full_shape = tf.cast(tf.stack([value.sizes.total()] + shape[1:]), node.op.inputs[0].dtype)
@@ -335,7 +335,7 @@ def slice_(node: Node) -> Any:
         return None
     if row_shapes(node) is None or isinstance(size[0], int) and size[0] != -1:
         return None
-    if isinstance(size[0], Sizes) and not symbolic_shapes.same_entry(size[0], value.sizes):
+    if isinstance(size[0], Sizes) and not known_shapes.same_entry(size[0], value.sizes):
         return None
     full_shape = constants.constant([-1] + size[1:], node.op.inputs[2].dtype)
     return on_rows(node, value.sizes, value.rows(), node.inputs[1].value, full_shape)
@@ -372,11 +372,7 @@ def average_pool_gradient(node: Node) -> Any:
 def _with_output_shape(node: Node, gradient: Any, *parameters: Any) -> Any:
     """Adds an op whose input 0 is the shape of its output, a shape like that of `gradient`."""
     target = entries(node.inputs[0])
-    if (
-        not target
-        or not symbolic_shapes.same_entry(target[0], gradient.sizes)
-        or not row_shapes(node)
-    ):
+    if not target or not known_shapes.same_entry(target[0], gradient.sizes) or not row_shapes(node):
         return None
     size = tf.stack([gradient.sizes.total()] + target[1:])
     return on_rows(node, gradient.sizes, size, *(parameters + (gradient.rows(),)))

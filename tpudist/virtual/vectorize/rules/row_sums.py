@@ -18,8 +18,8 @@ from tpudist.virtual.vectorize.rules.ragged import (
     within_rows,
 )
 from tpudist.virtual.vectorize.values import batched_values, ragged_values
+from tpudist.virtual.vectorize.values.known_shapes import Axes, Sizes, entries
 from tpudist.virtual.vectorize.values.ragged_values import Ragged
-from tpudist.virtual.vectorize.values.symbolic_shapes import Axes, Sizes, entries
 
 if TYPE_CHECKING:
     from typing import Any
@@ -68,7 +68,7 @@ def _sum_by_owner(rows: Any, value: Any) -> Any:
 
 
 def _reduce_to_shape(node: Node, target: Any) -> Any:
-    """Sums a gradient to the shape `target`, as `symbolic_shapes.Axes` say."""
+    """Sums a gradient to the shape `target`, as `known_shapes.Axes` say."""
     value = node.inputs[0]
     if not isinstance(value, Ragged) or any(isinstance(n, Sizes) for n in target[1:]):
         return None
