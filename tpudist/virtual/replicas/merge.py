@@ -27,6 +27,7 @@ class Merge(function_graphs.Trace):
     """The merge function of one ``merge_call``, traced into its own graph.
 
     Attributes:
+      program: the `Program` whose replicas meet here.
       position: number of ops in the replica trace when the merge happened.
       inputs: [(placeholder in `graph`, source, replica id)]: the tensor of the
         replica trace that it stands for; replica id "sum" is the sum over replicas,
@@ -44,7 +45,7 @@ class Merge(function_graphs.Trace):
 
     def __init__(self, program: Program) -> None:
         super().__init__("merge_function", program.outer)
-        self._program = program
+        self.program = program
         self._strategy = program.extended._container_strategy()
         self.position: int | None = None
         self.inputs: list[Any] = []
@@ -61,13 +62,13 @@ class Merge(function_graphs.Trace):
         self, merge_fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         """Traces `merge_fn`; returns its result as the replica sees it."""
-        if self._program.extended.runs_as_session:
+        if self.program.extended.runs_as_session:
             self._start = tf.no_op()
-        with self.ordered(), self._program.extended.place(), distributed.cross_replica(
+        with self.ordered(), self.program.extended.place(), distributed.cross_replica(
             self._strategy
         ):
             args, kwargs = self._enter((args, kwargs))
-            self.position = len(self._program.graph.get_operations())
+            self.position = len(self.program.graph.get_operations())
             result = merge_fn(self._strategy, *args, **kwargs)
         self.used_as_one = list(filter(stored_once.is_stored_once, self._variables()))
         return self.hand_back(result)
@@ -87,7 +88,7 @@ class Merge(function_graphs.Trace):
             return leaf
         inside = self._inside(reductions.of_tensors(leaf))
         flat = distributed.flatten(inside)
-        is_uniform = self._program.uniformity.holds(inside)
+        is_uniform = self.program.uniformity.holds(inside)
 
         def make(replica_id: int) -> Any:
             with self.graph.as_default():
@@ -96,9 +97,9 @@ class Merge(function_graphs.Trace):
                 self._sources[distributed.flatten(part)[0]] = inside
             return part
 
-        count = self._program.num_replicas
+        count = self.program.num_replicas
         parts = lazy_values.Parts(count, make, is_uniform)
-        value = lazy_values.per_replica(self._program.extended, parts)
+        value = lazy_values.per_replica(self.program.extended, parts)
         self._sources[_key(value)] = inside
         return value
 
@@ -111,14 +112,14 @@ class Merge(function_graphs.Trace):
         flat = distributed.flatten(leaf)
         if all(self._is_inside(tensor) for tensor in flat):
             return leaf
-        with self._program.graph.as_default():
+        with self.program.graph.as_default():
             return distributed.pack(
                 leaf,
                 [tensor if self._is_inside(tensor) else tf.identity(tensor) for tensor in flat],
             )
 
     def _is_inside(self, tensor: Tensor) -> bool:
-        return getattr(tensor, "graph", None) is self._program.graph
+        return getattr(tensor, "graph", None) is self.program.graph
 
     def _input(self, tensor: Tensor, replica_id: int | str) -> Any:
         with tf.control_dependencies(None), contextlib.ExitStack() as stack:
@@ -134,7 +135,7 @@ class Merge(function_graphs.Trace):
         if not tensor.shape.dims:
             return None
         size, *others = tensor.shape.as_list()
-        return [size and size * self._program.num_replicas] + others
+        return [size and size * self.program.num_replicas] + others
 
     def reduced(self, reduce_op: Any, value: Any) -> Any:
         """`value` reduced outside of the merge; None if it is not a tensor that entered it.
@@ -153,7 +154,7 @@ class Merge(function_graphs.Trace):
                 self._sums[source] = self._input(source, "sum")
             total = self._sums[source]
         if reduce_op == tf.distribute.ReduceOp.MEAN:
-            return distributed.divide(total, self._program.num_replicas)
+            return distributed.divide(total, self.program.num_replicas)
         return total
 
     def _all_slices(self, source: Any) -> Any:
@@ -182,14 +183,9 @@ class Merge(function_graphs.Trace):
 
     # Values that return to the replica.
 
-    @property
-    def program(self) -> Any:
-        """The `Program` whose replicas meet here."""
-        return self._program
-
     def hand_back(self, result: Any) -> Any:
         """`result`, a nest of tensors of this merge, as the replica trace sees it."""
-        with self._program.graph.as_default():
+        with self.program.graph.as_default():
             return nests.map_structure(self._hand_back_leaf, result)
 
     def _hand_back_leaf(self, leaf: Any) -> Any:

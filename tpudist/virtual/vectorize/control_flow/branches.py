@@ -13,12 +13,8 @@ import tensorflow as tf
 
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.vectorize import replica_sums
-from tpudist.virtual.vectorize.control_flow import (
-    batched_functions,
-    called_functions,
-    divergent_values,
-)
-from tpudist.virtual.vectorize.control_flow.batched_functions import BatchedFunction
+from tpudist.virtual.vectorize.control_flow import called_functions, divergent_values
+from tpudist.virtual.vectorize.control_flow.called_functions import BatchedFunction
 from tpudist.virtual.vectorize.values import batched_values, optionals
 from tpudist.virtual.vectorize.values.layouts import common_layout
 
@@ -59,7 +55,7 @@ def batch(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
     ]
     results = zip(*[branch.outputs for branch in batched_branches])
     layouts = [functools.reduce(common_layout, values) for values in results]
-    outputs = batched_functions.add_branches(op, inputs, batched_branches, layouts)
+    outputs = called_functions.add_branches(op, inputs, batched_branches, layouts)
     outputs = [
         value.as_branch_output(inputs[0].value, [branch.outputs[i] for branch in batched_branches])
         if isinstance(value, optionals.Optionals)

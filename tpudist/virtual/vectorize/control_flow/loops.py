@@ -23,12 +23,11 @@ import tensorflow as tf
 from tpudist.virtual.identity_map import IdentityMap
 from tpudist.virtual.vectorize import replica_sums
 from tpudist.virtual.vectorize.control_flow import (
-    batched_functions,
     called_functions,
     divergent_values,
     unequal_rounds,
 )
-from tpudist.virtual.vectorize.control_flow.batched_functions import BatchedFunction
+from tpudist.virtual.vectorize.control_flow.called_functions import BatchedFunction
 from tpudist.virtual.vectorize.values import batched_values
 from tpudist.virtual.vectorize.values.layouts import common_layout, same_layout, with_layout
 
@@ -73,7 +72,7 @@ def batch(graph: Any, op: Operation, inputs: Any, output_sums: Any) -> Any:
     condition = BatchedFunction(graph, loop.condition, layouts, IdentityMap())
     if not isinstance(condition.outputs[0], batched_values.Uniform):
         return _batch_divergent(graph, op, inputs, loop)
-    outputs = batched_functions.add_loop(op, inputs, layouts, condition, body)
+    outputs = called_functions.add_loop(op, inputs, layouts, condition, body)
     graph.record.add(body.record)
     return outputs
 
@@ -135,7 +134,7 @@ def _divergent(
         body = make_round(graph, loop, layouts)
         if all(map(same_layout, layouts, body.outputs)):
             condition = _AnyCondition(graph, loop.condition, layouts, IdentityMap())
-            outputs = batched_functions.add_loop(op, inputs, layouts, condition, body)
+            outputs = called_functions.add_loop(op, inputs, layouts, condition, body)
             graph.record.add(body.record)
             return outputs
         layouts = list(map(common_layout, layouts, body.outputs))

@@ -41,11 +41,8 @@ def _lists(node: Node, index: int, shape: Any, tensor: Tensor) -> Any:
 
 def _element(node: Node, index: int) -> tuple[Any, ...]:
     """Input `index`, an element: stacked, and its shape in one replica."""
-    value = node.inputs[index]
-    if not isinstance(value, (batched_values.Batch, batched_values.Uniform)):
-        raise batched_values.NotBatchable("only the run knows the shape of an element of a list")
-    shape = node.input_shape(index)
-    if shape is None:
+    value, shape = node.inputs[index], node.input_shape(index)
+    if shape is None or not isinstance(value, (batched_values.Batch, batched_values.Uniform)):
         raise batched_values.NotBatchable("only the run knows the shape of an element of a list")
     return value.stacked(), shape
 
@@ -82,11 +79,10 @@ def pop(node: Node) -> list[Any]:
     """Removes and returns the last element."""
     value = node.inputs[0]
     rest, element = node.add_op(value.value, _stacked_shape(node, 1, value.shape))
+    element.set_shape([node.count] + value.shape)
     return [
         value.with_tensors([rest]),
-        batched_values.Batch(
-            node.count, value.shape, stacked=_set_element_shape(node, element, value.shape)
-        ),
+        batched_values.Batch(node.count, value.shape, stacked=element),
     ]
 
 
@@ -95,16 +91,8 @@ def get_item(node: Node) -> list[Any]:
     """Reads an element."""
     value = node.inputs[0]
     (element,) = node.add_op(value.value, _index(node, 1), _stacked_shape(node, 2, value.shape))
-    return [
-        batched_values.Batch(
-            node.count, value.shape, stacked=_set_element_shape(node, element, value.shape)
-        )
-    ]
-
-
-def _set_element_shape(node: Node, tensor: Tensor, shape: Any) -> Any:
-    tensor.set_shape([node.count] + list(shape))
-    return tensor
+    element.set_shape([node.count] + value.shape)
+    return [batched_values.Batch(node.count, value.shape, stacked=element)]
 
 
 @rule("TensorListLength")
@@ -147,12 +135,8 @@ def stack(node: Node) -> Any:
     middle = [_index(node, 1)] if len(node.inputs) == 3 else []
     last = len(node.inputs) - 1
     (stacked,) = node.add_op(value.value, *middle, _stacked_shape(node, last, shape))
-    return node.from_stacked(_replicas_swapped(_set_stack_shape(stacked, size, node.count, shape)))
-
-
-def _set_stack_shape(tensor: Tensor, size: Any, count: int, shape: Any) -> Any:
-    tensor.set_shape([size, count] + list(shape))
-    return tensor
+    stacked.set_shape([size, node.count] + shape)
+    return node.from_stacked(_replicas_swapped(stacked))
 
 
 def _replicas_swapped(tensor: Tensor) -> Any:
