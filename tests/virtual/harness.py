@@ -11,6 +11,9 @@ CORES = 4
 MEAN = tf.distribute.ReduceOp.MEAN
 SUM = tf.distribute.ReduceOp.SUM
 
+#: Why tests of batching are skipped on old releases.
+TRACED_PER_REPLICA = "before 2.4 the replica function is traced once per replica"
+
 #: The first value of a variable, and the values of its copies once these are stacked.
 START = np.array([1.0, 2.0], np.float32)
 VALUES = np.arange(1, 2 * CORES + 1, dtype=np.float32).reshape([CORES, 2])

@@ -4,23 +4,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.virtual.harness import CORES
 from tpudist.contrib.strategy import TPUStrategy as ContribStrategy
 from tpudist.core.system import cluster
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
 from tpudist.v2_2.strategy import TPUStrategy
 
-CORES = 4
-
 tf1 = tf.compat.v1
 needs_functions = pytest.mark.skipif(
     not hasattr(tf, "function") or versions.BY_DEVICE, reason="functions before 2.2 are towers'"
 )
-
-
-@pytest.fixture
-def strategy():
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
 
 
 def make(strategy, value=1.0, **kwargs):

@@ -7,24 +7,18 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.virtual import harness
 from tpudist.tfcompat import versions
 from tpudist.virtual import vectorize
 from tpudist.virtual.vectorize import batched_graph, rules
 
 if not versions.TRACE_ONCE:
-    pytest.skip(
-        "before 2.4 the replica function is traced once per replica", allow_module_level=True
-    )
+    pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
 from tests.virtual import converted_cases
 from tests.virtual.batching_cases import CASES, SUMS, images, kernel, labels
-from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
+from tests.virtual.harness import CORES, SUM, check, graph, run, shares
 from tpudist.virtual.vectorize.rules import converted
-
-
-@pytest.fixture
-def strategy():
-    return make()
 
 
 @pytest.fixture

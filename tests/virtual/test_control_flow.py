@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.virtual import harness
 from tpudist.tfcompat import versions
 
 if not versions.TRACE_ONCE:
-    pytest.skip(
-        "before 2.4 the replica function is traced once per replica", allow_module_level=True
-    )
+    pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
 from tests.virtual.batching_cases import kernel
 from tests.virtual.flow_cases import (
@@ -28,13 +27,8 @@ from tests.virtual.flow_cases import (
     until_large,
     until_large_or_done,
 )
-from tests.virtual.harness import CORES, SUM, check, graph, make, run, shares
+from tests.virtual.harness import CORES, SUM, check, graph, run, shares
 from tpudist.virtual.vectorize import batched_graph
-
-
-@pytest.fixture
-def strategy():
-    return make()
 
 
 @pytest.fixture

@@ -9,21 +9,14 @@ import functools
 import pytest
 import tensorflow as tf
 
-from tpudist.core.system import cluster
+from tests.virtual.harness import CORES
 from tpudist.tfcompat import distributed, versions
-from tpudist.v2_2.strategy import TPUStrategy
 
-CORES = 4
 IDS = [0.0, 1.0, 2.0, 3.0]
 
 pytestmark = pytest.mark.skipif(
     not versions.TF2, reason="tf.print in a function is not ordered before 2.0"
 )
-
-
-@pytest.fixture
-def strategy():
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
 
 
 def context():

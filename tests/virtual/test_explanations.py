@@ -10,13 +10,7 @@ from tpudist.core.system import cluster
 from tpudist.tfcompat import versions
 from tpudist.v2_2.strategy import TPUStrategy
 
-CORES = 4
 batches = pytest.mark.skipif(not versions.TRACE_ONCE, reason="before 2.4 nothing is batched")
-
-
-@pytest.fixture
-def strategy():
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
 
 
 def run(strategy, fn):

@@ -4,22 +4,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.virtual import harness
 from tpudist import machine
 from tpudist.tfcompat import versions
 from tpudist.virtual.vectorize import batched_graph, rules
 from tpudist.virtual.vectorize.values import batched_values
 
 if not versions.TRACE_ONCE:
-    pytest.skip(
-        "before 2.4 the replica function is traced once per replica", allow_module_level=True
-    )
+    pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
-from tests.virtual.harness import SUM, check, make, run, shares
-
-
-@pytest.fixture
-def strategy():
-    return make()
+from tests.virtual.harness import SUM, check, run, shares
 
 
 def raises(node):

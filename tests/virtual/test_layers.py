@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.virtual import harness
 from tpudist.tfcompat import versions
 
 if not versions.TRACE_ONCE:
-    pytest.skip(
-        "before 2.4 the replica function is traced once per replica", allow_module_level=True
-    )
+    pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
-from tests.virtual import harness, layer_cases
+from tests.virtual import layer_cases
 
 #: So many layers are in one replica function.
 _TOGETHER = 12

@@ -4,22 +4,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tpudist.core.system import cluster
+from tests.virtual.harness import CORES
 from tpudist.errors import ContextError
 from tpudist.tfcompat import distributed, versions
-from tpudist.v2_2.strategy import TPUStrategy
 
-CORES = 4
 METHODS = {"assign": 3.0, "assign_add": 4.0, "assign_sub": -2.0}
 
 pytestmark = pytest.mark.skipif(
     not versions.TRACE_ONCE, reason="before 2.4 replicas are traced one by one"
 )
-
-
-@pytest.fixture
-def strategy():
-    return TPUStrategy(cluster.TPUClusterResolver("virtual:%d" % CORES))
 
 
 def context():

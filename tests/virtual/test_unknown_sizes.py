@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.virtual import harness
 from tpudist.tfcompat import distributed, versions
 
 if not versions.TRACE_ONCE:
-    pytest.skip(
-        "before 2.4 the replica function is traced once per replica", allow_module_level=True
-    )
+    pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
 from tests.virtual.batching_cases import kernel
 from tests.virtual.harness import CORES, SUM, graph, make
