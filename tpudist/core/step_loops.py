@@ -45,8 +45,8 @@ def run(
     iterator: Any,
     iterations: Integer,
     initial_values: Any,
-    outputs: Any,
-) -> Any:
+    outputs: StepOutputs,
+) -> StepOutputs:
     """The loop of the virtual TPU; see :func:`tpudist.core.adapter.run_steps`."""
     outputs.begin(strategy)
     if tf.executing_eagerly() and initial_values is None:
@@ -73,7 +73,7 @@ def _built(extended: Extended) -> Iterator[Any]:
         extended.builds_steps = before
 
 
-def _step(outputs: Any, fn: Fn, iterator: Any) -> Any:
+def _step(outputs: StepOutputs, fn: Fn, iterator: Any) -> dict[str, Any]:
     """Builds one step; returns the outputs that it set.
 
     None of its ops runs before its input is there, so a step without input has
@@ -153,8 +153,8 @@ def run_natively(
     iterator: Any,
     iterations: Integer,
     initial_values: Any,
-    outputs: Any,
-) -> Any:
+    outputs: StepOutputs,
+) -> StepOutputs:
     """The loop of TensorFlow's TPU, which with a ``steps_per_run`` of 1 runs one step only.
 
     One step needs no loop, and its outputs no values before the first.
@@ -194,7 +194,7 @@ def run_natively(
     return outputs
 
 
-def start_values(values: Any, outputs: Any) -> list[Any]:
+def start_values(values: Any, outputs: dict[str, Any]) -> list[Any]:
     """Flat start values for a loop with these outputs.
 
     Args:
@@ -222,7 +222,7 @@ def start_values(values: Any, outputs: Any) -> list[Any]:
     return [tensor for name in names for tensor in _start_of(name, values.get(name), outputs[name])]
 
 
-def _by_name(flat: Any, names: Sequence[str], outputs: Any) -> dict[str, Any]:
+def _by_name(flat: Any, names: Sequence[str], outputs: dict[str, Any]) -> dict[str, Any]:
     leaves = {name: nests.flatten(outputs[name]) for name in names}
     if len(flat) == len(names):
         return dict(zip(names, flat))

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from tpudist.core.annotations import Assignment, Resolver, Strategy
     from tpudist.core.backends.backend import Backend
-    from tpudist.virtual.system import VirtualSystem
 
 
 #: Environment variable: the real device that computes for a virtual TPU,
@@ -52,7 +51,8 @@ def initialize(
     resolver = cluster.resolve(resolver)
     system = cluster.system_of(resolver)
     if system is not None:
-        extended = _virtual(strategy, system, assignment, num_cores)
+        placed = placement.on_slice(system, num_cores, assignment)
+        extended = VirtualExtended(strategy, system, placed, _real_device(), assignment)
         extended._tpu_cluster_resolver = resolver
         extended.steps_per_run = steps_per_run or 1
         extended.finds_by_device = isinstance(strategy, ScalingStrategyBaseV1)
@@ -61,13 +61,6 @@ def initialize(
     base.__init__(strategy, _native(strategy, resolver, steps_per_run, assignment, num_cores))
     # As the native constructors do: functions then capture one handle.
     strategy._enable_packed_variable_in_eager_mode = True
-
-
-def _virtual(
-    strategy: Strategy, system: VirtualSystem, assignment: Assignment, num_cores: int | None
-) -> VirtualExtended:
-    placed = placement.on_slice(system, num_cores, assignment)
-    return VirtualExtended(strategy, system, placed, _real_device(), assignment)
 
 
 def _real_device() -> str | None:
