@@ -80,6 +80,8 @@ MirroredVariable = values.MirroredVariable
 SyncOnReadVariable = (
     values.SyncOnReadVariable if versions.HAS_INPUT_LIB else values.ReplicaLocalVariable
 )
+#: ``_make(class, extended, components)``: a distributed value of one component per replica.
+_make = distributed_before_2_2.distributed if versions.BY_DEVICE else values_by_device.make
 #: ``divide(tensor, count)``: a tensor, or IndexedSlices, divided by a number.
 divide = cross_device_utils.divide_by_n_tensors_or_indexed_slices
 
@@ -95,18 +97,12 @@ LOCAL_RESULTS = "experimental_local_results" if versions.WORKS_OUTSIDE_SCOPE els
 
 def per_replica(extended: Extended, components: Sequence[Any]) -> Any:
     """A ``PerReplica`` of one component per replica."""
-    return _distributed(PerReplica, extended, components)
+    return _make(PerReplica, extended, components)
 
 
 def mirrored(extended: Extended, components: Sequence[Any]) -> Any:
     """A ``Mirrored`` of one component per replica."""
-    return _distributed(values.Mirrored, extended, components)
-
-
-def _distributed(cls: Any, extended: Extended, components: Sequence[Any]) -> Any:
-    if versions.BY_DEVICE:
-        return distributed_before_2_2.distributed(cls, extended, components)
-    return values_by_device.make(cls, extended, components)
+    return _make(values.Mirrored, extended, components)
 
 
 def replica_name(variable: Any, replica_id: int) -> str:
