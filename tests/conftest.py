@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests import ROOT, differences
+from tests import ROOT
+from tests.helpers import differences
 from tpudist import machine
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

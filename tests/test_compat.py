@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests import differences
+from tests.helpers import differences
 from tpudist import surfaces
 from tpudist.tools.doctor import releases
 from tpudist.tools.matrix import table

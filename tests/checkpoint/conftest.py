@@ -3,4 +3,4 @@
 Keras' fit in a pure TensorFlow 1 graph is an exception of compat/README.md.
 """
 
-from tests import v2_behavior  # noqa: F401 (it switches)
+from tests.helpers import v2_behavior  # noqa: F401 (it switches)

@@ -5,7 +5,7 @@ TensorFlow 1 is switched to v2 behaviour.
 
 import pytest
 
-from tests import v2_behavior  # noqa: F401 (it switches)
+from tests.helpers import v2_behavior  # noqa: F401 (it switches)
 
 from tests.conformance import modes  # isort: skip
 

@@ -12,7 +12,7 @@ from packaging.version import Version
 from tests import conformance
 from tests.conformance import modes
 from tests.conformance.modes import covers
-from tests.signatures import shown
+from tests.helpers.signatures import shown
 
 
 def all_cases():

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.conformance import starved_ways
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context as eager_context
 from tensorflow.python.util import nest
 
-from tests.generations import first_generation_switches
+from tests.helpers.generations import first_generation_switches
 from tpudist.contrib.cluster_resolver import TPUClusterResolver
 from tpudist.contrib.distribute import TPUStrategy
 

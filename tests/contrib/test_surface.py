@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from tests.contrib.harness import enter, strategy_of
-from tests.signatures import shown, shown_function
+from tests.helpers.signatures import shown, shown_function
 from tpudist import surfaces
 from tpudist.contrib import context, distribute, tpu
 from tpudist.contrib.cluster_resolver import TPUClusterResolver

@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist import surfaces
 from tpudist.dropin import namespace
 from tpudist.tools.migrate.resolution import tensorflow_names

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist import dropin, surfaces
 from tpudist.dropin.finder import find_module
 from tpudist.errors import ContribNameError, EraNameError

@@ -6,7 +6,7 @@ import types
 import pytest
 
 from tests.dropin.harness import drop_in
-from tests.generations import first_generation, second_generation
+from tests.helpers.generations import first_generation, second_generation
 from tpudist import dropin, errors, surfaces
 from tpudist.tfcompat import keras_packages, versions
 

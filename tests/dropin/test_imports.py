@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.dropin.harness import drop_in
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist import surfaces
 from tpudist.tfcompat import versions
 

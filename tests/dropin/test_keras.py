@@ -5,7 +5,7 @@ import pytest
 import tensorflow as native
 
 from tests.dropin.harness import drop_in
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist import machine
 from tpudist.tfcompat import keras_packages, versions
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist import dropin, surfaces
 from tpudist.dropin import finder
 from tpudist.tfcompat import versions

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.estimator import harness
-from tests.generations import first_generation
+from tests.helpers.generations import first_generation
 
 tf1 = tf.compat.v1
 

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
+from tests.helpers.signatures import shown
 from tests.laws import source
-from tests.signatures import shown
 from tpudist import surfaces
 from tpudist.dropin import load
 

@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture
 def at_start():
     """TensorFlow as a script finds it."""
-    from tests import generations
+    from tests.helpers import generations
 
     with generations.as_tensorflow_1_starts():
         yield

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist.errors import EraNameError
 from tpudist.legacy import runner
 

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist import cli
 
 tf = pytest.importorskip("tensorflow")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tpudist.legacy import plain_failures, runner
 
 tf = pytest.importorskip("tensorflow")

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests import ROOT
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tests.legacy.harness import in_a_process
 from tpudist import machine
 from tpudist.legacy import runner

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tests.legacy.harness import in_a_process
 from tpudist.legacy import runner
 

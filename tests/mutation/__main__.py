@@ -14,7 +14,7 @@ import warnings
 
 def main(argv):
     """Returns 0 if every mutant is noticed."""
-    from tests import v2_behavior  # noqa: F401 (it switches)
+    from tests.helpers import v2_behavior  # noqa: F401 (it switches)
     from tests.mutation import paths, rules, unknown_sizes
 
     warnings.simplefilter("ignore")

@@ -19,12 +19,24 @@ from tpudist.virtual.vectorize.values import batched_values, optionals
 Mutant = collections.namedtuple("Mutant", "name owner attribute change files")
 
 RUN = "tests/conformance/test_run.py"
-REDUCE, VARIABLES = "tests/conformance/test_reduce.py", "tests/virtual/test_variables.py"
-UNAGGREGATED, ONCE = "tests/virtual/test_unaggregated.py", "tests/virtual/test_uniform_updates.py"
-PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/test_effects.py"
-BATCHED, PROGRAM = "tests/virtual/test_batching.py", "tests/virtual/test_program.py"
-ROWS, UNSTACKED = "tests/virtual/test_stacked_copies.py", "tests/virtual/test_unstacked_copies.py"
-RANDOM, FLOW = "tests/virtual/test_random_numbers.py", "tests/virtual/test_control_flow.py"
+REDUCE, VARIABLES = "tests/conformance/test_reduce.py", "tests/virtual/variables/test_variables.py"
+UNAGGREGATED, ONCE = (
+    "tests/virtual/variables/test_unaggregated.py",
+    "tests/virtual/variables/test_uniform_updates.py",
+)
+PODS, EFFECTS = "tests/virtual/test_pods.py", "tests/virtual/trace/test_effects.py"
+BATCHED, PROGRAM = (
+    "tests/virtual/vectorize/test_batching.py",
+    "tests/virtual/replicas/test_program.py",
+)
+ROWS, UNSTACKED = (
+    "tests/virtual/variables/test_stacked_copies.py",
+    "tests/virtual/variables/test_unstacked_copies.py",
+)
+RANDOM, FLOW = (
+    "tests/virtual/replicas/test_random_numbers.py",
+    "tests/virtual/vectorize/test_control_flow.py",
+)
 
 
 def _constant(value):

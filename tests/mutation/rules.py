@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.mutation import breaking
-from tests.virtual import batching_cases, test_batching
+from tests.virtual.vectorize import batching_cases, test_batching
 from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize import rules
@@ -77,7 +77,7 @@ WAYS = {
 
 
 class Rules(breaking.Rules):
-    """The cases of tests/virtual/batching_cases.py, and what each needs."""
+    """The cases of tests/virtual/vectorize/batching_cases.py, and what each needs."""
 
     registries = {"": rules.RULES}
     ways = WAYS

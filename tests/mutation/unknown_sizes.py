@@ -5,7 +5,7 @@ import functools
 import tensorflow as tf
 
 from tests.mutation import breaking, rules
-from tests.virtual import test_unknown_sizes, unknown_cases
+from tests.virtual.vectorize import test_unknown_sizes, unknown_cases
 from tpudist.core.system import cluster
 from tpudist.v2_2.strategy import TPUStrategy
 from tpudist.virtual.vectorize.rules import dims, elementwise, ragged
@@ -47,7 +47,7 @@ WAYS = {
 
 
 class UnknownSizes(breaking.Rules):
-    """The cases of tests/virtual/unknown_cases.py, and what each needs."""
+    """The cases of tests/virtual/vectorize/unknown_cases.py, and what each needs."""
 
     registries = {" of rows": ragged.RULES, " of shapes": dims.RULES}
     ways = WAYS

@@ -32,7 +32,7 @@ def jobs(parts, seed):
     """The jobs of some parts; `seed` draws what is random."""
     pytest = ["python", "-m", "pytest", "-q", "--disable-warnings", "-n", "auto"]
     pytest += ["--dist", "worksteal", "--hypothesis-seed=%d" % seed]
-    layers = ["tests/virtual/test_fusions.py", "tests/virtual/test_layers.py"]
+    layers = ["tests/virtual/vectorize/test_fusions.py", "tests/virtual/vectorize/test_layers.py"]
     unvectorized = pytest + ["-m", "not slow", "tests/conformance", "tests/contrib"]
     unvectorized += ["tests/differential"]
     differential = ["python", "-m", "tests.differential", "--seed", str(seed), "--programs"]

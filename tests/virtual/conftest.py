@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import v2_behavior  # noqa: F401 (it switches)
+from tests.helpers import v2_behavior  # noqa: F401 (it switches)
 from tests.virtual import harness
 
 

@@ -10,7 +10,7 @@ import warnings
 
 import pytest
 
-from tests import random_trees
+from tests.helpers import random_trees
 from tpudist.surfaces.eras import evidence, program
 
 hypothesis = pytest.importorskip("hypothesis")

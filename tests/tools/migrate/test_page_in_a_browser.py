@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests import browser
+from tests.helpers import browser
 from tests.tools.migrate import harness
 from tpudist import cli
 

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from tests.generations import second_generation
+from tests.helpers.generations import second_generation
 from tests.tools.compile import harness
 from tpudist.contrib import tensorflow as contrib_tf
 from tpudist.tfcompat import distributed

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from tests import browser
+from tests.helpers import browser
 from tests.tools.compile import records
 from tpudist.tools.compile.pages import html_report
 

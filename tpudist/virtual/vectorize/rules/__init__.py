@@ -5,7 +5,7 @@ once per replica. Types that have no rule of ours use TensorFlow's own converter
 (:mod:`converted`). The rules for ragged values are in :mod:`ragged`, :mod:`row_sums` and
 :mod:`dims`.
 
-To add a rule, add its case too, to tests/virtual/batching_cases.py or a file beside it.
+To add a rule, add its case too, to tests/virtual/vectorize/batching_cases.py or a file beside it.
 """
 
 from tpudist.virtual.vectorize.rules import (  # noqa: F401 (imported to register their rules)

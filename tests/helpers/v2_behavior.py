@@ -1,7 +1,7 @@
 """TensorFlow 1 switched to v2 behaviour, on import: one process runs both modes.
 
 A graph case makes its own graph and Session. What is about TensorFlow 1 as it
-starts takes ``tests.generations.as_tensorflow_1_starts``.
+starts takes ``tests.helpers.generations.as_tensorflow_1_starts``.
 """
 
 import tensorflow as tf

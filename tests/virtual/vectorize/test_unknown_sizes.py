@@ -13,9 +13,9 @@ from tpudist.tfcompat import distributed, versions
 if not versions.TRACE_ONCE:
     pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
-from tests.virtual.batching_cases import kernel
 from tests.virtual.harness import CORES, SUM, graph, make
-from tests.virtual.unknown_cases import CASES, COPIED_TYPES, SUMS, each_op, gradient
+from tests.virtual.vectorize.batching_cases import kernel
+from tests.virtual.vectorize.unknown_cases import CASES, COPIED_TYPES, SUMS, each_op, gradient
 from tpudist.virtual.vectorize.rules import elementwise
 
 #: How many rows each replica has.

@@ -15,9 +15,9 @@ from tpudist.virtual.vectorize import batched_graph, rules
 if not versions.TRACE_ONCE:
     pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
-from tests.virtual import converted_cases
-from tests.virtual.batching_cases import CASES, SUMS, images, kernel, labels
 from tests.virtual.harness import CORES, SUM, check, graph, run, shares
+from tests.virtual.vectorize import converted_cases
+from tests.virtual.vectorize.batching_cases import CASES, SUMS, images, kernel, labels
 from tpudist.virtual.vectorize.rules import converted
 
 

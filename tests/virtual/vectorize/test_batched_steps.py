@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import generations
-from tests.virtual import flow_cases
+from tests.helpers import generations
+from tests.virtual.vectorize import flow_cases
 from tpudist import v2_2
 from tpudist.contrib.distribute import MultiStepContext
 from tpudist.core import adapter
@@ -19,7 +19,7 @@ from tpudist.tfcompat import distributed, versions
 if versions.TRACE_ONCE or not versions.TRACES_AS_FIRST:
     pytest.skip("from 2.4 on a function does the same; 1.13 batches none", allow_module_level=True)
 
-from tests.virtual import batching_cases
+from tests.virtual.vectorize import batching_cases
 from tpudist.virtual.vectorize.rules import elementwise
 
 CORES = 4

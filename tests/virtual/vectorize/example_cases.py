@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from tests.virtual.converted_cases import i, raw, u, v
+from tests.virtual.vectorize.converted_cases import i, raw, u, v
 
 
 def images(x):

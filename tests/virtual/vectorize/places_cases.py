@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from tests.virtual.converted_cases import i, raw, u, v
+from tests.virtual.vectorize.converted_cases import i, raw, u, v
 
 
 def _order(x, *shape):

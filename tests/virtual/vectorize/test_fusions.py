@@ -16,7 +16,7 @@ from tpudist.tfcompat import versions
 if not versions.TRACE_ONCE:
     pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
-from tests.virtual import fusion_cases
+from tests.virtual.vectorize import fusion_cases
 
 
 def with_gradient(fn):

@@ -4,9 +4,9 @@ import functools
 
 import tensorflow as tf
 
-from tests.virtual import converted_cases, example_cases, places_cases
-from tests.virtual.converted_cases import definite, raw, v
-from tests.virtual.example_cases import gradient, images, kernel
+from tests.virtual.vectorize import converted_cases, example_cases, places_cases
+from tests.virtual.vectorize.converted_cases import definite, raw, v
+from tests.virtual.vectorize.example_cases import gradient, images, kernel
 from tpudist.virtual.vectorize.rules import elementwise
 
 _BOOLEAN = ("LogicalAnd", "LogicalOr", "LogicalNot")

@@ -5,8 +5,8 @@
 
 import tensorflow as tf
 
-from tests.virtual import batching_cases
-from tests.virtual.batching_cases import kernel, raw, w
+from tests.virtual.vectorize import batching_cases
+from tests.virtual.vectorize.batching_cases import kernel, raw, w
 from tpudist.virtual.vectorize.rules import elementwise
 
 #: A variable that is not a strategy's.

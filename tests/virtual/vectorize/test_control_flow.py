@@ -15,8 +15,9 @@ from tpudist.tfcompat import versions
 if not versions.TRACE_ONCE:
     pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
-from tests.virtual.batching_cases import kernel
-from tests.virtual.flow_cases import (
+from tests.virtual.harness import CORES, SUM, check, graph, run, shares
+from tests.virtual.vectorize.batching_cases import kernel
+from tests.virtual.vectorize.flow_cases import (
     BRANCHES,
     DIFFERENTIABLE,
     FUNCTIONS,
@@ -27,7 +28,6 @@ from tests.virtual.flow_cases import (
     until_large,
     until_large_or_done,
 )
-from tests.virtual.harness import CORES, SUM, check, graph, run, shares
 from tpudist.virtual.vectorize import batched_graph
 
 

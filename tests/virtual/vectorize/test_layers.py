@@ -15,7 +15,7 @@ from tpudist.tfcompat import versions
 if not versions.TRACE_ONCE:
     pytest.skip(harness.TRACED_PER_REPLICA, allow_module_level=True)
 
-from tests.virtual import layer_cases
+from tests.virtual.vectorize import layer_cases
 
 #: So many layers are in one replica function.
 _TOGETHER = 12
