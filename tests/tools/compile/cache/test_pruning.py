@@ -84,14 +84,13 @@ def test_a_file_that_is_used_meanwhile_stays(root, kept, monkeypatch):
     oldest = kept("compile/a.json", 5 * HOUR)
     kept("compile/b.json", 4 * HOUR)
     kept("compile/c.json", 3 * HOUR)
-    order = store._oldest_first
+    limit = store.limit()
 
-    def read_then(entries):
-        found = order(entries)
+    def limit_after_a_use():
         os.utime(str(oldest))
-        return found
+        return limit
 
-    monkeypatch.setattr(store, "_oldest_first", read_then)
+    monkeypatch.setattr(store, "limit", limit_after_a_use)
     store.prune(str(root))
     assert "compile/a.json" in left(root)
 
