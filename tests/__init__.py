@@ -1,4 +1,4 @@
-"""The tests; what several folders call stands here."""
+"""The tests; what several folders call stands in helpers/."""
 
 import os
 

@@ -10,7 +10,9 @@ import pathlib
 
 import pytest
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "compat" / "differences"
+from tests import ROOT
+
+FOLDER = pathlib.Path(ROOT) / "compat" / "differences"
 
 Entry = collections.namedtuple("Entry", "pattern reason")
 
