@@ -62,6 +62,19 @@ def test_nests_and_none_pass_in_and_out(surface, mode, strategy):
     assert list(second) == [5.0] * 4
 
 
+@pytest.mark.skipif(not hasattr(tf, "function"), reason="TensorFlow 1.13 has no tf.function")
+def test_a_tf_function_that_replicas_share_is_each_ones_own(surface, mode, strategy):
+    @tf.function
+    def inner(x):
+        context = tf.distribute.get_replica_context()
+        return x + tf.cast(context.replica_id_in_sync_group, tf.float32)
+
+    def build():
+        return surface.results(strategy, lambda: inner(tf.constant(1.0)) + inner(tf.constant(2.0)))
+
+    assert list(mode.evaluate(build)) == [3.0, 5.0, 7.0, 9.0]
+
+
 def test_a_function_may_return_nothing(surface, mode, strategy):
     seen = []
 
