@@ -209,24 +209,19 @@ def _replica(extended: Extended) -> Any:
     return Replica(extended._container_strategy(), current._replica_id_in_sync_group)
 
 
-def _places_softly() -> bool:
-    """Whether functions are placed softly; inside of one, 2.2 says of none that they are."""
-    with tf.init_scope():
-        return bool(tf.config.get_soft_device_placement())
-
-
 @contextlib.contextmanager
 def _label(extended: Extended) -> Iterator[Any]:
     """Keeps the replica's label current where the release looks for it.
 
-    Releases with a device map cache nested functions, and find variables, by
-    the eager context's device. 2.2 and 2.3 cache them by the innermost device of the graph;
-    their ``tf.init_scope`` takes it for a device, which a label is not where soft placement is
-    off: there a ``tf.function`` that replicas share is the first one's for all of them.
+    Until 2.3 TensorFlow caches nested functions by the eager context's device; releases with a
+    device map find variables by it too. ``tf.init_scope`` of 2.2 and 2.3 places its ops on the
+    graph's innermost device, and where soft placement is off a label is none: so there the real
+    device is the graph's alone.
     """
     if not versions.DEVICE_MAP or tf.executing_eagerly():
-        leaves = _LABELS_LEAVE and not tf.executing_eagerly() and not _places_softly()
-        with tf.device(extended.real_device) if leaves else contextlib.nullcontext():
+        leaves = _LABELS_LEAVE and not tf.executing_eagerly()
+        graph = tf.compat.v1.get_default_graph() if leaves else None
+        with graph.device(extended.real_device) if graph else contextlib.nullcontext():
             yield
         return
     replica_id = functions.static_value(
