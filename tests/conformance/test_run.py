@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tests.conformance.modes import SUM, covers, number, per_replica, replica
 from tpudist.errors import CollectiveError, ContextError, EagerRunError, PerReplicaError
+from tpudist.tfcompat import versions
 
 covers_run = covers("run", eras=["v2_2"])
 covers_run_v2 = covers("experimental_run_v2", eras=["v2_0"])
@@ -62,7 +63,7 @@ def test_nests_and_none_pass_in_and_out(surface, mode, strategy):
     assert list(second) == [5.0] * 4
 
 
-@pytest.mark.skipif(not hasattr(tf, "function"), reason="TensorFlow 1.13 has no tf.function")
+@pytest.mark.skipif(not versions.HAS_FUNCTION, reason="1.13 has no tf.function")
 def test_a_tf_function_that_replicas_share_is_each_ones_own(surface, mode, strategy):
     @tf.function
     def inner(x):

@@ -90,7 +90,7 @@ def batch_reduce(strategy: Strategy, aggregation: Any, value_destination_pairs: 
 
 
 def _copies(destinations: Any) -> int:
-    """The number of devices that get the result."""
+    """Returns on how many devices a result is wanted, from a ``destinations`` argument."""
     if distributed.is_distributed(destinations):
         return len(distributed.components(destinations))
     if isinstance(destinations, (list, tuple)) and destinations:

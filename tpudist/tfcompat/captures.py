@@ -1,8 +1,7 @@
 """How a function graph captures variables: handles, and the reference variables of TensorFlow 1.
 
-Of each handle TensorFlow asks what it asks for any tensor: where it is placed, what it waits for,
-which Python calls made it, what its type is, and the last twice. All but the type is of no
-interest.
+TensorFlow captures a handle as it captures any tensor: it looks up the device, the control inputs
+and the Python calls that made it, and twice its type. :func:`capture_handle` needs the type alone.
 
 A function takes no reference, so what TensorFlow captures of a reference variable is its value
 before the call: it cannot be updated, and a loop reads the same value in every step. But

@@ -31,7 +31,7 @@ TpuContext = collections.namedtuple("TpuContext", ["number_of_shards"])
 
 
 class RememberedResolver(cluster.TPUClusterResolver):
-    """A resolver whose TPU the operations here use, until another one is made."""
+    """Finds a TPU; the operations of this module use it until another resolver is made."""
 
     def __init__(self, tpu: Any = None, *args: Any) -> None:
         global _last_system

@@ -85,7 +85,7 @@ class Keras:
 
 
 def _own(tree: ast.Module) -> Iterator[int]:
-    """The lines of imports of ``keras`` outside of the bodies of try statements."""
+    """Yields the lines that import ``keras``, but for the bodies of try statements."""
     tried = {
         id(inner)
         for node in ast.walk(tree)
@@ -104,14 +104,14 @@ def _own(tree: ast.Module) -> Iterator[int]:
 
 
 def _methods(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
-    """The calls of attributes in a file, and the attributes' names."""
+    """Yields (call, name) of each call of an attribute in a file."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield node, node.func.attr
 
 
 def _refused(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """(name, line) of what Keras refuses in a graph."""
+    """Yields (name, line) of each use that Keras refuses in a graph."""
     for call, name in _methods(tree):
         weights = [each.arg for each in call.keywords if each.arg in _WEIGHTS]
         if name in _METHODS:
@@ -121,7 +121,7 @@ def _refused(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def _of_graphs(names: list[tuple[str, int]], tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """(name, line) of what needs a graph: names below ``tf``, and methods."""
+    """Yields (name, line) of what needs a graph: names below ``tf``, and methods."""
     for name, line in names:
         if _needs_a_graph(name):
             yield "tf." + name, line

@@ -220,30 +220,34 @@ class Schedule:
 
     def _result(self, row: Row, echo: Echo) -> Result:
         """The `Result` of one release."""
-        told = _without_a_run(row, READY)
+        result = _without_a_run(row, READY)
         try:
             environment = self._environment(row, echo)
-            told = told._replace(tensorflow=environment.tensorflow, python=environment.python)
-            echo("   TensorFlow %s on Python %s\n" % (told.tensorflow, told.python))
-            return self._command(row, environment, echo, told) if self._options.arguments else told
+            result = result._replace(tensorflow=environment.tensorflow, python=environment.python)
+            echo("   TensorFlow %s on Python %s\n" % (result.tensorflow, result.python))
+            if not self._options.arguments:
+                return result
+            return self._command(row, environment, echo, result)
         except TpudistError as error:
             said = "tpudist: error: %s\n" % error
             sys.stderr.write(said) if echo is running.echo else echo(said)
-            return told._replace(word=NOT_SET_UP, line=error.seen)
+            return result._replace(word=NOT_SET_UP, line=error.seen)
         except KeyboardInterrupt:
-            return told._replace(word=INTERRUPTED)
+            return result._replace(word=INTERRUPTED)
 
     def _environment(self, row: Row, echo: Echo) -> environments.Environment:
         options = self._options
-        made = environments.Recipe(
+        recipe = environments.Recipe(
             row, options.project, ["pytest"] + options.extra, environments.own_tpudist()
         )
         folder = os.path.join(self._kept, row.release)
         with _SETTING_UP:
-            return environments.prepare(made, folder, options.fresh, lambda line: echo(line + "\n"))
+            return environments.prepare(
+                recipe, folder, options.fresh, lambda line: echo(line + "\n")
+            )
 
     def _command(
-        self, row: Row, environment: environments.Environment, echo: Echo, told: Result
+        self, row: Row, environment: environments.Environment, echo: Echo, result: Result
     ) -> Result:
         """The `Result` of the command in a ready environment."""
         start = time.time()
@@ -253,10 +257,10 @@ class Schedule:
             echo,
             self._note,
         )
-        told = told._replace(code=code, seconds=time.time() - start)
+        result = result._replace(code=code, seconds=time.time() - start)
         if code == 0:
-            return told._replace(word=PASSED)
-        return told._replace(word=FAILED, line=running.first_failing_line(text))
+            return result._replace(word=PASSED)
+        return result._replace(word=FAILED, line=running.first_failing_line(text))
 
     def _note(self, process: subprocess.Popen[bytes]) -> None:
         """Notes a command that has started; one that came too late for Ctrl-C ends."""

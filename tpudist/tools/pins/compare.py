@@ -195,7 +195,7 @@ def _steps(series: _Series, differences: Sequence[Difference]) -> str:
 
 
 def _table(head: str, rows: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Lines of (mark, place, expected, obtained, difference)."""
+    """Returns a table's lines, from rows of (mark, place, expected, obtained, difference)."""
     cells = [(" ", head, "expected", "obtained", "difference")]
     cells += [
         (mark, where, _text(expected), _text(obtained), "" if delta is None else _text(delta))

@@ -82,10 +82,10 @@ def _fixed_point(graph: Any, loop: Loop, inputs: Any, sums_only: Any) -> tuple[A
     layouts = list(inputs)
     for _ in range(_MAX_ITERATIONS):
         body = BatchedFunction(graph, loop.body, layouts, sums_only)
-        joined = [common_layout(one, other) for one, other in zip(layouts, body.outputs)]
-        if all(same_layout(one, other) for one, other in zip(layouts, joined)):
+        common = [common_layout(one, other) for one, other in zip(layouts, body.outputs)]
+        if all(same_layout(one, other) for one, other in zip(layouts, common)):
             return body, layouts
-        layouts = joined
+        layouts = common
     raise batched_values.NotBatchable("the loop does not settle")
 
 

@@ -164,7 +164,7 @@ class Constant(Uniform):
         return self._numbers
 
     def sources(self) -> Any:
-        """None: constants need no control inputs."""
+        """No tensors: constants need no control inputs."""
         return []
 
     def static_shape(self, tensor: Tensor) -> Any:
