@@ -22,6 +22,7 @@ def test_dear_in_a_process():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_the_dearest_come_first(processes, tmp_path):
     (tmp_path / "test_a.py").write_text(CODE)

@@ -6,6 +6,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 from compat import tensorflow_tests
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -43,6 +45,7 @@ class ValuesTest(test.TestCase, parameterized.TestCase):
 """.replace("import sibling", "from tensorflow.python.distribute import sibling")
 
 
+@pytest.mark.slow
 def test_a_file_of_a_checkout(tmp_path):
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / "sibling.py").write_text("CORES = 2\n")

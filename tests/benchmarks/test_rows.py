@@ -83,6 +83,7 @@ def test_the_row_of_a_gpu_is_of_machines_with_one(monkeypatch):
     assert figure.measured == 1.5 and devices == [("plain", "GPU:0"), ("virtual", "GPU:0")]
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_is_named():
     with pytest.raises(RuntimeError, match=r"(?s)loops ended with 1.*'nonsense'"):
         processes.answer("loops", "nonsense", 1, 1)

@@ -23,6 +23,7 @@ SEEN = [
 ]
 
 
+@pytest.mark.slow
 def test_the_engines_agree():
     """On the first share; CI runs all of them, by ``python -m tests.differential``."""
     share = SHARES[0]

@@ -6,6 +6,7 @@ from tests.differential import differences
 from tests.differential.processes import run_driver
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", differences.TABLE, ids=lambda row: row.name)
 def test_a_difference_is_not_stale(row):
     if not row.exists:

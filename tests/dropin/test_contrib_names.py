@@ -191,6 +191,7 @@ def test_what_never_was_is_an_error_when_it_is_read(contrib, name):
         exec("tf.%s" % name, {"tf": contrib})
 
 
+@pytest.mark.slow
 def test_a_script_with_a_fallback_takes_it(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -36,6 +36,7 @@ def model_fn(features, labels, mode):
     return estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surface", sorted(STRATEGIES))
 def test_replicas_train_and_evaluate_the_model(tmp_path, surface):
     strategy = STRATEGIES[surface]()

@@ -48,6 +48,7 @@ def test_training_equals_one_device(cores, net, optimizer):
     assert any(np.abs(new - old).max() > 1e-2 for new, old in zip(many.get_weights(), before))
 
 
+@pytest.mark.slow
 def test_two_calls_of_fit_go_on():
     one = harness.single(*NETS["dense"][:2], optimizer=OPTIMIZERS["momentum"])
     many = harness.distributed(8, *NETS["dense"][:2], optimizer=OPTIMIZERS["momentum"])
@@ -58,6 +59,7 @@ def test_two_calls_of_fit_go_on():
     harness.same_weights(many, one)
 
 
+@pytest.mark.slow
 @multi_step
 def test_several_steps_per_execution():
     # 3 steps an epoch: the last execution is a short one.

@@ -47,6 +47,7 @@ class Place:
         return self.model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source, target", [(8, 0), (0, 8), (8, 2)])
 def test_weights_move(tmp_path, source, target):
     x, y = harness.rows()

@@ -44,6 +44,7 @@ def test_a_script_gets_the_keras_of_its_era(script):
         assert ("package tf_keras" in done.stdout) == keras_packages.legacy()
 
 
+@pytest.mark.slow
 @needs_keras_3
 def test_the_installed_keras_if_asked_for(script):
     done = in_a_process(script(SCRIPT), (), "2.2", None, None, "installed")
@@ -96,6 +97,7 @@ def test_uses_of_keras(script, source, tensorflows, own):
     assert (keras.tensorflows, keras.own) == (tensorflows, own)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(keras_packages.is_keras_3(), reason="the graphs of TensorFlow 1 need Keras 2")
 def test_a_recurrent_layer_runs_in_a_graph_of_contribs_era(script):
     done = in_a_process(
@@ -126,6 +128,7 @@ def test_a_folder_called_keras_is_the_users(script, tmp_path):
     assert program.read(script("import keras")).keras.own is None
 
 
+@pytest.mark.slow
 def test_keras_of_its_own_gets_an_answer_in_words(script):
     done = in_a_process(script("import keras\nraise ValueError('out of keras')"))
     said = done.stderr.count("script.py:1 imports keras, which was a package of its own")

@@ -236,6 +236,7 @@ def test_2_eras(script, capsys, era):
     assert capsys.readouterr().out == ("tpudist.v%s.tensorflow 8\n" % era.replace(".", "_"))
 
 
+@pytest.mark.slow
 def test_2_eras_in_a_process_of_their_own(script):
     process = in_a_process(
         script("""

@@ -18,6 +18,7 @@ def said(request, tmp_path_factory):
     return request.param, checkers.CHECKERS[request.param](folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", checkers.names())
 def test_exactly_what_is_expected(said, name):
     checker, found = said

@@ -64,6 +64,7 @@ def test_nothing_traced_is_told(strategy):
     assert strategy.extended.explain().startswith("no step function was batched")
 
 
+@pytest.mark.slow
 @batches
 def test_run_explain_tells_it_after_the_script(tmp_path):
     script = tmp_path / "train.py"

@@ -77,6 +77,7 @@ def migrate_file(path):
             migrate(file.read(), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["stdlib", "purelib"])
 def test_some_files_are_read(place):
     for path in sample(place, 40):
@@ -85,6 +86,7 @@ def test_some_files_are_read(place):
             evidence.collect(tree, path)
 
 
+@pytest.mark.slow
 def test_some_files_are_migrated():
     pytest.importorskip("libcst")
     for path in sample("stdlib", 10):

@@ -175,6 +175,7 @@ def test_without_tensorflow_as_json(bare_python):
     assert [finding["check"] for finding in data["findings"]] == ["tensorflow_missing"]
 
 
+@pytest.mark.slow
 def test_probe_alone_prints_one_line_of_json():
     process = subprocess.run(
         [sys.executable, "-m", "tpudist.tools.doctor.probe"],

@@ -113,6 +113,7 @@ def spooled(folder, count):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_files_that_change_are_kept_on_disk(tmp_path):
     spooled(tmp_path / "first", 2)  # what a process keeps of its first run
     few, _ = spooled(tmp_path / "few", 10)

@@ -69,6 +69,7 @@ def test_another_compiler_is_named_with_a_difference():
     assert "HBM" in text and "'0.0.53'" in text
 
 
+@pytest.mark.slow
 def test_one_more_reduction_of_a_real_program_is_a_difference(compiled):
     pytest.importorskip("tensorflow", reason="programs are TensorFlow's")
     from tpudist.tfcompat import versions

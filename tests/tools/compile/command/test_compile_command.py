@@ -70,6 +70,7 @@ def with_compiler(compiler, answers, monkeypatch):
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
 
 
+@pytest.mark.slow
 def test_the_program_is_written(script, with_compiler, tmp_path, capsys):
     folder = tmp_path / "hlo"
     line = ["compile", "--fast", script() + ":step_fn", "--args", ARGS, "--hlo", str(folder)]

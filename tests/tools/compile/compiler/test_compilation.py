@@ -244,6 +244,7 @@ def test_an_op_that_tpus_do_not_have_is_refused(compiled):
     assert "c128" in found.failure.message.lower()
 
 
+@pytest.mark.slow
 def test_the_hottest_lines_are_the_users(compiled):
     found = compiled(nets.convolution(), "v5e:2x4")
     assert sum(each.share for each in found.hottest) <= 1.0001

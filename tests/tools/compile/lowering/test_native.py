@@ -72,6 +72,7 @@ def test_a_training_step(graph, strategy):
         assert b"replica-id" in program.hlo
 
 
+@pytest.mark.slow
 def test_it_compiles(graph, strategy, compiler, answers, monkeypatch):
     monkeypatch.setenv("TPUDIST_CACHE", str(answers))
     build(strategy, train, tf.zeros([16, 4]), tf.zeros([16, 3]))
