@@ -1,0 +1,162 @@
+"""Names that TensorFlow 1 and TensorFlow 2 both have, with other parameters or another meaning.
+
+`changed` says what a name takes in either, and `generation` which of the two a call is written
+for, as far as its arguments tell. The facts are in ``changed_names.txt``; `compat/changed_names.py`
+reads them from TensorFlow 1.15 and the newest release and writes that file.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import typing
+
+if typing.TYPE_CHECKING:
+    from typing import Collection, Iterable, Sequence
+
+#: Which TensorFlow a call is written for: TensorFlow 1, TensorFlow 2, either (and it does not do
+#: the same in both), or either with the same result.
+FIRST, SECOND, BOTH, SAME = "first", "second", "both", ""
+
+
+class Changed(typing.NamedTuple):
+    """A name that is not the same in TensorFlow 1 and 2.
+
+    Attributes:
+      first: its parameters in TensorFlow 1, in order. ``*x`` takes any number of positional
+        arguments, ``**x`` any keyword; those behind ``*`` or ``*x`` are passed by keyword.
+      second: its parameters in TensorFlow 2.
+      kept_in_v1: whether ``tf.compat.v1`` of the newest release takes all that 1.15 takes.
+      renamed: {parameter of TensorFlow 1: what TensorFlow 2 calls it}, where both mean the same.
+      required: the parameters without a default, of TensorFlow 1 and of TensorFlow 2.
+      if_given: parameters that make the call another one in TensorFlow 2 when they are passed.
+      if_left_out: parameters that do so when they are not passed: their defaults changed.
+      always: whether the name does something else whatever is passed.
+      fact: what is different, where the parameters do not say it; else "".
+      last: the last TensorFlow 2 that has the name, "" if the newest has it.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    kept_in_v1: bool
+    renamed: dict[str, str]
+    required: tuple[frozenset[str], frozenset[str]]
+    if_given: frozenset[str]
+    if_left_out: frozenset[str]
+    always: bool
+    fact: str
+    last: str
+
+
+def changed(dotted: str) -> Changed | None:
+    """How a name differs between TensorFlow 1 and 2, None if the file does not have it.
+
+    Args:
+      dotted: name below ``tf``, such as "nn.dropout"; of a method, "data.Dataset.batch".
+    """
+    return changed_names().get(dotted)
+
+
+def generation(dotted: str, positional: int, keywords: Iterable[str], complete: bool = True) -> str:
+    """Which TensorFlow a call is written for, by its arguments.
+
+    Args:
+      dotted: name below ``tf`` that is called.
+      positional: number of positional arguments; of a method, without the object.
+      keywords: names of the keyword arguments.
+      complete: whether these are all; not so if the call has ``*x`` or ``**x``.
+
+    Returns:
+      `FIRST` or `SECOND` if that TensorFlow alone takes the call. `BOTH` if the arguments do
+      not tell and the call does something else in TensorFlow 2, or if neither takes it. `SAME`
+      if it means the same in both, or if the name did not change.
+    """
+    name = changed(dotted)
+    if name is None:
+        return SAME
+    keywords = frozenset(keywords)
+    takes_first, takes_second = (
+        _takes(parameters, required if complete else (), positional, keywords)
+        for parameters, required in zip((name.first, name.second), name.required)
+    )
+    if takes_first != takes_second:
+        return FIRST if takes_first else SECOND
+    if not takes_first or not complete or name.always or _differs(name, positional, keywords):
+        return BOTH
+    return SAME
+
+
+def _takes(
+    parameters: tuple[str, ...], required: Iterable[str], positional: int, keywords: frozenset[str]
+) -> bool:
+    by_place = places(parameters)
+    passed = keywords | frozenset(by_place[:positional])
+    any_keyword = bool(parameters) and parameters[-1].startswith("**")
+    if positional > len(by_place) and not takes_any_number(parameters):
+        return False
+    if keywords & frozenset(by_place[:positional]):
+        return False
+    return (any_keyword or keywords <= frozenset(parameters)) and passed >= frozenset(required)
+
+
+def places(parameters: Sequence[str]) -> tuple[str, ...]:
+    """The parameters that positional arguments can have, in order.
+
+    Args:
+      parameters: names, as `Changed` has them.
+    """
+    stars = [place for place, each in enumerate(parameters) if each.startswith("*")]
+    return tuple(parameters[: stars[0]] if stars else parameters)
+
+
+def takes_any_number(parameters: Iterable[str]) -> bool:
+    """Whether there is a ``*x`` among parameters, as `Changed` has them."""
+    return any(each[:1] == "*" and each[1:].isidentifier() for each in parameters)
+
+
+def _differs(name: Changed, positional: int, keywords: Collection[str]) -> bool:
+    """Whether a call that both take gives a parameter of another meaning, or leaves one out."""
+    first = [name.renamed.get(each, each) for each in places(name.first)[:positional]]
+    second = places(name.second)[:positional]
+    if first != list(second):
+        return True
+    passed = {*second, *keywords}
+    return bool(name.if_given & passed or name.if_left_out - passed)
+
+
+@functools.lru_cache(maxsize=None)
+def changed_names() -> dict[str, Changed]:
+    """{dotted name below ``tf``: how it differs}, of every name that does."""
+    path = os.path.join(os.path.dirname(__file__), "changed_names.txt")
+    with open(path, encoding="utf-8") as lines:
+        rows = [line.rstrip("\n").split(" | ") for line in lines if not line.startswith("#")]
+    return {row[0]: _row(*row[1:]) for row in rows}
+
+
+def _row(first: str, second: str, marks: str, fact: str = "") -> Changed:
+    both = first.split(), second.split()
+    told: dict[str, list[str]] = {}
+    for word in marks.split():
+        kind, _, rest = word.partition(":")
+        told.setdefault(kind, []).append(rest)
+    renamed = (each.partition("=") for each in told.get("renamed", ()))
+    return Changed(
+        first=_names(both[0]),
+        second=_names(both[1]),
+        kept_in_v1="kept" in told,
+        renamed={old: new for old, _, new in renamed},
+        required=(_required(both[0]), _required(both[1])),
+        if_given=frozenset(told.get("given", ())),
+        if_left_out=frozenset(told.get("left-out", ())),
+        always="always" in told,
+        fact=fact,
+        last=told.get("last", [""])[0],
+    )
+
+
+def _names(parameters: list[str]) -> tuple[str, ...]:
+    return tuple(each.partition("=")[0] for each in parameters)
+
+
+def _required(parameters: list[str]) -> frozenset[str]:
+    return frozenset(each for each in parameters if "=" not in each and not each.startswith("*"))
