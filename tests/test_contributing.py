@@ -20,7 +20,7 @@ COMMANDS = re.search(r"```sh\n(.*?)```", TEXT, re.S).group(1).splitlines()
 #: One test module of each tool that needs no TensorFlow.
 PURE = [
     "tests/tools/matrix/test_table.py",
-    "tests/tools/migrate/test_words.py",
+    "tests/tools/migrate/test_fixed_point.py",
     "tests/tools/pins/test_compare.py",
     "tests/tools/doctor/test_doctor.py",
 ]

@@ -363,13 +363,13 @@ KERAS_REFUSES = {
 
 #: Names of 1.13 to 2.0 that 2.2 has not either, and what to type there.
 GONE_BY_2_2 = {
-    "autograph.experimental.Verbosity": _TABLE["autograph.experimental"]["Verbosity"],
+    "autograph.experimental.Verbosity": GONE_TODAY["autograph.experimental.Verbosity"],
     "config.experimental_list_devices": "tf.config.list_logical_devices",
     "data.experimental.NestedStructure": "tf.nest, which reads the structure itself",
     "data.experimental.filter_for_shard": "dataset.shard(num_shards, index)",
     "keras.experimental.export_saved_model": "tf.saved_model.save",
     "keras.experimental.load_from_saved_model": "tf.keras.models.load_model",
-    "pywrap_tensorflow": _TABLE[""]["pywrap_tensorflow"],
+    "pywrap_tensorflow": GONE_TODAY["pywrap_tensorflow"],
 }
 #: What of them its ``tf.compat.v1`` has.
 GONE_BY_2_2_BUT_V1 = frozenset(

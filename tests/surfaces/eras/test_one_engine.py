@@ -4,7 +4,7 @@ import pytest
 
 from tests.tools.migrate import harness
 from tpudist.surfaces.eras import program
-from tpudist.tools.migrate import survey
+from tpudist.tools.migrate import program as programs
 from tpudist.tools.migrate.resolution import codebase
 
 TF = "import tensorflow as tf\n"
@@ -38,5 +38,5 @@ def test_the_same_era(tmp_path, name):
     text, era = FILES[name]
     harness.put(tmp_path, {"train.py": text})
     path = str(tmp_path / "train.py")
-    found = survey.Survey(codebase.CodeBase([str(tmp_path)]))
+    found = programs.Program(codebase.CodeBase([str(tmp_path)]))
     assert (program.read(path).decision.era, found.eras[path]) == (era, era)

@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
-pytest.importorskip("libcst", reason='needs the extra "migrate"')
+if sys.version_info < (3, 8):
+    pytest.skip("tpudist migrate runs on Python 3.8 and newer", allow_module_level=True)
 
 from tpudist import cli
 from tpudist.tools.migrate import engine as engines
-from tpudist.tools.migrate import survey as surveys
+from tpudist.tools.migrate import program as programs_lib
 from tpudist.tools.migrate.resolution import codebase as codebases
 
 #: A program of 2.0, a use in it, and one of something that is not told.
@@ -32,14 +33,14 @@ def options(to, **changes):
     return Options(to, "auto", "full", (), (), "json", 60.0)._replace(**changes)
 
 
-def results(folder, to, whole=False, **changes):
-    """{relative path: Result} of all files of a folder; `whole` as of `Engine`."""
+def results(folder, to, **changes):
+    """{relative path: Result} of all files of a folder."""
     codebase = codebases.CodeBase([str(folder)])
-    survey = surveys.Survey(codebase, changes.get("origin", "auto"))
-    engine = engines.Engine(codebase, survey, options(to, **changes), whole)
+    program = programs_lib.Program(codebase, changes.get("origin", "auto"))
+    engine = engines.Engine(codebase, program, options(to, **changes))
     return {
         os.path.relpath(path, str(folder)).replace(os.sep, "/"): engine.migrate(path)
-        for path in survey.files
+        for path in program.files
     }
 
 

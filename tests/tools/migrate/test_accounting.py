@@ -9,8 +9,8 @@ import re
 import pytest
 
 from tests.tools.migrate import harness, test_lines, test_programs, test_properties
+from tpudist.surfaces.eras import names as era_names
 from tpudist.tools.migrate import rules
-from tpudist.tools.migrate.resolution import legacy_words, tensorflow_names
 from tpudist.tools.migrate.use import STEPS
 
 hypothesis = test_properties.hypothesis
@@ -33,7 +33,7 @@ def legacy_names(text, target):
         if isinstance(node, ast.Attribute):
             dotted = ast.unparse(node) if hasattr(ast, "unparse") else ""
             root, _, below = dotted.partition(".")
-            below = tensorflow_names.without_compat(below)
+            below = era_names.without_compat(below)
             if node.attr in members:
                 yield node.lineno, node.attr
             elif root in ("tf", "tensorflow") and (
@@ -49,10 +49,10 @@ def legacy_names(text, target):
 def unaccounted(text, target, folder, name="a.py"):
     """The legacy names of a text that nothing is said of, and all that were counted."""
     harness.put(folder, {name: text})
-    result = harness.results(folder, target, whole=True).get(name)
+    result = harness.results(folder, target).get(name)
     counted = sorted(set(legacy_names(text, target)))
-    if result is None:  # no word in it that legacy code alone has
-        return [each for each in counted if legacy_words.may_matter(each[1].encode())], counted
+    if result is None:  # it names no TensorFlow, and nothing that strategies alone have
+        return [each for each in counted if "_" in each[1]], counted
     assert not result.refused
     said = {}
     for use in list(result.rewritten) + result.left:
@@ -63,18 +63,16 @@ def unaccounted(text, target, folder, name="a.py"):
     return [each for each in counted if each[1] not in words.get(each[0], ())], counted
 
 
-FILES = [
-    pytest.param(path, texts, case, id="%s, %s" % (case.name, path))
-    for case in test_programs.CASES
-    for path, texts in case.files.items()
-    if not case.options and path.endswith(".py") and case.to != "contrib"
-]
-
-
-@pytest.mark.parametrize("path, texts, case", FILES)
-def test_every_name_of_the_corpus_has_an_outcome(path, texts, case, tmp_path):
-    harness.put(tmp_path, {name: both[0] for name, both in case.files.items()})
-    assert unaccounted(texts[0], case.to, tmp_path, path)[0] == []
+@pytest.mark.parametrize("corpus", test_programs.CORPORA)
+def test_every_name_of_the_corpus_has_an_outcome(corpus, tmp_path):
+    missing = {}
+    for number, case in enumerate(harness.programs(corpus)):
+        folder = tmp_path / str(number)
+        harness.put(folder, {name: both[0] for name, both in case.files.items()})
+        for path, texts in case.files.items():
+            if not case.options and path.endswith(".py") and case.to != "contrib":
+                missing[case.name, path] = unaccounted(texts[0], case.to, folder, path)[0]
+    assert {place: names for place, names in missing.items() if names} == {}
 
 
 @pytest.mark.parametrize("name", sorted(test_lines.CORPORA))

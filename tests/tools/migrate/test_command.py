@@ -59,8 +59,11 @@ def test_a_refused_file_is_named_and_the_others_are_done(tree, capsys):
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path, capsys):
-    assert cli.main(["migrate", str(tmp_path / "no.py"), "--to", "2.2"]) == 2
-    assert "no.py: refused: unreadable" in capsys.readouterr().out
+    harness.put(tmp_path, {"a.py": OLD + USE})
+    missing = str(tmp_path / "no.py")
+    assert cli.main(["migrate", missing, str(tmp_path / "a.py"), "--to", "2.2"]) == 2
+    out = capsys.readouterr().out
+    assert "no.py: refused: unreadable" in out and "a.py" in out
 
 
 def test_only_and_skip(tree, capsys):
@@ -156,10 +159,11 @@ def test_usage_errors(arguments):
     assert caught.value.code == 2
 
 
-def test_missing_libcst_names_the_extra(bare_python, tmp_path):
-    process = bare_python("-m", "tpudist", "migrate", str(tmp_path), "--to", "2.2")
-    assert process.returncode == 2, process.stderr
-    assert 'pip install "tpudist[migrate]"' in process.stderr
+def test_it_needs_nothing_but_python(bare_python, tmp_path):
+    harness.put(tmp_path, {"a.py": OLD + USE})
+    process = bare_python("-m", "tpudist", "migrate", str(tmp_path), "--to", "2.2", "--write")
+    assert process.returncode == 0, process.stderr
+    assert "s.run(fn)" in (tmp_path / "a.py").read_text()
 
 
 def test_json(tree, capsys):
@@ -214,17 +218,16 @@ def test_a_fault_in_a_rule_does_not_stop_the_run(tree, monkeypatch, capsys):
 
 
 def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsys):
-    from tpudist.tools.migrate import handed_on
+    from tpudist.surfaces.eras import evidence
 
-    found = handed_on.found
+    found = evidence.evidence_of
 
-    def fail(nodes, *others):
-        nodes = list(nodes)
-        if any(getattr(node, "name", "") == "bad" for node in nodes):
+    def fail(nodes, path):
+        if path.endswith("bad.py"):
             raise RuntimeError("oh")
-        return found(nodes, *others)
+        return found(nodes, path)
 
-    monkeypatch.setattr(handed_on, "found", fail)
+    monkeypatch.setattr(evidence, "evidence_of", fail)
     bad = "import tensorflow as tf\ndef bad(x=tf.contrib.layers):\n    return x.bow_encoder(1)\n"
     harness.put(tree, {"bad.py": bad})
     assert migrate(tree, "--to", "2.2", "--write") == 2

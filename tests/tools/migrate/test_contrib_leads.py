@@ -81,6 +81,8 @@ def installed(full):
     pytest.importorskip(package)
     if package == "tf_slim":
         importlib.import_module("tf_slim.nets")
+    if package == "tpudist":
+        importlib.import_module("tpudist.legacy.contrib_ports")
     return functools.reduce(getattr, full.split(".")[1:], importlib.import_module(package))
 
 

@@ -4,13 +4,11 @@ import os
 import stat
 import sys
 
-import libcst
 import pytest
 
 from tests.tools.migrate import harness
 from tpudist.tools.migrate import file_runs
-from tpudist.tools.migrate.resolution import codebase, sources
-from tpudist.tools.migrate.resolution import module as modules
+from tpudist.tools.migrate.resolution import codebase
 
 BEFORE = "from tpudist.v2_0 import tensorflow as tf\nstrategy = tf.distribute.get_strategy()\n"
 AFTER = BEFORE.replace("v2_0", "v2_2")
@@ -43,31 +41,16 @@ def test_bytes_survive(tmp_path, newline, encoding, cookie):
     assert migrate(tmp_path, raw(BEFORE, USE)).after == raw(AFTER, NEW)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 9), reason="libcst reads all files there")
-def test_windows_lines_are_read_by_the_quick_parser(tmp_path):
+def test_windows_lines_survive(tmp_path):
     raw = (BEFORE + USE).replace("\n", "\r\n").encode()
-    text = sources.read("a.py", raw).text
-    assert text == BEFORE + USE and modules.Module("a.py", text).skeleton is not None
-    mixed = raw + b"x\n"
-    assert sources.read("a.py", mixed).text == mixed.decode()
+    assert migrate(tmp_path, raw).after == (AFTER + NEW).replace("\n", "\r\n").encode()
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "  # c", "\n\t\n", "\n\x0c\n"])
 def test_the_end_of_the_file_survives(tmp_path, end):
     text = BEFORE + USE.strip() + end
     found = migrate(tmp_path, text.encode())
-    if libcst.parse_module(text).code == text:
-        assert found.after == (AFTER + NEW.strip() + end).encode()
-    else:  # libcst 1.0.1, the last one of Python 3.7
-        assert "libcst does not write it back" in found.refused
-        assert found.after == text.encode()
-
-
-def test_what_libcst_loses_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(modules.Module, "written_back", "shorter")
-    found = migrate(tmp_path, (BEFORE + USE).encode())
-    assert "libcst does not write it back" in found.refused
-    assert found.after == (BEFORE + USE).encode()
+    assert found.after == (AFTER + NEW.strip() + end).encode()
 
 
 def test_mixed_newlines_survive(tmp_path):
@@ -209,7 +192,7 @@ NEWER = {
 def test_a_file_of_a_newer_python_is_refused(tmp_path):
     newer = NEWER[min(each for each in NEWER if each > sys.version_info)]
     found = migrate(tmp_path, ("import tensorflow as tf\ntf.Session()\n" + newer).encode())
-    assert "Python %d.%d does not read it" % sys.version_info[:2] in found.refused
+    assert "newer than Python %d.%d" % sys.version_info[:2] in found.refused
     assert found.refused.startswith("3:") and found.before == found.after
 
 
@@ -287,10 +270,15 @@ def test_a_line_of_many_elements(tmp_path):
     assert migrate(tmp_path, (BEFORE + line + USE).encode()).after == (AFTER + line + NEW).encode()
 
 
+def test_what_is_nested_deeply(tmp_path):
+    line = "x = " + " + ".join(["1"] * 1500) + "\n"
+    assert migrate(tmp_path, (BEFORE + line + USE).encode()).after.decode() == AFTER + line + NEW
+
+
 def test_what_is_nested_too_deeply_is_refused(tmp_path):
-    raw = (BEFORE + "x = " + " + ".join(["1"] * 1500) + "\n" + USE).encode()
+    raw = (BEFORE + "x = " + "(" * 500 + "1" + ")" * 500 + "\n" + USE).encode()
     found = migrate(tmp_path, raw)
-    assert "nested too deeply" in found.refused and found.after == raw
+    assert found.refused and found.after == raw
 
 
 def test_many_functions(tmp_path):

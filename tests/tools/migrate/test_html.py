@@ -11,7 +11,9 @@ CONTRIB = "from tpudist.contrib import tensorflow as tf\ns = tf.contrib.distribu
 
 
 def test_html(tree, capsys):
-    harness.put(tree, {"a.py": OLD + USE + LEFT + "x = '<b>&'\n", "c.py": "print 'contrib'\n"})
+    harness.put(
+        tree, {"a.py": OLD + USE + LEFT + "x = '<b>&'\n", "c.py": "import tensorflow\nprint 'x'\n"}
+    )
     migrate(tree, "--to", "2.2", "--report", "html")
     page = capsys.readouterr().out
     assert page.startswith("<!doctype html>") and "<script" not in page

@@ -161,12 +161,11 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("whole", [True, False], ids=["whole", "in part"])
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_what_keras_3_refuses_is_told(tmp_path, name, whole):
+def test_what_keras_3_refuses_is_told(tmp_path, name):
     text = FILES[name]
     harness.put(tmp_path, {"a.py": text})
-    found = harness.results(tmp_path, "latest", whole=whole)
+    found = harness.results(tmp_path, "latest")
     left = found["a.py"].left if found else []
     told = {use.line for use in left}
     assert told == {number for number, line in enumerate(text.split("\n"), 1) if line[-1:] == "#"}

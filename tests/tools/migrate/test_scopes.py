@@ -1,17 +1,33 @@
-"""Scopes: libcst's own provider, which rebuilds the tree as it goes, is the oracle."""
+"""Scopes are those of Python's own ``symtable``: who binds a name, and what each scope reads."""
 
+import ast
+import builtins
 import os
+import symtable
 import sys
+import warnings
 
-import libcst as cst
 import pytest
-from libcst import metadata
 
-from tests.tools.migrate import harness
-from tests.tools.migrate.test_programs import CASES
-from tpudist.tools.migrate.resolution import module, scopes, syntax_trees
+from tests.tools.migrate import harness, test_programs
+from tpudist.tools.migrate import resolution
+from tpudist.tools.migrate.resolution import module as modules
 
-pytestmark = pytest.mark.slow
+hypothesis = pytest.importorskip("hypothesis")
+st = hypothesis.strategies
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info >= (3, 12),
+    reason="symtable tells a comprehension's names as those of the function around it",
+)
+
+_COMPREHENSIONS = {
+    ast.ListComp: "listcomp",
+    ast.SetComp: "setcomp",
+    ast.DictComp: "dictcomp",
+    ast.GeneratorExp: "genexpr",
+}
+_SCOPES = (*modules.FUNCTIONS, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
 
 TRICKY = """
 import a.b, c as d
@@ -19,7 +35,6 @@ from e import f as g, h
 from i import *
 x: int = 1
 x += 1
-del x
 def function(p, q=x, *rest, r: "x" = 2, **named) -> d.Type:
     global top
     top = p
@@ -35,98 +50,264 @@ def function(p, q=x, *rest, r: "x" = 2, **named) -> d.Type:
 @function
 class C(d.Base, metaclass=g):
     x = x
-    def method(self): return super().method, x, __class__
+    def method(self): return x, self.x
 try: pass
 except (d.Error, KeyError) as error: print(error)
 async def waits():
     async for each in g(): await each
     yield each
 """
+SOURCES = {
+    "tricky": TRICKY,
+    "a default is read outside": "def f(a=a, *, b=b): return a, b\n",
+    "a lambda's default is read outside": "f = lambda a=a, *b, c=c: (a, b, c, d)\n",
+    "a decorator is read outside": "def f():\n    a = 1\n    @a\n    def g(a): return a\n",
+    "a base is read outside": "class A(B, k=C):\n    B = C = 1\n    class D(B): pass\n",
+    "a class's names end at its functions": (
+        "a = 1\nclass A:\n    a = 2\n    def f(self): return a\n"
+    ),
+    "a class's names end at its comprehensions": (
+        "a = 1\nclass A:\n    a = [2]\n    b = [a for c in a for d in a]\n"
+    ),
+    "a class in a function": (
+        "def f(a):\n    class A:\n        b = a\n        def g(self): return a, b\n    return A\n"
+    ),
+    "global through functions": (
+        "a = 1\ndef f(a):\n    def g():\n        global a\n        a = 2\n        return a\n"
+        "    return a, g\n"
+    ),
+    "global that the module does not bind": (
+        "def f():\n    global a\n    a = 1\ndef g(): return a\n"
+    ),
+    "global in a class": "class A:\n    global a\n    a = 1\n    b = a\n",
+    "global after an import": "def f():\n    import a.b as c\n    global c\ndef g(): return c\n",
+    "nonlocal of the next function": (
+        "def f():\n    a = 1\n    def g():\n        a = 2\n        def h():\n"
+        "            nonlocal a\n            a = 3\n        return a\n    return a\n"
+    ),
+    "nonlocal through a class": (
+        "def f():\n    a = 1\n    class A:\n        a = 2\n        def g(self):\n"
+        "            nonlocal a\n            a = 3\n"
+    ),
+    "a walrus in a comprehension": "def f(a):\n    b = [(c := d) for d in a]\n    return c\n",
+    "a walrus in nested comprehensions": "[[(a := b) for b in c] for c in d]\nprint(a)\n",
+    "a walrus in a lambda": "f = lambda a: (b := a) + b\nb\n",
+    "a comprehension's first source": "def f(a):\n    return [a for a in a]\n",
+    "comprehensions in each other": "[(a, b) for a in [b for b in c] for b in {a for a in a}]\n",
+    "an exception's name": "try: f()\nexcept E as e: g(e)\ndef h(): return e\n",
+    "a with and a loop": "def f():\n    with a as b, b as (c, d): pass\n    for e in b: c = e\n",
+    "imports in a function": "def f():\n    import a.b, c.d as e\n    from g import h as i, j\n",
+    "an import that is used outside": "def f():\n    import a\n    return a\na\n",
+    "names of Python": "len = 1\ndef f(): return len, max, no_such\nclass A: max = max\n",
+    "annotations": "a: b = c\ndef f(a: d, *e: g) -> h:\n    i: j\n    return i\n",
+    "del": "def f(a):\n    b = a\n    del b\n",
+    "async comprehensions": "async def f(a):\n    return [b async for b in a if await b]\n",
+}
+_MATCHING = (
+    "def f(a):\n    match a:\n        case [b, *c] | {'d': b, **c}: return b, c\n"
+    "        case E(g=h) as i: return h, i\n        case j: return j\n"
+)
+if sys.version_info >= (3, 10):
+    SOURCES["match"] = _MATCHING
 
 
-def programs():
-    """(name, text) of the tricky one, the corpus, and tpudist's own modules."""
-    yield "tricky", TRICKY
-    for name in ("lines_2_0", "lines_2_2", "lines_latest"):
-        before, _, lines = harness.lines(name)
-        yield name, before + "".join(each.before + "\n" for each in lines)
-    for case in CASES:
-        for path, texts in case.files.items():
-            if path.endswith(".py"):
-                yield case.name + " " + path, texts[0]
-    folder = os.path.dirname(scopes.__file__)
-    for name in ("evaluate.py", "imported_values.py", "codebase.py", "sources.py"):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            yield name, file.read()
+def told_by_python(text):
+    """What ``symtable`` tells of each scope, as of `described`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        top = symtable.symtable(text, "a.py", "exec")
+    return sorted(_of_table(top, [], top), key=repr)
 
 
-PROGRAMS = dict(programs())
+def _of_table(table, around, top):
+    bound, read = {}, set()
+    for symbol in table.get_symbols():
+        name = symbol.get_name()
+        if not _is_written(name, symbol):
+            continue
+        bound[name] = _owner(name, symbol, table, around, top)
+        if symbol.is_referenced():
+            read.add(name)
+    yield (*_key(table), sorted(bound.items(), key=repr), sorted(read))
+    for child in table.get_children():
+        yield from _of_table(child, [*around, table], top)
 
 
-def described(scope):
-    """What names a scope has, and where each is read."""
+def _is_written(name, symbol):
+    """Whether a name stands in a scope: ``.0`` and what inner scopes alone have do not."""
+    stands = symbol.is_referenced() or symbol.is_assigned() or symbol.is_nonlocal()
+    is_passed_on = symbol.is_free() and not (stands or symbol.is_imported())
+    return name.isidentifier() and name != "__class__" and not is_passed_on
+
+
+def _key(table):
+    return table.get_name(), 0 if table.get_type() == "module" else table.get_lineno()
+
+
+def _owner(name, symbol, table, around, top):
+    """(name, line) of the scope that a name is bound in; "Python" or None if in none."""
+    if symbol.is_free():
+        for outer in around[::-1]:
+            if outer.get_type() == "function" and name in outer.get_identifiers():
+                if outer.lookup(name).is_local():
+                    return _key(outer)
+    if symbol.is_local() and not symbol.is_declared_global():
+        return _key(table)
+    if _is_global(name, top):
+        return _key(top)
+    return "Python" if hasattr(builtins, name) else None
+
+
+def _is_global(name, table):
+    """Whether the module binds a name, or something in it that says ``global``."""
+    if name in table.get_identifiers():
+        symbol = table.lookup(name)
+        is_bound = symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
+        if is_bound and (table.get_type() == "module" or _says_global(symbol, table)):
+            return True
+    return any(_is_global(name, child) for child in table.get_children())
+
+
+def _says_global(symbol, table):
+    is_comprehension = table.get_name() in _COMPREHENSIONS.values()  # a walrus binds around it
+    return symbol.is_declared_global() or is_comprehension and symbol.is_global()
+
+
+def described(text):
+    """[(name, line, [(name, who binds it)], [name that is read]) of each scope of a source]."""
+    module = modules.Module("a.py", text)
+    keys = {module.global_scope(): ("top", 0)}
+    for node in module.of(*_SCOPES):
+        keys[module.scope(_inner(node))] = _named(node), node.lineno
+    names = {scope: set() for scope in keys}
+    read = {scope: set() for scope in keys}
+    for name, scope in _occurrences(module, keys):
+        names[scope].add(name)
+    for node in module.of(ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            read[module.scope(node)].add(node.id)
     return sorted(
         (
-            each.name,
-            type(each).__name__,
-            id(getattr(each, "node", None)),
-            sorted(id(access.node) for access in each.references),
-        )
-        for each in scope.assignments
+            (
+                *keys[scope],
+                sorted([(name, _bound_in(scope, name, keys)) for name in names[scope]], key=repr),
+                sorted(read[scope]),
+            )
+            for scope in keys
+        ),
+        key=repr,
     )
 
 
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
-def test_scopes_are_those_of_libcst(name):
-    tree = cst.parse_module(PROGRAMS[name])
-    wrapper = metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
-    parents = module.Nodes(tree).parents
-    expected, found = (wrapper.resolve(metadata.ScopeProvider), scopes.scopes(tree, parents))
-    nodes = [node for node in syntax_trees.below(tree) if expected.get(node) is not None]
-    for kind in (cst.Name, cst.Attribute, cst.FunctionDef, cst.Call):
-        assert any(isinstance(node, kind) for node in nodes) or name != "tricky"
-    for node in nodes:
-        start = node
-        while id(start) not in found:
-            start = parents[id(start)]
-        assert described(found[id(start)]) == described(expected[node]), node
+def _inner(node):
+    """A node that is in the scope that another one makes."""
+    if type(node) in _COMPREHENSIONS:
+        return node.generators[0]
+    return node.body if isinstance(node, ast.Lambda) else node.body[0]
 
 
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
-def test_children_are_those_of_libcst_in_the_order_of_the_source(name):
-    # What is left out is layout, and names that are no expressions: no name is looked up there.
-    for node in syntax_trees.below(cst.parse_module(PROGRAMS[name])):
-        found = syntax_trees.children(node)
-        assert found == [each for each in node.children if any(each is one for one in found)]
-        assert not [
-            each
-            for each in node.children
-            if isinstance(
-                each, (cst.BaseExpression, cst.BaseStatement, cst.BaseSmallStatement, cst.Param)
-            )
-            and not any(each is one for one in found)
-        ]
+def _named(node):
+    return _COMPREHENSIONS.get(type(node)) or getattr(node, "name", "lambda")
 
 
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
-def test_a_skeleton_is_libcsts_tree_without_layout(name):
-    text = PROGRAMS[name]
-    written, read = module.Module("a.py", text, exact=True), module.Module("a.py", text)
-    if read.skeleton is None:
-        assert "match " in text or sys.version_info < (3, 9)
-        return
-    pairs = [(written.tree, read.tree)]
-    for old, new in pairs:
-        assert type(old) is type(new)
-        for field in ("value", "star", "operator"):
-            one, other = getattr(old, field, ""), getattr(new, field, "")
-            assert one == other or not isinstance(one, str)
-            assert field != "operator" or type(one) is type(other)
-        below = syntax_trees.children(old), syntax_trees.children(new)
-        assert len(below[0]) == len(below[1])
-        if not isinstance(old, (cst.ImportAlias, cst.ImportFrom)):  # it is told as a whole
-            pairs += list(zip(*below))
-        if isinstance(old, (cst.Name, cst.Attribute, cst.Call, cst.Import, cst.ImportFrom)):
-            assert written.place(old) == read.place(new), text.split("\n")[read.place(new)[0] - 1]
-            code = written.code(old).rstrip(";").split()  # lines that go on are not laid out
-            assert code == read.code(new).split()
+def _occurrences(module, keys):
+    """(name, a scope that it stands in, is bound in, or is said to be bound in)."""
+    for node in module.of(ast.Name):
+        yield node.id, module.scope(node)
+    for node in module.of(ast.Global, ast.Nonlocal):
+        for name in node.names:
+            yield name, module.scope(node)
+            if isinstance(node, ast.Global):
+                yield name, module.global_scope()
+    for scope in keys:
+        for binding in scope.bindings:
+            yield binding.name, module.scope(binding.node)
+            yield binding.name, scope
+
+
+def _bound_in(scope, name, keys):
+    (owner,) = {each.scope for each in scope[name]} or {None}
+    return keys.get(owner, "Python") if owner is not None else None
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_scopes_are_those_of_python(name):
+    assert described(SOURCES[name]) == told_by_python(SOURCES[name])
+
+
+@pytest.mark.parametrize("corpus", test_programs.CORPORA)
+def test_scopes_of_the_corpus_are_those_of_python(corpus):
+    for case in harness.programs(corpus):
+        for path, (text, _) in case.files.items():
+            if path.endswith(".py") and modules.parse(text).body:
+                assert described(text) == told_by_python(text), (case.name, path)
+
+
+def test_scopes_of_this_package_are_those_of_python():
+    folder = os.path.dirname(resolution.__file__)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".py"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                text = file.read().replace("from __future__ import annotations", "")
+            assert described(text) == told_by_python(text), name
+
+
+_NAMES = st.sampled_from("abc")
+
+
+def _filled(template, *parts):
+    return st.tuples(*parts).map(lambda each: template.format(*each))
+
+
+def _block(head, body):
+    return "\n    ".join([head, *(each.replace("\n", "\n    ") for each in body)])
+
+
+_EXPRESSIONS = st.recursive(
+    _NAMES,
+    lambda inner: st.one_of(
+        _filled("[({0}, {2}) for {0} in {1}]", _NAMES, inner, inner),
+        _filled("{{{1} for {0} in a for a in {0} if {2}}}", _NAMES, inner, inner),
+        _filled("(lambda {0}={1}: {2})", _NAMES, inner, inner),
+        _filled("({0} := {1})", _NAMES, inner),
+        _filled("f({0}, {1}.a)", inner, inner),
+    ),
+    max_leaves=4,
+)
+_STATEMENTS = st.recursive(
+    st.one_of(
+        _filled("{0} = {1}", _NAMES, _EXPRESSIONS),
+        _filled("import {0}.d as {1}, {0}.e", _NAMES, _NAMES),
+        _filled("global {0}", _NAMES),
+        _filled("nonlocal {0}", _NAMES),
+        _filled("for {0} in {1}: {0}.a = {0}", _NAMES, _EXPRESSIONS),
+        _filled("try: {1}\nexcept E as {0}: pass", _NAMES, _EXPRESSIONS),
+    ),
+    lambda inner: st.builds(
+        _block,
+        _filled("def {0}({1}, *, d={2}):", _NAMES, _NAMES, _EXPRESSIONS)
+        | _filled("class {0}({1}):", _NAMES, _EXPRESSIONS),
+        st.lists(inner, min_size=1, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+@hypothesis.settings(max_examples=200, deadline=None)
+@hypothesis.given(st.lists(_STATEMENTS, min_size=1, max_size=4))
+def test_scopes_of_random_programs_are_those_of_python(statements):
+    text = "\n".join(statements) + "\n"
+    try:
+        compile(text, "a.py", "exec")
+    except SyntaxError:
+        hypothesis.reject()
+    assert described(text) == told_by_python(text)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_name_is_among_what_reads_its_bindings(name):
+    module = modules.Module("a.py", SOURCES[name])
+    for node in module.of(ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            bindings = module.scope(node)[node.id]
+            assert all(node in each.references for each in bindings), ast.dump(node)

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from tests.tools.migrate import harness
-from tpudist.tools.migrate import code_in_strings, handed_on, outcomes
+from tpudist import cli
+from tpudist.tools.migrate import outcomes
 
 TEXT = """from tpudist.v2_0 import tensorflow as tf
 strategy = tf.distribute.get_strategy()
@@ -51,13 +52,13 @@ def test_a_line_of_one_long_word_takes_no_time(tmp_path, filler, line):
     assert not found.refused
 
 
-@pytest.mark.parametrize("word", ["x", ".x", "x()", ".x()"])
-@pytest.mark.parametrize("filler", ["x.", "x(", "x().a", ". ", "x. ", "x"])
-def test_a_word_again_and_again_takes_no_time(word, filler):
+@pytest.mark.parametrize("filler", ["x.", "x(", "x().a", ". ", "x. ", "f'{x", "[(", "\\"])
+def test_a_string_of_one_pattern_takes_no_time(tmp_path, filler):
+    text = "import tensorflow as tf\ntf.Session()\nexec(%r)\n" % (filler * 20000)
     start = time.process_time()
-    handed_on.may_be_handed_on(filler * 50000, word)
-    list(handed_on.standing(filler * 50000, {"x": {""}}, lambda name: False))
+    found = migrate(tmp_path, text + '""">>> %s"""\n' % (filler.replace("\\", "") * 20000))
     assert time.process_time() - start < 2
+    assert not found.refused and not found.left
 
 
 def chain(count):
@@ -82,25 +83,52 @@ def test_a_file_that_takes_too_long_is_left_and_named(tmp_path):
     assert outcomes.exit_code([found], check=False) == 1
 
 
-HEAD = '"""What it does: it trains."""\n\nimport os\nimport tensorflow as tf\n'
-CODE = "# of its own\nimport tensorflow as tf\ntf.Session()\n"
+def test_the_time_limit_names_the_file(tmp_path, capsys):
+    harness.put(tmp_path, {"long.py": TEXT, "short.py": "import tensorflow as tf\n"})
+    arguments = ["migrate", str(tmp_path), "--to", "2.2", "--time-limit", "0.001", "--jobs", "1"]
+    assert cli.main(arguments) == 1
+    line = "long.py:1:1: time-limit: reading it took more than 0.001 s of CPU time"
+    out = capsys.readouterr().out
+    assert line in out and "short.py" not in out
 
 
-@pytest.mark.parametrize(
-    "text, looked",
-    [
-        ("model.compile(loss)\nx = sess.run(y.eval(z))\nkernel.dispatch(a)\n", 0),
-        ('PROGRAM = """\n%s"""\n' % CODE, 1),
-        ('if True:\n    exec(  # now\n        (r"tf.Session()"))\n', 1),
-        ('import timeit\ntimeit.timeit("tf.Session()")\n', 1),
-    ],
+BASE = (
+    "from tpudist.v2_0 import tensorflow as tf\n"
+    "class Layer:\n"
+    "    def FProp(self, theta, inputs):\n"
+    "        return inputs.experimental_run_v2(theta)\n"
 )
-def test_strings_are_looked_through_where_one_may_be_code(tmp_path, monkeypatch, text, looked):
-    found, through = [], code_in_strings._of_tree
-    monkeypatch.setattr(
-        code_in_strings, "_of_tree", lambda *args: found.append(args) or through(*args)
-    )
-    harness.put(tmp_path, {"a.py": HEAD + "tf.Session()\n" + text})
-    result = harness.results(tmp_path, "latest")["a.py"]
-    assert len(found) == looked
-    assert len([use for use in result.left if "code in a string" in use.seen]) == looked
+#: All have a method of one name, and call that of something which cannot be told.
+LAYER = (
+    "from tpudist.v2_0 import tensorflow as tf\n"
+    "import base, {0}\n"
+    "class Layer(base.Layer):\n"
+    "    def FProp(self, theta, inputs):\n"
+    "        return inputs.unwrap({0}.child().FProp(theta, inputs))\n"
+)
+
+
+def layers(count):
+    """A program of some layers, and a file that hands a strategy to what all of them are."""
+    before = ["base"] + ["layer%d" % number for number in range(count - 1)]
+    files = {"layer%d.py" % n: LAYER.format(before[n]) for n in range(count)}
+    files["base.py"] = BASE
+    files["last.py"] = "import base\ns = base.tf.distribute.get_strategy()\n"
+    files["last.py"] += "base.Layer().FProp(len, s)\n"
+    return files
+
+
+def seconds(folder, count):
+    """CPU time of migrating a program of layers."""
+    harness.put(folder, layers(count))
+    start = time.process_time()
+    found = harness.results(folder, "2.2")
+    assert found["base.py"].rewritten[-1].instead == "run"
+    return time.process_time() - start
+
+
+@pytest.mark.slow
+def test_time_grows_by_the_files_and_not_by_their_pairs(tmp_path):
+    seconds(tmp_path / "first", 4)  # what a process imports in its first run
+    few, many = seconds(tmp_path / "few", 20), seconds(tmp_path / "many", 80)
+    assert many < 10 * few  # four times the files; 16 times their pairs

@@ -91,8 +91,6 @@ FIRST = {
     "a class's import": "class A:\n    import tensorflow as tf\n    def f(self):\n"
     "        self.tf.Session()  #\n",
     "a keyword of another": "f(T=tf, Q=q)\nn.Q.Session(), T.Session(), n.T.function(f)\n",
-    "another context": "with made(3) as T, made(tf) as Q:\n    T.Session(), db.Session()\n",
-    "compat.v1": "for T in (tf.compat.v1, tf):\n    T.Session()\n",
     "names of both": "for T in (tf,):\n    T.function(f), T.Variable(1), T.io.gfile.exists(x)\n",
     "another object": "f(tf)\nimport requests\nrequests.Session(), db.Session()\n",
 }
@@ -200,13 +198,14 @@ def test_what_a_class_of_another_file_keeps_is_told(tmp_path, way):
 @pytest.mark.parametrize("kept", ["T = T0", "def __init__(self):\n        self.T = T0"])
 @pytest.mark.parametrize("base", ["b.Base", "c.Middle", "d.Last"])
 def test_tensorflow_itself_that_a_class_of_another_file_keeps(tmp_path, kept, base):
-    """The file it is from has names of TensorFlow 1 no more than its user says so."""
+    """Which TensorFlow a class of another file keeps is told where it has to be that of 1."""
     text = "import %s\nclass A(%s):\n    def f(self):\n        return self.T.Session()\n"
     files = {"a.py": text % (base[0], base), **_BETWEEN}
     files["b.py"] = "import tensorflow as T0\nclass Base:\n    %s\n" % kept
     harness.put(tmp_path, files)
-    after = {name: each.after for name, each in harness.results(tmp_path, "latest").items()}
-    assert after["b.py"].startswith(b"import tensorflow.compat.v1 as T0\n")
+    found = harness.results(tmp_path, "latest")
+    assert found["b.py"].after.startswith(b"import tensorflow as T0\n")
+    assert [use.line for use in found["a.py"].left] == [4]
 
 
 @pytest.mark.parametrize("asked", ["self.T.Session", "self.T.nn.relu"])

@@ -1,7 +1,7 @@
 """``tpudist migrate``: moves a code base from one era to the next.
 
-Code is read by libcst and never run; names are resolved, not guessed, and no TensorFlow
-is imported. To change: a rule of :mod:`tpudist.tools.migrate.rules`, one a file.
+Code is read by Python's own parser and never run; names are resolved, not guessed, and no
+TensorFlow is imported. To change: a rule of :mod:`tpudist.tools.migrate.rules`, one a file.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ def run(options: argparse.Namespace) -> int:
       file would change; 2 if a file was refused.
 
     Raises:
-      MigrateError: libcst is missing, the options do not fit together, or there
-        are no files.
+      MigrateError: the options do not fit together, or there are no files.
     """
     was_enabled = gc.isenabled()
     gc.disable()  # trees are many small objects: a quarter of the time went there
@@ -47,17 +46,13 @@ def _checked(options: argparse.Namespace) -> int:
     if not options.list_rules:
         settings.apply(options)
         _check(options)
-    try:
-        import libcst
-
-        del libcst
-    except ImportError as error:
-        _check_paths(options)  # with libcst each is refused by itself, and the others are read
+    if sys.version_info < (3, 8):
         raise MigrateError(
-            "libcst is not installed (%s)" % error,
-            "tpudist migrate reads and writes code with it",
-            'pip install "tpudist[migrate]"',
-        ) from error
+            "Python %d.%d" % sys.version_info[:2],
+            "before 3.8 Python does not say where code ends",
+            "tpudist migrate with a newer Python; the code may be of any TensorFlow",
+        )
+    _check_paths(options)
     from tpudist.tools.migrate import console, rules
 
     if options.list_rules:
@@ -90,7 +85,9 @@ def _check(options: argparse.Namespace) -> None:
 
 def _check_paths(options: argparse.Namespace) -> None:
     missing = [each for each in options.paths if each != "-" and not os.path.exists(each)]
-    if missing:
+    if (
+        missing and missing == options.paths
+    ):  # else each is refused by itself, and the others are read
         raise MigrateError(
             "no file or folder %s" % missing[0],
             "the working folder is %s" % os.getcwd(),
@@ -107,7 +104,7 @@ def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from tpudist.tools.migrate import console, file_runs, outcomes, report, spool
+    from tpudist.tools.migrate import console, file_runs, outcomes, report
 
     results, looked, passed_over = file_runs.results(options)
     if not looked:
@@ -118,7 +115,7 @@ def _run(options: argparse.Namespace) -> int:
         )
     if options.write:
         console.warn_of_changes(options.paths)
-        results = spool.Spool(map(file_runs.write, results))
+        results = list(map(file_runs.write, results))
     if options.diff:
         for result in results:
             sys.stdout.write(console.diff(result))

@@ -1,13 +1,18 @@
 """Which attributes may be names of ``tf.contrib``: the others are not followed to their owner."""
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution.import_origins import imported
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.module import Module
 
 
 @functools.lru_cache(maxsize=None)
-def every():
+def every() -> frozenset[str]:
     """The words of the names and modules of contrib."""
     tables = (surfaces.GONE, surfaces.HOMES, surfaces.LEADS, surfaces.MOVED, surfaces.WRITTEN)
     found = {key.rpartition(".")[2] for table in tables for key in table}
@@ -17,13 +22,10 @@ def every():
     return frozenset(found)
 
 
-def roots(module):
+def roots(module: Module) -> set[str]:
     """The words below which any name may be one of contrib: what is imported, or is global.
 
     Args:
       module: a `Module`.
     """
-    found = {"tf", "tensorflow"}
-    found.update(bound for node in module.nodes.imports for _, bound in imported(node))
-    found.update(assignment.name for assignment in module.global_scope().assignments)
-    return found
+    return {"tf", "tensorflow", *(each.name for each in module.global_scope().bindings)}

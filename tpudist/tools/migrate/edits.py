@@ -1,198 +1,150 @@
-"""Making calls: arguments in new places, with the layout of the old ones."""
+"""Changes to a source as pieces of text, each in the place of another piece."""
 
-import functools
+from __future__ import annotations
 
-import libcst as cst
+import io
+import tokenize
+from typing import NamedTuple
 
-from tpudist.tools.migrate.resolution import syntax_trees
-
-_EQUAL = cst.AssignEqual(
-    whitespace_before=cst.SimpleWhitespace(""), whitespace_after=cst.SimpleWhitespace("")
-)
+_AFTER, _BEFORE, _INSTEAD = range(3)  # the order of what happens at one place
 
 
-class Spelled:
-    """An edit of an expression that can be done to its source, if nothing inside it changes.
-
-    Args:
-      edit: a function from the updated node to what it becomes.
-      text: a function from its source, which has no comments, to that of what it
-        becomes; None if that takes the node.
-    """
-
-    def __init__(self, edit, text):
-        self._edit, self.text = edit, text
-
-    def __call__(self, updated):
-        return self._edit(updated)
+class _Edit(NamedTuple):
+    start: int
+    order: int
+    around: int
+    number: int
+    end: int
+    text: str
+    piece: tuple[int, int]  # what it changes, or stands around
+    drops_comments: bool = False
 
 
-class SpelledCall(Spelled):
-    """An edit of a call that can be done to the sources of its parts, if they stand as usual.
+class OverlapError(Exception):
+    """Two edits change the same text, and neither holds the other."""
+
+
+class Edits:
+    """What changes in a source.
 
     Args:
-      edit: as of `Spelled`.
-      text: a function from the source of what is called, and a list of (keyword, star, source
-        of the value) of its arguments, to the source of what the call becomes; None if that
-        takes the node.
+      text: the source.
     """
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: list[_Edit] = []
 
-@functools.lru_cache(maxsize=None)
-def dotted(source):
-    """The node of a dotted name, or of another short expression. It is never changed."""
-    return cst.parse_expression(source)
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Has a piece of the source replaced; what is changed inside it is given up."""
+        self._add(start, _INSTEAD, 0, end, text, (start, end))
+
+    def remove(self, start: int, end: int) -> None:
+        """Has a piece of the source removed."""
+        self.replace(start, end, "")
+
+    def remove_lines(self, start: int, end: int) -> None:
+        """Has whole lines removed, with the comments on them."""
+        self._add(start, _INSTEAD, 0, end, "", (start, end), drops_comments=True)
+
+    def wrap(self, start: int, end: int, before: str, after: str) -> None:
+        """Puts text before and after a piece, which may be changed itself."""
+        self._add(start, _BEFORE, start - end, start, before, (start, end))
+        self._add(end, _AFTER, end - start, end, after, (start, end))
+
+    def insert(self, place: int, text: str) -> None:
+        """Puts text at a place; of several, in the order in which they come."""
+        self._add(place, _AFTER, len(self._text), place, text, (place, place))
+
+    def _add(
+        self,
+        start: int,
+        order: int,
+        around: int,
+        end: int,
+        text: str,
+        piece: tuple[int, int],
+        drops_comments: bool = False,
+    ) -> None:
+        number = len(self._found)
+        self._found.append(_Edit(start, order, around, number, end, text, piece, drops_comments))
+
+    def applied(self) -> str:
+        """The source with all changes; comments that none keeps stand above its statement.
+
+        Raises:
+          OverlapError: two edits change the same text.
+        """
+        parts, last = [], 0
+        replaced = sorted(each for each in self._found if each.order == _INSTEAD)
+        outer = _outermost(replaced)
+        inside = [each for each in self._found if not any(_is_inside(each, one) for one in outer)]
+        for each in sorted([*inside, *self._comments(outer)]):
+            if each.start < last:
+                raise OverlapError()
+            parts += [self._text[last : each.start], each.text]
+            last = each.end
+        return "".join(parts) + self._text[last:]
+
+    def _comments(self, outer: list[_Edit]) -> list[_Edit]:
+        """Puts comments that edits remove above the lines that those begin on."""
+        kept: list[_Edit] = []
+        for each in outer:
+            if each.drops_comments:
+                continue
+            for comment in _comments_in(self._text, each.start, each.end):
+                if comment not in each.text:
+                    line = self._line_above(each, outer)
+                    rest = self._text[line:]
+                    indent = rest[: len(rest) - len(rest.lstrip(" \t"))]
+                    text = indent + comment + "\n"
+                    number = len(self._found) + len(kept)
+                    kept.append(_Edit(line, _AFTER, 0, number, line, text, (line, line)))
+        return kept
+
+    def _line_above(self, edit: _Edit, outer: list[_Edit]) -> int:
+        """Where the line of an edit begins, or that of another edit in which it begins."""
+        line = self._text.rfind("\n", 0, edit.start) + 1
+        around = next((each for each in outer if each.start < line <= each.end), None)
+        return line if around is None else self._line_above(around, outer)
 
 
-@functools.lru_cache(maxsize=1000)
-def expression(source):
-    """The node of an expression of a file; the same one for the same source, never changed."""
-    return cst.parse_expression(source)
-
-
-@functools.lru_cache(maxsize=1000)
-def statement(source):
-    """The node of a statement to be written. It is never changed."""
-    return cst.parse_statement(source)
-
-
-def keyword(name, value):
-    """The argument ``name=value``; `value` a node, or source."""
-    value = dotted(value) if isinstance(value, str) else value
-    return cst.Arg(value, keyword=cst.Name(name), equal=_EQUAL)
-
-
-def keyword_renamed(name):
-    """An edit of an argument that gives it another keyword; its value and layout stay."""
-    return lambda updated: keyword(name, updated.value).with_changes(comma=updated.comma)
-
-
-def with_arguments(call, arguments):
-    """A call with other arguments, laid out as its old ones as far as they go.
-
-    Args:
-      call: the updated Call.
-      arguments: its new Args; those taken over keep their comma and white space.
-    """
-    nothing = cst.SimpleWhitespace("")
-    arguments = [
-        argument.with_changes(comma=_comma(argument), whitespace_after_arg=nothing)
-        for argument in arguments
+def _outermost(replaced: list[_Edit]) -> list[_Edit]:
+    return [
+        each
+        for each in replaced
+        if not any(_is_inside(each, other) for other in replaced if other is not each)
     ]
-    if arguments:
-        arguments[-1] = _as_last(arguments[-1], call.args[-1] if call.args else None)
-    return call.with_changes(args=arguments)
 
 
-def _as_last(argument, old):
-    """The argument laid out as the last one; its own comment stays with it."""
-    trailing = old is not None and isinstance(old.comma, cst.Comma)
-    end = (
-        cst.SimpleWhitespace("")
-        if old is None
-        else (old.comma.whitespace_after if trailing else old.whitespace_after_arg)
-    )
-    own = argument.comma.whitespace_after
-    if comments(own):
-        end = own.with_changes(last_line=getattr(end, "last_line", cst.SimpleWhitespace("")))
-    if trailing:
-        return argument.with_changes(comma=cst.Comma(whitespace_after=end))
-    return argument.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=end)
+def _is_inside(edit: _Edit, outer: _Edit) -> bool:
+    """Whether what an edit changes, or stands around, is within what another one replaces."""
+    if edit is outer:
+        return False
+    (first, last), same = edit.piece, edit.piece == outer.piece
+    if same:
+        return edit.order == _INSTEAD and edit.number < outer.number
+    if first == last and edit.order != _INSTEAD:
+        return outer.start < first < outer.end
+    return outer.start <= first and last <= outer.end
 
 
-def comments(node):
-    """The comments in a node and in its layout."""
-    found, todo = [], [node]
-    while todo:
-        node = todo.pop()
-        if type(node) is cst.Comment:
-            found.append(node)
-        todo.extend(reversed(syntax_trees.children(node, layout=True)))
+def _comments_in(text: str, start: int, end: int) -> list[str]:
+    """The comments in a piece of a source."""
+    if "#" not in text[start:end]:
+        return []
+    found, place = [], 0
+    lines = [0]
+    for line in text.splitlines(True):
+        lines.append(lines[-1] + len(line))
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            place = lines[token.start[0] - 1] + token.start[1]
+            if token.type == tokenize.COMMENT and start <= place < end:
+                found.append(token.string)
+    except (tokenize.TokenError, IndentationError, IndexError):
+        return found
     return found
-
-
-def _comma(argument):
-    if isinstance(argument.comma, cst.Comma):
-        return argument.comma
-    return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-
-
-def packed(arguments):
-    """The arguments ``args=`` and ``kwargs=`` that carry the given ones.
-
-    Args:
-      arguments: updated Args of a call, starred ones among them.
-
-    Returns:
-      A list of none, one or two Args.
-    """
-    values = [each for each in arguments if each.keyword is None and each.star != "**"]
-    named = [each for each in arguments if each.keyword is not None or each.star == "**"]
-    found = []
-    if values:
-        found.append(keyword("args", _tuple(values)))
-    if named:
-        found.append(keyword("kwargs", _dict(named)))
-    return found
-
-
-def call_text(function, arguments):
-    """The source of a call, of that of its parts; arguments as of `SpelledCall`."""
-    return "%s(%s)" % (function, ", ".join(map(argument_text, arguments)))
-
-
-def argument_text(argument):
-    """The source of an argument."""
-    name, star, value = argument
-    return "%s=%s" % (name, value) if name else star + value
-
-
-def packed_text(arguments):
-    """As `packed`, of the sources of arguments."""
-    values = [each for each in arguments if not each[0] and each[1] != "**"]
-    named = [each for each in arguments if each[0] or each[1] == "**"]
-    found = []
-    if len(values) == 1:
-        ((_, star, value),) = values
-        found.append(("args", "", ("tuple(%s)" if star else "(%s,)") % value))
-    elif values:
-        found.append(("args", "", "(%s)" % ", ".join(map(argument_text, values))))
-    if len(named) == 1 and named[0][1]:
-        found.append(("kwargs", "", named[0][2]))
-    elif named:
-        parts = [star + value if star else '"%s": %s' % (k, value) for k, star, value in named]
-        found.append(("kwargs", "", "{%s}" % ", ".join(parts)))
-    return found
-
-
-def _tuple(arguments):
-    if len(arguments) == 1 and arguments[0].star:
-        return cst.Call(cst.Name("tuple"), [cst.Arg(arguments[0].value)])
-    elements = []
-    for index, each in enumerate(arguments):
-        last = index == len(arguments) - 1
-        comma = cst.MaybeSentinel.DEFAULT if last else _comma(each)
-        kind = cst.StarredElement if each.star else cst.Element
-        elements.append(kind(each.value, comma=comma))
-    if len(elements) == 1:
-        elements[0] = elements[0].with_changes(
-            comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(""))
-        )
-    return cst.Tuple(elements)
-
-
-def _dict(arguments):
-    if len(arguments) == 1 and arguments[0].star:
-        return arguments[0].value
-    elements = []
-    for index, each in enumerate(arguments):
-        last = index == len(arguments) - 1
-        comma = cst.MaybeSentinel.DEFAULT if last else _comma(each)
-        elements.append(
-            cst.StarredDictElement(each.value, comma=comma)
-            if each.star
-            else cst.DictElement(
-                cst.SimpleString('"%s"' % each.keyword.value), each.value, comma=comma
-            )
-        )
-    return cst.Dict(elements)

@@ -9,11 +9,10 @@ import stat
 from typing import TYPE_CHECKING
 
 from tpudist import files
-from tpudist.tools.migrate import outcomes, progress, spool
+from tpudist.tools.migrate import outcomes, progress
 from tpudist.tools.migrate.engine import Engine
-from tpudist.tools.migrate.resolution import python_trees
+from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.resolution.codebase import CodeBase
-from tpudist.tools.migrate.survey import Survey
 
 if TYPE_CHECKING:
     import argparse
@@ -28,51 +27,46 @@ _state: dict[str, Any] = {}
 atexit.register(gc.freeze)  # a last look through all objects is a tenth of a short run
 
 
-def results(options: argparse.Namespace) -> tuple[spool.Spool, int, list[str]]:
+def results(options: argparse.Namespace) -> tuple[list[outcomes.Result], int, list[str]]:
     """Migrates everything; nothing is written to the files.
 
     Args:
       options: see `tpudist.tools.migrate.options`.
 
     Returns:
-      (a `Spool` of Results of the files that matter, how many files there are, what
+      (the Results of the files that matter, how many files there are, what
       was passed over that a user may miss).
     """
     try:
         codebase = CodeBase(options.paths, options.exclude)
-        survey = Survey(codebase, options.origin)
+        program = Program(codebase, options.origin)
         reasons = {path: "unreadable: %s" % error for path, error in codebase.unreadable.items()}
         refused = [
             outcomes.Result(path, None, None, [], [], reason, "")
-            for path, reason in sorted({**reasons, **survey.faults}.items())
+            for path, reason in sorted({**reasons, **program.faults}.items())
         ]
-        found = spool.Spool(refused)
-        for result in _migrated(codebase, survey, options):
-            found.append(result)
+        found = [*refused, *_migrated(codebase, program, options)]
         return found, len(codebase.files), codebase.passed_over
     finally:
         _state.clear()
-        python_trees.forget()
 
 
 def _migrated(
-    codebase: CodeBase, survey: Survey, options: argparse.Namespace
+    codebase: CodeBase, program: Program, options: argparse.Namespace
 ) -> Iterator[outcomes.Result]:
-    jobs = min(options.jobs or os.cpu_count() or 1, len(survey.files))
-    if jobs < 2 or not (options.jobs or _are_many(survey.files)):
-        _start(codebase, survey, options)
-        yield from progress.bar(map(_one, survey.files), len(survey.files))
+    jobs = min(options.jobs or os.cpu_count() or 1, len(program.files))
+    if jobs < 2 or not (options.jobs or _are_many(program.files)):
+        _start(codebase, program, options)
+        yield from progress.bar(map(_one, program.files), len(program.files))
         return
-    if survey.eras:
-        codebase.words()  # once, not in each process
     import concurrent.futures
 
     with concurrent.futures.ProcessPoolExecutor(
-        jobs, initializer=_start_process, initargs=(codebase, survey, options)
+        jobs, initializer=_start_process, initargs=(codebase, program, options)
     ) as pool:
-        together = max(1, min(_IN_TURN, len(survey.files) // (4 * jobs)))
-        found = pool.map(_one, survey.files, chunksize=together)
-        yield from progress.bar(found, len(survey.files))
+        together = max(1, min(_IN_TURN, len(program.files) // (4 * jobs)))
+        found = pool.map(_one, program.files, chunksize=together)
+        yield from progress.bar(found, len(program.files))
 
 
 def _are_many(paths: list[str]) -> bool:
@@ -88,13 +82,13 @@ def _are_many(paths: list[str]) -> bool:
     return False
 
 
-def _start_process(codebase: CodeBase, survey: Survey, options: argparse.Namespace) -> None:
+def _start_process(codebase: CodeBase, program: Program, options: argparse.Namespace) -> None:
     gc.disable()
-    _start(codebase, survey, options)
+    _start(codebase, program, options)
 
 
-def _start(codebase: CodeBase, survey: Survey, options: argparse.Namespace) -> None:
-    _state["engine"] = Engine(codebase, survey, options)
+def _start(codebase: CodeBase, program: Program, options: argparse.Namespace) -> None:
+    _state["engine"] = Engine(codebase, program, options)
     _state["codebase"] = codebase
 
 

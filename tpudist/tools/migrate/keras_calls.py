@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-import libcst as cst
-
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution import gone_words
 from tpudist.tools.migrate.resolution.module import last_word
 
 if TYPE_CHECKING:
@@ -27,6 +25,10 @@ _KEYWORDS = {
     for name, every in table.items()
     if not name.startswith("keras.initializers.")
 }
+#: Methods and classes of Keras that Keras 3 takes other arguments of, whatever their words are.
+_CALLS = frozenset(
+    ["add_weight", "minimize", "ModelCheckpoint", "save", "save_weights", "set_value"]
+)
 #: Initializers with names that tensors have as well.
 _COMMON = frozenset(["constant", "identity", "ones", "random_normal", "random_uniform", "zeros"])
 _OPTIMIZER = re.compile("optimizer$|^opt$")
@@ -47,7 +49,7 @@ def asks(name: str, owner: str, word: str) -> bool:
     if word == "dtype":
         is_one = "keras.initializers." + name in surfaces.KERAS_ARGUMENTS
         return is_one and (owner.endswith("initializers") or name not in _COMMON)
-    return word in _KEYWORDS.get(name, _OF_LAYERS)
+    return word in _KEYWORDS.get(name, _OF_LAYERS) if word else False
 
 
 def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[str, str, Any, Rule]]:
@@ -63,22 +65,21 @@ def uses(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> Iterator[tuple[st
     rule = table.get(KEY)
     if rule is None or "keras" not in plan.module.text:
         return
-    for call in plan.module.nodes.calls:
+    for call in plan.module.of(ast.Call):
         name = last_word(call.func)
-        if name in gone_words.KERAS_CALLS or any(
-            each.keyword is not None and asks(name, _owner(call.func), each.keyword.value)
-            for each in call.args
+        if name in _CALLS or any(
+            asks(name, _owner(call.func), each.arg or "") for each in call.keywords
         ):
             yield "call", name, call.func, rule
-    for node in plan.module.nodes.attributes:
-        if node.attr.value == "lr" and is_optimizer(last_word(node.value)):
+    for node in plan.module.of(ast.Attribute):
+        if node.attr == "lr" and is_optimizer(last_word(node.value)):
             yield "call", "lr", node, rule
-        elif node.attr.value in surfaces.KERAS_SHAPES and last_word(node.value) != "self":
-            yield "call", node.attr.value, node, rule
+        elif node.attr in surfaces.KERAS_SHAPES and last_word(node.value) != "self":
+            yield "call", node.attr, node, rule
 
 
 def _owner(function: Any) -> str:
-    return last_word(function.value) if type(function) is cst.Attribute else ""
+    return last_word(function.value) if type(function) is ast.Attribute else ""
 
 
 def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any, Rule]]:
@@ -92,10 +93,10 @@ def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any
     Yields:
       As `uses`.
     """
-    name, parent = node.attr.value, plan.module.parent(node)
+    name, parent = node.attr, plan.module.parent(node)
     if name == "compile" and not _has_keyword(parent, "distribute"):
         return plan.other(node, name, "it has no distribute")
-    if type(parent) in (cst.AssignTarget, cst.AugAssign, cst.Del):
+    if type(node.ctx) is not ast.Load:
         return plan.other(node, name, "it is assigned to")
     values = plan.evaluator.values(plan.module, node)
     if values and all(value[0] == "function" for value in values):
@@ -104,9 +105,7 @@ def of_member(plan: Plan, node: Any, rule: Rule) -> Iterator[tuple[str, str, Any
 
 
 def _has_keyword(call: Any, word: str) -> bool:
-    return type(call) is cst.Call and any(
-        each.keyword is not None and each.keyword.value == word for each in call.args
-    )
+    return type(call) is ast.Call and any(each.arg == word for each in call.keywords)
 
 
 def is_optimizer(word: str) -> bool:

@@ -1,11 +1,19 @@
-"""Where a use was in the file that the user has, whatever earlier steps moved."""
+"""Uses are reported at their lines of the user's file, whatever earlier steps moved."""
+
+from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from tpudist.tools.migrate import outcomes
-from tpudist.tools.migrate.resolution import legacy_words, notebooks
+from tpudist.tools.migrate import outcomes, program
+from tpudist.tools.migrate.resolution import notebooks
 
-_FAR = 20  # lines that one statement may become
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tools.migrate.resolution.sources import Source
+
+_FAR = 20  # how many lines one statement may become
 _BEGINNING = re.compile(r"\s*\w*")
 
 
@@ -18,22 +26,28 @@ class Places:
       text: the text after the steps before.
     """
 
-    def __init__(self, path, source, text):
+    def __init__(self, path: str, source: Source, text: str) -> None:
         self._path = path
         self._cells = notebooks.cell_starts(source.text) if source.notebook else []
         before, after = source.text.split("\n"), text.split("\n")
         self._before = before
         self._lines = None if before == after else _old_lines(before, after)
 
-    def wrote(self, line, seen):
-        """Whether it is an earlier step that wrote what is seen at a line of the step's text."""
+    def _old_line(self, line: int) -> int:
+        """The line of the file that a line of the step's text comes from; 0 stays 0."""
+        return self._lines[line] if self._lines is not None and line else line
+
+    def was_written(self, line: int, seen: str) -> bool:
+        """Whether an earlier step wrote what is seen at a line of the step's text."""
         if self._lines is None or not line:
             return False
-        first = self._lines[line] - 1
+        first = self._old_line(line) - 1
         there = "".join("".join(self._before[first : first + _FAR]).split())
         return "".join(seen.split()) not in there
 
-    def counted(self, done, record):
+    def counted(
+        self, done: list[outcomes.Use], record: tuple[int, int, str, str, str]
+    ) -> list[outcomes.Use]:
         """The uses of earlier steps, with one of this step.
 
         Args:
@@ -45,32 +59,32 @@ class Places:
           that has become.
         """
         use, (line, seen) = self.use(*record), (record[0], record[3])
-        if not self.wrote(line, seen):
+        if not self.was_written(line, seen):
             return done + [use]
         name = seen.rpartition(".")[2]
-        if not self.wrote(line, name):
+        if not self.was_written(line, name):
             return done + [use._replace(seen=name)]
         return followed_up(done, use)
 
-    def left(self, line, column, rule, seen, instead, once=False):
+    def left(
+        self, line: int, column: int, rule: str, seen: str, instead: str, once: bool = False
+    ) -> outcomes.Use:
         """As `use`, of one that is left: it quotes what stood in the file."""
         code, _, why = seen.partition(": ")
-        if self.wrote(line, code) and why:
-            seen = "%s: %s" % (self._before[self._lines[line] - 1].strip(), why)
+        if why and self.was_written(line, code):
+            seen = "%s: %s" % (self._before[self._old_line(line) - 1].strip(), why)
         return self.use(line, column, rule, seen, instead)._replace(once=once)
 
-    def use(self, line, column, rule, seen, instead):
+    def use(self, line: int, column: int, rule: str, seen: str, instead: str) -> outcomes.Use:
         """The `Use` at a place of the step's text."""
-        if self._lines is not None and line:
-            line = self._lines[line]
-        path = self._path
+        line, path = self._old_line(line), self._path
         cells = [each for each in self._cells if each[0] <= line]
         if cells:
             path, line = "%s:cell %d" % (path, cells[-1][1]), line - cells[-1][0] + 1
         return outcomes.Use(path, line, column, rule, seen, instead)
 
 
-def _old_lines(before, after):
+def _old_lines(before: list[str], after: list[str]) -> dict[int, int]:
     """{line of the new text: line of the old}, both from 1.
 
     Most lines that a step changes stay where they are, some become several:
@@ -78,18 +92,15 @@ def _old_lines(before, after):
     square of the time. Where all lines around have changed, their beginnings
     are compared.
     """
-    texts, words = (
-        (before, after),
-        tuple([_word(line) for line in each] for each in (before, after)),
-    )
-    found, old, new = {}, 0, 0
+    texts = before, after
+    words = [_word(line) for line in before], [_word(line) for line in after]
+    found: dict[int, int] = {}
+    old = new = 0
     while new < len(after):
-        same = old < len(before) and before[old] == after[new]
-        gone, come = (
-            (1, 1)
-            if same
-            else (_until_equal(texts, old, new) or _until_equal(words, old, new) or (1, 1))
-        )
+        gone = come = 1
+        if old >= len(before) or before[old] != after[new]:
+            differing = _until_equal(texts, old, new) or _until_equal(words, old, new)
+            gone, come = differing or (1, 1)
         for index in range(come):
             inside = old + min(index, max(gone - 1, 0))
             found[new + index + 1] = min(inside, len(before) - 1) + 1
@@ -97,11 +108,13 @@ def _old_lines(before, after):
     return found
 
 
-def _word(line):
-    return _BEGINNING.match(line).group()
+def _word(line: str) -> str:
+    """The first word of a line, with the spaces before it."""
+    beginning = _BEGINNING.match(line)
+    return beginning.group() if beginning else ""
 
 
-def _until_equal(texts, old, new):
+def _until_equal(texts: tuple[list[str], list[str]], old: int, new: int) -> tuple[int, int] | None:
     """How many lines of each text differ before two are equal again; None if none are."""
     before, after = texts
     for far in range(1, _FAR):
@@ -114,7 +127,7 @@ def _until_equal(texts, old, new):
     return None
 
 
-def set_aside(path, source):
+def set_aside(path: str, source: Source) -> list[outcomes.Use]:
     """The uses that are left because a notebook's line is not read as Python.
 
     Args:
@@ -134,11 +147,11 @@ def set_aside(path, source):
             "write it in Python 3, or change it by hand",
         )
         for line, text, why in source.notebook.aside
-        if legacy_words.may_matter(text.encode("utf-8"))
+        if "contrib" in text or program.names_legacy(text.encode("utf-8"))
     ]  # fmt: skip
 
 
-def followed_up(done, later):
+def followed_up(done: list[outcomes.Use], later: outcomes.Use) -> list[outcomes.Use]:
     """Adds a later step's use of a name that an earlier step wrote to the use that wrote it.
 
     Args:
@@ -157,7 +170,7 @@ def followed_up(done, later):
     return [new if each is wrote[0] else each for each in done]
 
 
-def unchanged(done):
+def unchanged(done: Sequence[outcomes.Use]) -> tuple[list[outcomes.Use], list[outcomes.Use]]:
     """(the uses of a list that changed, those that are called as they were)."""
     same = [use for use in done if use.seen.rpartition(".")[2] == use.instead]
     others = [

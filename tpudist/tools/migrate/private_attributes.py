@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
-import libcst as cst
-
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution import gone_words, import_origins
+from tpudist.tools.migrate.gone_imports import OWN_KERAS
+from tpudist.tools.migrate.resolution import import_origins
 from tpudist.tools.migrate.resolution.module import dotted_name
 from tpudist.tools.migrate.rules import gone_names
 from tpudist.tools.migrate.use import Use
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.use import Plan
 
 _TENSORFLOW = {("tf", "")}
-_WORDS = tuple(".%s." % word for word in gone_words.OWN_MODULES)
-_IMPORTS = (cst.Import, cst.ImportFrom)
+_OWN_MODULES = ("python", "core")
 
 
 def leave(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> None:
@@ -31,26 +30,24 @@ def leave(plan: Plan, table: Mapping[tuple[str, str], Rule]) -> None:
       table: {(kind, name): Rule}.
     """
     rule = table.get(gone_names.KEY)
-    if rule is None or not any(word in plan.module.text for word in _WORDS):
+    if rule is None:
         return
-    for node in plan.module.nodes.attributes:
-        if node.attr.value in gone_words.OWN_MODULES and type(node.value) is cst.Name:
+    for node in plan.module.of(ast.Attribute):
+        if node.attr in _OWN_MODULES and type(node.value) is ast.Name:
             if plan.evaluator.values(plan.module, node.value) == _TENSORFLOW:
                 _leave(plan, node, rule.name)
 
 
 def _leave(plan: Plan, node: Any, rule: str) -> None:
-    while type(plan.module.parent(node)) is cst.Attribute:
+    while type(plan.module.parent(node)) is ast.Attribute:
         node = plan.module.parent(node)
-    if plan.module.around(node, _IMPORTS) is not None:
-        return
     full = dotted_name(node).partition(".")[2]
     above, _, last = full.rpartition(".")
     if not above or surfaces.gone_today(full) or (full, rule) in plan.told:
         return
     plan.told.add((full, rule))
     first = import_origins.first_word(node)
-    is_keras = full.startswith(gone_words.OWN_KERAS + ".")
+    is_keras = full.startswith(OWN_KERAS + ".")
     instead = "from tensorflow.%s import %s, which is no public API" % (above, last)
     Use(plan, rule, "tf", full, node).leave(
         "%s.%s is no attribute of every TensorFlow of today" % (first, full.partition(".")[0]),

@@ -1,13 +1,23 @@
-"""A progress bar on standard error, where a run is long."""
+"""A long run shows a progress bar on standard error."""
+
+from __future__ import annotations
 
 import sys
 import time
+from typing import Callable, Iterable, Iterator, TextIO, TypeVar
+
+_Item = TypeVar("_Item")
 
 _WIDTH = 30
 _PATIENCE = 1.0  # seconds before a bar appears
 
 
-def bar(items, count, stream=None, clock=time.monotonic):
+def bar(
+    items: Iterable[_Item],
+    count: int,
+    stream: TextIO | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[_Item]:
     """Yields items, and shows how many there were.
 
     On a terminal one line is redrawn; elsewhere a line appears at each tenth.

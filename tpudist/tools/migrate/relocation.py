@@ -1,9 +1,13 @@
-"""Where imported names are after a step.
+"""A step moves imported names to other modules.
 
 A step leads to an era's drop-in namespace, "latest" to plain TensorFlow. A file
 of TensorFlow 1 gets the ``compat.v1`` of it, so that its other names keep their
 meaning.
 """
+
+from __future__ import annotations
+
+from typing import Iterable, Mapping
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
@@ -41,13 +45,21 @@ class Relocation:
       mixed: whether names that only TensorFlow 1 has become those of ``compat.v1``.
     """
 
-    def __init__(self, target, sources=(), plain=False, v1=False, successors=(), mixed=False):
+    def __init__(
+        self,
+        target: str,
+        sources: Iterable[str] = (),
+        plain: bool = False,
+        v1: bool = False,
+        successors: Mapping[str, str] | None = None,
+        mixed: bool = False,
+    ) -> None:
         self._home, self._sources = _HOMES[target], tuple(sources)
         self._dropins = surfaces.DROPINS.get(target, ())
         self.plain, self._v1, self._mixed = plain, v1, mixed
-        self._successors = dict(successors)
+        self._successors = dict(successors or {})
 
-    def __call__(self, full):
+    def __call__(self, full: str) -> str:
         """The new full name of an imported one; the same if it stays."""
         home, rest = self._split(full)
         if home is None:
@@ -71,11 +83,11 @@ class Relocation:
             compat = "compat.v2"  # a folder of that name hides tensorflow.distribute since 2.7
         return ".".join(part for part in (home, compat, new) if part)
 
-    def _has_none(self, dotted):
+    def _has_none(self, dotted: str) -> bool:
         """Whether neither a later TensorFlow nor the era's drop-in has a dotted name."""
         return dotted.partition(".")[0] == "contrib" and self._home != _HOMES["contrib"]
 
-    def _carried_on(self, inner):
+    def _carried_on(self, inner: str) -> str:
         """What a name or module of contrib is imported as; the same if there is no import."""
         if not self._successors or inner.partition(".")[0] != "contrib":
             return inner
@@ -88,12 +100,13 @@ class Relocation:
             return inner
         return new.target[len(_V1) :] if new.target.startswith(_V1) else new.target
 
-    def _own_code(self, inner):
+    def _own_code(self, inner: str) -> str:
         """Modules of TensorFlow's own code stay, but for what an era answers for."""
         covered = any((key + ".").startswith(inner + ".") for key in self._dropins)
         return "%s.%s" % (self._home if covered else "tensorflow", inner)
 
-    def _split(self, full):
+    def _split(self, full: str) -> tuple[str | None, str]:
+        """(where a name's module goes, the name below it); (None, "") for a name that stays."""
         parts = full.split(".")
         if is_googles(full):
             if parts[2:] and not tensorflow_names.may_be_starred(parts[2]):
@@ -109,32 +122,33 @@ class Relocation:
                 return self._home, below
         return None, ""
 
-    def moves_on(self, inner):
+    def moves_on(self, inner: str) -> bool:
         """Whether an import of a name of contrib moves to what carries it on."""
         return self._carried_on(inner) != inner
 
-    def leaves(self, full):
+    def leaves(self, full: str) -> bool:
         """Whether a name is of an era's tpudist that is left, and has no successor."""
         parts = full.split(".")
         return parts[0] == "tpudist" and parts[1] in self._sources and not self.moves(full)
 
-    def moves(self, full):
+    def moves(self, full: str) -> bool:
         """Whether an imported name moves."""
         return self(full) != full
 
 
-def is_googles(full):
+def is_googles(full: str) -> bool:
     """Whether an imported name is below ``tensorflow.google``, which Google's own has alone."""
     return full.split(".")[:2] == ["tensorflow", "google"]
 
 
-def is_own_code(dotted):
+def is_own_code(dotted: str) -> bool:
     """Whether a dotted name below ``tensorflow`` is of its own code, no public name."""
     first, *rest = dotted.split(".")
     return first in _OWN_CODE or "python" in rest or (first == "lite" and rest[:1] in _OF_LITE)
 
 
-def _compat(rest):
+def _compat(rest: str) -> tuple[str, str]:
+    """("compat.v1", "compat.v2" or "", what is below it) of a name below ``tensorflow``."""
     for compat in ("compat.v1", "compat.v2"):
         if rest == compat or rest.startswith(compat + "."):
             return compat, rest[len(compat) + 1 :]

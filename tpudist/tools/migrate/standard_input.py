@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tpudist.tools.migrate import console, outcomes
 from tpudist.tools.migrate.engine import Engine
+from tpudist.tools.migrate.program import Program
 from tpudist.tools.migrate.resolution.codebase import CodeBase
-from tpudist.tools.migrate.survey import Survey
 
 if TYPE_CHECKING:
     import argparse
@@ -26,9 +26,9 @@ def run(options: argparse.Namespace) -> int:
     """
     raw, path = sys.stdin.buffer.read(), os.path.normpath(options.stdin_filename)
     codebase = CodeBase([path], contents={path: raw})
-    survey = Survey(codebase, options.origin)
-    if path in survey.files:
-        result = Engine(codebase, survey, options).migrate(path)
+    program = Program(codebase, options.origin)
+    if path in program.files:
+        result = Engine(codebase, program, options).migrate(path)
     else:
         result = outcomes.Result(path, raw, raw, [], [], "", "")
     if options.diff:

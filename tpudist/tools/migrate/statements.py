@@ -1,38 +1,48 @@
 """Putting new statements among those of a module's own level."""
 
-import libcst as cst
+from __future__ import annotations
 
-from tpudist.tools.migrate.resolution.module import dotted_name
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.module import Module
+    from tpudist.tools.migrate.use import Plan
 
 
-def put_first(plan_, new):
+def put_first(plan: Plan, lines: str) -> Any:
     """Puts statements before the first import, or after the docstring.
 
     Args:
-      plan_: the `Plan`.
-      new: the libcst statements.
+      plan: the `Plan`.
+      lines: the statements, each with its newline.
 
     Returns:
       The node that they stand before: an import, or the first statement.
     """
-    for node in plan_.module.nodes.imports:
-        line = plan_.module.parent(node)
-        future = (
-            isinstance(node, cst.ImportFrom)
-            and node.module is not None
-            and (dotted_name(node.module) == "__future__")
-        )
-        if not future and plan_.module.parent(line) is plan_.module.tree:
-            plan_.replace(line, lambda updated: _before(new, updated))
+    module = plan.module
+    for node in module.imports:
+        is_future = type(node) is ast.ImportFrom and node.module == "__future__"
+        if not is_future and module.parent(node) is module.tree:
+            start = module.line_start(node)
+            plan.edits.wrap(start, start, lines, "")
             return node
-    plan_.replace(plan_.module.tree, lambda updated: _after_docstring(new, updated))
-    return plan_.module.tree.body[0]
+    body = module.tree.body
+    first = 1 if body and ast.get_docstring(module.tree) is not None else 0
+    while first < len(body) and getattr(body[first], "module", "") == "__future__":
+        first += 1
+    if first:
+        _put_behind(plan, body[first - 1], lines)
+    else:
+        start = module.line_start(body[0])
+        plan.edits.wrap(start, start, lines, "")
+    return body[0]
 
 
-def binding(module, name):
+def binding(module: Module, name: str) -> Any:
     """The statement of the module's own level that binds a name, None if there is none."""
-    for assignment in module.global_scope()[name]:
-        node = getattr(assignment, "node", None)
+    for each in module.global_scope()[name]:
+        node = each.node
         while node is not None and module.parent(node) is not module.tree:
             node = module.parent(node)
         if node is not None:
@@ -40,32 +50,12 @@ def binding(module, name):
     return None
 
 
-def put_after(plan_, statement, new):
-    """Puts a statement after one of the module's own level."""
-    plan_.replace(
-        statement,
-        lambda updated: cst.FlattenSentinel(
-            (list(updated.nodes) if isinstance(updated, cst.FlattenSentinel) else [updated]) + [new]
-        ),
-    )
+def put_after(plan: Plan, statement: Any, line: str) -> None:
+    """Puts a statement, without its newline, after one of the module's own level."""
+    _put_behind(plan, statement, line + "\n")
 
 
-def _before(new, updated):
-    if isinstance(updated, cst.FlattenSentinel):
-        first, *rest = updated.nodes
-        return cst.FlattenSentinel(list(_before(new, first).nodes) + rest)
-    first, *more = new
-    return cst.FlattenSentinel(
-        [
-            first.with_changes(leading_lines=updated.leading_lines),
-            *more,
-            updated.with_changes(leading_lines=()),
-        ]
-    )
-
-
-def _after_docstring(new, tree):
-    start = 1 if tree.get_docstring() is not None else 0
-    while start < len(tree.body) and "__future__" in tree.code_for_node(tree.body[start]):
-        start += 1
-    return tree.with_changes(body=list(tree.body[:start]) + list(new) + list(tree.body[start:]))
+def _put_behind(plan: Plan, statement: Any, lines: str) -> None:
+    text, end = plan.module.text, plan.module.line_end(statement)
+    is_ended = text[:end].endswith(("\n", "\r"))
+    plan.edits.insert(end, lines if is_ended else "\n" + lines[:-1])

@@ -1,11 +1,18 @@
 """What a rule is given: one legacy use, and the ways to change it."""
 
-import libcst as cst
+from __future__ import annotations
 
-from tpudist.tools.migrate import edits
+import ast
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
+
+from tpudist.tools.migrate.edits import Edits
 from tpudist.tools.migrate.resolution import import_origins
 from tpudist.tools.migrate.resolution.import_origins import first_name
-from tpudist.tools.migrate.resolution.module import last_word
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.program import Program
+    from tpudist.tools.migrate.resolution.evaluate import Evaluator
+    from tpudist.tools.migrate.resolution.module import Argument, Module
 
 #: Steps, in order, with the era each one leads to.
 STEPS = {"2.0": "v2_0", "2.2": "v2_2", "latest": "latest"}
@@ -17,55 +24,64 @@ class Plan:
     Args:
       module: the `Module`.
       evaluator: the `Evaluator` of its code base.
-      survey: what is known of the code base, a `Survey`.
+      program: what is known of the code base, a `Program`.
       steps: keys of `STEPS`, taken together.
+      target: the last step of the run.
       renames: {a strategy's member: its name after the last of the steps}, of
         the rules that are wanted.
-      located: whether places of rewritten uses are wanted; they cost time.
 
     Attributes:
-      located: as given.
-      words: where no strategy reaches the file, names that TensorFlow's begin with or
-        are kept under; None if any may.
+      edits: the `Edits` of its text.
+      rewritten, left, others: (line, column, rule, what was seen, what to type, ...) of uses.
+      respelled: the Names that ended a name's old spelling, and begin none now.
+      has_moved: whether an import, or what a variable is assigned, is to be another one.
+      root_needed: whether an import of ``tf`` is asked for.
+      packages: the imports that are asked for.
+      told: names that were told already.
+      home: the full name of what ``tf`` becomes.
     """
 
-    def __init__(self, module, evaluator, survey, steps, renames=(), located=True):
-        self.module, self.evaluator = module, evaluator
-        self.survey, self.steps, self._renames = survey, steps, dict(renames)
-        self.located, self.edits = located, {}
-        self.rewritten, self.left, self.others = [], [], []
-        self.respelled = set()
-        self.root_needed = False
-        self.packages = []
-        self.told, self.iterators = set(), set()
-        self.home = self.target = ""
-        self.words = None
+    def __init__(
+        self,
+        module: Module,
+        evaluator: Evaluator,
+        program: Program,
+        steps: tuple[str, ...],
+        target: str,
+        renames: Mapping[str, str],
+    ) -> None:
+        self.module, self.evaluator, self.program = module, evaluator, program
+        self.steps, self.target, self._renames = steps, target, renames
+        self.edits = Edits(module.text)
+        self.rewritten: list[tuple[int, int, str, str, str]] = []
+        self.left: list[tuple[int, int, str, str, str, bool]] = []
+        self.others: list[tuple[int, int, str, str]] = []
+        self.respelled: set[Any] = set()
+        self.root_needed = self.has_moved = False
+        self.packages: list[str] = []
+        self.told: set[Any] = set()
+        self.home = ""
 
-    def replace(self, node, function):
-        """Has `node` replaced by ``function(node)``, once the nodes inside it are done."""
-        self.edits.setdefault(node, []).append(function)
-
-    def final(self, member):
+    def final(self, member: str) -> str:
         """What a strategy's member is called after the last of the steps."""
         return self._renames.get(member, member)
 
-    def done(self, node, rule, seen, instead):
+    def done(self, node: Any, rule: str, seen: str, instead: str) -> None:
         """Notes a use as rewritten."""
-        place = self.module.place(node) if self.located else (0, 0)
-        self.rewritten.append(place + (rule, seen, instead))
+        self.rewritten.append((*self.module.place(node), rule, seen, instead))
 
-    def leave(self, node, rule, seen, instead, once=False):
+    def leave(self, node: Any, rule: str, seen: str, instead: str, once: bool = False) -> None:
         """Notes a use as left, unless a mark says that the rule is to pass over its line."""
         if self.ignores(node, rule):
-            return self.other(node, self.module.code(node).split(".")[-1], "it is ignored")
-        self.left.append(self.module.place(node) + (rule, seen, instead, once))
+            self.other(node, self.module.code(node).split(".")[-1], "it is ignored")
+        else:
+            self.left.append((*self.module.place(node), rule, seen, instead, once))
 
-    def ignores(self, node, rule):
+    def ignores(self, node: Any, rule: str) -> bool:
         """Whether a mark on a node's line says that a rule is to pass over it."""
-        marks = self.module.marks
-        return marks.any_ignored() and marks.ignored(self.module.place(node)[0], rule)
+        return self.module.marks.ignored(node.lineno, rule)
 
-    def other(self, node, name, why):
+    def other(self, node: Any, name: str, why: str) -> None:
         """Notes that a legacy name is something else's.
 
         Args:
@@ -73,17 +89,23 @@ class Plan:
           name: the name.
           why: how that is known.
         """
-        if self.located:
-            self.others.append(self.module.place(node) + (name, why))
+        self.others.append((*self.module.place(node), name, why))
 
-    def bound_root(self):
+    def bound_root(self) -> str | None:
         """The name that ``tf`` has in this file, None if it has none."""
-        for name in _globals(self.module):
+        names = {each.name for each in self.module.global_scope().bindings}
+        for name in sorted(names, key=lambda name: (name != "tf", name != "tensorflow", name)):
             if self.evaluator.global_values(self.module, name) == {("tf", "")}:
                 return name
         return None
 
-    def package(self, full):
+    def root(self) -> str:
+        """As `bound_root`; asks for an import of ``tf`` if there is none."""
+        name = self.bound_root()
+        self.root_needed = self.root_needed or name is None
+        return name or "tf"
+
+    def package(self, full: str) -> str | None:
         """The expression for a full name outside of TensorFlow, whose import is asked for.
 
         Args:
@@ -92,21 +114,15 @@ class Plan:
         Returns:
           Its source; None if the file has something else under the name it begins with.
         """
-        line, start = _import_of(full)
+        whole = next(each for each in _IMPORTS if (full + ".").startswith(each + "."))
+        line, start = _IMPORTS[whole]
         bound = start.partition(".")[0]
         if line not in self.packages:
-            if any(node.value == bound for node in self.module.nodes.names) and not any(
-                self.module.code(node) == line for node in self.module.nodes.imports
-            ):
+            lines = [self.module.code(node) for node in self.module.imports]
+            if line not in lines and any(node.id == bound for node in self.module.of(ast.Name)):
                 return None
             self.packages.append(line)
-        return start + full[len(_whole(start)) :]
-
-    def root(self):
-        """As `bound_root`; asks for an import of ``tf`` if there is none."""
-        name = self.bound_root()
-        self.root_needed = self.root_needed or name is None
-        return name or "tf"
+        return start + full[len(whole) :]
 
 
 #: {what a full name begins with: (the import, what a program calls it)}.
@@ -116,23 +132,6 @@ _IMPORTS = {
     "tf_slim": ("import tf_slim", "tf_slim"),
     "tpudist.legacy.contrib_ports": ("from tpudist.legacy import contrib_ports", "contrib_ports"),
 }
-
-
-def _import_of(full):
-    return next(_IMPORTS[each] for each in _IMPORTS if (full + ".").startswith(each + "."))
-
-
-def _whole(start):
-    return next(each for each, (_, spelled) in _IMPORTS.items() if spelled == start)
-
-
-def _globals(module):
-    names = [
-        assignment.name
-        for assignment in module.global_scope().assignments
-        if "." not in assignment.name
-    ]
-    return sorted(set(names), key=lambda name: (name != "tf", name != "tensorflow", name))
 
 
 class Use:
@@ -146,29 +145,26 @@ class Use:
       node: the Attribute or Name.
     """
 
-    def __init__(self, plan, rule, kind, name, node):
-        self.plan, self.module = plan, plan.module
+    def __init__(self, plan: Plan, rule: str, kind: str, name: str, node: Any) -> None:
+        self.plan, self.module, self.edits = plan, plan.module, plan.edits
         self._rule = rule
         self.kind, self.name, self.node = kind, name, node
         parent = self.module.parent(node)
-        is_called = isinstance(parent, cst.Call) and parent.func is node
-        self.call = parent if is_called else None
+        is_called = type(parent) is ast.Call and parent.func is node
+        self.call: Any = parent if is_called else None
 
     @property
-    def evaluator(self):
+    def evaluator(self) -> Evaluator:
         """The `Evaluator`."""
         return self.plan.evaluator
 
-    def rewrite(self, node, function, instead):
-        """Replaces `node` by what `function` makes of it; notes the use as rewritten."""
-        self.plan.replace(node, function)
-        self.note(instead)
+    # What is said of it.
 
-    def note(self, instead):
-        """Notes the use as rewritten, without a change of its own."""
+    def note(self, instead: str) -> None:
+        """Notes the use as rewritten."""
         self.plan.done(self.node, self._rule, self.code(), instead)
 
-    def leave(self, why, instead, once=False):
+    def leave(self, why: str, instead: str, once: bool = False) -> None:
         """Leaves the use as it is.
 
         Args:
@@ -178,76 +174,95 @@ class Use:
         """
         self.plan.leave(self.node, self._rule, "%s: %s" % (self.code(), why), instead, once)
 
-    def code(self, node=None):
+    # What it is.
+
+    def code(self, node: Any = None) -> str:
         """The source of a node, of the name itself if None, on one line."""
-        return " ".join(self.module.code(node if node is not None else self.node).split())
+        return " ".join(self.module.code(self.node if node is None else node).split())
 
-    def renamed(self, member, updated):
-        """The Attribute `updated` with its last name replaced by `member`, maybe dotted."""
-        if self.kind == "strategy":
-            member = self.plan.final(member)
-        first, *rest = member.split(".")
-        node = updated.with_changes(attr=cst.Name(first))
-        for name in rest:
-            node = cst.Attribute(node, cst.Name(name))
-        return node
+    def tensorflow_name(self, node: Any) -> str | None:
+        """The dotted name below ``tf`` that an expression is, or None."""
+        return self.evaluator.tensorflow_name(self.module, node)
 
-    def renamed_text(self, member, source):
-        """As `renamed`, of its source; None if it does not end with the name."""
-        old = self.node.attr.value
+    @property
+    def arguments(self) -> list[Argument]:
+        """The arguments of the call, in the order of the text."""
+        return self.module.arguments(self.call)
+
+    def argument(self, index: int, *keywords: str) -> Argument | None:
+        """The argument of the call at a position or of a keyword, or None.
+
+        Args:
+          index: position, -1 if it can only be a keyword.
+          *keywords: its possible keywords.
+        """
+        for each in self.arguments:
+            if each.name and each.name in keywords:
+                return each
+        positional = [each for each in self.arguments if not each.name and each.star != "**"]
+        if 0 <= index < len(positional) and not any(each.star for each in positional[: index + 1]):
+            return positional[index]
+        return None
+
+    @property
+    def has_stars(self) -> bool:
+        """Whether the call has ``*`` or ``**`` arguments."""
+        return any(each.star for each in self.arguments)
+
+    def is_v1(self) -> bool:
+        """Whether ``tf`` in the file is, or becomes, that of ``tf.compat.v1``."""
+        path = self.module.path
+        return self.plan.program.wants_v1(path) or import_origins.is_v1(self.module)
+
+    # Ways to change it.
+
+    def rename_member(self, member: str, node: Any = None) -> None:
+        """Writes ``x.member`` for ``x.old``, of the use or of another Attribute; notes nothing."""
+        node = self.node if node is None else node
+        end = self.module.span(node)[1]
         new = self.plan.final(member) if self.kind == "strategy" else member
-        return source[: -len(old)] + new if source.endswith("." + old) else None
+        self.edits.replace(end - len(node.attr), end, new)
 
-    def rename(self, member):
+    def rename(self, member: str) -> None:
         """Rewrites ``x.old`` to ``x.member``."""
-        old = self.node.attr.value
-        new = self.plan.final(member) if self.kind == "strategy" else member
+        self.rename_member(member)
+        self.note(member)
 
-        def renamed(source):
-            return source[: -len(old)] + new if source.endswith(old) else None
-
-        edit = edits.Spelled(lambda updated: self.renamed(member, updated), renamed)
-        self.rewrite(self.node, edit, member)
-
-    def respelled(self, dotted):
-        """A function from the updated node of a name below ``tf`` to its new spelling.
+    def respell_name(self, dotted: str) -> None:
+        """Writes another name below ``tf``; notes nothing.
 
         A name that a ``from`` import or a variable gives is left as it is: its
         import, or what was assigned to the variable, is what changes.
         """
-        if isinstance(self.node, cst.Name):
-            return lambda updated: updated
+        if type(self.node) is ast.Name:
+            self.plan.has_moved = True
+            return
         base = self.node
-        while isinstance(base, cst.Attribute) and (
+        while type(base) is ast.Attribute and (
             self.evaluator.values(self.module, base) != {("tf", "")}
         ):
             base = base.value
-        above, rest, first = self.tensorflow_name(base), dotted, self.module.copied(base)
+        above, (start, end) = self.tensorflow_name(base), self.module.span(self.node)
         if above and dotted.startswith(above + "."):
-            rest = dotted[len(above) + 1 :]
+            dotted = dotted[len(above) + 1 :]
         elif above != "":
             self.plan.respelled.add(base)
-            first = edits.dotted(self.plan.root())
+            self.edits.replace(start, end, self.plan.root() + "." + dotted)
+            return
+        first, last = self.module.outer_span(base)
+        start = self.module.outer_span(self.node.value)[0]
+        if start == first:
+            self.edits.replace(last, end, "." + dotted)
+        else:  # a parenthesis before the base ends behind a later word
+            self.edits.replace(start, end, self.module.text[first:last] + "." + dotted)
 
-        def respelled(updated):
-            node = first
-            for name in rest.split("."):
-                node = cst.Attribute(node, cst.Name(name))
-            return node.with_changes(lpar=updated.lpar, rpar=updated.rpar)
-
-        def as_text(source):
-            return None if source[0] == "(" else cst.Module([]).code_for_node(first) + "." + rest
-
-        return edits.Spelled(respelled, as_text)
-
-    def respell(self, dotted, remark=""):
+    def respell(self, dotted: str, remark: str = "") -> None:
         """Rewrites a name below ``tf`` to another one, and notes it with a remark."""
-        function = self.respelled(dotted)
-        self.plan.replace(self.node, function)
-        if not isinstance(self.node, cst.Name):
+        self.respell_name(dotted)
+        if type(self.node) is not ast.Name:
             self.note("tf." + dotted + remark)
 
-    def respell_whole(self, full):
+    def respell_whole(self, full: str) -> bool:
         """Rewrites a name below ``tf`` to one outside of TensorFlow; whether it could.
 
         Args:
@@ -259,47 +274,84 @@ class Use:
         base = first_name(self.node)
         if self.tensorflow_name(base) != "":
             self.plan.respelled.add(base)
-        node = cst.parse_expression(text)
-        self.rewrite(self.node, lambda old: node.with_changes(lpar=old.lpar, rpar=old.rpar), text)
+        self.replace(self.node, text)
+        self.note(text)
         return True
 
-    def spelled(self, dotted):
-        """A new node for a name below ``tf``."""
-        return edits.dotted("%s.%s" % (self.plan.root(), dotted))
+    def spelled(self, dotted: str) -> str:
+        """The source of a name below ``tf``."""
+        return "%s.%s" % (self.plan.root(), dotted)
 
-    def argument(self, index, *keywords):
-        """The Arg of the call at a position or of a keyword, or None.
+    def replace(self, node: Any, text: str) -> None:
+        """Writes text for a node."""
+        self.edits.replace(*self.module.span(node), text)
 
-        Args:
-          index: position, -1 if it can only be a keyword.
-          *keywords: its possible keywords.
-        """
-        positional = [each for each in self.call.args if each.keyword is None]
-        for each in self.call.args:
-            if each.keyword is not None and each.keyword.value in keywords:
-                return each
-        if 0 <= index < len(positional) and not any(each.star for each in positional[: index + 1]):
-            return positional[index]
-        return None
+    def wrap(self, node: Any, before: str, after: str) -> None:
+        """Writes text before and after a node."""
+        self.edits.wrap(*self.module.span(node), before, after)
 
-    def is_v1(self):
-        """Whether ``tf`` in the file is, or becomes, that of ``tf.compat.v1``."""
-        path = self.module.path
-        return self.plan.survey.wants_v1(path) or import_origins.is_v1(self.module)
+    def rename_keyword(self, argument: Argument, name: str) -> None:
+        """Gives an argument another keyword."""
+        self.edits.replace(argument.start, argument.start + len(argument.name), name)
 
-    @property
-    def has_stars(self):
-        """Whether the call has ``*`` or ``**`` arguments."""
-        return any(each.star for each in self.call.args)
+    def make_positional(self, argument: Argument) -> None:
+        """Takes the keyword of an argument away, if it has one."""
+        if argument.name:
+            self.edits.remove(argument.start, self.module.outer_span(argument.value)[0])
 
-    def tensorflow_name(self, node):
-        """The dotted name below ``tf`` that an expression is, or None."""
-        return self.evaluator.tensorflow_name(self.module, node)
+    def remove_arguments(self, removed: Iterable[Argument]) -> None:
+        """Removes arguments of the call, with the commas that belong to them."""
+        every, gone = self.arguments, list(removed)
+        kept = [each for each in every if each not in gone]
+        for index, each in enumerate(every):
+            if each in gone:
+                if any(other.start > each.start for other in kept):
+                    self.edits.remove(each.start, every[index + 1].start)
+                elif index and every[index - 1] in kept:
+                    self.edits.remove(every[index - 1].end, every[-1].end)
+        if not kept and gone:
+            self.edits.remove(every[0].start, self.module.span(self.call)[1] - 1)
 
-    def line_of(self):
-        """The SimpleStatementLine around the use, or None."""
-        return self.module.around(self.node, cst.SimpleStatementLine)
+    def pack(self, packed: list[Argument]) -> None:
+        """Passes arguments on as ``args=(...)`` and ``kwargs={...}``, where they stand."""
+        values = [each for each in packed if not each.name and each.star != "**"]
+        named = [each for each in packed if each.name or each.star == "**"]
+        if values and named and values[-1].start > named[0].start:
+            return self._pack_anew(values, named)
+        if values:
+            self._pack_values(values)
+        if named:
+            self._pack_named(named)
 
-    def last_word(self, node):
-        """The last identifier of an expression."""
-        return last_word(node)
+    def _pack_values(self, values: list[Argument]) -> None:
+        first, last = values[0], values[-1]
+        if len(values) == 1 and first.star:
+            self.edits.remove(first.start, first.start + 1)
+            self.edits.wrap(first.start, first.end, "args=tuple(", ")")
+            return
+        closing = ",)" if len(values) == 1 else ")"
+        self.edits.wrap(first.start, last.end, "args=(", closing)
+
+    def _pack_named(self, named: list[Argument]) -> None:
+        first, last = named[0], named[-1]
+        if len(named) == 1 and first.star:
+            self.edits.replace(first.start, first.start + 2, "kwargs=")
+            return
+        for each in named:
+            if each.name:
+                value = self.module.outer_span(each.value)[0]
+                self.edits.replace(each.start, value, '"%s": ' % each.name)
+        self.edits.wrap(first.start, last.end, "kwargs={", "}")
+
+    def _pack_anew(self, values: list[Argument], named: list[Argument]) -> None:
+        code = self.module.text
+        words = [code[each.start : each.end] for each in values]
+        pairs = [
+            '"%s": %s' % (each.name, self.module.code(each.value))
+            if each.name
+            else code[each.start : each.end]
+            for each in named
+        ]
+        every = sorted([*values, *named], key=lambda each: each.start)
+        text = "args=(%s,), kwargs={%s}" % (", ".join(words), ", ".join(pairs))
+        self.edits.replace(every[0].start, every[-1].end, text)

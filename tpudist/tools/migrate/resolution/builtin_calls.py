@@ -1,11 +1,20 @@
 """What calls of Python's own functions return."""
 
-import libcst as cst
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
 
 from tpudist.tools.migrate.resolution import containers, members, tensorflow_names
 from tpudist.tools.migrate.resolution.fixed_point import UNKNOWN
+from tpudist.tools.migrate.resolution.module import literal
 
-_OTHER = frozenset([("other",)])
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.evaluate import Evaluator
+    from tpudist.tools.migrate.resolution.fixed_point import Values
+    from tpudist.tools.migrate.resolution.module import Module
+
+_OTHER: Values = frozenset([("other",)])
 #: Functions whose result holds nothing that they were given.
 _MADE = frozenset(
     """abs all any ascii bin bool bytearray bytes callable chr complex dir divmod float format
@@ -13,112 +22,94 @@ _MADE = frozenset(
     pow print range repr round slice str sum""".split()
 )
 _EXCEPTIONS = ("Error", "Exception", "Warning", "Exit", "Interrupt", "StopIteration")
+#: Functions that import a module by its name.
+IMPORTING = ("importorskip", "import_module")
 
 
-def builtin_name(module, node):
+def builtin_name(module: Module, node: Any) -> str:
     """The name of the builtin that a Name is, "" of anything else."""
-    if type(node) is not cst.Name:
+    if type(node) is not ast.Name:
         return ""
-    found = module.scope(node)[node.value]
-    is_builtin = found and all(type(each).__name__ == "BuiltinAssignment" for each in found)
-    return node.value if is_builtin else ""
+    found = module.scope(node)[node.id]
+    return node.id if found and all(each.is_builtin for each in found) else ""
 
 
-def result(evaluator, module, call, name):
+def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> Any:
     """The values of a call of a builtin.
 
     Args:
       evaluator: the `Evaluator`.
       module: the `Module` of the call.
-      call: the libcst Call.
+      call: the call.
       name: the builtin's name.
 
     Returns:
-      A frozenset of values; unknown if it may be something that was passed in.
+      A set of values; unknown if it may be something that was passed in.
     """
+    first = call.args[0] if call.args else None
     if name in _MADE or name.endswith(_EXCEPTIONS):
         return _OTHER
     if name == "type":
-        is_asked = len(call.args) == 1 and not call.args[0].star
-        return (
-            members.class_of(evaluator.values(module, call.args[0].value)) if is_asked else _OTHER
-        )
+        is_asked = len(call.args) == 1 and type(first) is not ast.Starred
+        return members.class_of(evaluator.values(module, first)) if is_asked else _OTHER
     if name == "getattr":
-        return _attribute(evaluator, module, call.args)
-    if name == "next" and call.args and not call.args[0].star:
-        return containers.elements(evaluator, module, call.args[0].value)
+        return _attribute(evaluator, module, call)
+    if name == "next" and first is not None and type(first) is not ast.Starred:
+        return containers.elements(evaluator, module, first)
+    if name == "__import__":
+        return imported(call, above=True)
     if name == "super":
         return _super(evaluator, module, call)
     return UNKNOWN
 
 
-def _super(evaluator, module, call):
+def _super(evaluator: Evaluator, module: Module, call: ast.Call) -> Any:
     """What ``super()`` gives in a method: an object of each class above."""
-    owner, found = module.around(call, cst.ClassDef), set()
+    owner = module.around(call, ast.ClassDef)
+    found: set[Any] = set()
     for base in owner.bases if owner is not None else ():
-        for value in evaluator.values(module, base.value):
+        for value in evaluator.values(module, base):
             found |= members.result(evaluator, value)
     return found or (_OTHER if owner is not None and not owner.bases else UNKNOWN)
 
 
-def imported(call):
-    """The values of ``pytest.importorskip("tensorflow.a")``."""
-    name = call.args[0].value if call.args else None
-    text = str(name.evaluated_value) if type(name) is cst.SimpleString else ""
-    below = tensorflow_names.below_tensorflow(text)
+def imported(call: ast.Call, above: bool = False) -> Values:
+    """The values of ``importlib.import_module("tensorflow.a")`` and its kin.
+
+    Args:
+      call: the call.
+      above: whether it gives the package that a module is in, as ``__import__`` does.
+    """
+    name = text(call.args[0]) if call.args else None
+    name = name.split(".")[0] if name and above else name
+    below = tensorflow_names.below_tensorflow(name or "")
     return UNKNOWN if below is None else frozenset([("tf", below)])
 
 
-def members_asked_for(module):
-    """(node, dotted name) of each member of something else that a call names in a string.
-
-    ``operator.methodcaller("name")``, ``attrgetter("a.name")``, ``mock.patch.object(x, "name")``.
-    """
-    for function, index in (("methodcaller", 0), ("attrgetter", 0), ("object", 1)):
-        for call in module.nodes.calls_by_name.get(function, ()):
-            node = call.args[index].value if len(call.args) > index else None
-            value = node.evaluated_value if type(node) is cst.SimpleString else None
-            if isinstance(value, str):
-                yield node, value
+def text(node: Any) -> str | None:
+    """The text of a literal, or of a sum of some; None of anything else."""
+    if type(node) is ast.BinOp and type(node.op) is ast.Add:
+        first, second = text(node.left), text(node.right)
+        return None if first is None or second is None else first + second
+    return literal(node)
 
 
-def named_member(call):
+def named_member(call: ast.Call) -> tuple[Any, str] | None:
     """(what is asked, the member's name) of ``getattr(x, "name")`` and its kin; else None."""
-    if len(call.args) < 2 or any(each.star or each.keyword for each in call.args[:2]):
+    if len(call.args) < 2 or any(type(each) is ast.Starred for each in call.args[:2]):
         return None
-    owner, name = call.args[0].value, call.args[1].value
-    if not isinstance(name, cst.SimpleString):
-        return None
-    return owner, str(name.evaluated_value)
+    name = literal(call.args[1])
+    return None if name is None else (call.args[0], name)
 
 
-def asks_for_a_member(call):
-    """Whether a call is ``getattr(x, name)`` of a name that is no literal."""
-    return len(call.args) > 1 and not any(each.star or each.keyword for each in call.args[:2])
-
-
-def owner_of_members(node):
-    """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else."""
-    if type(node) is cst.Attribute and node.attr.value == "__dict__":
-        return node.value
-    is_vars = type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "vars"
-    return node.args[0].value if is_vars and len(node.args) == 1 else None
-
-
-def index_of(node):
-    """What stands in the brackets of a Subscript; None if it is no single index."""
-    index = node.slice[0].slice if len(node.slice) == 1 else None
-    return index.value if isinstance(index, cst.Index) else None
-
-
-def _attribute(evaluator, module, arguments):
-    named = named_member(cst.Call(cst.Name("getattr"), arguments))
+def _attribute(evaluator: Evaluator, module: Module, call: ast.Call) -> Any:
+    named = named_member(call)
     if named is None:
         return UNKNOWN
     owner, name = named
-    found = set()
+    found: set[Any] = set()
     for value in evaluator.values(module, owner):
         found |= members.attribute(evaluator, value, name)
-    if len(arguments) > 2:
-        found |= evaluator.values(module, arguments[2].value)
+    if len(call.args) > 2:
+        found |= evaluator.values(module, call.args[2])
     return found

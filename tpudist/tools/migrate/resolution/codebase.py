@@ -1,25 +1,25 @@
-"""The files of a code base: which there are, which may matter, what imports mean."""
+"""The files of a code base: what is in them, and what their imports mean."""
 
-import contextlib
+from __future__ import annotations
+
 import functools
 import importlib.machinery
 import os
 import re
+from typing import Iterable, Iterator, Sequence
 
-from tpudist.tools.migrate.resolution import contents as contents_lib
-from tpudist.tools.migrate.resolution import (
-    gone_words,
-    legacy_words,
-    lent_names,
-    source_files,
-    sources,
-)
+from tpudist.tools.migrate.resolution import source_files, sources
+from tpudist.tools.migrate.resolution.module import Module
 
-_KEPT = 1400000  # characters of parsed files, which are up to 100 times as large in memory
-_ANSWERS = 2000  # kept, of which files a word is in
+_KEPT = 2400000  # characters of parsed files, which are some 70 times as large in memory
 _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _ASSIGNED = re.compile(rb"\.(?<!\bself\.)(?<!\bcls\.)(\w+)[ \t]*=[^=]")
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*|[^#\n]*)|import[ \t]+([^#\n]+))",
+    re.M,
+)
+_NAME = re.compile(rb"[\w.]+|\*")
 
 
 class CodeBase:
@@ -33,169 +33,154 @@ class CodeBase:
     Attributes:
       files: the paths of all files.
       passed_over: what a user may miss among them, as of `source_files.find`.
-      borrowed: {path: what `lent_names.Lent.words` says of it} of the files that have such words.
-      asked: the paths of the parsed files that were asked for; who wants to know clears it.
+      bytes: {path: what is in it}.
+      unreadable: {path: the error of reading it}.
     """
 
-    def __init__(self, paths, exclude=(), contents=None):
-        self.roots = [
+    def __init__(
+        self,
+        paths: Iterable[str],
+        exclude: Sequence[str] = (),
+        contents: dict[str, bytes] | None = None,
+    ) -> None:
+        self._roots = [
             path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths
         ]
         self.files, self.passed_over = source_files.find(paths, exclude)
-        self.bytes = contents_lib.Contents(contents)
-        self.unreadable, self.candidates, may_borrow, keeping = {}, [], set(), []
+        self.bytes: dict[str, bytes] = {}
+        self.unreadable: dict[str, OSError] = {}
         for path in self.files:
             try:
-                raw = self.bytes.take(path)
+                given = (contents or {}).get(path)
+                self.bytes[path] = _content(path) if given is None else given
             except OSError as error:
                 self.unreadable[path] = error
-                continue
-            if legacy_words.may_matter(raw):
-                self.candidates.append(path)
-            if gone_words.may_borrow(raw):
-                may_borrow.add(path)
-            if lent_names.may_keep(raw):
-                keeping.append(path)
-        self._modules, self._mentioning, self._having, self._assigned = {}, {}, {}, None
-        self._words, self.called, self.asked = None, {}, set()
-        self._paths = _by_whole_path(self.bytes.paths)
+        self._leading: dict[str, set[str]] = {}
+        self._modules: dict[str, Module | None] = {}
+        self._mentioning: dict[str, frozenset[str]] = {}
+        self._assigned: set[bytes] | None = None
+        self._paths = {os.path.abspath(path): path for path in self.bytes}
         self._parts = {part for path in self._paths for part in path.split(os.sep)}
-        self._module_files, self._kept = {}, {}
-        self._shorten, self._short = None, {}
-        lent = lent_names.Lent(self)
-        kept = [b".%s." % word.encode("utf-8") for word in lent.keeping(keeping)]
-        for path, raw in self.bytes.items() if kept else ():
-            if any(each in raw for each in kept):
-                may_borrow.add(path)
-        words = ((path, lent.words(path)) for path in sorted(may_borrow))
-        self.borrowed = {path: each for path, each in words if each}
-        self.candidates += sorted(set(self.borrowed) - set(self.candidates))
+        self._module_files: dict[tuple[str, int, str], str | None] = {}
+        self._outside_files: dict[tuple[str, int, str], str | None] = {}
 
-    def __getstate__(self):
-        return dict(self.__dict__, _modules={}, _kept={}, _short={}, _shorten=None)
+    @functools.cached_property
+    def imports(self) -> dict[str, set[str]]:
+        """{path: the files of the code base that it imports} of those that import any."""
+        found = {path: set(self._imported(path)) for path in self.bytes}
+        return {path: others for path, others in found.items() if others}
 
-    @contextlib.contextmanager
-    def shortened(self, shorten):
-        """Has modules read in part.
+    @functools.cached_property
+    def importers(self) -> dict[str, set[str]]:
+        """{path: the files that import it} of those that any imports."""
+        found: dict[str, set[str]] = {}
+        for path, others in self.imports.items():
+            for other in others:
+                found.setdefault(other, set()).add(path)
+        return found
 
-        Args:
-          shorten: a function from a path and its `Source` to the text to parse; None
-            for all of it.
+    def below(self, paths: Iterable[str]) -> set[str]:
+        """Some files and what they import, directly or not."""
+        return _closure(paths, self.imports)
+
+    def above(self, paths: Iterable[str]) -> set[str]:
+        """Some files and what imports them, directly or not."""
+        return _closure(paths, self.importers)
+
+    def leading_to(self, path: str) -> set[str]:
+        """A file and what imports it, directly or not."""
+        if path not in self._leading:
+            self._leading[path] = self.above([path])
+        return self._leading[path]
+
+    def programs(self, paths: Iterable[str]) -> set[str]:
+        """The files of the programs that some files are of: what is below all above them."""
+        return self.below(self.above(paths))
+
+    def source(self, path: str) -> sources.Source:
+        """The source of a file.
+
+        Raises:
+          OSError: a file outside of the code base cannot be read.
+          ValueError, SyntaxError, ...: any of `sources.UNREADABLE`.
         """
-        self._shorten = shorten
-        if shorten is not None:
-            self._modules, self._short = self._short, self._modules
-        try:
-            yield
-        finally:
-            self._shorten = None
-            if shorten is not None:
-                self._modules, self._short = self._short, self._modules
-            _drop(self._modules)
-            _drop(self._short)
+        raw = self.bytes.get(path)
+        return sources.read(path, _content(path, _LARGEST) if raw is None else raw)
 
-    def module(self, path):
+    def module(self, path: str) -> Module | None:
         """The parsed file, or None if it cannot be parsed."""
-        from tpudist.tools.migrate.resolution.module import Module
-
-        self.asked.add(path)
-        try:
+        if path in self._modules:
             found = self._modules.pop(path)
-        except KeyError:
+        else:
             try:
-                source = sources.read(path, self._raw(path))
-                text = self._shorten(path, source) if self._shorten else source.text
-                found = Module(path, text)
-            except (OSError,) + sources.UNREADABLE:
+                found = Module(path, self.source(path).text)
+            except (OSError, *sources.UNREADABLE):
                 found = None
         self._modules[path] = found  # the last one of the dict is the one asked for last
         return found
 
-    def _raw(self, path):
-        """The bytes of a file; one outside of the code base is read when it is asked for."""
-        if path in self.bytes:
-            return self.bytes[path]
-        with open(path, "rb") as file:
-            return file.read(_LARGEST)
+    def put(self, path: str, module: Module) -> None:
+        """Has `module` answer as the parsed file `path` until `drop`."""
+        self._modules.pop(path, None)
+        self._modules[path] = module
 
-    def parsed(self, path, text, in_part=False):
-        """The parsed file, if it is there already and its text is `text`; None else."""
-        found = (self._short if in_part else self._modules).get(path)
-        if found is None or found.text != text or found.skeleton is None:
-            return None
-        return found
+    def drop(self, path: str) -> None:
+        """Has a file be parsed anew when it is asked for; lets go of those asked for long ago."""
+        self._modules.pop(path, None)
+        kept = 0
+        for other in list(self._modules)[::-1]:
+            module = self._modules[other]
+            kept += 0 if module is None else len(module.text)
+            if kept > _KEPT:
+                del self._modules[other]
 
-    def put(self, path, module, kept=None):
-        """Has `module` answer as the parsed file `path`.
-
-        Args:
-          path: one of the code base's.
-          module: a `Module`; None for the file itself again.
-          kept: a `Module` of the file that is asked for again; others are let go.
-        """
-        before = self._modules.pop(path, None)
-        if before is not None and before is not module and before is not kept:
-            before.release()
-        if module is not None:
-            self._modules[path] = module
-
-    def once(self, key, compute):
-        """What `compute` returns, computed once for a key and kept."""
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]
-
-    def mentioning(self, *words):
+    def mentioning(self, *words: str) -> frozenset[str]:
         """Paths of the files in which all the words stand."""
         found = None
         for word in words:
             if word not in self._mentioning:
-                if len(self._mentioning) > _ANSWERS:
-                    self._mentioning.clear()
-                self._mentioning[word] = self._having_word(word.encode("utf-8"))
+                raw = word.encode("utf-8")
+                having = frozenset(path for path, each in self.bytes.items() if raw in each)
+                self._mentioning[word] = having
             found = self._mentioning[word] if found is None else found & self._mentioning[word]
-        return sorted(found or ())
+        return found or frozenset()
 
-    def _having_word(self, raw):
-        if contents_lib.is_word(raw):
-            return self.words().files(raw)
-        return {path for path, text in self.bytes.items() if raw in text}
-
-    def words(self):
-        """The `Words` of all files, which are read once for them."""
-        if self._words is None:
-            self._words = contents_lib.Words(self.bytes.items())
-        return self._words
-
-    def has_word(self, path, name):
-        """Whether an identifier stands in a file; of a notebook, whether it may."""
-        if path.endswith(".ipynb"):
-            return True
-        raw = name.encode("utf-8")
-        if not contents_lib.is_word(raw):
-            return re.search(rb"\b%s\b" % re.escape(raw), self.bytes.get(path, b"")) is not None
-        if name not in self._having:
-            if len(self._having) > _ANSWERS:
-                self._having.clear()
-            self._having[name] = self.words().files(raw)
-        return path in self._having[name]
-
-    def assigns_attribute(self, name):
+    def assigns_attribute(self, name: str) -> bool:
         """Whether a file has ``x.name = ...`` where x is not ``self``."""
         if self._assigned is None:
             self._assigned = {
-                found for _, raw in self.bytes.items() for found in _ASSIGNED.findall(raw)
+                each for raw in self.bytes.values() for each in _ASSIGNED.findall(raw)
             }
         return name.encode("utf-8") in self._assigned
 
-    def reexporting(self, path, name):
-        """Paths of the files that mention a name, if a package above `path` exports it."""
-        init = os.path.join(os.path.dirname(path), "__init__.py")
-        if init == path or name.encode("utf-8") not in self.bytes.get(init, b""):
-            return []
-        return self.mentioning(name)
+    def _imported(self, path: str) -> Iterator[str]:
+        """The files that a file's import statements mean, found without parsing it."""
+        for dotted, level, name in self.import_names(path):
+            for full in (dotted, (dotted + "." + name).strip(".")):
+                other = self.find_module(full, level, path) if full or level else None
+                if other is not None and other != path:
+                    yield other
 
-    def find_module(self, dotted, level, importer):
+    def import_names(self, path: str) -> Iterator[tuple[str, int, str]]:
+        """(module, level, name) of each name in a file's import statements; "" for no name."""
+        raw = self.bytes[path]
+        if b"import" not in raw:
+            return
+        if path.endswith(".ipynb"):
+            try:
+                raw = self.source(path).text.encode("utf-8")
+            except sources.UNREADABLE:
+                return
+        for dots, base, names, plain in _IMPORT.findall(raw):
+            for each in (plain or names).split(b","):
+                name = _NAME.search(each)
+                word = name.group().decode("utf-8", "replace") if name else ""
+                if plain:
+                    yield word, 0, ""
+                else:
+                    yield base.decode("utf-8", "replace"), len(dots), word
+
+    def find_module(self, dotted: str, level: int, importer: str) -> str | None:
         """The file that an import means.
 
         Args:
@@ -208,47 +193,42 @@ class CodeBase:
         """
         key = (dotted, level, os.path.dirname(importer))
         if key not in self._module_files:
-            self._module_files[key] = self._find_module(dotted, level, importer)
+            first = dotted.partition(".")[0]
+            found = None
+            if not first or first in self._parts or first + ".py" in self._parts:
+                every = _candidates(dotted, level, importer, self._roots)
+                found = next((self._paths[path] for path in every if path in self._paths), None)
+            self._module_files[key] = found
         return self._module_files[key]
 
-    def _find_module(self, dotted, level, importer):
-        first = dotted.partition(".")[0]
-        if first and first not in self._parts and first + ".py" not in self._parts:
-            return None
-        for path in _candidates(dotted, level, importer, self.roots):
-            if path in self._paths:
-                return self._paths[path]
-        return None
-
-    def find_outside(self, dotted, level, importer):
+    def find_outside(self, dotted: str, level: int, importer: str) -> str | None:
         """As `find_module`, of files that are in no PATH: of its repository, or installed."""
-        key = (dotted, level, os.path.dirname(importer), "outside")
-        if key not in self._module_files:
-            paths = _candidates(dotted, level, importer, self.roots)
+        key = (dotted, level, os.path.dirname(importer))
+        if key not in self._outside_files:
+            paths = _candidates(dotted, level, importer, self._roots)
             if not level:
                 paths += _installed(dotted)
-            self._module_files[key] = next(filter(os.path.isfile, paths), None)
-        return self._module_files[key]
+            self._outside_files[key] = next(filter(os.path.isfile, paths), None)
+        return self._outside_files[key]
 
 
-def _by_whole_path(paths):
-    """{absolute path: path}; of those that are absolute each is one string."""
-    pairs = ((os.path.abspath(path), path) for path in paths)
-    return {path if path == whole else whole: path for whole, path in pairs}
+def _content(path: str, most: int = -1) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(most)
 
 
-def _drop(modules):
-    """Drops the parsed files of a dict that were asked for longest ago."""
-    kept = 0
-    for path in reversed(list(modules)):
-        kept += 0 if modules[path] is None else len(modules[path].text)
-        if kept > _KEPT:
-            module = modules.pop(path)
-            if module is not None:
-                module.release()
+def _closure(paths: Iterable[str], edges: dict[str, set[str]]) -> set[str]:
+    todo = list(paths)
+    seen = set(todo)
+    for path in todo:
+        for other in edges.get(path, ()):
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return seen
 
 
-def _candidates(dotted, level, importer, roots):
+def _candidates(dotted: str, level: int, importer: str, roots: Iterable[str]) -> list[str]:
     """The paths that an import may mean, the likeliest first."""
     folder = os.path.dirname(os.path.abspath(importer))
     if level:
@@ -263,7 +243,7 @@ def _candidates(dotted, level, importer, roots):
 
 
 @functools.lru_cache(maxsize=None)
-def _up_to_repository(folder):
+def _up_to_repository(folder: str) -> list[str]:
     """The folders from one up to the root of its repository; none if it is in none."""
     found = []
     while os.path.dirname(folder) != folder:
@@ -275,7 +255,7 @@ def _up_to_repository(folder):
 
 
 @functools.lru_cache(maxsize=None)
-def _installed(dotted):
+def _installed(dotted: str) -> list[str]:
     """The paths that a module of an installed package may have. Nothing is imported."""
     first, *rest = dotted.split(".")
     try:
@@ -290,7 +270,8 @@ def _installed(dotted):
     return [stem + ".py", os.path.join(stem, "__init__.py")]
 
 
-def _package_root(folder):
+@functools.lru_cache(maxsize=None)
+def _package_root(folder: str) -> str:
     """The folder above the topmost package that a folder is in."""
     while os.path.exists(os.path.join(folder, "__init__.py")):
         folder = os.path.dirname(folder)

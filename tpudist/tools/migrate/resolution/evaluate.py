@@ -3,7 +3,7 @@
 Values are small tuples, and an expression has a set of them:
 
     ("tf", "distribute.ReduceOp")      a name below ``tf``
-    ("is", "strategy")                 an object of a kind of `tensorflow_names.KINDS`
+    ("is", "strategy")                 an object of a kind of `tensorflow_names.DESCRIPTIONS`
     ("method", "strategy", "unwrap")   a method of such an object
     ("function", module, node, bound)  a function of the code base
     ("class", module, node)            a class of the code base
@@ -17,24 +17,37 @@ Values are small tuples, and an expression has a set of them:
 None is no value: ``strategy = None`` says nothing.
 """
 
-import re
+from __future__ import annotations
 
-import libcst as cst
+import ast
+import re
+from typing import TYPE_CHECKING, Any, Callable
 
 from tpudist.tools.migrate.resolution import (
-    bindings,
     builtin_calls,
-    called,
     containers,
     imported_values,
     marks,
     members,
     parameters,
+    tensorflow_names,
 )
 from tpudist.tools.migrate.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
-from tpudist.tools.migrate.resolution.module import last_word
+from tpudist.tools.migrate.resolution.module import (
+    FUNCTIONS,
+    dotted_name,
+    is_none,
+    last_word,
+    literal,
+)
 
-OTHER = frozenset([("other",)])
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.codebase import CodeBase
+    from tpudist.tools.migrate.resolution.fixed_point import Values
+    from tpudist.tools.migrate.resolution.module import Module
+    from tpudist.tools.migrate.resolution.scopes import Binding, Scope
+
+OTHER: Values = frozenset([("other",)])
 
 _WORDS = re.compile(r"[A-Za-z_][\w.]*\w|[A-Za-z_]")
 _DOTTED = re.compile(r"(?:Optional\[|typing\.Optional\[)?([A-Za-z_][\w.]*)\]?$")
@@ -46,21 +59,18 @@ class Evaluator:
     Args:
       codebase: a `CodeBase`.
       deadline: a `time.process_time()` after which it stops; None for never.
-      how: as of `tpudist.tools.migrate.resolution.called.Called`.
     """
 
-    def __init__(self, codebase, deadline=None, how=""):
-        self.codebase, self.called = codebase, called.Called(codebase.called, how)
+    def __init__(self, codebase: CodeBase, deadline: float | None = None) -> None:
+        self.codebase = codebase
         self._values = FixedPoint(deadline)
-        self._known, self._nodes = self._values.known, []
-        self._methods = {}
 
-    def values(self, module, node):
+    def values(self, module: Module, node: Any) -> Values:
         """The values that an expression may have.
 
         Args:
           module: the `Module` that it is in.
-          node: a libcst expression.
+          node: an expression.
 
         Returns:
           A frozenset; empty if it is None, or only depends on itself.
@@ -69,48 +79,23 @@ class Evaluator:
           TimeLimitError: the deadline has passed.
         """
         kind = type(node)
-        if kind is cst.Name:
-            if node.value == "None":
-                return NOTHING
-            return self._named(module, module.scope(node), node.value)
-        key, known = id(node), self._known
-        if key in known:
-            return known[key]
-        if kind not in self._methods:
-            self._methods[kind] = getattr(type(self), "_" + kind.__name__, None)
-        method = self._methods[kind]
-        if method is None:
+        if kind is ast.Name:
+            return self._named(module, module.scope(node), node.id)
+        if is_none(node):
+            return NOTHING
+        if kind not in _METHODS:
             return OTHER
-        self._nodes.append(node)  # so that no other one gets its id
-        return self._values.solve(key, method, self, module, node)
+        return self._values.solve(node, _METHODS[kind], self, module, node)
 
-    def certain(self, module, node):
-        """As `values`, without computing anything: None if they are not known for certain."""
-        kind = type(node)
-        if kind is cst.Name:
-            if node.value == "None":
-                return NOTHING
-            return self._known.get((id(module.scope(node)), node.value))
-        has_values = getattr(type(self), "_" + kind.__name__, None) is not None
-        return self._known.get(id(node)) if has_values else OTHER
-
-    def once(self, what, node, compute, *arguments):
+    def once(self, what: Any, node: Any, compute: Callable[..., Any], *arguments: Any) -> Values:
         """The set that `compute` returns, computed once for something of a node."""
-        key, known = (what, id(node)), self._known
-        if key in known:
-            return known[key]
-        self._nodes.append(node)
-        return self._values.solve(key, compute, *arguments)
+        return self._values.solve((what, node), compute, *arguments)
 
-    def is_only(self, module, node, kind):
+    def is_only(self, module: Module, node: Any, kind: str) -> bool:
         """Whether an expression can be nothing but an object of a kind."""
         return self.values(module, node) == {("is", kind)}
 
-    def may_be(self, module, node, kind):
-        """Whether an expression may be of a kind, among others."""
-        return ("is", kind) in self.values(module, node)
-
-    def tensorflow_name(self, module, node):
+    def tensorflow_name(self, module: Module, node: Any) -> str | None:
         """The dotted name below ``tf`` that an expression can only be, or None."""
         found = self.values(module, node)
         if len(found) != 1:
@@ -118,29 +103,24 @@ class Evaluator:
         (value,) = found
         return value[1] if value[0] == "tf" else None
 
-    def tensorflow_names(self, module, node):
-        """All dotted names below ``tf`` that an expression may be, a set."""
+    def tensorflow_names(self, module: Module, node: Any) -> set[str]:
+        """All dotted names below ``tf`` that an expression may be."""
         return {value[1] for value in self.values(module, node) if value[0] == "tf"}
 
-    def global_values(self, module, name):
+    def global_values(self, module: Module, name: str) -> Values:
         """The values of a module's own name."""
         return self._named(module, module.global_scope(), name)
 
-    def _named(self, module, scope, name):
-        key = id(scope), name
-        if key in self._known:
-            return self._known[key]
-        return self._values.solve(key, self._of_name, module, scope, name)
+    def _named(self, module: Module, scope: Scope, name: str) -> Values:
+        return self._values.solve((scope, name), self._of_name, module, scope, name)
 
-    def _of_name(self, module, scope, name):
-        assignments = scope[name]
-        if len(assignments) == 1:
-            return self.assigned(module, assignments[0])
-        if assignments:
-            return set().union(*[self.assigned(module, each) for each in assignments])
-        found = set()
+    def _of_name(self, module: Module, scope: Scope, name: str) -> Any:
+        bindings = scope[name]
+        if bindings:
+            return set().union(*[self.bound(module, each) for each in bindings])
         if scope is not module.global_scope():
             return self.global_values(module, name)
+        found: set[Any] = set()
         for path in imported_values.star_imports(self, module):
             other = self.codebase.module(path)
             found |= self.global_values(other, name) if other else UNKNOWN
@@ -149,116 +129,112 @@ class Evaluator:
 
     # Expressions.
 
-    def _Attribute(self, module, node):
-        name, values = node.attr.value, self.values(module, node.value)
-        if name == "__class__":
+    def _attribute(self, module: Module, node: ast.Attribute) -> Any:
+        values = self.values(module, node.value)
+        if node.attr == "__class__":
             return members.class_of(values)
-        if len(values) == 1:
-            (value,) = values
-            return members.attribute(self, value, name)
-        return set().union(*[members.attribute(self, value, name) for value in values])
+        return set().union(*[members.attribute(self, value, node.attr) for value in values])
 
-    def _Call(self, module, node):
-        if last_word(node.func) == "importorskip":
+    def _call(self, module: Module, node: ast.Call) -> Any:
+        if last_word(node.func) in builtin_calls.IMPORTING:
             return builtin_calls.imported(node)
+        if "lazy" in last_word(node.func).lower() and node.args:
+            below = tensorflow_names.below_tensorflow(literal(node.args[-1]) or "")
+            return UNKNOWN if below is None else [("tf", below)]
         name = builtin_calls.builtin_name(module, node.func)
         if name:
             return builtin_calls.result(self, module, node, name)
-        found = set()
-        for value in self.values(module, node.func):
-            found |= members.result(self, value)
-        return found
+        values = self.values(module, node.func)
+        return set().union(*[members.result(self, value) for value in values])
 
-    def _IfExp(self, module, node):
-        return self.values(module, node.body) | self.values(module, node.orelse)
+    def _either(self, module: Module, node: Any) -> Any:
+        inner = node.values if type(node) is ast.BoolOp else [node.body, node.orelse]
+        return set().union(*[self.values(module, each) for each in inner])
 
-    def _BooleanOperation(self, module, node):
-        return self.values(module, node.left) | self.values(module, node.right)
-
-    def _NamedExpr(self, module, node):
+    def _inner(self, module: Module, node: Any) -> Any:
         return self.values(module, node.value)
 
-    def _Lambda(self, module, node):
+    def _lambda(self, module: Module, node: ast.Lambda) -> Any:
         return [("function", module, node, False)]
 
-    def _container(self, module, node):
+    def _container(self, module: Module, node: Any) -> Any:
         return [("container", module, node)]
 
-    _Tuple = _List = _Set = _Dict = _container
-    _ListComp = _SetComp = _GeneratorExp = _DictComp = _container
-
-    def _Subscript(self, module, node):
+    def _subscript(self, module: Module, node: ast.Subscript) -> Any:
+        if dotted_name(node.value) == "sys.modules":
+            name = literal(containers.index_of(node))
+            return UNKNOWN if name is None else imported_values.of_dotted(self, module, name)
         return containers.item(self, module, node)
 
-    def _Await(self, module, node):
+    def _unknown(self, module: Module, node: Any) -> Any:
         return UNKNOWN
 
-    def _Yield(self, module, node):
-        return UNKNOWN
+    # What binds a name.
 
-    # Assignments.
-
-    def assigned(self, module, assignment):
-        """The values that one assignment of a scope gives a name."""
-        if isinstance(assignment, bindings.BuiltinAssignment):
+    def bound(self, module: Module, binding: Binding) -> Values:
+        """The values that one binding gives its name."""
+        if binding.is_builtin:
             return OTHER
-        if isinstance(assignment, bindings.ImportAssignment):
-            return imported_values.of_import(self, module, assignment)
-        node = assignment.node
+        if binding.is_import:
+            return imported_values.of_import(self, module, binding)
+        node = binding.node
         kind = type(node)
-        if kind is cst.FunctionDef:
+        if kind in FUNCTIONS:
             return frozenset([("function", module, node, False)])
-        if kind is cst.ClassDef:
+        if kind is ast.ClassDef:
             return frozenset([("class", module, node)])
         if module.said_kind(node):
             return _said(module, node)
-        if kind is cst.Param:
+        if kind is ast.arg:
             return parameters.values(self, module, node)
         return self.target(module, node)
 
-    def target(self, module, node):
-        """The values of what is assigned to a Name or Attribute that is a target."""
+    def target(self, module: Module, node: Any) -> Values:
+        """The values of what is assigned to a Name or Attribute."""
         if module.said_kind(node):
             return _said(module, node)
         parent = module.parent(node)
         kind = type(parent)
-        if kind is cst.AssignTarget:
-            value = module.parent(parent).value
-            if type(value) is cst.Name and value.value == last_word(node):
+        if kind is ast.Assign:
+            value = parent.value
+            if type(value) is ast.Name and value.id == last_word(node):
                 scope = module.scope(node)  # of ``class A: tf = tf`` the one around it
-                return self._named(module, scope.parent if scope.is_class else scope, value.value)
+                outer = scope.parent if scope.is_class else scope
+                return self._named(module, outer or scope, value.id)
             return self.values(module, value)
-        if kind is cst.AnnAssign:
+        if kind is ast.AnnAssign:
             return self._annotated(module, parent)
-        if kind is cst.NamedExpr:
+        if kind.__name__ == "NamedExpr":
             return self.values(module, parent.value)
-        if kind is cst.AsName and isinstance(module.parent(parent), cst.WithItem):
-            entered = self.values(module, module.parent(parent).item)
+        if kind is ast.withitem:
+            entered = self.values(module, parent.context_expr)
             return OTHER if entered == OTHER else UNKNOWN
-        if kind is cst.For or kind is cst.CompFor:
+        if kind in (ast.For, ast.AsyncFor, ast.comprehension):
             return containers.elements(self, module, parent.iter)
-        if kind is cst.Element:
-            return self._unpacked(module, parent)
+        if kind in (ast.Tuple, ast.List):
+            return self._unpacked(module, parent, parent.elts.index(node))
         return UNKNOWN
 
-    def _annotated(self, module, statement):
+    def _annotated(self, module: Module, statement: ast.AnnAssign) -> Values:
         found = NOTHING if statement.value is None else self.values(module, statement.value)
         return found - UNKNOWN or self.of_annotation(module, statement.annotation)
 
-    def of_annotation(self, module, annotation):
+    def of_annotation(self, module: Module, node: Any) -> Values:
         """The values that a type annotation promises."""
-        node = annotation.annotation
-        if isinstance(node, cst.SimpleString):
-            return self._promised(self._of_text(module, node))
-        if isinstance(node, cst.Subscript) and last_word(node.value) == "Optional":
-            node = node.slice[0].slice.value
+        text = literal(node)
+        if text is not None:
+            dotted = _DOTTED.match(text)
+            found = UNKNOWN if dotted is None else self._of_words(module, node, dotted.group(1))
+            return self._promised(found)
+        if type(node) is ast.Subscript and last_word(node.value) == "Optional":
+            node = getattr(node.slice, "value", node.slice) if _is_index(node.slice) else node.slice
         if builtin_calls.builtin_name(module, node) == "object":
             return UNKNOWN  # it promises nothing
         return self._promised(self.values(module, node))
 
-    def _promised(self, classes):
+    def _promised(self, classes: Values) -> Values:
         """The values of instances of classes."""
-        found = set()
+        found: set[Any] = set()
         for value in classes:
             if value[0] in ("tf", "class"):
                 found |= members.result(self, value)
@@ -266,53 +242,67 @@ class Evaluator:
                 found |= OTHER if value == ("other",) else UNKNOWN
         return frozenset(found)
 
-    def annotated_names(self, module, string):
+    def annotated_names(self, module: Module, string: Any) -> list[str]:
         """The names below ``tf`` that an annotation in a string spells with dots, sorted.
 
         What binds a name without dots is what changes.
         """
         return sorted(
             value[1]
-            for dotted in _WORDS.findall(str(string.evaluated_value))
+            for dotted in _WORDS.findall(string.value)
             if "." in dotted
             for value in self._of_words(module, string, dotted)
             if value[0] == "tf"
         )
 
-    def _of_text(self, module, string):
-        """The values of a dotted name that is written as a string."""
-        dotted = _DOTTED.match(str(string.evaluated_value))
-        return UNKNOWN if dotted is None else self._of_words(module, string, dotted.group(1))
-
-    def _of_words(self, module, string, dotted):
+    def _of_words(self, module: Module, string: Any, dotted: str) -> Values:
         first, *rest = dotted.split(".")
         found = self._named(module, module.scope(string), first)
         for name in rest:
-            found = {each for value in found for each in members.attribute(self, value, name)}
+            found = frozenset(
+                each for value in found for each in members.attribute(self, value, name)
+            )
         return found
 
-    def _unpacked(self, module, element):
+    def _unpacked(self, module: Module, target: Any, index: int) -> Values:
         """The values of an element of ``a, b = ...`` or ``for a, b in ...``."""
-        target = module.parent(element)
         statement = module.parent(target)
-        index = [each is element for each in target.elements].index(True)
-        if any(isinstance(each, cst.StarredElement) for each in target.elements):
+        if any(type(each) is ast.Starred for each in target.elts):
             return UNKNOWN
-        if isinstance(statement, (cst.For, cst.CompFor)):
+        if type(statement) in (ast.For, ast.AsyncFor, ast.comprehension):
             return containers.unpacked(self, module, statement.iter, index)
-        if not isinstance(statement, cst.AssignTarget):
+        if type(statement) is not ast.Assign:
             return UNKNOWN
-        found = set()
-        for value in self.values(module, module.parent(statement).value):
-            if value[0] != "container" or len(getattr(value[2], "elements", ())) != len(
-                target.elements
-            ):
+        found: set[Any] = set()
+        for value in self.values(module, statement.value):
+            if value[0] != "container" or len(getattr(value[2], "elts", ())) != len(target.elts):
                 return UNKNOWN
             found |= containers.at(self, value, index)
         return frozenset(found) or UNKNOWN
 
 
-def _said(module, node):
+def _is_index(node: Any) -> bool:
+    return type(node).__name__ == "Index"  # Python 3.8
+
+
+def _said(module: Module, node: Any) -> Values:
     """What a mark says that a definition is."""
     kind = module.said_kind(node)
     return OTHER if kind == marks.OTHER else frozenset([("is", kind)])
+
+
+_METHODS: dict[type, Any] = {
+    ast.Attribute: Evaluator._attribute,
+    ast.Call: Evaluator._call,
+    ast.IfExp: Evaluator._either,
+    ast.BoolOp: Evaluator._either,
+    ast.Lambda: Evaluator._lambda,
+    ast.Subscript: Evaluator._subscript,
+    **dict.fromkeys((ast.Tuple, ast.List, ast.Set, ast.Dict), Evaluator._container),
+    **dict.fromkeys(
+        (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp), Evaluator._container
+    ),
+    **dict.fromkeys((ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
+}
+if hasattr(ast, "NamedExpr"):
+    _METHODS[ast.NamedExpr] = Evaluator._inner

@@ -1,55 +1,49 @@
-"""Where the TensorFlow names of a file come from: which imports bind them, and of ``compat.v1``."""
+"""Whether a name below ``tf`` is one of ``tf.compat.v1``, by the imports that it comes from."""
 
+from __future__ import annotations
+
+import ast
 import re
-
-import libcst as cst
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import dotted_name
+from tpudist.tools.migrate.resolution.module import dotted_name, imported, is_star
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.module import Module
+    from tpudist.tools.migrate.resolution.scopes import Binding
+    from tpudist.tools.migrate.use import Plan
 
 _V1 = re.compile(r"(tpudist\.\w+\.)?tensorflow\.compat\.v1(\.|$)")
 
 
-def imported(node):
-    """Yields (full name, bound name) of what an import statement binds."""
-    if isinstance(node, cst.Import):
-        for alias in node.names:
-            full = dotted_name(alias.name)
-            yield full, dotted_name(alias.asname.name) if alias.asname else full.split(".")[0]
-    elif not node.relative and not isinstance(node.names, cst.ImportStar):
-        for alias in node.names:
-            name = dotted_name(alias.name)
-            yield (
-                dotted_name(node.module) + "." + name,
-                dotted_name(alias.asname.name) if alias.asname else name,
-            )
-
-
-def first_name(node):
-    """The Name that ``a.b.c`` begins with."""
-    while type(node) is cst.Attribute:
+def first_name(node: Any) -> Any:
+    """The expression that ``a.b.c`` begins with."""
+    while type(node) is ast.Attribute:
         node = node.value
     return node
 
 
-def first_word(node):
+def first_word(node: Any) -> str:
     """The word that ``a.b.c`` begins with, "" if it begins with something else."""
     node = first_name(node)
-    return node.value if type(node) is cst.Name else ""
+    return node.id if type(node) is ast.Name else ""
 
 
-def is_v1(module):
+def is_v1(module: Module) -> bool:
     """Whether what a file imports of TensorFlow is ``tf.compat.v1``'s."""
-    return any(_V1.match(full) for node in module.nodes.imports for full, _ in imported(node))
+    return any(_V1.match(full) for node in module.imports for full, _ in imported(node))
 
 
-def is_v1_name(plan_, module, node, seen=()):
+def is_v1_name(
+    plan: Plan, module: Module, node: Any, seen: tuple[tuple[str, str], ...] = ()
+) -> bool:
     """Whether a name below ``tf`` is one of ``tf.compat.v1``, wherever it comes from.
 
     Args:
-      plan_: the `Plan`.
+      plan: the `Plan`.
       module: the `Module` of the name.
-      node: a libcst Name or Attribute.
+      node: a Name or Attribute.
 
     Returns:
       True if its own spelling, or an import that it comes from, says so.
@@ -57,69 +51,59 @@ def is_v1_name(plan_, module, node, seen=()):
     if ".compat.v1." in dotted_name(node) + ".":
         return True
     name = first_name(node)
-    if not isinstance(name, cst.Name) or (module.path, name.value) in seen:
+    if type(name) is not ast.Name or (module.path, name.id) in seen:
         return False
-    seen += ((module.path, name.value),)
-    if not module.scope(name)[name.value]:
-        return any(_starred_from_v1(plan_, module, name.value, seen))
-    return any(
-        _comes_from_v1(plan_, module, assignment, seen)
-        for assignment in module.scope(name)[name.value]
-    )
+    seen += ((module.path, name.id),)
+    bindings = module.scope(name)[name.id]
+    if not bindings:
+        return any(_starred_from_v1(plan, module, name.id, seen))
+    return any(_comes_from_v1(plan, module, each, seen) for each in bindings)
 
 
-def _starred_from_v1(plan_, module, name, seen):
+def _starred_from_v1(plan: Plan, module: Module, name: str, seen: Any) -> Iterator[bool]:
     """Yields whether a name is one of ``tf.compat.v1``, of each ``from own import *``."""
-    for node in module.nodes.imports:
-        if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
-            base = dotted_name(node.module) if node.module else ""
-            codebase = plan_.evaluator.codebase
-            path = codebase.find_module(base, len(node.relative), module.path)
+    for node in module.imports:
+        if is_star(node):
+            codebase = plan.evaluator.codebase
+            path = codebase.find_module(node.module or "", node.level, module.path)
             other = codebase.module(path) if path and path != module.path else None
-            for each in other.global_scope()[name] if other else ():
-                yield plan_.survey.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
+            for each in other.global_scope()[name] if other and path else ():
+                yield plan.program.wants_v1(path or "") or _comes_from_v1(plan, other, each, seen)
 
 
-def _comes_from_v1(plan_, module, assignment, seen):
-    node = assignment.node
-    if isinstance(node, cst.Name) and isinstance(module.parent(node), cst.AssignTarget):
-        return is_v1_name(plan_, module, module.parent(module.parent(node)).value, seen)
-    if not isinstance(node, (cst.Import, cst.ImportFrom)):
+def _comes_from_v1(plan: Plan, module: Any, binding: Binding, seen: Any) -> bool:
+    node = binding.node
+    if type(node) is ast.Name and type(module.parent(node)) is ast.Assign:
+        return is_v1_name(plan, module, module.parent(node).value, seen)
+    if not binding.is_import:
         return False
-    if any(_V1.match(full) for full, bound in imported(node) if bound == assignment.name):
+    if any(_V1.match(full) for full, bound in imported(node) if bound == binding.name):
         return True
-    base = dotted_name(node.module) if isinstance(node, cst.ImportFrom) and node.module else ""
-    codebase = plan_.evaluator.codebase
-    path = isinstance(node, cst.ImportFrom) and codebase.find_module(
-        base, len(node.relative), module.path
-    )
+    if type(node) is ast.Import:
+        return False
+    codebase = plan.evaluator.codebase
+    path = codebase.find_module(node.module or "", node.level, module.path)
     other = codebase.module(path) if path else None
-    names_ = (
-        [
-            dotted_name(alias.name)
-            for alias in node.names
-            if alias.evaluated_alias in (None, assignment.name)
-        ]
-        if other
-        else []
-    )
-    return any(
-        plan_.survey.wants_v1(path) or _comes_from_v1(plan_, other, each, seen)
-        for name in names_
+    names = [each.name for each in node.names if (each.asname or each.name) == binding.name]
+    return other is not None and any(
+        plan.program.wants_v1(path or "")
+        or _comes_from_v1(plan, other, each, (*seen, (other.path, name)))
+        for name in names
         for each in other.global_scope()[name]
+        if (other.path, name) not in seen
     )
 
 
-def strategies_and_resolvers(plan_):
+def strategies_and_resolvers(plan: Plan) -> Iterator[str]:
     """The dotted names below ``tf`` that a file may have a strategy or resolver by."""
-    module = plan_.module
-    for node in module.nodes.attributes:
-        if node.attr.value.endswith(("Strategy", "Resolver")):
-            dotted = plan_.evaluator.tensorflow_name(module, node)
+    module = plan.module
+    for node in module.of(ast.Attribute):
+        if node.attr.endswith(("Strategy", "Resolver")):
+            dotted = plan.evaluator.tensorflow_name(module, node)
             if dotted:
                 yield dotted
-    for node in module.nodes.imports:
-        for full, _ in imported(node) if isinstance(node, cst.ImportFrom) else ():
+    for node in module.of(ast.ImportFrom):
+        for full, _ in imported(node):
             below = tensorflow_names.below_tensorflow(full)
             if below:
                 yield below

@@ -1,14 +1,24 @@
 """What imports bind: names of TensorFlow, of the code base or of what else can be read."""
 
+from __future__ import annotations
+
+import ast
 import sys
+from typing import TYPE_CHECKING, Any, Iterator
 
-import libcst as cst
-
-from tpudist.tools.migrate.resolution import gone_words, tensorflow_names
+from tpudist import surfaces
+from tpudist.surfaces.eras.names import without_compat
+from tpudist.tools.migrate.resolution import tensorflow_names
 from tpudist.tools.migrate.resolution.fixed_point import UNKNOWN
-from tpudist.tools.migrate.resolution.module import dotted_name
+from tpudist.tools.migrate.resolution.module import is_star
 
-_OTHER = frozenset([("other",)])
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.evaluate import Evaluator
+    from tpudist.tools.migrate.resolution.fixed_point import Values
+    from tpudist.tools.migrate.resolution.module import Module
+    from tpudist.tools.migrate.resolution.scopes import Binding
+
+_OTHER: Values = frozenset([("other",)])
 
 #: Modules of Python that hand on what they are given: a copy, a queue, a partial function.
 _HAND_ON = frozenset(
@@ -34,29 +44,25 @@ _PYTHON = frozenset(
 )
 
 
-def of_import(evaluator, module, assignment):
+def of_import(evaluator: Evaluator, module: Module, binding: Binding) -> Values:
     """The values that an import statement gives a name.
 
     Args:
       evaluator: the `Evaluator`.
       module: the `Module` of the import.
-      assignment: a libcst ImportAssignment.
+      binding: the name's `Binding`.
 
     Returns:
       A frozenset of values.
     """
-    node = assignment.node
-    alias = _alias_of(node, assignment)
-    name = dotted_name(alias.name)
-    if isinstance(node, cst.Import):
-        return of_dotted(
-            evaluator, module, name if alias.asname is not None else name.split(".")[0]
-        )
-    base = dotted_name(node.module) if node.module else ""
-    return of_from(evaluator, module, base, len(node.relative), name)
+    node = binding.node
+    alias = _alias_of(node, binding.name)
+    if type(node) is ast.Import:
+        return of_dotted(evaluator, module, alias.name if alias.asname else binding.name)
+    return of_from(evaluator, module, node.module or "", node.level, alias.name)
 
 
-def of_dotted(evaluator, module, full):
+def of_dotted(evaluator: Evaluator, module: Module | None, full: str) -> Values:
     """The values of the module that ``import full`` gives."""
     below = tensorflow_names.below_tensorflow(full)
     if below is not None:
@@ -66,7 +72,7 @@ def of_dotted(evaluator, module, full):
     return _module(evaluator, module, full, 0) or frozenset([("unread", full)])
 
 
-def of_from(evaluator, module, base, level, name):
+def of_from(evaluator: Evaluator, module: Module, base: str, level: int, name: str) -> Values:
     """The values that ``from base import name`` gives, with `level` leading dots."""
     if not level and base.split(".")[0] in ("tensorflow", "tpudist"):
         return of_dotted(evaluator, module, base + "." + name)
@@ -83,51 +89,64 @@ def of_from(evaluator, module, base, level, name):
     return inner if inner and found == UNKNOWN else found
 
 
-def star_imports(evaluator, module):
+def star_imports(evaluator: Evaluator, module: Module) -> Iterator[str]:
     """Paths of the files that ``from x import *`` statements of a module mean."""
-    for node in module.nodes.imports:
-        if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
-            base = dotted_name(node.module) if node.module else ""
-            path = _find(evaluator, module, base, len(node.relative))
+    for node in module.imports:
+        if is_star(node):
+            path = _find(evaluator, module, node.module or "", node.level)
             if path is not None and path != module.path:
                 yield path
 
 
-def has_star(module):
+def starred(module: Module, name: str) -> Values:
+    """The names of TensorFlow that a name may be by ``from tensorflow.a import *``, as values."""
+    found = {(below + "." + name).lstrip(".") for below in _stars(module)}
+    return frozenset(("tf", full) for full in found if _may_be_starred(full))
+
+
+def has_star(module: Module) -> bool:
     """Whether a module has ``from tensorflow.a import *``."""
     return any(True for _ in _stars(module))
 
 
-def starred(module, name):
-    """The names of TensorFlow that a name may be by ``from tensorflow.a import *``, as values."""
-    return {
-        ("tf", full)
-        for below in _stars(module)
-        for full in [(below + "." + name).lstrip(".")]
-        if (gone_words.is_asked(full) if below else tensorflow_names.may_be_starred(full))
-    }
+def _may_be_starred(full: str) -> bool:
+    if "." not in full:
+        return tensorflow_names.may_be_starred(full)
+    plain = without_compat(full)
+    return (
+        surfaces.gone_today(plain) is not None
+        or plain in surfaces.RENAMED_TODAY
+        or plain in surfaces.KERAS_REFUSES
+        or plain in surfaces.KERAS_OPTIMIZERS
+        or plain in _above_of_those()
+    )
 
 
-def _stars(module):
+def _above_of_those() -> frozenset[str]:
+    every = (*surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY, *surfaces.KERAS_OPTIMIZERS)
+    return frozenset(name.rpartition(".")[0] for name in every)
+
+
+def _stars(module: Module) -> Iterator[str]:
     """The x of each ``from tensorflow.x import *``."""
-    for node in module.nodes.imports:
-        if type(node) is cst.ImportFrom and type(node.names) is cst.ImportStar:
-            if not node.relative:
-                below = tensorflow_names.below_tensorflow(dotted_name(node.module))
-                if below is not None:
-                    yield below
+    for node in module.imports:
+        if is_star(node) and not node.level:
+            below = tensorflow_names.below_tensorflow(node.module)
+            if below is not None:
+                yield below
 
 
-def _find(evaluator, module, full, level):
+def _find(evaluator: Evaluator, module: Module | None, full: str, level: int) -> str | None:
     """The path of a module: in the code base, or outside if it may matter; or None."""
     codebase = evaluator.codebase
-    path = codebase.find_module(full, level, module.path)
+    importer = module.path if module is not None else ""
+    path = codebase.find_module(full, level, importer)
     if path is None and (level or not is_known(full)):
-        path = codebase.find_outside(full, level, module.path)
+        path = codebase.find_outside(full, level, importer)
     return path
 
 
-def _module(evaluator, module, full, level):
+def _module(evaluator: Evaluator, module: Module | None, full: str, level: int) -> Values:
     """The module of that name, in a set; empty if there is no file of it."""
     path = _find(evaluator, module, full, level)
     if path is None:
@@ -136,7 +155,7 @@ def _module(evaluator, module, full, level):
     return frozenset([("module", other)]) if other else UNKNOWN
 
 
-def is_known(full):
+def is_known(full: str) -> bool:
     """Whether a package is one of those that are not read."""
     first = full.split(".")[0]
     return (
@@ -148,21 +167,14 @@ def is_known(full):
     )
 
 
-def not_read(full):
+def not_read(full: str) -> Values:
     """The values of a module that no file was found of, or none that is worth reading."""
     return _OTHER if is_known(full) and full.split(".")[0] not in _HAND_ON else UNKNOWN
 
 
-def _alias_of(node, assignment):
+def _alias_of(node: Any, name: str) -> Any:
     for alias in node.names:
-        if alias.asname is not None:
-            bound = dotted_name(alias.asname.name)
-        else:
-            bound = dotted_name(alias.name)
-        if bound == assignment.name or (
-            isinstance(node, cst.Import)
-            and alias.asname is None
-            and bound.split(".")[0] == assignment.name.split(".")[0]
-        ):
+        bound = alias.asname or alias.name
+        if bound == name or type(node) is ast.Import and bound.split(".")[0] == name:
             return alias
     return node.names[0]

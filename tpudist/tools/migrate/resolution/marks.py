@@ -1,8 +1,10 @@
-"""What a user says of a line: ``# tpudist: strategy``, ``# tpudist: ignore[rule]``.
+"""Comments tell what a line defines, or which rules are to pass over it.
 
 distribution = library.make()  # tpudist: strategy
 session.run(op)  # tpudist: ignore[sessions]
 """
+
+from __future__ import annotations
 
 import re
 
@@ -19,13 +21,14 @@ class Marks:
       text: its source.
     """
 
-    def __init__(self, text):
-        self._kinds, self._ignored = {}, {}
+    def __init__(self, text: str) -> None:
+        self._kinds: dict[int, str] = {}
+        self._ignored: dict[int, set[str]] = {}
         if "tpudist:" in text:
             for number, line in enumerate(text.split("\n"), 1):
                 self._take(number, _MARK.search(line))
 
-    def _take(self, number, mark):
+    def _take(self, number: int, mark: re.Match[str] | None) -> None:
         if mark is None:
             return
         word, rules = mark.groups()
@@ -35,19 +38,15 @@ class Marks:
         elif word == OTHER or word in tensorflow_names.DESCRIPTIONS:
             self._kinds[number] = word
 
-    def kind(self, line):
+    def kind(self, line: int) -> str | None:
         """The kind that what a line defines is said to be of; None if nothing is said."""
         return self._kinds.get(line)
 
-    def any_kind(self):
+    def any_kind(self) -> bool:
         """Whether anything is said of a definition."""
         return bool(self._kinds)
 
-    def any_ignored(self):
-        """Whether any line is to be passed over."""
-        return bool(self._ignored)
-
-    def ignored(self, line, rule):
+    def ignored(self, line: int, rule: str) -> bool:
         """Whether a rule is to pass over a line."""
         rules = self._ignored.get(line, ())
         return rule in rules or "*" in rules

@@ -1,15 +1,22 @@
 """Attributes and results of the values of `tpudist.tools.migrate.resolution.evaluate`."""
 
-import re
+from __future__ import annotations
 
-import libcst as cst
+import ast
+import re
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.surfaces.eras import names as era_names
 from tpudist.tools.migrate.resolution import imported_values, marks, tensorflow_names
-from tpudist.tools.migrate.resolution.module import last_word
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none, last_word
 
-_OTHER = frozenset([("other",)])
-_UNKNOWN = frozenset([("unknown",)])
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.evaluate import Evaluator
+    from tpudist.tools.migrate.resolution.fixed_point import Values
+    from tpudist.tools.migrate.resolution.module import Module
+
+_OTHER: Values = frozenset([("other",)])
+_UNKNOWN: Values = frozenset([("unknown",)])
 #: Attributes that may be a strategy on whatever they are: ``config.train_distribute``.
 _STRATEGY = re.compile("strateg|distribut|replicator", re.IGNORECASE)
 _OF_CONTAINERS = frozenset(
@@ -18,10 +25,12 @@ _OF_CONTAINERS = frozenset(
 )
 #: Of a class below these an attribute is a member, which holds what it was assigned.
 _ENUMERATIONS = ("Enum", "Flag", "IntEnum", "IntFlag", "StrEnum")
+#: Decorators of functions that return what they did without them.
+_TRANSPARENT = ("staticmethod", "classmethod", "property", "lru_cache", "cache")
 _LONGEST = 12  # names in a dotted one; x = x.y in a loop makes longer ones
 
 
-def attribute(evaluator, value, name):
+def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values:
     """The values of an attribute.
 
     Args:
@@ -42,11 +51,9 @@ def attribute(evaluator, value, name):
         inner = tensorflow_names.attribute_of(value[1], name)
         return frozenset([("is", inner) if inner else ("method", value[1], name)])
     if kind == "module":
-        return (
-            imported_values.of_from(evaluator, value[1], "", 1, name)
-            if _is_package(value[1], name)
-            else (evaluator.global_values(value[1], name))
-        )
+        if value[1].path.endswith("__init__.py") and name not in value[1].global_scope():
+            return imported_values.of_from(evaluator, value[1], "", 1, name)
+        return evaluator.global_values(value[1], name)
     if kind == "unread":
         return imported_values.not_read(value[1])
     if kind in ("class", "object"):
@@ -54,20 +61,20 @@ def attribute(evaluator, value, name):
     return _of_other(evaluator, kind, name)
 
 
-def class_of(values):
-    """The values of the classes of objects, a frozenset: ``type(x)`` and ``x.__class__``."""
-    found = set()
+def class_of(values: Values) -> Values:
+    """The values of the classes of objects: ``type(x)`` and ``x.__class__``."""
+    found: set[Any] = set()
     for value in values:
         if value == ("is", "strategy"):
             found.add(("tf", "distribute.Strategy"))
         elif value[0] == "object":
-            found.add(("class",) + value[1:])
+            found.add(("class", *value[1:]))
         else:
             found |= _UNKNOWN if value[0] in ("is", "unknown", "unread") else _OTHER
     return frozenset(found)
 
 
-def _of_other(evaluator, kind, name):
+def _of_other(evaluator: Evaluator, kind: str, name: str) -> Values:
     if kind == "unknown" or kind == "container" and name not in _OF_CONTAINERS:
         return _UNKNOWN
     if _STRATEGY.search(name) or evaluator.codebase.assigns_attribute(name):
@@ -75,12 +82,8 @@ def _of_other(evaluator, kind, name):
     return _OTHER
 
 
-def _is_package(module, name):
-    return module.path.endswith("__init__.py") and name not in module.global_scope()
-
-
-def result(evaluator, value):
-    """The values of what calling a value returns, a frozenset."""
+def result(evaluator: Evaluator, value: tuple[Any, ...]) -> Values:
+    """The values of what calling a value returns."""
     kind = value[0]
     if kind == "tf":
         found = tensorflow_names.result_of(value[1])
@@ -91,40 +94,32 @@ def result(evaluator, value):
         found = tensorflow_names.method_result(value[1], value[2])
         return frozenset([("is", found)]) if found else _OTHER
     if kind == "class":
-        return frozenset([("object",) + value[1:]])
+        return frozenset([("object", *value[1:])])
     if kind == "function":
         return evaluator.once("returned", value[2], _returned, evaluator, *value[1:3])
     return _UNKNOWN if kind in ("unknown", "unread") else _OTHER
 
 
-def _returned(evaluator, module, function):
-    if isinstance(function, cst.Lambda):
+def _returned(evaluator: Evaluator, module: Module, function: Any) -> Any:
+    if type(function) is ast.Lambda:
         return evaluator.values(module, function.body)
-    found, kind = set(), module.said_kind(function.name)
+    kind = module.said_kind(function)
     if kind:
         return _OTHER if kind == marks.OTHER else frozenset([("is", kind)])
-    if function.asynchronous is not None:
+    decorators = {last_word(_called(each)) for each in function.decorator_list}
+    if type(function) is ast.AsyncFunctionDef or not decorators.issubset(_TRANSPARENT):
         return _UNKNOWN
-    for decorator in function.decorators:
-        if last_word(decorator.decorator) not in (
-            "staticmethod",
-            "classmethod",
-            "property",
-            "lru_cache",
-            "cache",
-        ):
-            return _UNKNOWN
-    returned = [node for node in module.nodes.returns.get(function, ()) if not _is_none(node)]
-    for node in returned:
-        found |= evaluator.values(module, node)
-    return frozenset(found) if returned else _OTHER
+    returned = [each for each in module.returns[function] if each and not is_none(each)]
+    return set().union(*[evaluator.values(module, each) for each in returned]) or (
+        frozenset() if returned else _OTHER
+    )
 
 
-def _is_none(node):
-    return node is None or type(node) is cst.Name and node.value == "None"
+def _called(decorator: Any) -> Any:
+    return decorator.func if type(decorator) is ast.Call else decorator
 
 
-def is_strategy(evaluator, module, class_node):
+def is_strategy(evaluator: Evaluator, module: Module, class_node: ast.ClassDef) -> bool:
     """Whether a class of the code base is below a strategy class of TensorFlow."""
     return any(
         value[0] == "tf" and tensorflow_names.is_strategy_class(value[1])
@@ -133,124 +128,98 @@ def is_strategy(evaluator, module, class_node):
     )
 
 
-def inherits(evaluator, value, name):
+def inherits(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> bool:
     """Whether an "object" has a member from a strategy class of TensorFlow, not from its own."""
-    kind, module, node = value
-    return (
-        kind == "object"
-        and is_strategy(evaluator, module, node)
-        and not any(
-            name in _assignments(where, owner)
-            for (where, owner), _ in _lineage(evaluator, module, node)
-        )
+    if value[0] != "object":
+        return False
+    _, module, node = value
+    return is_strategy(evaluator, module, node) and not any(
+        name in assignments(where, owner) for (where, owner), _ in _lineage(evaluator, module, node)
     )
 
 
-def _lineage(evaluator, module, class_node, seen=()):
-    """((module, class node), base values) of a class and of all above it."""
-    for argument in class_node.bases:
-        base = evaluator.values(module, argument.value)
+def _lineage(
+    evaluator: Evaluator, module: Module, class_node: ast.ClassDef, seen: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Module, ast.ClassDef], Values]]:
+    """((module, class), base values) of a class and of all above it."""
+    for each in class_node.bases:
+        base = evaluator.values(module, each)
         yield (module, class_node), base
         for value in base:
             if value[0] == "class" and value[2] not in seen:
-                yield from _lineage(evaluator, value[1], value[2], seen + (class_node,))
+                yield from _lineage(evaluator, value[1], value[2], (*seen, class_node))
     if not class_node.bases:
         yield (module, class_node), frozenset()
 
 
-def _of_class(evaluator, value, name):
+def _of_class(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Any:
     kind, module, node = value
-    found, defined = set(), False
+    found: Any = set()
+    defined = False
     for (where, owner), _ in list(_lineage(evaluator, module, node)):
         inner = _own(evaluator, where, owner, name, kind == "object")
         defined = defined or inner is not None
         found |= inner or set()
-        if any(last_word(base.value) in _ENUMERATIONS for base in owner.bases):
-            found = found & _OTHER or _UNKNOWN
+        if any(last_word(base) in _ENUMERATIONS for base in owner.bases):
+            found = set(found & _OTHER or _UNKNOWN)
     if defined:
-        return frozenset(found)
+        return found
     if kind == "object" and is_strategy(evaluator, module, node):
         return attribute(evaluator, ("is", "strategy"), name)
     return _UNKNOWN
 
 
-def _own(evaluator, module, owner, name, bound):
+def _own(
+    evaluator: Evaluator, module: Module, owner: ast.ClassDef, name: str, bound: bool
+) -> set[Any] | None:
     """The values of an attribute that a class sets itself; None if it does not."""
-    found, defined = set(), False
-    for target in _assignments(module, owner).get(name, ()):
-        defined = True
-        if isinstance(target, cst.ClassDef):
+    found: set[Any] = set()
+    targets = assignments(module, owner).get(name, ())
+    for target in targets:
+        if type(target) is ast.ClassDef:
             found.add(("class", module, target))
-        elif isinstance(target, cst.FunctionDef):
-            decorators = [last_word(each.decorator) for each in target.decorators]
+        elif type(target) in FUNCTIONS:
+            decorators = [last_word(each) for each in target.decorator_list]
             if "property" in decorators or "cached_property" in decorators:
                 found |= result(evaluator, ("function", module, target, bound))
             else:
                 found.add(("function", module, target, bound and "staticmethod" not in decorators))
+        elif type(target) in (ast.Import, ast.ImportFrom):
+            scope = module.scope(target)
+            for binding in scope[name]:
+                found |= evaluator.bound(module, binding)
         else:
             found |= evaluator.target(module, target)
     if any(value[0] == "object" and _is_descriptor(evaluator, *value[1:]) for value in found):
         found |= _UNKNOWN
-    return found if defined else None
+    return found if targets else None
 
 
-def _is_descriptor(evaluator, module, class_node):
+def _is_descriptor(evaluator: Evaluator, module: Module, class_node: ast.ClassDef) -> bool:
     """Whether an attribute that is an instance of a class is what that makes of it."""
     return any(
-        "__get__" in _assignments(where, owner)
+        "__get__" in assignments(where, owner)
         for (where, owner), _ in _lineage(evaluator, module, class_node)
     )
 
 
-def own_names(module, owner):
-    """The attributes that a class and its methods set, in the order of the source."""
-    return list(_assignments(module, owner))
-
-
-def _assignments(module, owner):
-    """{attribute: [targets and functions]} of a class: its own, and ``self.x = ``."""
+def assignments(module: Module, owner: ast.ClassDef) -> dict[str, list[Any]]:
+    """{attribute: targets, functions and imports} of a class: its own, and ``self.x = ``."""
     if module.class_attributes is None:
-        module.class_attributes = _of_classes(module)
-    return module.class_attributes.get(id(owner), {})
+        module.class_attributes = {each: _of_one(module, each) for each in module.of(ast.ClassDef)}
+    return module.class_attributes[owner]
 
 
-def _of_classes(module):
-    """{id of a class: what `_assignments` says of it} of all classes of a module."""
-    every = {}
-    for node in module.nodes.definitions:
-        owner, method = _owner(module, node)
-        if owner is None:
+def _of_one(module: Module, owner: Any) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for binding in module.scope(owner.body[0]).bindings:
+        found.setdefault(binding.name, []).append(binding.node)
+    for method in owner.body:
+        if type(method) not in FUNCTIONS or not method.args.args:
             continue
-        found, kind = every.setdefault(id(owner), {}), type(node)
-        if kind is cst.ClassDef or kind is cst.FunctionDef:
-            if method is None:
-                found.setdefault(node.name.value, []).append(node)
-            continue
-        parameters = () if method is None else method.params.params
-        self_name = parameters[0].name.value if parameters else "" if method else None
-        for target in _flat(node.target):
-            _take(target, self_name, found)
-    return every
-
-
-def _owner(module, node):
-    """(the class that a definition is in, its method that it is in); None if there is none."""
-    method, parent = None, module.parent
-    node = parent(node)
-    while node is not None and type(node) is not cst.ClassDef:
-        if type(node) is cst.FunctionDef:
-            method = node
-        node = parent(node)
-    return node, method
-
-
-def _flat(target):
-    elements = target.elements if type(target) in (cst.Tuple, cst.List) else ()
-    return [target] + [each.value for each in elements]
-
-
-def _take(target, self_name, found):
-    if self_name is None and type(target) is cst.Name:
-        found.setdefault(target.value, []).append(target)
-    if self_name and type(target) is cst.Attribute and last_word(target.value) == self_name:
-        found.setdefault(target.attr.value, []).append(target)
+        own = method.args.args[0].arg
+        for node in ast.walk(method):
+            if type(node) is ast.Attribute and type(node.ctx) is ast.Store:
+                if last_word(node.value) == own and type(node.value) is ast.Name:
+                    found.setdefault(node.attr, []).append(node)
+    return found

@@ -1,8 +1,53 @@
-"""One file as libcst sees it: tree, scopes, parents and positions."""
+"""One source file: its syntax tree, its scopes, and where its nodes stand in the text."""
 
-import libcst as cst
+from __future__ import annotations
 
-from tpudist.tools.migrate.resolution import marks, places, scopes, skeletons, syntax_trees
+import ast
+import collections
+import functools
+import re
+import sys
+import warnings
+from typing import Any, Iterator, NamedTuple
+
+from tpudist.tools.migrate.resolution import marks, scopes, sources
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+#: What Python 3.8 to 3.11 place wrongly: the expressions of an f-string.
+_MISPLACED = sys.version_info < (3, 12)
+#: Strings, comments, and ends of lines that go on.
+_TEXTS = re.compile(sources.TEXTS.pattern + r"|\\\r?\n")
+_BRACE = re.compile(r"\{[\s(]*")
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+class Argument(NamedTuple):
+    """An argument of a call.
+
+    Args:
+      value: its expression.
+      name: its keyword, "" if it has none.
+      star: "*", "**" or "".
+      start, end: where it stands in the text, keyword and star included.
+    """
+
+    value: Any
+    name: str
+    star: str
+    start: int
+    end: int
+
+
+def parse(text: str) -> ast.Module:
+    """The syntax tree of a source.
+
+    Raises:
+      SyntaxError, ValueError, RecursionError: as of ``ast.parse``.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 class Module:
@@ -11,232 +56,320 @@ class Module:
     Args:
       path: its path.
       text: its source.
-      exact: whether libcst reads all of it, layout and all.
 
     Attributes:
-      tree: a libcst Module; without layout if there is a skeleton.
-      skeleton: the `Skeleton` that it is of, None if libcst has read it.
-      nodes: its `Nodes`.
+      tree: its syntax tree.
+      marks: what the user says of its lines.
+      calls_by_name: {last word of what is called: the calls}.
+      passed_by_name: {last word of an argument: (call, position) of it}.
+      returns: {function: what it returns and yields}.
+      annotations: the types that are written as strings.
+      unplaced: the nodes of f-strings that cannot be found in the text.
       class_attributes: what `tpudist.tools.migrate.resolution.members` keeps of its classes.
 
     Raises:
-      libcst.ParserSyntaxError: it is not Python 3.
+      SyntaxError, ValueError, RecursionError: this Python cannot read it.
     """
 
-    def __init__(self, path, text, exact=False):
-        self.path = path
-        self.text = text
-        self.skeleton = None if exact else skeletons.of(text)
-        self._whole = cst.parse_module(text) if self.skeleton is None else None
-        self.tree = self._whole or self.skeleton.tree
-        self.nodes = Nodes(self.tree)
-        self._parents = self.nodes.parents
-        self._scopes = scopes.scopes(self.tree, self._parents)
-        self._places = self.class_attributes = None
+    def __init__(self, path: str, text: str) -> None:
+        self.path, self.text = path, text
+        self.tree = parse(text)
         self.marks = marks.Marks(text)
+        self._kinds: dict[type, list[Any]] = collections.defaultdict(list)
+        self._parents: dict[Any, Any] = {}
+        self.calls_by_name: dict[str, list[ast.Call]] = collections.defaultdict(list)
+        self.passed_by_name: dict[str, list[tuple[ast.Call, int]]] = collections.defaultdict(list)
+        self.returns: dict[Any, list[Any]] = collections.defaultdict(list)
+        self.annotations: list[ast.Constant] = []
+        self._starts = [0] + [each.end() for each in _NEWLINE.finditer(text)]
+        self._is_ascii = text.isascii()
+        self._moved: dict[Any, int] = {}
+        self.unplaced: set[Any] = set()
+        self._arguments: dict[Any, list[Argument]] = {}
+        self.class_attributes: dict[Any, dict[str, list[Any]]] | None = None
+        self._walk()
+        self._scopes = scopes.scopes(self.tree, self.annotations)
 
-    def release(self):
-        """Has what refers to each other let go, so that memory is free without a collector."""
-        for scope in list(self._scopes.values()) + [self.global_scope().parent]:
-            scope.release()
-        self._places = None
-
-    def scope(self, node):
-        """The scope a node is in."""
-        scopes_, parents = self._scopes, self._parents
-        while node is not None:
-            found = scopes_.get(id(node))
-            if found is not None:
-                return found
-            node = parents.get(id(node))
-        return scopes_[id(self.tree)]
-
-    def global_scope(self):
-        """The scope of the module's own names."""
-        return self.scope(self.tree)
-
-    def parent(self, node):
-        """The node around a node, None for the module."""
-        return self._parents.get(id(node))
-
-    def assign(self, assignment):
-        """The Assign by which a variable alone gets its value; None of a parameter, a loop, ...
-
-        Args:
-          assignment: one of a name in a scope.
-        """
-        node = getattr(assignment, "node", None)
-        target = None if node is None else self.parent(node)
-        return self.parent(target) if isinstance(target, cst.AssignTarget) else None
-
-    def around(self, node, kind):
-        """The nearest node of a class, or of one of a tuple of them, around a node, or None."""
-        kinds, parents = kind if type(kind) is tuple else (kind,), self._parents
-        node = parents.get(id(node))
-        while node is not None and type(node) not in kinds:
-            node = parents.get(id(node))
-        return node
-
-    def said_kind(self, node):
-        """The kind that a mark on a node's line says it is of; None if there is none."""
-        return self.marks.kind(self.place(node)[0]) if self.marks.any_kind() else None
-
-    def whole(self):
-        """The tree as libcst reads it, layout and all."""
-        if self._whole is None:
-            self._whole = cst.parse_module(self.text)
-        return self._whole
-
-    @property
-    def written_back(self):
-        """What libcst writes for what it has read: the text, or it does not know what that was."""
-        return self.text if self._whole is None else self._whole.code
-
-    def place(self, node):
-        """(line, column) of a node, both from 1."""
-        if self._places is None:
-            self._places = places.places(self)
-        return self._places.place(node)
-
-    def import_lines(self):
-        """The lines on which import statements begin; none if libcst has read it."""
-        places_ = [self.skeleton.place(node) for node in self.nodes.imports if self.skeleton]
-        return {place[0] for place in places_}
-
-    def code(self, node):
-        """The source of a node."""
-        if self._places is None:
-            self._places = places.places(self)
-        return self._places.code(node)
-
-    def copied(self, node):
-        """A node of its own that is written as an expression of the file is."""
-        if self.skeleton is None:
-            return node.deep_clone()
-        code = self.code(node)
-        if code.isidentifier() and type(node) is cst.Name:
-            return cst.Name(code)
-        try:
-            return cst.parse_expression(code)
-        except cst.ParserSyntaxError:
-            return cst.parse_expression("(%s)" % code)
-
-    def span(self, node):
-        """(start, end) of an expression in the text, its own parentheses included."""
-        if self._places is None:
-            self._places = places.places(self)
-        return self._places.span(node)
-
-    def lines_of(self, statement):
-        """(start, end) in the text of a statement of the module's own level.
-
-        With the lines above it that no other statement has, and the end of its last one.
-        """
-        return self.skeleton.lines_of(statement)
-
-    def default_indent(self):
-        """What the lines of the file are indented with."""
-        return self.skeleton.default_indent()
-
-
-class Nodes:
-    """The nodes of a tree that are asked for again and again, in order: one walk finds them.
-
-    Args:
-      tree: a libcst node.
-
-    Attributes:
-      parents: {id of a node: the node around it}.
-      definitions: functions, classes and the targets of assignments.
-    """
-
-    def __init__(self, tree):
-        self.attributes, self.calls, self.imports, self.names = [], [], [], []
-        self.calls_by_name, self.passed_by_name = {}, {}
-        self.returns, self.annotations, self.stored = {}, [], {}
-        self.subscripts = []
-        self.parents, self.definitions = {}, []
-        self._walk(tree)
-
-    def _walk(self, tree):
-        parents, children = self.parents, syntax_trees.children
-        taken = {
-            cst.Name: self.names.append, cst.Attribute: self.attributes.append,
-            cst.Import: self.imports.append, cst.ImportFrom: self.imports.append,
-            cst.AssignTarget: self._take_target, cst.AnnAssign: self._take_target,
-            cst.Annotation: self._take_annotation, cst.Call: self._take_call,
-            cst.Return: self._take_return, cst.Yield: self._take_return,
-            cst.ClassDef: self.definitions.append, cst.FunctionDef: self.definitions.append,
-            cst.Subscript: self.subscripts.append,
-        }  # fmt: skip
-        leaves, todo = syntax_trees.LEAVES, [tree]
+    def _walk(self) -> None:
+        todo: list[Any] = [self.tree]
         while todo:
             node = todo.pop()
-            kind = type(node)
-            take = taken.get(kind)
-            if take is not None:
-                take(node)
-            if kind in leaves:
-                continue
-            below = children(node)
+            self._kinds[type(node)].append(node)
+            self._note(node)
+            below = scopes.children(node)
             for each in below:
-                parents[id(each)] = node
-            below.reverse()
-            todo += below
+                self._parents[each] = node
+            todo += below[::-1]
+        for node in self.of(ast.JoinedStr) if _MISPLACED else ():
+            self._find_in_f_string(node)
+        for node in self.of(ast.Return, ast.Yield):
+            function = self.around(node, (*FUNCTIONS, ast.Lambda))
+            if function is not None:
+                self.returns[function].append(node.value if type(node) is ast.Return else node)
 
-    def _take_annotation(self, node):
-        self.annotations += _strings(node.annotation)
+    def _note(self, node: Any) -> None:
+        kind = type(node)
+        if kind is ast.Call:
+            self.calls_by_name[last_word(node.func)].append(node)
+            for index, value in enumerate(node.args + [each.value for each in node.keywords]):
+                self.passed_by_name[last_word(value)].append((node, index))
+        elif kind is ast.AnnAssign or kind is ast.arg:
+            self.annotations += _strings(node.annotation)
+        elif kind in FUNCTIONS:
+            self.annotations += _strings(node.returns)
 
-    def _take_return(self, node):
-        function = self.parents.get(id(node))
-        while function is not None and type(function) not in (cst.FunctionDef, cst.Lambda):
-            function = self.parents.get(id(function))
-        if function is not None:
-            value = node.value if type(node) is cst.Return else node
-            self.returns.setdefault(function, []).append(value)
+    def of(self, *kinds: type) -> list[Any]:
+        """The nodes of some classes, each class's in the order of the text."""
+        nodes = [self._kinds.get(kind, []) for kind in kinds]
+        return nodes[0] if len(nodes) == 1 else [node for each in nodes for node in each]
 
-    def _take_target(self, node):
-        self.definitions.append(node)
-        if type(node) is cst.AnnAssign:
-            self.annotations += _strings(node.annotation.annotation)
-        if isinstance(node.target, cst.Attribute):
-            self.stored.setdefault(node.target.attr.value, []).append(node.target)
+    @property
+    def imports(self) -> list[Any]:
+        """The import statements, in the order of the text."""
+        return sorted(self.of(*IMPORTS), key=lambda node: (node.lineno, node.col_offset))
 
-    def _take_call(self, node):
-        self.calls.append(node)
-        self.calls_by_name.setdefault(last_word(node.func), []).append(node)
-        for index, argument in enumerate(node.args):
-            word = last_word(argument.value)
-            if word:
-                self.passed_by_name.setdefault(word, []).append((node, index))
+    # What is around a node.
+
+    def parent(self, node: Any) -> Any:
+        """The node around a node, None for the module."""
+        return self._parents.get(node)
+
+    def around(self, node: Any, kinds: Any) -> Any:
+        """The nearest node of a class, or of one of several, around a node; or None."""
+        node = self._parents.get(node)
+        while node is not None and not isinstance(node, kinds):
+            node = self._parents.get(node)
+        return node
+
+    def statement(self, node: Any) -> Any:
+        """The statement that a node is, or is a part of."""
+        while node is not None and not isinstance(node, ast.stmt):
+            node = self._parents.get(node)
+        return node
+
+    def scope(self, node: Any) -> scopes.Scope:
+        """The scope that a node is in."""
+        while node is not None:
+            found = self._scopes.get(node)
+            if found is not None:
+                return found
+            node = self._parents.get(node)
+        return self._scopes[self.tree]
+
+    def global_scope(self) -> scopes.Scope:
+        """The scope of the module's own names."""
+        return self._scopes[self.tree]
+
+    def assign(self, binding: scopes.Binding) -> Any:
+        """The Assign by which a variable alone gets its value; None of a parameter, a loop, ..."""
+        parent = self.parent(binding.node)
+        return parent if type(parent) is ast.Assign else None
+
+    def said_kind(self, node: Any) -> str | None:
+        """The kind that a mark on a node's line says it is of; None if there is none."""
+        return self.marks.kind(node.lineno) if self.marks.any_kind() else None
+
+    # Where a node stands.
+
+    def offset(self, line: int, column: int) -> int:
+        """The place in the text of a line, from 1, and a column of its UTF-8, from 0."""
+        start = self._starts[line - 1]
+        if self._is_ascii:
+            return start + column
+        end = self._starts[line] if line < len(self._starts) else len(self.text)
+        return start + len(self.text[start:end].encode("utf-8")[:column].decode("utf-8", "ignore"))
+
+    def span(self, node: Any) -> tuple[int, int]:
+        """(start, end) of a node in the text; parentheses around an expression are not its own."""
+        start = self.offset(node.lineno, node.col_offset)
+        end = self.offset(node.end_lineno, node.end_col_offset)
+        if not self._moved:
+            return start, end
+        inner = node
+        while inner is not None and inner not in self._moved:
+            inner = self._parents.get(inner)
+        moved = self._moved[inner] if inner is not None else 0
+        return start + moved, end + moved
+
+    def code(self, node: Any) -> str:
+        """The source of a node."""
+        return self.text[slice(*self.span(node))]
+
+    def place(self, node: Any) -> tuple[int, int]:
+        """(line, column) of a node, both from 1; of what is decorated, that of its own line."""
+        return node.lineno, self.offset(node.lineno, node.col_offset) - self.line_start(node) + 1
+
+    def line_start(self, node: Any) -> int:
+        """Where the first line of a node begins in the text."""
+        return self._starts[node.lineno - 1]
+
+    def line_end(self, node: Any) -> int:
+        """Where the line after a node begins in the text, or the text ends."""
+        line = node.end_lineno
+        return self._starts[line] if line < len(self._starts) else len(self.text)
+
+    def indent(self, node: Any) -> str:
+        """What the line of a statement begins with."""
+        line = self.text[self.line_start(node) : self.span(node)[0]]
+        return line[: len(line) - len(line.lstrip())]
+
+    def arguments(self, call: ast.Call) -> list[Argument]:
+        """The arguments of a call, in the order of the text."""
+        if call not in self._arguments:
+            found = [self._positional(each) for each in call.args]
+            found += [self._keyword(each) for each in call.keywords]
+            self._arguments[call] = sorted(found, key=lambda each: each.start)
+        return self._arguments[call]
+
+    def _positional(self, node: Any) -> Argument:
+        is_starred = type(node) is ast.Starred
+        value = node.value if is_starred else node
+        start, end = self.outer_span(value)
+        return Argument(
+            value, "", "*" * is_starred, self.span(node)[0] if is_starred else start, end
+        )
+
+    def _keyword(self, node: ast.keyword) -> Argument:
+        start, end = self.outer_span(node.value)
+        before = self._code_alone[:start].rstrip()
+        if node.arg is None:
+            return Argument(node.value, "", "**", before.rindex("**"), end)
+        return Argument(node.value, node.arg, "", before.rindex(node.arg), end)
+
+    @functools.cached_property
+    def _code_alone(self) -> str:
+        """The text with blanks in place of comments, and of what has a line go on."""
+        return _TEXTS.sub(_blank_unless_string, self.text)
+
+    def outer_span(self, node: Any) -> tuple[int, int]:
+        """(start, end) of an expression in the text, with the parentheses around it alone."""
+        start, end = self.span(node)
+        parent, code = self._parents.get(node), self._code_alone
+        while True:
+            before, after = code[:start].rstrip(), _after_blanks(code, end)
+            if not before.endswith("(") or code[after : after + 1] != ")":
+                return start, end
+            if len(before) - 1 <= self._opening(parent, node):
+                return start, end
+            start, end = len(before) - 1, after + 1
+
+    def _opening(self, parent: Any, node: Any) -> int:
+        """Where the parenthesis stands that opens what a node is the first part of."""
+        if type(parent) is ast.keyword:
+            parent = self._parents.get(parent)
+        if type(parent) is ast.Call and node is not parent.func:
+            return self._code_alone.index("(", self.outer_span(parent.func)[1])
+        if isinstance(parent, ast.ClassDef):
+            return self._code_alone.index("(", self.span(parent)[0])
+        if parent is not None and hasattr(parent, "lineno"):
+            return self.span(parent)[0] - (0 if isinstance(parent, (ast.Tuple, ast.Call)) else 1)
+        return -1
+
+    def _find_in_f_string(self, node: ast.JoinedStr) -> None:
+        """Finds the expressions of an f-string in the text, which the tree places wrongly."""
+        start, end = self.span(node)
+        for part in node.values:
+            if type(part) is not ast.FormattedValue:
+                continue
+            names = [each for each in ast.walk(part.value) if type(each) is ast.Name]
+            for brace in _BRACE.finditer(self.text, start, end) if names else ():
+                first = min(names, key=lambda each: (each.lineno, each.col_offset))
+                own = self.offset(first.lineno, first.col_offset)
+                for moved in sorted({brace.end() - own, 0}, key=abs):
+                    if all(self._stands(each, moved) for each in names):
+                        break
+                else:
+                    continue
+                self._moved[part.value] = moved
+                start = own + moved
+                break
+            else:
+                self.unplaced.update(ast.walk(part.value))
+            if not self._is_ascii and not self._is_found(part.value):
+                self.unplaced.update(ast.walk(part.value))
+
+    def _is_found(self, node: Any) -> bool:
+        """Whether an expression stands where the tree, counting bytes, seems to say."""
+        try:
+            found = ast.parse("(%s\n)" % self.code(node), mode="eval").body
+        except (SyntaxError, ValueError, IndexError):
+            return False
+        return ast.dump(found) == ast.dump(node)
+
+    def _stands(self, name: ast.Name, moved: int) -> bool:
+        try:
+            start = self.offset(name.lineno, name.col_offset) + moved
+        except IndexError:
+            return False
+        return start >= 0 and self.text.startswith(name.id, start)
 
 
-def last_word(node):
+def _blank_unless_string(found: re.Match[str]) -> str:
+    text = found.group()
+    return text if text[0] in "\"'" else " " * len(text)
+
+
+def _after_blanks(text: str, end: int) -> int:
+    while text[end : end + 1].isspace():
+        end += 1
+    return end
+
+
+def last_word(node: Any) -> str:
     """The last identifier of ``a.b.c``, "" of anything else."""
     kind = type(node)
-    if kind is cst.Attribute:
-        return node.attr.value
-    return node.value if kind is cst.Name else ""
+    if kind is ast.Attribute:
+        return node.attr
+    return node.id if kind is ast.Name else ""
 
 
-def dotted_name(node):
+def dotted_name(node: Any) -> str:
     """ "a.b.c" of a Name or Attribute, "" of anything else."""
     words = []
-    while type(node) is cst.Attribute:
-        words.append(node.attr.value)
+    while type(node) is ast.Attribute:
+        words.append(node.attr)
         node = node.value
-    return ".".join([node.value] + words[::-1]) if type(node) is cst.Name else ""
+    return ".".join([node.id] + words[::-1]) if type(node) is ast.Name else ""
 
 
-def _strings(annotation):
+def literal(node: Any) -> str | None:
+    """The text of a literal, None of anything else."""
+    is_text = type(node) is ast.Constant and isinstance(node.value, str)
+    return node.value if is_text else None
+
+
+def is_none(node: Any) -> bool:
+    """Whether an expression is the literal None."""
+    return type(node) is ast.Constant and node.value is None
+
+
+def imported(node: Any) -> Iterator[tuple[str, str]]:
+    """Yields (full name, bound name) of what an import statement binds, but for relative ones."""
+    if type(node) is ast.Import:
+        for alias in node.names:
+            yield alias.name, alias.asname or alias.name.split(".")[0]
+    elif not node.level and node.names[0].name != "*":
+        for alias in node.names:
+            yield "%s.%s" % (node.module, alias.name), alias.asname or alias.name
+
+
+def is_star(node: Any) -> bool:
+    """Whether an import statement is ``from x import *``."""
+    return type(node) is ast.ImportFrom and node.names[0].name == "*"
+
+
+def _strings(annotation: Any) -> list[ast.Constant]:
     """The types of an annotation that are written as strings; what ``Literal`` has are values."""
-    if type(annotation) is cst.SimpleString:
+    kind = type(annotation)
+    if literal(annotation) is not None:
         return [annotation]
-    inner = []
-    if type(annotation) is cst.BinaryOperation:
+    inner: list[Any] = []
+    if kind is ast.BinOp:
         inner = [annotation.left, annotation.right]
-    elif type(annotation) in (cst.List, cst.Tuple):
-        inner = [element.value for element in annotation.elements]
-    elif type(annotation) is cst.Subscript and last_word(annotation.value) != "Literal":
-        inner = [each.slice.value for each in annotation.slice if type(each.slice) is cst.Index]
+    elif kind in (ast.List, ast.Tuple):
+        inner = annotation.elts
+    elif kind is ast.Subscript and last_word(annotation.value) != "Literal":
+        inner = [annotation.slice]
+    elif kind.__name__ == "Index":  # Python 3.8
+        inner = [annotation.value]
     return [string for each in inner for string in _strings(each)]

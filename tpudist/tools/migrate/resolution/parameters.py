@@ -1,128 +1,127 @@
 """What a parameter may be: by annotation, by default, and by every call found."""
 
-import os
+from __future__ import annotations
 
-import libcst as cst
+import ast
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import last_word
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, last_word
 
-_UNKNOWN = frozenset([("unknown",)])
-_OTHER = frozenset([("other",)])
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.evaluate import Evaluator
+    from tpudist.tools.migrate.resolution.fixed_point import Values
+    from tpudist.tools.migrate.resolution.module import Module
+
+_UNKNOWN: Values = frozenset([("unknown",)])
+_OTHER: Values = frozenset([("other",)])
 _ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
 _SEQUENCES = ("experimental_run_v2", "run")
+_NOWHERE = -9
 
 
-def values(evaluator, module, param):
+def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
     """The values of a parameter.
 
     Args:
       evaluator: the `Evaluator`.
       module: the module of the function.
-      param: the libcst Param.
+      param: the parameter.
 
     Returns:
       A frozenset of values; unknown if no call of the function is found.
     """
-    function = module.around(param, (cst.FunctionDef, cst.Lambda))
-    if type(function) is cst.Lambda:
+    function = module.around(param, (*FUNCTIONS, ast.Lambda))
+    if param in (function.args.vararg, function.args.kwarg):
+        return _UNKNOWN
+    if type(function) is ast.Lambda:
         return _of_lambda(evaluator, module, function, param)
-    annotated = (
-        frozenset()
-        if param.annotation is None
-        else (evaluator.of_annotation(module, param.annotation))
-    )
+    annotated: Values = frozenset()
+    if param.annotation is not None:
+        annotated = evaluator.of_annotation(module, param.annotation)
     if annotated and ("unknown",) not in annotated and ("other",) not in annotated:
         return annotated
-    owner = module.around(function, (cst.FunctionDef, cst.ClassDef))
-    method = type(owner) is cst.ClassDef and not any(
-        last_word(each.decorator) == "staticmethod" for each in function.decorators
-    )
-    index = _index(function.params, param)
-    if method and index == 0:
+    owner = module.around(function, (*FUNCTIONS, ast.ClassDef))
+    decorators = [last_word(each) for each in function.decorator_list]
+    is_method = type(owner) is ast.ClassDef and "staticmethod" not in decorators
+    index = _index(function, param)
+    if is_method and index == 0:
         return frozenset([("object", module, owner)])
-    found = set()
-    if param.default is not None:
-        found |= evaluator.values(module, param.default)
-    called = list(_arguments(evaluator, module, function, owner, index - method, param))
+    found: set[Any] = set()
+    default = _default(function, param)
+    if default is not None:
+        found |= evaluator.values(module, default)
+    called = list(_arguments(evaluator, module, function, owner, index - is_method, param))
     for where, argument in called:
         found |= argument if where is None else evaluator.values(where, argument)
     if called:
         return frozenset(found)
-    is_other = annotated == _OTHER and last_word(param.annotation.annotation) not in _ANY
+    is_other = annotated == _OTHER and last_word(param.annotation) not in _ANY
     return frozenset(found) | (_OTHER if is_other else _UNKNOWN)
 
 
-def _index(parameters, param):
-    every = list(parameters.posonly_params) + list(parameters.params)
-    return next((index for index, each in enumerate(every) if each is param), -9)
+def _every(function: Any) -> list[Any]:
+    return [*getattr(function.args, "posonlyargs", ()), *function.args.args]
 
 
-def _of_lambda(evaluator, module, function, param):
-    argument = module.parent(function)
-    call = module.parent(argument)
-    if isinstance(argument, cst.Arg) and isinstance(call, cst.Call):
-        position = [each is argument for each in call.args].index(True)
-        found = set()
-        for where, value in _passed(
-            evaluator, module, call, position, _index(function.params, param)
-        ):
+def _index(function: Any, param: ast.arg) -> int:
+    every = _every(function)
+    return every.index(param) if param in every else _NOWHERE
+
+
+def _default(function: Any, param: ast.arg) -> Any:
+    every, arguments = _every(function), function.args
+    pairs = list(zip(every[::-1], arguments.defaults[::-1]))
+    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults)
+    return next((default for each, default in pairs if each is param), None)
+
+
+def _of_lambda(
+    evaluator: Evaluator, module: Module, function: ast.Lambda, param: ast.arg
+) -> Values:
+    call = module.parent(function)
+    if type(call) is ast.keyword:
+        call = module.parent(call)
+    if type(call) is ast.Call and function is not call.func:
+        passed = call.args + [each.value for each in call.keywords]
+        found: set[Any] = set()
+        index = _index(function, param)
+        for where, value in _passed(evaluator, module, call, passed.index(function), index):
             found |= value if where is None else evaluator.values(where, value)
         if found:
             return frozenset(found)
     return _UNKNOWN
 
 
-def _arguments(evaluator, module, function, owner, index, param):
+def _arguments(
+    evaluator: Evaluator, module: Module, function: Any, owner: Any, index: int, param: ast.arg
+) -> Iterator[tuple[Any, Any]]:
     """(module, argument) of each call, or (None, values) where a kind is known."""
-    name = function.name.value
-    if isinstance(owner, cst.ClassDef) and name == "__init__":
-        name = owner.name.value
-    names = name, function.name.value
-    for where in _callers(evaluator, module, names, (module, function, owner)):
-        calls = where.nodes.calls_by_name.get(name, ())
-        passed = where.nodes.passed_by_name.get(function.name.value, ())
-        if where is not module:
-            nodes = [call.func for call in calls]
-            nodes += [call.args[position].value for call, position in passed]
-            evaluator.called.ask(where, names, nodes)
-        for call in calls:
+    name = function.name
+    if type(owner) is ast.ClassDef and name == "__init__":
+        name = owner.name
+    for where in _callers(evaluator, module, name):
+        for call in where.calls_by_name.get(name, ()):
             if _is(evaluator, where, call.func, function, owner):
-                argument = _given(call.args, index, param.name.value)
+                argument = _given(call, index, param.arg)
                 if argument is not None:
                     yield where, argument
-        for call, position in passed:
-            if _is(evaluator, where, call.args[position].value, function, owner):
+        for call, position in where.passed_by_name.get(function.name, ()):
+            passed = call.args + [each.value for each in call.keywords]
+            if _is(evaluator, where, passed[position], function, owner):
                 yield from _passed(evaluator, where, call, position, index)
 
 
-def _callers(evaluator, module, names, meant):
-    """The modules that may call a function of a module: they mention both."""
-    codebase, name = evaluator.codebase, names[0]
-    paths = _mentioning(codebase, name, module.path)
-    for path in sorted(paths):
-        if path != module.path and evaluator.called.is_other(path, names, meant):
-            continue
-        if path != module.path and not codebase.has_word(path, name):
-            continue
+def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
+    """The modules that may call a function of a module: they mention it, and lead there."""
+    codebase = evaluator.codebase
+    for path in sorted(codebase.mentioning(name) & codebase.leading_to(module.path)):
         found = module if path == module.path else codebase.module(path)
         if found is not None:
             yield found
 
 
-def _mentioning(codebase, name, home):
-    stem = os.path.splitext(os.path.basename(home))[0]
-    if stem == "__init__":
-        stem = os.path.basename(os.path.dirname(os.path.abspath(home)))
-    return set(codebase.mentioning(name, stem)) | set(codebase.reexporting(home, name)) | {home}
-
-
-def may_call(codebase, path, name, home):
-    """Whether a file may call what is named so in the file `home`."""
-    return path in _mentioning(codebase, name, home)
-
-
-def _is(evaluator, module, node, function, owner):
+def _is(evaluator: Evaluator, module: Module, node: Any, function: Any, owner: Any) -> bool:
     return any(
         (value[0] == "function" and value[2] is function)
         or (value[0] == "class" and value[2] is owner)
@@ -130,23 +129,19 @@ def _is(evaluator, module, node, function, owner):
     )
 
 
-def _given(arguments, index, name):
+def _given(call: ast.Call, index: int, name: str) -> Any:
     """The argument for a parameter; None if it is not given, or starred."""
-    position = 0
-    for argument in arguments:
-        if argument.star:
+    for position, each in enumerate(call.args):
+        if type(each) is ast.Starred:
             return None
-        if argument.keyword is not None:
-            if argument.keyword.value == name:
-                return argument.value
-        elif position == index:
-            return argument.value
-        else:
-            position += 1
-    return None
+        if position == index:
+            return each
+    return next((each.value for each in call.keywords if each.arg == name), None)
 
 
-def _passed(evaluator, module, call, position, index):
+def _passed(
+    evaluator: Evaluator, module: Module, call: ast.Call, position: int, index: int
+) -> Iterator[tuple[Any, Any]]:
     """What a function gets that is passed to a method of a strategy or context."""
     for value in evaluator.values(module, call.func):
         key = (value[1], value[2]) if value[0] == "method" else None
@@ -161,10 +156,10 @@ def _passed(evaluator, module, call, position, index):
                 yield module, argument
 
 
-def _forwarded(call, method, index):
+def _forwarded(call: ast.Call, method: str, index: int) -> Any:
     """The argument that ``run(fn, args=(a, b))`` or ``call_for_each_tower(fn, a, b)`` passes on."""
     if method in _SEQUENCES:
-        found = _given(call.args, 1, "args")
-        elements = found.elements if isinstance(found, (cst.Tuple, cst.List)) else ()
-        return elements[index].value if 0 <= index < len(elements) else None
-    return _given(call.args, index + 1, "")
+        found = _given(call, 1, "args")
+        inner = found.elts if type(found) in (ast.Tuple, ast.List) else ()
+        return inner[index] if 0 <= index < len(inner) else None
+    return _given(call, index + 1, "") if index >= 0 else None

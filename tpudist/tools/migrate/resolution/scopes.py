@@ -1,284 +1,293 @@
-"""The scopes of a tree: what libcst's ``ScopeProvider`` finds, in a fraction of its time.
+"""The names of a file: in which scope each is bound, and by what it is read."""
 
-libcst keeps a scope with each node, asks for the qualified name of each call and has the
-tree walked by visitors that rebuild it. Here a scope is kept with the node that it starts
-at, and names are looked up once the tree was walked.
-"""
+from __future__ import annotations
 
-import libcst as cst
+import ast
+import builtins
+from typing import Any, Iterable, Iterator
 
-from tpudist.tools.migrate.resolution import syntax_trees
-from tpudist.tools.migrate.resolution.bindings import (
-    Access,
-    Assignment,
-    GlobalScope,
-    ImportAssignment,
-    Scope,
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_NAMED = getattr(ast, "NamedExpr", ())
+
+
+#: Fields that hold no nodes, or none that anybody asks for.
+_WITHOUT_NODES = frozenset(
+    """arg asname attr conversion ctx id is_async kind kwd_attrs level module n name op ops rest s
+    simple tag type_comment type_ignores""".split()
 )
-
-_IN_TARGET = frozenset((cst.Element, cst.StarredElement, cst.Tuple, cst.List))
-_WITH_TARGET = frozenset(
-    (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For, cst.CompFor)
-)
-#: After these an access is one to what they assign, before them it is not.
-_ASSIGNING = frozenset(
-    (cst.AnnAssign, cst.AsName, cst.Assign, cst.AugAssign, cst.ClassDef, cst.CompFor)
-    + (cst.FunctionDef, cst.Global, cst.Import, cst.ImportFrom, cst.NamedExpr, cst.Nonlocal)
-    + (cst.Parameters, cst.WithItem)
-)
-#: What stands around a name that may be assigned to.
-_STORING = _IN_TARGET | _WITH_TARGET | {cst.AsName}
-_TYPING = ("typing", "typing_extensions")
+_fields: dict[type, tuple[str, ...]] = {}
 
 
-def scopes(tree, parents):
-    """The scopes of a tree.
+def children(node: Any) -> list[Any]:
+    """The nodes right below a node, in the order of its fields, but for operators and contexts."""
+    kind = type(node)
+    if kind not in _fields:
+        _fields[kind] = tuple(each for each in kind._fields if each not in _WITHOUT_NODES)
+        if kind in (ast.Constant, ast.Global, ast.Nonlocal):
+            _fields[kind] = ()
+    found = []
+    for name in _fields[kind]:
+        value = getattr(node, name)
+        if type(value) is list:
+            found += [each for each in value if each is not None]
+        elif value is not None:
+            found.append(value)
+    return found
+
+
+class Binding:
+    """A name that is bound.
 
     Args:
-      tree: a libcst Module, with layout or without.
-      parents: as of `tpudist.tools.migrate.resolution.module.Nodes`.
+      name: the name.
+      scope: the `Scope` that it is bound in.
+      node: a Name, a definition, an argument, an import statement, ...; None of a builtin.
+
+    Attributes:
+      references: the Names that read it, or strings in whose types it stands.
+    """
+
+    __slots__ = ("name", "node", "references", "scope")
+
+    def __init__(self, name: str, scope: Scope, node: Any) -> None:
+        self.name, self.scope, self.node = name, scope, node
+        self.references: list[Any] = []
+
+    @property
+    def is_import(self) -> bool:
+        """Whether an import statement binds it."""
+        return type(self.node) in (ast.Import, ast.ImportFrom)
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it is one of Python's own names."""
+        return self.node is None
+
+
+class Scope:
+    """The names of a module, function, class or comprehension.
+
+    Args:
+      parent: the scope around it; None of Python's own names.
+      node: what it is the scope of.
+    """
+
+    def __init__(self, parent: Scope | None, node: Any = None) -> None:
+        self.parent, self._node = parent, node
+        self.is_class = type(node) is ast.ClassDef
+        self._found: dict[str, list[Binding]] = {}
+        self._elsewhere: dict[str, Scope] = {}
+
+    @property
+    def bindings(self) -> list[Binding]:
+        """The `Binding`s of the scope itself."""
+        return [each for found in self._found.values() for each in found]
+
+    def bind(self, name: str, node: Any) -> None:
+        """Notes that a name is bound, here or where ``global`` and ``nonlocal`` say."""
+        scope = self._elsewhere.get(name, self)
+        scope._found.setdefault(name, []).append(Binding(name, scope, node))
+
+    def elsewhere(self, name: str, scope: Scope) -> None:
+        """Notes that a name is that of another scope."""
+        if scope is not self:
+            self._elsewhere[name] = scope
+            for binding in self._found.pop(name, ()):  # an import before it
+                scope.bind(name, binding.node)
+
+    def __contains__(self, name: str) -> bool:
+        return bool(self[name])
+
+    def __getitem__(self, name: str) -> list[Binding]:
+        """The bindings that a name may mean here, in order."""
+        if name in self._elsewhere:
+            return self._elsewhere[name][name]
+        if name in self._found:
+            return self._found[name]
+        if self.parent is None:
+            if hasattr(builtins, name):
+                self._found[name] = [Binding(name, self, None)]
+            return self._found.get(name, [])
+        return self.around()[name]
+
+    def around(self) -> Scope:
+        """The next scope whose names are seen from inside: those of a class are not."""
+        outer = self.parent
+        while outer is not None and outer.is_class:
+            outer = outer.parent
+        return outer or self
+
+
+def scopes(tree: ast.Module, annotations: Iterable[ast.Constant]) -> dict[Any, Scope]:
+    """The scopes of a file.
+
+    Args:
+      tree: its syntax tree.
+      annotations: types that are written as strings.
 
     Returns:
-      {id of a node: the `Scope` from there on inwards}.
+      {a node: the `Scope` from there on inwards}.
     """
-    finder = _Finder(tree, parents)
-    finder.walk(tree)
-    finder.resolve()
+    finder = _Finder(tree)
+    finder.walk()
+    finder.read(annotations)
     return finder.found
 
 
 class _Finder:
-    """Walks a tree as libcst's own visitor of scopes does."""
+    def __init__(self, tree: ast.Module) -> None:
+        self._global = Scope(Scope(None), tree)
+        self.found: dict[Any, Scope] = {tree: self._global}
+        self._todo: list[tuple[Any, Scope]] = [(each, self._global) for each in tree.body[::-1]]
+        self._read: list[tuple[Any, Scope]] = []
+        self._holding: dict[Any, Scope] = {}
 
-    def __init__(self, tree, parents):
-        self._parents = parents
-        self.scope = self._module = GlobalScope()
-        self.found = {id(tree): self.scope}
-        self._accesses, self._is_dotted = [], False
-        self._attributes, self._hints, self._annotations = [None], [False], [False]
-        self._literals, self._string = 0, None
+    def walk(self) -> None:
+        """Goes through the tree in the order of the text."""
+        while self._todo:
+            node, scope = self._todo.pop()
+            inner = [(each, scope) for each in children(node)]
+            method = _METHODS.get(type(node))
+            if method is not None:
+                inner = list(method(self, node, scope))
+            for each, other in inner:
+                if other is not scope:
+                    self.found[each] = other
+            self._todo += inner[::-1]
+            if type(node) is ast.Constant and isinstance(node.value, str):
+                self._holding[node] = scope
 
-    def walk(self, node):
-        """Goes through a node and what is below it."""
-        kind = type(node)
-        method = _METHODS.get(kind)
-        if method is not None:
-            method(self, node)
-        elif kind not in syntax_trees.LEAVES:
-            for each in syntax_trees.children(node):
-                self.walk(each)
-        if kind in _ASSIGNING:
-            self.scope.count += 1
+    def read(self, annotations: Iterable[ast.Constant]) -> None:
+        """Notes by what each name is read, once all are bound."""
+        for string in annotations:
+            if string in self._holding:
+                for name in _names_in(str(string.value)):
+                    self._reads(name, string, self._holding[string])
+        for node, scope in self._read:
+            self._reads(node.id, node, scope)
 
-    def _in(self, scope, nodes):
-        """Walks nodes in a scope."""
-        before, self.scope = self.scope, scope
-        for each in nodes:
-            if each is not None:
-                self.found[id(each)] = scope
-                self.walk(each)
-        self.scope = before
+    def _reads(self, name: str, node: Any, scope: Scope) -> None:
+        for binding in scope[name]:
+            binding.references.append(node)
 
-    def resolve(self):
-        """Joins accesses and assignments."""
-        together, is_dotted = {}, self._is_dotted
-        for access, attribute, string in self._accesses:
-            name = access.node.value
-            if is_dotted and attribute is not None:
-                for dotted, node in _dotted_names(attribute):
-                    if dotted in access.scope:
-                        access.node, name = node, dotted
-                        break
-            if string is not None:
-                access.node = string
-            key = access.scope, name
-            if key in together:
-                together[key].append(access)
-            else:
-                together[key] = [access]
-        for (scope, name), accesses in together.items():
-            for assignment in scope[name]:
-                assignment.read(scope, accesses)
-
-    # Names.
-
-    def name(self, node):
-        scope = self.scope
-        self.found[id(node)] = scope
-        if type(self._parents.get(id(node))) in _STORING and self._is_stored(node):
-            scope.bind(node.value, Assignment, node)
+    def _name(self, node: ast.Name, scope: Scope) -> Any:
+        if type(node.ctx) is ast.Store:
+            scope.bind(node.id, node)
         else:
-            self._accesses.append((Access(node, scope), self._attributes[-1], self._string))
+            self._read.append((node, scope))
+        return ()
 
-    def _is_stored(self, node):
-        inner, outer = node, self._parents.get(id(node))
-        while type(outer) in _IN_TARGET:
-            inner, outer = outer, self._parents.get(id(outer))
-        kind = type(outer)
-        return kind is cst.AsName or kind in _WITH_TARGET and outer.target is inner
+    def _walrus(self, node: Any, scope: Scope) -> Any:
+        owner = scope
+        while isinstance(owner._node, _COMPREHENSIONS) and owner.parent is not None:
+            owner = owner.parent
+        owner.bind(node.target.id, node.target)
+        return [(node.value, scope)]
 
-    def attribute(self, node):
-        first = self._attributes[-1] is None
-        if first:
-            self._attributes[-1] = node
-        self.walk(node.value)
-        if first:
-            self._attributes[-1] = None
-
-    def imports(self, node):
-        if isinstance(node.names, cst.ImportStar):
-            return
+    def _import(self, node: Any, scope: Scope) -> Any:
         for alias in node.names:
-            bound = alias.name if alias.asname is None else alias.asname.name
-            for name, _ in _dotted_names(bound):
-                self._is_dotted = self._is_dotted or "." in name
-                self.scope.bind(name, ImportAssignment, node, bound)
+            if alias.name != "*":
+                dotted = alias.name.split(".")[0] if type(node) is ast.Import else alias.name
+                scope.bind(alias.asname or dotted, node)
+        return ()
 
-    def other_scope(self, node):
-        is_global = type(node) is cst.Global
-        for each in node.names:
-            scope = self._module if is_global else self.scope.parent
-            self.scope.elsewhere(each.name.value, scope)
+    def _other_scope(self, node: Any, scope: Scope) -> Any:
+        for name in node.names:
+            if type(node) is ast.Global:
+                scope.elsewhere(name, self._global)
+            else:
+                outer = scope.around()
+                bound = outer[name]
+                scope.elsewhere(name, bound[0].scope if bound else outer)
+        return ()
 
-    # Strings that are types.
+    def _function(self, node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
+        own = Scope(scope, node)
+        if type(node) is not ast.Lambda:
+            scope.bind(node.name, node)
+            for each in node.decorator_list:
+                yield each, scope
+            if node.returns is not None:
+                yield node.returns, scope
+        for each in getattr(node, "type_params", ()):
+            own.bind(each.name, each)
+        every = node.args
+        for each in every.defaults + [each for each in every.kw_defaults if each is not None]:
+            yield each, scope
+        own_arguments = [*getattr(every, "posonlyargs", ()), *every.args, *every.kwonlyargs]
+        for each in own_arguments + [each for each in (every.vararg, every.kwarg) if each]:
+            own.bind(each.arg, each)
+            self.found[each] = own
+            if each.annotation is not None:
+                self.found[each.annotation] = scope
+                yield each.annotation, scope
+        body = [node.body] if type(node) is ast.Lambda else node.body
+        for each in body:
+            yield each, own
 
-    def annotation(self, node):
-        self._annotations.append(True)
-        self.walk(node.annotation)
-        self._annotations.pop()
+    def _class(self, node: ast.ClassDef, scope: Scope) -> Iterator[tuple[Any, Scope]]:
+        scope.bind(node.name, node)
+        for each in (*node.decorator_list, *node.bases, *node.keywords):
+            yield each, scope
+        own = Scope(scope, node)
+        for each in getattr(node, "type_params", ()):
+            own.bind(each.name, each)
+        for each in node.body:
+            yield each, own
 
-    def string(self, node):
-        if not (self._hints[-1] or self._annotations[-1]) or self._literals:
-            if type(node) is cst.ConcatenatedString:
-                self.walk(node.left)
-                self.walk(node.right)
-            return
-        if node.evaluated_value:
-            before = self._string
-            self._string = before or node
-            try:
-                self.walk(cst.parse_module(node.evaluated_value))
-            except (cst.ParserSyntaxError, TypeError):
-                pass  # A text in the place of a type that is none: it names nothing.
-            self._string = before
+    def _comprehension(self, node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
+        own = Scope(scope, node)
+        for index, each in enumerate(node.generators):
+            self.found[each] = own
+            yield each.iter, own if index else scope
+            if not index:
+                self.found[each.iter] = scope
+            yield each.target, own
+            for condition in each.ifs:
+                yield condition, own
+        results = [node.key, node.value] if type(node) is ast.DictComp else [node.elt]
+        for each in results:
+            yield each, own
 
-    def call(self, node):
-        self._attributes.append(None)
-        self._hints.append(False)
-        self.walk(node.func)
-        made = self._of_typing(node.func)
-        for index, argument in enumerate(node.args):
-            if made in ("NewType", "TypeVar"):
-                self._hints[-1] = True
-                if not index:
-                    continue
-            self._hints.append(made == "cast" and not index or self._hints[-1])
-            self.walk(argument.value)
-            self._hints.pop()
-        self._attributes.pop()
-        self._hints.pop()
+    def _handler(self, node: Any, scope: Scope) -> Any:
+        if getattr(node, "name", None):
+            scope.bind(node.name, node)
+        return [(each, scope) for each in children(node)]
 
-    def subscript(self, node):
-        name = self._of_typing(node.value) if type(node.value) is cst.Name else ""
-        self._hints.append(bool(name))
-        self._literals += name == "Literal"
-        for each in syntax_trees.children(node):
-            self.walk(each)
-        self._literals -= name == "Literal"
-        self._hints.pop()
-
-    def _of_typing(self, node):
-        """The name in ``typing`` of what a Name or ``typing.x`` is, "" of anything else."""
-        first, rest = node, ""
-        if type(node) is cst.Attribute:
-            first, rest = node.value, node.attr.value
-        if type(first) is not cst.Name:
-            return ""
-        for each in self.scope[first.value]:
-            if type(each) is ImportAssignment:
-                imported = _imported(each.node, each.as_name)
-                module, _, name = (imported + "." + rest).rstrip(".").partition(".")
-                if module in _TYPING:
-                    return name
-        return ""
-
-    # What has a scope of its own.
-
-    def function(self, node):
-        self.scope.bind(node.name.value, Assignment, node)
-        if getattr(node, "type_parameters", None):  # libcst 1.1
-            self.walk(node.type_parameters)
-        self._in(Scope(self.scope), (node.params, node.body))
-        for each in node.decorators:
-            self.walk(each)
-        if node.returns:
-            self.walk(node.returns)
-
-    def lambda_(self, node):
-        self._in(Scope(self.scope), (node.params, node.body))
-
-    def parameter(self, node):
-        self.scope.bind(node.name.value, Assignment, node)
-        self._in(self.scope.parent, (node.default, node.annotation))
-
-    def class_(self, node):
-        self.scope.bind(node.name.value, Assignment, node)
-        for each in (*node.decorators, *node.bases, *node.keywords):
-            self.walk(each)
-        self._in(Scope(self.scope, is_class=True), node.body.body)
-
-    def comprehension(self, node):
-        loop, inner = node.for_in, Scope(self.scope)
-        self.walk(loop.iter)
-        self._in(inner, (loop.target,))
-        inner.count += 1
-        result = (node.key, node.value) if type(node) is cst.DictComp else (node.elt,)
-        self._in(inner, (*loop.ifs, loop.inner_for_in, *result))
-
-    def for_(self, node):
-        self.walk(node.target)
-        self.scope.count += 1
-        for each in (node.iter, node.body, node.orelse):
-            if each is not None:
-                self.walk(each)
-
-    def argument(self, node):
-        self.walk(node.value)
+    def _rest(self, node: Any, scope: Scope) -> Any:
+        if node.rest:
+            scope.bind(node.rest, node)
+        return [(each, scope) for each in children(node)]
 
 
-_METHODS = {
-    cst.Name: _Finder.name, cst.Attribute: _Finder.attribute, cst.Import: _Finder.imports,
-    cst.ImportFrom: _Finder.imports, cst.Global: _Finder.other_scope,
-    cst.Nonlocal: _Finder.other_scope, cst.Annotation: _Finder.annotation,
-    cst.SimpleString: _Finder.string, cst.ConcatenatedString: _Finder.string,
-    cst.Call: _Finder.call, cst.Subscript: _Finder.subscript, cst.Param: _Finder.parameter,
-    cst.FunctionDef: _Finder.function, cst.Lambda: _Finder.lambda_, cst.Arg: _Finder.argument,
-    cst.ClassDef: _Finder.class_, cst.For: _Finder.for_, cst.ListComp: _Finder.comprehension,
-    cst.SetComp: _Finder.comprehension, cst.DictComp: _Finder.comprehension,
-    cst.GeneratorExp: _Finder.comprehension,
-}  # fmt: skip
+def _names_in(text: str) -> list[str]:
+    """The names that stand in a type; a text that is none names nothing."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return [node.id for node in ast.walk(tree) if type(node) is ast.Name]
 
 
-def _dotted_names(node):
-    """Yields ("a.b.c", node), ("a.b", its part), ("a", ...) of a Name or Attribute."""
-    if isinstance(node, cst.Name):
-        yield node.value, node
-    elif isinstance(node.value, (cst.Name, cst.Attribute)):
-        inner = list(_dotted_names(node.value))
-        if inner:
-            yield "%s.%s" % (inner[0][0], node.attr.value), node
-            yield from inner
-    elif isinstance(node.value, cst.Call) and isinstance(
-        node.value.func, (cst.Name, cst.Attribute)
-    ):
-        yield from _dotted_names(node.value.func)
-
-
-def _imported(node, bound):
-    """The full name of what an import binds to a name."""
-    for alias in node.names:
-        if bound is alias.name or alias.asname is not None and bound is alias.asname.name:
-            base = node.module if isinstance(node, cst.ImportFrom) else None
-            names = [_dotted_names(each) for each in (base, alias.name) if each is not None]
-            return ".".join(next(each)[0] for each in names)
-    return ""
+_METHODS: dict[Any, Any] = {
+    ast.Name: _Finder._name,
+    _NAMED: _Finder._walrus,
+    ast.Import: _Finder._import,
+    ast.ImportFrom: _Finder._import,
+    ast.Global: _Finder._other_scope,
+    ast.Nonlocal: _Finder._other_scope,
+    ast.ClassDef: _Finder._class,
+    ast.ExceptHandler: _Finder._handler,
+    **dict.fromkeys((*_FUNCTIONS, ast.Lambda), _Finder._function),
+    **dict.fromkeys(_COMPREHENSIONS, _Finder._comprehension),
+    **{
+        getattr(ast, name): method
+        for name, method in (
+            ("MatchAs", _Finder._handler),
+            ("MatchStar", _Finder._handler),
+            ("MatchMapping", _Finder._rest),
+        )
+        if hasattr(ast, name)
+    },
+}

@@ -1,16 +1,20 @@
-"""Which files there are below some paths, and which are passed over."""
+"""Finds the files below some paths, but for those of what is built or installed."""
+
+from __future__ import annotations
 
 import fnmatch
 import os
+from typing import Iterable, Sequence
 
 from tpudist import machine
 
-#: Folders of what is built or installed; those of the first kind are said.
+#: Folders of what is built: a user is told of them.
 _BUILT = ("build", "dist")
+#: Folders of what is built or installed.
 _PASSED_OVER = frozenset(_BUILT + ("__pycache__", "node_modules") + machine.INSTALLED)
 
 
-def find(paths, exclude=()):
+def find(paths: Iterable[str], exclude: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """The files below some paths.
 
     Args:
@@ -23,7 +27,8 @@ def find(paths, exclude=()):
       what a user may miss: folders called build or dist, scripts of Python
       without ``.py``).
     """
-    found, passed = [], []
+    found: list[str] = []
+    passed: list[str] = []
     for path in paths:
         if not os.path.isdir(path):
             found.append(path)
@@ -31,9 +36,11 @@ def find(paths, exclude=()):
         for base, folders, names in os.walk(path):
             passed += [os.path.join(base, name) + os.sep for name in folders if name in _BUILT]
             folders[:] = sorted(
-                name for name in folders if _is_read(base, name) and not _is(base, name, exclude)
+                name
+                for name in folders
+                if _is_read(base, name) and not _matches(base, name, exclude)
             )
-            wanted = [name for name in names if not _is(base, name, exclude)]
+            wanted = [name for name in names if not _matches(base, name, exclude)]
             found += [
                 os.path.join(base, name) for name in wanted if name.endswith((".py", ".ipynb"))
             ]
@@ -45,7 +52,7 @@ def find(paths, exclude=()):
     return sorted(set(map(os.path.normpath, found))), sorted(set(passed))
 
 
-def _is_read(base, name):
+def _is_read(base: str, name: str) -> bool:
     """Whether a folder is one of sources, no hidden one and no virtual environment."""
     return not (
         name in _PASSED_OVER
@@ -54,7 +61,7 @@ def _is_read(base, name):
     )
 
 
-def _is(base, name, patterns):
+def _matches(base: str, name: str, patterns: Sequence[str]) -> bool:
     path = os.path.normpath(os.path.join(base, name)).replace(os.sep, "/")
     return any(
         name == pattern.rstrip("/")
@@ -64,7 +71,7 @@ def _is(base, name, patterns):
     )
 
 
-def is_script(path):
+def is_script(path: str) -> bool:
     """Whether a file begins as a script of Python does."""
     try:
         with open(path, "rb") as file:

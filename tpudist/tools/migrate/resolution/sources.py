@@ -3,48 +3,46 @@
 A notebook is read as one module, see `tpudist.tools.migrate.resolution.notebooks`.
 """
 
-import collections
+from __future__ import annotations
+
 import io
 import re
 import tokenize
-
-import libcst as cst
+from typing import NamedTuple
 
 from tpudist.tools.migrate.resolution import notebooks
 
-UNREADABLE = (
-    SyntaxError,
-    UnicodeDecodeError,
-    LookupError,
-    ValueError,
-    KeyError,
-    TypeError,
-    RecursionError,
-    cst.ParserSyntaxError,
-)
+#: What reading a file may raise.
+UNREADABLE = (SyntaxError, LookupError, ValueError, TypeError, RecursionError)
 
-Source = collections.namedtuple("Source", "text encoding bom notebook newline")
-Source.__new__.__defaults__ = ("",)
-Source.__doc__ = """A file's source.
 
-Fields:
-  text: the Python source, with the file's own newlines if it has several kinds.
-  encoding: how to write it.
-  bom: the bytes before it.
-  notebook: the `Notebook` that the text is of, else None.
-  newline: what ends all lines of the file, if that is not what ends those of the text.
-"""
+class Source(NamedTuple):
+    """A file's source.
 
-_TEXTS = (
+    Args:
+      text: the Python source, with the file's own newlines if it has several kinds.
+      encoding: how to write it.
+      bom: the bytes before it.
+      notebook: the `Notebook` that the text is of, else None.
+      newline: what ends all lines of the file, if that is not what ends those of the text.
+    """
+
+    text: str
+    encoding: str
+    bom: bytes
+    notebook: notebooks.Notebook | None
+    newline: str = ""
+
+
+#: Strings and comments: a word in them is no name.
+TEXTS = re.compile(
     r"""(?s)\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|\"(?:[^\"\\\n]|\\.)*\"|"""
     r"""'(?:[^'\\\n]|\\.)*'|#[^\n]*"""
 )
-#: Strings and comments, in which a name is none; the same of bytes.
-TEXTS, TEXTS_OF_BYTES = re.compile(_TEXTS), re.compile(_TEXTS.encode("ascii"))
 _BOM = b"\xef\xbb\xbf"
 
 
-def read(path, raw):
+def read(path: str, raw: bytes) -> Source:
     """The source in a file's bytes.
 
     Args:
@@ -70,7 +68,7 @@ def read(path, raw):
     return Source(text, encoding, bom, None, newline)
 
 
-def written(source, text):
+def written(source: Source, text: str) -> bytes:
     """The bytes of a file whose source became `text`.
 
     Raises:

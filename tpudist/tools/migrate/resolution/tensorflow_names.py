@@ -1,7 +1,9 @@
-"""What TensorFlow's names are: which dotted name makes a strategy, a resolver, ...
+"""Dotted names of TensorFlow make strategies, resolvers and other objects of some kinds.
 
-Reads the table (`tpudist.surfaces`); imports no TensorFlow and no libcst.
+Reads the table (`tpudist.surfaces`); imports no TensorFlow.
 """
+
+from __future__ import annotations
 
 import re
 
@@ -26,12 +28,13 @@ _RESULTS = {
     "distribute.cluster_resolver.TPUClusterResolver": "resolver",
 }
 
-#: (kind, attribute) -> the kind it is, or that calling it gives.
+#: (kind, attribute) -> the kind it is of.
 _ATTRIBUTES = {
     ("strategy", "extended"): "extended",
     ("context", "distribution_strategy"): "strategy",
     ("context", "strategy"): "strategy",
 }
+#: (kind, method) -> the kind of what calling it returns.
 _METHODS = {
     ("strategy", "distribute_dataset"): "function_dataset",
     ("strategy", "experimental_distribute_dataset"): "dataset",
@@ -56,19 +59,6 @@ CALLBACKS = {
     ("strategy", "experimental_run_v2"): "",
     ("strategy", "run"): "",
 }
-
-KINDS = (
-    frozenset(_RESULTS.values())
-    | frozenset(_ATTRIBUTES.values())
-    | frozenset(_METHODS.values())
-    | {"steps_context", "optimizer"}
-)
-#: The kinds that only a strategy, or what makes one, gives.
-OF_STRATEGIES = KINDS - {"resolver", "optimizer"}
-
-#: (the kind that it comes from, "" for none; a word without which nothing gives it; a kind).
-_GIVEN = [("", dotted.rpartition(".")[2], kind) for dotted, kind in _RESULTS.items()]
-_GIVEN += [(*key, kind) for key, kind in {**_METHODS, **_ATTRIBUTES, **CALLBACKS}.items() if kind]
 
 #: What an object of a kind is called.
 DESCRIPTIONS = {
@@ -95,12 +85,12 @@ _FIRST = {"contrib", "compat"}.union(
 )
 
 
-def may_be_starred(name):
+def may_be_starred(name: str) -> bool:
     """Whether a name that nothing binds may be one of ``from tensorflow import *``."""
     return name in _FIRST
 
 
-def below_tensorflow(full):
+def below_tensorflow(full: str) -> str | None:
     """The dotted name below ``tf`` that a full name means.
 
     Args:
@@ -121,7 +111,7 @@ def below_tensorflow(full):
     return None
 
 
-def _exported(era, name):
+def _exported(era: str, name: str) -> str | None:
     """The dotted name of what ``tpudist.<era>`` exports under `name`."""
     target = surfaces.EXPORTS[era].get(name)
     if target and target.startswith("tensorflow:"):
@@ -138,12 +128,12 @@ def _exported(era, name):
     return min(found, key=lambda dotted: (not dotted.startswith("contrib."), len(dotted)))
 
 
-def is_strategy_class(dotted):
+def is_strategy_class(dotted: str) -> bool:
     """Whether a dotted name below ``tf`` is a class of strategies."""
     return bool(_STRATEGY.match(dotted))
 
 
-def result_of(dotted):
+def result_of(dotted: str) -> str | None:
     """The kind of what calling a dotted name below ``tf`` returns, or None."""
     if is_strategy_class(dotted):
         return "strategy"
@@ -152,27 +142,11 @@ def result_of(dotted):
     return _RESULTS.get(dotted)
 
 
-def kinds(has):
-    """The kinds of objects that there may be in a code base.
-
-    Args:
-      has: tells whether some file of it has a word.
-
-    Returns:
-      A set of some of `KINDS`. A strategy may come from anywhere.
-    """
-    found, size = {"strategy", "optimizer", ""}, 0
-    while len(found) > size:
-        size = len(found)
-        found.update(kind for owner, word, kind in _GIVEN if owner in found and has(word))
-    return found - {""}
-
-
-def attribute_of(kind, name):
+def attribute_of(kind: str, name: str) -> str | None:
     """The kind of an attribute that is no method, or None."""
     return _ATTRIBUTES.get((kind, name))
 
 
-def method_result(kind, name):
+def method_result(kind: str, name: str) -> str | None:
     """The kind of what a method returns, or None."""
     return _METHODS.get((kind, name))

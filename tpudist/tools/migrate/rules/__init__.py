@@ -59,6 +59,7 @@ NAMES = (
     "numpy_dataset",
     "graph_iterators",
     "dataset_iterators",
+    "changed_names",
 )
 
 #: The rule that is not asked about names: imports follow from what is rewritten.

@@ -1,6 +1,12 @@
 """A ``computation_shape`` of three entries has four in newer TensorFlow: [x, y, z, core]."""
 
-import libcst as cst
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "latest"
 NOTE = "https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/DeviceAssignment"
@@ -9,30 +15,21 @@ USES = [("tf", "tpu.experimental.DeviceAssignment.build")]
 _PLACES = (("computation_shape", 1), ("computation_stride", 2))
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Adds the entry 1 before the last one.
 
     Args:
       use: the `Use`.
     """
-    if use.call is None:
-        return
-    for name, index in _PLACES:
+    for name, index in _PLACES if use.call is not None else ():
         argument = use.argument(index, name)
         if argument is None or use.code(argument.value) == "None":
             continue
-        node = argument.value
-        if not isinstance(node, (cst.List, cst.Tuple)):
+        if not isinstance(argument.value, (ast.List, ast.Tuple)):
             use.leave(
-                "%s=%s cannot be read here" % (name, use.code(node)),
+                "%s=%s cannot be read here" % (name, use.code(argument.value)),
                 "[x, y, 1, cores] if it is [x, y, cores]",
             )
-        elif len(node.elements) == 3:
-            use.rewrite(node, _longer, "[x, y, 1, cores]")
-
-
-def _longer(updated):
-    one = cst.Element(cst.Integer("1"), comma=updated.elements[1].comma)
-    return updated.with_changes(
-        elements=list(updated.elements[:2]) + [one] + list(updated.elements[2:])
-    )
+        elif len(argument.value.elts) == 3:
+            use.wrap(argument.value.elts[2], "1, ", "")
+            use.note("[x, y, 1, cores]")

@@ -4,10 +4,15 @@
 takes it. `num_cores` became a DeviceAssignment.
 """
 
-import libcst as cst
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.tools.migrate import edits
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = (
@@ -21,47 +26,45 @@ _OLD = {
 }
 _TPU = "distribute.experimental.TPUStrategy"
 _FIRST = {"OneDeviceStrategy": "device", "MirroredStrategy": "devices"}
-USES = [("tf", name) for name in list(_OLD) + [_TPU]]
+USES = [("tf", name) for name in [*_OLD, _TPU]]
 
 _WITHOUT_STEPS = ", without steps_per_run, which only loops of Keras and Estimator read"
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Renames the class and drops what is no argument any more.
 
     Args:
       use: the `Use`.
     """
-    contrib, remark = use.name in _OLD, ""
+    is_contrib = use.name in _OLD
+    remark = ""
     if use.call is not None and _OLD.get(use.name, use.name) == _TPU:
-        remark = _arguments(use, contrib)
-        if remark is None:
+        said = _arguments(use, is_contrib)
+        if said is None:
             return
-    elif use.call is not None and use.call.args and not _is_same(use):
+        remark = said
+    elif use.call is not None and use.arguments and not _is_same(use):
         use.leave(
             "its arguments of contrib are not those of tf.distribute", "tf.%s" % _OLD[use.name]
         )
         return
-    if contrib:
+    if is_contrib:
         use.respell(_OLD[use.name], remark)
-    if remark and (not contrib or isinstance(use.node, cst.Name)):
+    if remark and (not is_contrib or isinstance(use.node, ast.Name)):
         use.note(use.code() + remark)
 
 
-def _is_same(use):
+def _is_same(use: Use) -> bool:
     """Whether the only argument is the first one, which kept its meaning."""
-    (argument, *more), name = use.call.args, use.name.rpartition(".")[2]
-    return (
-        not more
-        and not argument.star
-        and (argument.keyword is None or argument.keyword.value == _FIRST.get(name))
-    )
+    (argument, *more), name = use.arguments, use.name.rpartition(".")[2]
+    return not more and not argument.star and argument.name in ("", _FIRST.get(name))
 
 
-def _arguments(use, contrib):
-    """Plans the new arguments; returns what goes with them, None if the call is left."""
-    cores = use.argument(2 if contrib else -1, "num_cores")
-    if use.has_stars and contrib:
+def _arguments(use: Use, is_contrib: bool) -> str | None:
+    """Changes the arguments; returns what is said of it, None if the call is left."""
+    cores = use.argument(2 if is_contrib else -1, "num_cores")
+    if use.has_stars and is_contrib:
         use.leave("its arguments cannot be read here", "tf.%s(resolver)" % _TPU)
         return None
     if cores is not None and use.code(cores.value) != "None":
@@ -73,18 +76,6 @@ def _arguments(use, contrib):
         return None
     steps = None
     if not use.is_v1():
-        steps = use.argument(1 if contrib else -1, "steps_per_run")
-    if steps is None and cores is None:
-        return ""
-    kept = [each is not steps and each is not cores for each in use.call.args]
-
-    def call(updated):
-        return edits.with_arguments(
-            updated, [each for each, keep in zip(updated.args, kept) if keep]
-        )
-
-    def text(function, arguments):
-        return edits.call_text(function, [each for each, keep in zip(arguments, kept) if keep])
-
-    use.plan.replace(use.call, edits.SpelledCall(call, text))
+        steps = use.argument(1 if is_contrib else -1, "steps_per_run")
+    use.remove_arguments([each for each in (steps, cores) if each is not None])
     return _WITHOUT_STEPS if steps is not None else ""

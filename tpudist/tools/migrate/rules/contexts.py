@@ -1,6 +1,13 @@
 """``get_tower_context`` and the functions around it have replica names since 1.13."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist import surfaces
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/docs/blob/r1.13/site/en/api_docs/python/tf/distribute.md"
@@ -26,12 +33,13 @@ _GONE = {
 USES = [("tf", name) for name in list(_NAMES) + list(_GONE)]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Renames a function or class; what has no successor is left.
 
     Args:
       use: the `Use`.
     """
     if use.name in _GONE:
-        return use.leave("it has no successor", _GONE[use.name])
-    return use.respell(_NAMES[use.name])
+        use.leave("it has no successor", _GONE[use.name])
+    else:
+        use.respell(_NAMES[use.name])

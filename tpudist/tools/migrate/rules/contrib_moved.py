@@ -1,6 +1,13 @@
 """Names of contrib that TensorFlow moved as they were: ``tf.contrib.data.map_and_batch``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist import surfaces
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/community/blob/master/rfcs/20180907-contrib-sunset.md"
@@ -9,7 +16,7 @@ _NAMES = {old: new for old, new in surfaces.MOVED.items() if not old.startswith(
 USES = [("tf", name) for name in _NAMES]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Renames; what today's TensorFlow has with Keras 2 alone is told as well.
 
     Args:

@@ -1,6 +1,13 @@
 """``tf.contrib.tpu`` moved to ``tf.tpu`` (``tf.compat.v1.tpu``)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist import surfaces
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/api_docs/python/tf/compat/v1/tpu"
@@ -15,10 +22,10 @@ USES = [
 ]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Renames a function or class.
 
     Args:
       use: the `Use`.
     """
-    return use.respell(_NAMES[surfaces.public_name(use.name)])
+    use.respell(_NAMES[surfaces.public_name(use.name)])

@@ -3,10 +3,15 @@
 Both give each replica a batch of its own; the later one passes an InputContext.
 """
 
-import libcst as cst
+from __future__ import annotations
 
-from tpudist.tools.migrate import edits
+import ast
+from typing import TYPE_CHECKING
+
 from tpudist.tools.migrate.rules import graph_iterators
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/models/issues/7252"
@@ -19,7 +24,7 @@ USES = [
 _NEW = "experimental_distribute_datasets_from_function"
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Rewrites the call, with a function that takes the context.
 
     Args:
@@ -27,44 +32,37 @@ def apply(use):
     """
     if use.name == "make_one_shot_iterator":
         return _one_shot(use)
-    if use.call is None or len(use.call.args) != 1 or use.has_stars:
-        return use.leave(
+    if use.call is None or len(use.arguments) != 1 or use.has_stars:
+        use.leave(
             "its one argument cannot be read here",
             "strategy.%s(lambda context: dataset_fn())" % _NEW,
         )
-    return use.rewrite(use.call, lambda call: _call(use, call), _NEW)
-
-
-def _call(use, call):
-    name = graph_iterators.NEW if use.call in use.plan.iterators else _NEW
-    argument = call.args[0]
+        return None
+    (argument,) = use.arguments
     function = argument.value
-    context = [cst.Param(cst.Name("_"))]
-    if isinstance(function, cst.Lambda) and not function.params.params:
-        new = function.with_changes(
-            params=cst.Parameters(context), whitespace_after_lambda=cst.SimpleWhitespace(" ")
-        )
+    use.make_positional(argument)
+    if isinstance(function, ast.Lambda) and not ast.dump(function.args).count("arg="):
+        start = use.module.span(function)[0]
+        use.edits.replace(start, use.module.text.index(":", start), "lambda _")
     else:
-        new = cst.Lambda(
-            cst.Parameters(context),
-            cst.Call(function),
-            whitespace_after_lambda=cst.SimpleWhitespace(" "),
-        )
-    return edits.with_arguments(
-        call.with_changes(func=use.renamed(name, call.func)),
-        [argument.with_changes(value=new, keyword=None, equal=cst.MaybeSentinel.DEFAULT)],
-    )
+        use.edits.wrap(*use.module.outer_span(function), "lambda _: ", "()")
+    made = graph_iterators.makes_its_iterator(use)
+    use.rename(graph_iterators.NEW if made else _NEW)
+    return None
 
 
-def _one_shot(use):
-    if use.call is None or use.plan.survey.builds_graph(use.module.path):
-        return use.leave(
+def _one_shot(use: Use) -> None:
+    if use.call is None or use.plan.program.builds_graph(use.module.path):
+        use.leave(
             "distributed datasets of 2.x have no one-shot iterator in a graph",
             "dataset.make_initializable_iterator(), and run its initializer; or "
             "iter(dataset) in eager code",
         )
-    return use.rewrite(
-        use.call,
-        lambda call: cst.Call(cst.Name("iter"), [cst.Arg(call.func.value)]),
-        "iter(dataset)",
-    )
+        return
+    start, end = use.module.span(use.call)
+    first, last = use.module.outer_span(use.node.value)
+    if start < first:  # a parenthesis that ends behind the method's name
+        use.edits.remove(start, first)
+    use.edits.wrap(first, last, "iter(", "")
+    use.edits.replace(last, end, ")")
+    use.note("iter(dataset)")

@@ -3,11 +3,15 @@
 ``update(var, fn, *args)`` became ``extended.update(var, fn, args=(...))``.
 """
 
-import libcst as cst
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.tools.migrate import edits
 from tpudist.tools.migrate.resolution.module import dotted_name
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = (
@@ -24,7 +28,7 @@ USES = list(_ALL)
 _UPDATES = ("update", "update_non_slot")
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Moves the member, and packs the arguments of the update methods.
 
     Args:
@@ -32,50 +36,34 @@ def apply(use):
     """
     new = _ALL[use.kind, use.name]
     if use.name not in _UPDATES and use.name != "broadcast":
-        return use.rename(new)
-    if use.call is None:
-        return use.leave("the method is passed on, not called", "strategy." + new)
-    if use.name == "broadcast":
-        return _broadcast(use, new)
-    if len(use.call.args) < 2 or any(
-        each.star or each.keyword is not None for each in use.call.args[:2]
-    ):
-        return use.leave(
+        use.rename(new)
+    elif use.call is None:
+        use.leave("the method is passed on, not called", "strategy." + new)
+    elif use.name == "broadcast":
+        _broadcast(use, new)
+    elif len(use.arguments) < 2 or any(each.star or each.name for each in use.arguments[:2]):
+        use.leave(
             "its variable and function are not its first two arguments",
             "strategy.%s(var, fn, args=(...))" % new,
         )
-    return use.rewrite(use.call, lambda call: _update(use, new, call), new)
+    else:
+        own = [each for each in use.arguments[2:] if each.name == "grouped"]
+        for each in own:
+            use.rename_keyword(each, "group")
+        use.pack([each for each in use.arguments[2:] if each not in own])
+        use.rename(new)
 
 
-def _update(use, new, call):
-    rest, group = [], []
-    for each in call.args[2:]:
-        own = each.keyword is not None and each.keyword.value == "grouped"
-        (group if own else rest).append(
-            each.with_changes(keyword=cst.Name("group")) if own else each
-        )
-    packed = edits.packed(rest) if rest else []
-    return edits.with_arguments(
-        call.with_changes(func=use.renamed(new, call.func)), list(call.args[:2]) + packed + group
-    )
-
-
-def _broadcast(use, new):
-    if len(use.call.args) == 1 and not dotted_name(use.node.value):
-        return use.leave(
+def _broadcast(use: Use, new: str) -> None:
+    owner = dotted_name(use.node.value)
+    if len(use.arguments) == 1 and not owner:
+        use.leave(
             "what it is called on would be evaluated twice",
             "strategy.%s(tensor, strategy.extended.worker_devices)" % new,
         )
-
-    def call(updated):
-        arguments = list(updated.args)
-        if len(arguments) == 1:
-            devices = cst.Attribute(
-                cst.Attribute(updated.func.value, cst.Name("extended")), cst.Name("worker_devices")
-            )
-            arguments.append(cst.Arg(devices.deep_clone()))
-        return edits.with_arguments(
-            updated.with_changes(func=use.renamed(new, updated.func)), arguments
-        )
-
-    return use.rewrite(use.call, call, new)
+        return
+    if len(use.arguments) == 1:
+        (argument,) = use.arguments
+        devices = ", %s.extended.worker_devices" % owner
+        use.edits.wrap(argument.start, argument.end, "", devices)
+    use.rename(new)

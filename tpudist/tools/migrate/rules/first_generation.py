@@ -4,8 +4,18 @@ In other files of TensorFlow 1 ``tf`` becomes ``tf.compat.v1`` as a whole, which
 ``tf.random.set_seed`` or ``tf.summary.create_file_writer``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist import surfaces
 from tpudist.tools.migrate.resolution import import_origins
+
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from tpudist.tools.migrate.rules import Rule
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/guide/migrate/upgrade"
@@ -13,7 +23,7 @@ USES = ()  # see `of_mixed`
 _NAMES = frozenset(("tf", name) for name in surfaces.FIRST_GENERATION)
 
 
-def of_mixed(rules):
+def of_mixed(rules: Sequence[Rule]) -> list[Rule]:
     """The rules for such a file: what others tell of is theirs, but for Sessions.
 
     Args:
@@ -24,7 +34,7 @@ def of_mixed(rules):
     return others + own
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Takes the name from ``tf.compat.v1``.
 
     Args:

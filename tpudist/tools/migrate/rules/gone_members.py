@@ -1,5 +1,12 @@
 """Members of contrib's TPUStrategy that no later release has."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
+
 STEP = "2.0"
 NOTE = (
     "https://github.com/tensorflow/docs/blob/r1.11/site/en/api_docs/python/tf/contrib/"
@@ -15,7 +22,7 @@ _INSTEAD = {
 USES = [("strategy", name) for name in _INSTEAD]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Leaves the use, and says what replaces it.
 
     Args:

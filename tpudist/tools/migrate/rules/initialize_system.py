@@ -4,10 +4,18 @@ The later function starts the system at once: ``session.run(...)`` around it
 goes away.
 """
 
-import libcst as cst
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import surfaces
 from tpudist.tools.migrate.resolution import members
+from tpudist.tools.migrate.resolution.import_origins import first_name
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, last_word
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = "https://github.com/tensorflow/tpu/issues/316"
@@ -25,71 +33,64 @@ _SAME = "contrib.distribute.initialize_tpu_system"
 USES = [("tf", _SAME)] + [("tf" if "." in name else "strategy", name) for name in _NAMES]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Rewrites the call, and the statement that runs it in a Session.
 
     Args:
       use: the `Use`.
     """
     if use.name == _SAME:
-        return use.respell(surfaces.NAMES["v2_0"][_SAME])
-    new, resolver = _NAMES[use.name], _resolver(use)
-    statement = _statement(use)
-    if resolver is None or statement is None or use.call.args:
-        return use.leave(
+        use.respell(surfaces.NAMES["v2_0"][_SAME])
+        return
+    new, resolver, statement = _NAMES[use.name], _resolver(use), _statement(use)
+    if resolver is None or statement is None or use.arguments:
+        use.leave(
             "no resolver is named here"
             if resolver is None
             else "its result is used, or it has arguments",
             "tf.%s(resolver), without a Session around it" % new,
         )
-    made = cst.Call(use.spelled(new), [cst.Arg(cst.parse_expression(resolver))])
-    _mark_respelled(use)
-    return use.rewrite(statement, lambda updated: made, "tf." + new)
-
-
-def _mark_respelled(use):
-    base = use.node
-    while isinstance(base, cst.Attribute):
-        base = base.value
+        return
     if use.kind == "tf":
-        use.plan.respelled.add(base)
+        use.plan.respelled.add(first_name(use.node))
+    use.replace(statement, "%s(%s)" % (use.spelled(new), resolver))
+    use.note("tf." + new)
 
 
-def _statement(use):
+def _statement(use: Use) -> Any:
     """The call to replace: a statement of its own, maybe ``session.run(...)``."""
     if use.call is None:
         return None
-    outer = use.call
-    argument = use.module.parent(outer)
-    if isinstance(argument, cst.Arg) and isinstance(use.module.parent(argument), cst.Call):
-        outer = use.module.parent(argument)
-        if len(outer.args) != 1 or use.last_word(outer.func) != "run":
+    outer, around = use.call, use.module.parent(use.call)
+    if isinstance(around, ast.Call) and outer is not around.func:
+        outer = around
+        if len(use.module.arguments(outer)) != 1 or last_word(outer.func) != "run":
             return None
-    return outer if isinstance(use.module.parent(outer), cst.Expr) else None
+    return outer if isinstance(use.module.parent(outer), ast.Expr) else None
 
 
-def _resolver(use):
+def _resolver(use: Use) -> str | None:
     """The source of what is a resolver where the use is: a name or ``self.name``; or None."""
     scope, last = use.module.scope(use.node), use.module.global_scope()
     while True:
         found = {
             each.name
-            for each in scope.assignments
-            if use.evaluator.assigned(use.module, each) == _RESOLVER
+            for each in scope.bindings
+            if use.evaluator.bound(use.module, each) == _RESOLVER
         }
-        if found or scope is last:
+        if found or scope is last or scope.parent is None:
             break
         scope = scope.parent
-    found |= set(_of_self(use)) if not found else set()
+    found = found or set(_of_self(use))
     return found.pop() if len(found) == 1 else None
 
 
-def _of_self(use):
+def _of_self(use: Use) -> Iterator[str]:
     """The attributes of ``self`` that are resolvers, in a method of a class."""
-    function = use.module.around(use.node, cst.FunctionDef)
-    owner = function and use.module.around(function, (cst.FunctionDef, cst.ClassDef))
-    if isinstance(owner, cst.ClassDef) and function.params.params:
-        for name in members.own_names(use.module, owner):
-            instance = ("object", use.module, owner)
+    function = use.module.around(use.node, FUNCTIONS)
+    owner = function and use.module.around(function, (*FUNCTIONS, ast.ClassDef))
+    if isinstance(owner, ast.ClassDef) and function.args.args:
+        instance = ("object", use.module, owner)
+        for name in members.assignments(use.module, owner):
             if members.attribute(use.evaluator, instance, name) == _RESOLVER:
-                yield "%s.%s" % (function.params.params[0].name.value, name)
+                yield "%s.%s" % (function.args.args[0].arg, name)

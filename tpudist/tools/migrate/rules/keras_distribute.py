@@ -1,11 +1,18 @@
 """``model.compile(distribute=strategy)`` of contrib's Keras, which TensorFlow 2 refuses."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
+
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/guide/distributed_training"
 USES = [("any", "compile")]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Leaves the call, which has ``distribute``.
 
     Args:

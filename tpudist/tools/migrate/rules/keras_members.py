@@ -1,8 +1,15 @@
 """Methods that Keras 3 has not: ``fit_generator``, ``predict_classes``, ``reset_states``, ..."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from tpudist import surfaces
+from tpudist.tools.migrate.resolution.module import last_word
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.16.1"
@@ -20,7 +27,7 @@ _OWNERS = {
 _OTHERS = re.compile(r"^\s*(?:from|import)\s+(?:sklearn|xgboost|lightgbm|catboost)\b", re.M)
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Leaves the use, and says what replaces it.
 
     Args:
@@ -34,7 +41,8 @@ def apply(use):
     use.leave("Keras 3 has it no longer", surfaces.KERAS_MEMBERS[use.name])
 
 
-def _may_be_of_keras(use):
+def _may_be_of_keras(use: Use) -> bool:
     """Whether what has a member that others have too is called like what Keras made."""
     is_keras = "keras" in use.module.text or "tensorflow" in use.module.text
-    return is_keras and _OWNERS[use.name].search(use.last_word(use.node.value).lower()) is not None
+    owner = last_word(use.node.value).lower()
+    return is_keras and _OWNERS[use.name].search(owner) is not None

@@ -3,15 +3,21 @@
 ``lr`` is ``learning_rate`` now.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist import surfaces
-from tpudist.tools.migrate import edits
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "latest"
 NOTE = "https://keras.io/api/optimizers/"
 USES = [("tf", name) for name in (*surfaces.KERAS_OPTIMIZERS, *surfaces.KERAS_REFUSES)]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Renames ``lr``, leaves a call with ``decay`` and the optimizers of Keras 2.
 
     Args:
@@ -24,7 +30,8 @@ def apply(use):
         return
     rate = use.argument(-1, "lr")
     if rate is not None:
-        use.rewrite(rate, edits.keyword_renamed("learning_rate"), "learning_rate=")
+        use.rename_keyword(rate, "learning_rate")
+        use.note("learning_rate=")
     if use.argument(-1, "decay") is not None:
         use.leave(
             "no optimizer of Keras 3 takes decay",

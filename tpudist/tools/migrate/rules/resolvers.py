@@ -1,6 +1,13 @@
 """Resolvers are in ``tf.distribute.cluster_resolver``; ``get_master()`` is ``master()``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tpudist import surfaces
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = (
@@ -15,12 +22,13 @@ _NAMES = {
 USES = [("tf", name) for name in _NAMES] + [("resolver", "get_master")]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Renames the class and the method.
 
     Args:
       use: the `Use`.
     """
     if use.kind == "resolver":
-        return use.rename("master")
-    return use.respell(_NAMES[use.name])
+        use.rename("master")
+    else:
+        use.respell(_NAMES[use.name])

@@ -5,9 +5,16 @@ makes no variables and uses its context for ``set_last_step_output`` alone, as
 statements of its own; and of the result only ``last_step_outputs`` is read.
 """
 
-import libcst as cst
+from __future__ import annotations
 
-from tpudist.tools.migrate.resolution.module import last_word
+import ast
+from typing import TYPE_CHECKING, Any
+
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, last_word, literal
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.resolution.module import Module
+    from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
 NOTE = (
@@ -63,7 +70,7 @@ _OPERATIONS = ("SUM", "MEAN", "ONLY_FIRST_TOWER", "ONLY_FIRST_REPLICA")
 _MAKES_VARIABLES = ("get_variable", "Variable(", "layers.", "variable_scope")
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Rewrites loop and step function, or says why not.
 
     Args:
@@ -75,213 +82,167 @@ def apply(use):
 
 
 class _Loop:
-    """One call of ``run_steps_on_dataset``, looked at part by part."""
+    """One loop: what it is made of, and what becomes of it."""
 
-    def __init__(self, use):
+    def __init__(self, use: Use) -> None:
         self._use, self._module = use, use.module
-        self._outputs = []  # (statement, name, value node, operation)
+        self._outputs: list[tuple[Any, str, str]] = []  # (statement, name, operation)
 
-    def plan(self):
+    def plan(self) -> str:
         """Plans all edits, or returns the key of the reason why there are none."""
         reason = self._call() or self._function() or self._context() or self._result()
         if reason:
             return reason
-        use = self._use
-        use.plan.replace(self._line, self._new_loop())
-        use.plan.replace(self._step, self._new_step())
+        self._write_step()
+        self._write_loop()
         for node in self._reads:
-            use.plan.replace(node, lambda updated: updated.value)
-        use.note("a tf.function with tf.range")
+            self._use.edits.remove(self._module.span(node.value)[1], self._module.span(node)[1])
+        self._use.note("a tf.function with tf.range")
         return ""
 
-    def _call(self):
+    def _call(self) -> str:
         use = self._use
-        if use.plan.survey.builds_graph(use.module.path):
+        if use.plan.program.builds_graph(use.module.path):
             return "session"
-        self._line = use.line_of()
-        parent = None if use.call is None else self._module.parent(use.call)
-        targets = getattr(parent, "targets", ())
-        alone = (
-            isinstance(parent, cst.Expr)
-            or isinstance(parent, cst.Assign)
-            and (len(targets) == 1 and isinstance(targets[0].target, cst.Name))
+        around = None if use.call is None else self._module.parent(use.call)
+        targets: Any = getattr(around, "targets", ())
+        alone = type(around) is ast.Expr or (
+            type(around) is ast.Assign and len(targets) == 1 and type(targets[0]) is ast.Name
         )
-        if not alone or len(self._line.body) != 1:
+        if not alone or not _is_alone(self._module, around):
             return "used"
-        self._target = targets[0].target if targets else None
+        self._line = around
+        self._target = targets[0] if targets else None
         parts = [use.argument(0, "fn"), use.argument(1, "iterator"), use.argument(2, "iterations")]
-        if use.has_stars or None in parts[:2] or use.argument(3, "initial_loop_values"):
+        function, iterator, steps = parts
+        if use.has_stars or function is None or iterator is None:
             return "arguments"
-        self._fn, self._iterator = parts[0].value, parts[1].value
-        self._steps = parts[2].value if parts[2] is not None else cst.Integer("1")
+        if use.argument(3, "initial_loop_values"):
+            return "arguments"
+        self._fn, self._iterator = function.value, iterator.value
+        self._steps = use.code(steps.value) if steps is not None else "1"
         return ""
 
-    def _function(self):
-        found = list(self._use.evaluator.values(self._module, self._fn))
-        if (
-            len(found) != 1
-            or found[0][:2] != ("function", self._module)
-            or not isinstance(self._fn, cst.Name)
-            or isinstance(found[0][2], cst.Lambda)
-        ):
+    def _function(self) -> str:
+        found: list[Any] = list(self._use.evaluator.values(self._module, self._fn))
+        is_here = len(found) == 1 and found[0][:2] == ("function", self._module)
+        if not is_here or type(self._fn) is not ast.Name or type(found[0][2]) is ast.Lambda:
             return "elsewhere"
         self._step = found[0][2]
-        parameters = self._step.params
-        if (
-            self._step.decorators
-            or len(parameters.params) < 2
-            or parameters.kwonly_params
-            or any(each.default is not None for each in parameters.params)
-            or isinstance(parameters.star_arg, cst.Param)
-            or parameters.star_kwarg
-        ):
+        parameters = self._step.args
+        if self._step.decorator_list or len(parameters.args) < 2:
             return "parameters"
-        code = self._module.code(self._step)
-        if any(word in code for word in _MAKES_VARIABLES):
+        if parameters.kwonlyargs or parameters.defaults or parameters.vararg or parameters.kwarg:
+            return "parameters"
+        if any(word in self._module.code(self._step) for word in _MAKES_VARIABLES):
             return "variables"
-        scope = self._module.scope(self._step)
-        if sum(len(each.references) for each in scope[self._step.name.value]) != 1:
-            return "shared"
-        return ""
+        bindings = self._module.scope(self._step)[self._step.name]
+        return "shared" if sum(len(each.references) for each in bindings) != 1 else ""
 
-    def _context(self):
-        context = self._step.params.params[0].name
-        scope = self._module.scope(self._step.body.body[0])
-        uses = [access.node for each in scope[context.value] for access in each.references]
-        for node in uses:
+    def _context(self) -> str:
+        context = self._step.args.args[0].arg
+        scope = self._module.scope(self._step.body[0])
+        for node in [each for one in scope[context] for each in one.references]:
             call = self._module.parent(self._module.parent(node))
-            line = self._module.around(node, cst.SimpleStatementLine)
+            line = self._module.statement(node)
             if (
-                not isinstance(call, cst.Call)
+                type(call) is not ast.Call
                 or last_word(call.func) != "set_last_step_output"
-                or line not in self._step.body.body
-                or len(line.body) != 1
+                or line not in self._step.body
+                or not _is_alone(self._module, line)
                 or len(call.args) != 3
-                or not isinstance(call.args[0].value, cst.SimpleString)
+                or literal(call.args[0]) is None
             ):
                 return "context"
-            dotted = self._use.tensorflow_name(call.args[2].value) or ""
+            dotted = self._use.tensorflow_name(call.args[2]) or ""
             family, _, operation = dotted.rpartition(".")
             if family != "VariableAggregation" or operation not in _OPERATIONS:
                 return "aggregation"
-            name = call.args[0].value.evaluated_value
+            name = literal(call.args[0]) or ""
             if not name.isidentifier():
                 return "context"
             self._outputs.append((line, name, operation))
-        lines = {line: index for index, line in enumerate(self._step.body.body)}
-        self._outputs.sort(key=lambda output: lines[output[0]])  # references have no order
-        returns = self._module.nodes.returns.get(self._step, ())
-        last = self._step.body.body[-1]
-        if len(returns) > 1 or (
-            returns
-            and not (
-                isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
-            )
-        ):
-            return "returns"
-        return ""
+        self._outputs.sort(key=lambda output: output[0].lineno)
+        returns = [each for each in self._module.of(ast.Return) if self._is_own(each)]
+        at_end = returns == [self._step.body[-1]] and _is_alone(self._module, self._step.body[-1])
+        return "returns" if returns and not at_end else ""
 
-    def _result(self):
-        scope = self._module.scope(self._use.node)
+    def _is_own(self, node: Any) -> bool:
+        return self._module.around(node, (*FUNCTIONS, ast.Lambda)) is self._step
+
+    def _result(self) -> str:
         self._reads = []
         if self._target is None:
             return ""
-        for access in [each for one in scope[self._target.value] for each in one.references]:
-            parent = self._module.parent(access.node)
-            if not isinstance(parent, cst.Attribute) or (parent.attr.value != "last_step_outputs"):
+        scope = self._module.scope(self._use.node)
+        for node in [each for one in scope[self._target.id] for each in one.references]:
+            parent = self._module.parent(node)
+            if type(parent) is not ast.Attribute or parent.attr != "last_step_outputs":
                 return "result"
             self._reads.append(parent)
         return ""
 
-    def _new_step(self):
-        root = self._use.plan.root()
-        statements = {}
+    def _write_step(self) -> None:
+        edits, module, root = self._use.edits, self._module, self._use.plan.root()
+        first, second = self._step.args.args[:2]
+        edits.remove(module.span(first)[0], module.span(second)[0])
         for line, name, operation in self._outputs:
-            statements[line] = (name, operation)
+            value = module.outer_span(line.value.args[1])
+            before, after = _reduced(root, name, operation)
+            edits.replace(module.span(line)[0], value[0], before)
+            edits.replace(value[1], module.span(line)[1], after)
         names = ", ".join('"%s": last_%s' % (name, name) for _, name, _ in self._outputs)
-        old = self._step.body.body
+        last = self._step.body[-1]
+        start, end = module.span(last)
+        returned = "return {%s}" % names
+        if type(last) is not ast.Return:
+            edits.insert(end, "\n" + module.indent(last) + returned)
+        elif last.value is None or isinstance(last.value, (ast.Name, ast.Constant)):
+            edits.replace(start, end, returned)
+        else:
+            edits.remove(start, module.outer_span(last.value)[0])
+            edits.insert(end, "\n" + module.indent(last) + returned)
 
-        def step(updated):
-            body = []
-            for before, after in zip(old, updated.body.body):
-                if before in statements:
-                    body.append(_reduced(after, root, *statements[before]))
-                elif (
-                    before is old[-1]
-                    and isinstance(before, cst.SimpleStatementLine)
-                    and (isinstance(before.body[-1], cst.Return))
-                ):
-                    body += _evaluated(after)
-                else:
-                    body.append(after)
-            body.append(cst.parse_statement("return {%s}" % names))
-            parameters = updated.params.with_changes(params=updated.params.params[1:])
-            return updated.with_changes(
-                params=parameters, body=updated.body.with_changes(body=body)
-            )
-
-        return step
-
-    def _new_loop(self):
-        root, function = self._use.plan.root(), self._step.name.value
-        many = len(self._step.params.params) > 2
-        inputs = "*next(iterator)" if many else "next(iterator)"
-        steps = self._use.code(self._steps)
-        fewer = (
-            "%d" % (int(steps) - 1)
-            if steps.isdigit()
-            else "(%s) - 1" % steps
-            if (not steps.isidentifier())
-            else steps + " - 1"
-        )
-        name = function + "_loop"
-        while name in self._module.scope(self._use.node):
+    def _write_loop(self) -> None:
+        use, module = self._use, self._module
+        inputs = "next(iterator)"
+        if len(self._step.args.args) > 2:
+            inputs = "*" + inputs
+        steps, name = self._steps, self._step.name + "_loop"
+        fewer = steps + " - 1" if steps.isidentifier() else "(%s) - 1" % steps
+        if steps.isdigit():
+            fewer = str(int(steps) - 1)
+        while name in module.scope(use.node):
             name += "_"
-        text = (
-            "@{tf}.function\ndef {name}(iterator):\n    outputs = {fn}({inputs})\n"
-            "    for _ in {tf}.range({fewer}):\n        outputs = {fn}({inputs})\n"
-            "    return outputs\n"
-        ).format(tf=root, name=name, fn=function, inputs=inputs, fewer=fewer)
-
-        def loop(updated):
-            call = updated.body[0].value
-            new = call.with_changes(func=cst.Name(name), args=[cst.Arg(call.args[1].value)])
-            statement = updated.with_changes(
-                body=[updated.body[0].with_changes(value=new)], leading_lines=[]
-            )
-            made = cst.parse_statement(text).with_changes(leading_lines=updated.leading_lines)
-            return cst.FlattenSentinel([made, statement])
-
-        return loop
-
-
-def _reduced(line, root, name, operation):
-    """``last_loss = tf.distribute.get_strategy().reduce(ReduceOp.MEAN, value, axis=None)``."""
-    value = line.body[0].value.args[1].value
-    form = (
-        "experimental_local_results(x)[0]"
-        if operation.startswith("ONLY_FIRST")
-        else "reduce(%s.distribute.ReduceOp.%s, x, axis=None)" % (root, operation)
-    )
-    made = cst.parse_statement("last_%s = %s.distribute.get_strategy().%s" % (name, root, form))
-    return line.with_changes(body=[made.body[0].visit(_Put(value))])
+        indent = module.indent(self._line)
+        inner = " " * 4 if not indent.startswith("\t") else "\t"
+        lines = [
+            "@%s.function" % use.plan.root(),
+            "def %s(iterator):" % name,
+            inner + "outputs = %s(%s)" % (self._step.name, inputs),
+            inner + "for _ in %s.range(%s):" % (use.plan.root(), fewer),
+            inner * 2 + "outputs = %s(%s)" % (self._step.name, inputs),
+            inner + "return outputs",
+            "",
+        ]
+        start = module.span(self._line)[0]
+        use.edits.wrap(start, start, ("\n" + indent).join(lines), "")
+        (start, end), iterator = module.span(use.call), module.outer_span(self._iterator)
+        use.edits.replace(start, iterator[0], name + "(")
+        use.edits.replace(iterator[1], end, ")")
 
 
-class _Put(cst.CSTTransformer):
-    """Puts a node where the name ``x`` stands."""
-
-    def __init__(self, node):
-        super().__init__()
-        self._node = node
-
-    def leave_Arg(self, original_node, updated_node):
-        is_it = isinstance(updated_node.value, cst.Name) and updated_node.value.value == "x"
-        return updated_node.with_changes(value=self._node) if is_it else updated_node
+def _is_alone(module: Module, statement: Any) -> bool:
+    """Whether no other statement is on the lines of one."""
+    start, end = module.span(statement)
+    before = module.text[module.line_start(statement) : start]
+    after = module.text[end : module.line_end(statement)].strip()
+    return not before.strip() and (not after or after.startswith("#"))
 
 
-def _evaluated(line):
-    """The statement ``return x`` without its return; nothing where x does nothing."""
-    value = line.body[-1].value
-    if value is None or isinstance(value, (cst.Name, cst.BaseNumber)):
-        return []
-    return [line.with_changes(body=list(line.body[:-1]) + [cst.Expr(value)])]
+def _reduced(root: str, name: str, operation: str) -> tuple[str, str]:
+    """What stands before and after a value of which an output of the last step is made."""
+    before = "last_%s = %s.distribute.get_strategy()." % (name, root)
+    if operation.startswith("ONLY_FIRST"):
+        return before + "experimental_local_results(", ")[0]"
+    return before + "reduce(%s.distribute.ReduceOp.%s, " % (root, operation), ", axis=None)"

@@ -5,6 +5,13 @@ code is a rewrite of the program. A program that makes its own ``tf.Graph()``, o
 chooses between graphs and eager execution itself, has no need of the call.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
+
 STEP = "2.0"
 NOTE = "https://www.tensorflow.org/guide/migrate"
 USES = [
@@ -12,7 +19,7 @@ USES = [
 ]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Nothing: `tpudist.tools.migrate.graph_mode` changes the file that the program starts with.
 
     Args:

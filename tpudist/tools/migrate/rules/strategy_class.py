@@ -4,10 +4,17 @@ Below ``tf.compat.v1`` there is only the experimental one, which stays. The two 
 different classes: where a code base has both, ``isinstance`` asks for either.
 """
 
-import libcst as cst
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Sequence
 
 from tpudist import surfaces
 from tpudist.tools.migrate.resolution import import_origins
+from tpudist.tools.migrate.resolution.module import last_word
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.use import Use
 
 STEP = "latest"
 NOTE = "https://github.com/tensorflow/tensorflow/releases/tag/v2.3.0"
@@ -15,39 +22,41 @@ _OLD = "distribute.experimental.TPUStrategy"
 USES = [("tf", _OLD)]
 
 
-def apply(use):
+def apply(use: Use) -> None:
     """Renames the class and its argument.
 
     Args:
       use: the `Use`.
     """
     is_v1 = import_origins.is_v1_name(use.plan, use.module, use.node)
-    classes = use.plan.survey.strategy_classes
+    classes = use.plan.program.strategy_classes
     if len(classes) > 1 and _is_asked_for(use) and use.plan.target == "latest":
-        return _either(use, classes, is_v1)
+        _either(use, classes, is_v1)
+        return
     if is_v1:
-        return None
+        return
     if use.call is not None:
         if use.has_stars:
-            return use.leave("its arguments cannot be read here", "tf.distribute.TPUStrategy")
+            use.leave("its arguments cannot be read here", "tf.distribute.TPUStrategy")
+            return
         assignment = use.argument(1, "device_assignment")
         if assignment is not None:
-            _keyword(use, assignment)
-    return use.respell(surfaces.NAMES["latest"][_OLD])
+            value = use.module.outer_span(assignment.value)[0]
+            use.edits.replace(assignment.start, value, "experimental_device_assignment=")
+    use.respell(surfaces.NAMES["latest"][_OLD])
 
 
-def _is_asked_for(use):
+def _is_asked_for(use: Use) -> bool:
     """Whether it is the class that an ``isinstance`` asks for, on its own."""
-    argument = use.module.parent(use.node)
-    call = use.module.parent(argument)
+    call = use.module.parent(use.node)
     return (
-        isinstance(argument, cst.Arg)
-        and use.last_word(getattr(call, "func", None)) in ("isinstance", "issubclass")
-        and argument is call.args[-1]
+        isinstance(call, ast.Call)
+        and last_word(call.func) in ("isinstance", "issubclass")
+        and use.node is call.args[-1]
     )
 
 
-def _either(use, classes, is_v1):
+def _either(use: Use, classes: Sequence[str], is_v1: bool) -> None:
     root = use.plan.root()
     names = [
         name
@@ -58,19 +67,5 @@ def _either(use, classes, is_v1):
         for name in classes
     ]
     either = "(%s)" % ", ".join("%s.%s" % (root, name) for name in names)
-    return use.rewrite(use.node, lambda _: cst.parse_expression(either), either)
-
-
-def _keyword(use, assignment):
-    place = [each is assignment for each in use.call.args].index(True)
-
-    def call(updated):
-        arguments = list(updated.args)
-        old = arguments[place]
-        arguments[place] = old.with_changes(
-            keyword=cst.Name("experimental_device_assignment"),
-            equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-        )
-        return updated.with_changes(args=arguments)
-
-    use.plan.replace(use.call, call)
+    use.replace(use.node, either)
+    use.note(either)

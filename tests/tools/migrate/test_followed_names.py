@@ -1,14 +1,10 @@
-"""Names of TensorFlow that are handed on are followed; what cannot be one is not asked about."""
+"""Names of TensorFlow are followed wherever a program has them go, and told where they are used."""
 
-import libcst
 import pytest
 
 from tests.tools.migrate import harness
-from tpudist.tools.migrate import carriers, survey
-from tpudist.tools.migrate.resolution import codebase, module, parameters
 
 _TF = "import tensorflow as tf\n"
-_STRATEGY = _TF + "strategy = tf.contrib.distribute.MirroredStrategy()\n"
 #: {the way by which ``tf.contrib.layers`` reaches ``bow_encoder``: files}.
 PROGRAMS = {
     "a variable": {"a.py": "x = tf.contrib.layers\nx.bow_encoder(1)\n"},
@@ -165,121 +161,40 @@ PROGRAMS = {
         "a.py": "d = {'a': len}\nd['a'](x=tf.contrib.layers)\nx = tf.contrib.layers\n"
         "x.bow_encoder(1)\n"
     },
-    "an item of an attribute": {
-        "a.py": "class A:\n    def __init__(self):\n        self.d = {}\n"
-        "        self.d['a'] = tf.contrib.layers\n    def f(self):\n"
-        "        for k, v in self.d.items():\n            v.bow_encoder(1)\n"
-        "x = tf.contrib.layers\nx.bow_encoder(2)\n"
-    },
     "a strategy's callback": {
         "a.py": "s = tf.contrib.distribute.MirroredStrategy()\ndef f(x):\n    x.bow_encoder(1)\n"
         "s.call_for_each_tower(f, tf.contrib.layers)\n",
     },
+    "an import in a function": {
+        "a.py": "def f():\n    from tensorflow.contrib import layers\n    return layers\n",
+        "b.py": "import a\nx = a.f()\ndef g():\n    return x.bow_encoder(1)\n",
+    },
 }  # fmt: skip
 
 
-def _results(folder, way):
-    """The Results of a program: one whose files have a strategy are read whole."""
-    bare = "a file without a legacy name", "a file that hands it on to one"
-    head = _TF if way in bare else _STRATEGY
-    texts = PROGRAMS[way].items()
-    harness.put(
-        folder,
-        {name: (head if "tf" in text or way not in bare else "") + text for name, text in texts},
-    )
-    return harness.results(folder, "latest")
+_FIRST = "import tensorflow as tf\ndef other(x):\n    return tf.nn.relu(x)\n"
+_LATE = "a file without a legacy name", "a file that hands it on to one"
 
 
 @pytest.mark.parametrize("way", sorted(PROGRAMS))
-def test_what_is_handed_on_is_followed_as_if_all_were_asked(tmp_path, monkeypatch, way):
-    found = _results(tmp_path, way)
-    monkeypatch.setattr(carriers.Carriers, "may_hold", lambda *_: True)
-    assert found == harness.results(tmp_path, "latest")
-    told = [use.seen for each in found.values() for use in each.left + each.rewritten]
-    assert any("bow_encoder" in seen for seen in told)
-
-
-def test_what_no_name_of_tensorflow_reaches_has_no_other_file_read(tmp_path, monkeypatch):
-    read, before = [], module.Module.__init__
-
-    def init(self, path, *args, **options):
-        read.append(path)
-        before(self, path, *args, **options)
-
-    monkeypatch.setattr(module.Module, "__init__", init)
-    harness.put(
-        tmp_path,
-        {
-            "a.py": _TF + "def f(config):\n    return tf.contrib.layers.conv2d(config.size)\n",
-            "b.py": "from a import f\nclass Config:\n    size = 1\nf(Config())\n",
-        },
-    )
-    harness.results(tmp_path, "latest")
-    assert {path.rpartition("/")[2] for path in read} == {"a.py"}
-
-
-@pytest.mark.parametrize(
-    "files, words",
-    [
-        (  # what a name of TensorFlow returns is none
-            {
-                "a.py": "from tensorflow.contrib.layers import bow_encoder as f\n"
-                "def encoded(config, model=f):\n    net = model(config)\n    return net\n",
-                "b.py": "from a import encoded\nclass A:\n    x = encoded(1, model=2)\n",
-            },
-            {"model", "f"},
-        ),
-        (  # a word of an import's path is no attribute
-            {
-                "a.py": "from tensorflow.contrib.layers import bow_encoder as utils\n",
-                "b.py": "import a\nfrom b.utils import c\nx = c.utils_of(a)\n",
-            },
-            {"utils"},
-        ),
-        ({"a.py": _TF + "x = tf.contrib.layers\ny = values()\n"}, {"x"}),
-    ],
-)
-def test_only_what_may_be_a_name_of_tensorflow_stands_for_one(tmp_path, files, words):
-    harness.put(tmp_path, files)
-    found = survey.Survey(codebase.CodeBase([str(tmp_path)])).carriers
-    asked = set("model f net encoded x y c utils utils_of config".split())
-    assert not found.unknown
-    assert words == {
-        word
-        for path in files
-        for word in asked
-        if found.may_hold(str(tmp_path / path), libcst.Name(word))
-    }
-    assert not found.may_hold(str(tmp_path / "b.py"), libcst.Name("utils"))
-
-
-@pytest.mark.parametrize("name, asked", [("get_shape", False), ("bow_encoder", True)])
-def test_a_parameter_is_followed_where_contrib_may_have_the_name(
-    tmp_path, monkeypatch, name, asked
-):
-    followed, before = [], parameters.values
-
-    def values(evaluator, module, param):
-        followed.append(param.name.value)
-        return before(evaluator, module, param)
-
-    monkeypatch.setattr(parameters, "values", values)
-    text = _STRATEGY + "def f(x):\n    return x.%s()\nf(tf.contrib.layers)\n" % name
-    harness.put(tmp_path, {"a.py": text})
-    harness.results(tmp_path, "latest")
-    assert ("x" in followed) == asked
-
-
-def test_all_kinds_of_ways_in_one_code_base(tmp_path, monkeypatch):
+def test_what_is_handed_on_is_told_where_it_is_used(tmp_path, way):
     files = {
-        "%s/%s" % (way.replace(" ", "_"), name): _STRATEGY + text
-        for way, program in PROGRAMS.items()
-        for name, text in program.items()
+        name: (_FIRST if "tf" in text or way not in _LATE else "") + text
+        for name, text in PROGRAMS[way].items()
     }
     harness.put(tmp_path, files)
-    found = harness.results(tmp_path, "latest")
-    monkeypatch.setattr(carriers.Carriers, "may_hold", lambda *_: True)
-    assert found == harness.results(tmp_path, "latest")
+    told = {
+        (name, use.line)
+        for name, result in harness.results(tmp_path, "latest").items()
+        for use in result.left
+        if use.rule == "gone-contrib" and ".bow_encoder: " in use.seen
+    }
+    assert told == {
+        (name, number)
+        for name, text in files.items()
+        for number, line in enumerate(text.split("\n"), 1)
+        if ".bow_encoder(" in line
+    }
 
 
 @pytest.mark.parametrize(

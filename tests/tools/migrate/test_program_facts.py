@@ -3,17 +3,17 @@
 import pytest
 
 from tests.tools.migrate import harness
-from tpudist.tools.migrate import survey as surveys
+from tpudist.tools.migrate import program as programs
 from tpudist.tools.migrate.resolution import codebase as codebases
 
 TF = "import tensorflow as tf\n"
 CONTRIB = TF + "s = tf.contrib.distribute.TPUStrategy(r, 1)\n"
 
 
-def survey(folder, files, origin="auto"):
-    """The Survey of a code base, and a function from a name to its path."""
+def facts(folder, files, origin="auto"):
+    """The Program of a code base, and a function from a name to its path."""
     harness.put(folder, files)
-    found = surveys.Survey(codebases.CodeBase([str(folder)]), origin)
+    found = programs.Program(codebases.CodeBase([str(folder)]), origin)
     return found, lambda name: str(folder / name)
 
 
@@ -37,7 +37,7 @@ def survey(folder, files, origin="auto"):
     ],
 )
 def test_era_of_a_file(tmp_path, text, era):
-    found, path = survey(tmp_path, {"a.py": text})
+    found, path = facts(tmp_path, {"a.py": text})
     assert found.eras.get(path("a.py"), "") == era
 
 
@@ -51,14 +51,14 @@ def test_era_of_a_file(tmp_path, text, era):
     ],
 )
 def test_graph_or_eager(tmp_path, text, graph):
-    found, path = survey(tmp_path, {"a.py": CONTRIB + text})
+    found, path = facts(tmp_path, {"a.py": CONTRIB + text})
     assert found.builds_graph(path("a.py")) == graph
-    found, path = survey(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})
+    found, path = facts(tmp_path, {"a.py": CONTRIB + "import b\n", "b.py": TF + text})
     assert found.builds_graph(path("a.py")) == graph
 
 
 def test_programs_beside_each_other(tmp_path):
-    found, path = survey(
+    found, path = facts(
         tmp_path,
         {
             "graph.py": CONTRIB + "import lib.shared\ntf.Session()\n",
@@ -76,7 +76,7 @@ def test_programs_beside_each_other(tmp_path):
 
 
 def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
-    found, path = survey(
+    found, path = facts(
         tmp_path,
         {
             "train.py": CONTRIB + "from lib import model\n",
@@ -115,7 +115,7 @@ def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
     ],
 )
 def test_who_divided_a_mean_loss(tmp_path, text, origin, divides):
-    found, path = survey(tmp_path, {"a.py": text}, origin)
+    found, path = facts(tmp_path, {"a.py": text}, origin)
     assert found.scales(path("a.py")) == divides
 
 
@@ -126,14 +126,41 @@ def test_who_divided_a_mean_loss(tmp_path, text, origin, divides):
 def test_losses_that_are_sums(tmp_path, reduction, sums):
     text = CONTRIB + "tf.losses.log_loss(a, b, reduction=tf.losses.Reduction.%s)\n" % reduction
     other = TF + "tf.losses.log_loss(a, b, reduction=tf.losses.Reduction.SUM)\n"
-    found, path = survey(tmp_path, {"a.py": text, "other/b.py": other})
+    found, path = facts(tmp_path, {"a.py": text, "other/b.py": other})
     assert found.sums_losses(path("a.py")) == sums  # whatever another program does
 
 
 def test_files_that_do_not_parse_have_no_facts(tmp_path):
-    found, path = survey(tmp_path, {"a.py": "print 'contrib'\n", "b.py": CONTRIB})
+    found, path = facts(tmp_path, {"a.py": TF + "print 'x'\n", "b.py": CONTRIB})
     assert list(found.eras) == [path("b.py")]
     assert found.files == [path("a.py"), path("b.py")]
+
+
+@pytest.mark.parametrize(
+    "text, is_looked_at",
+    [
+        (TF, True),
+        ("from tpudist import contrib\n", True),
+        ("strategy.experimental_run_v2(f)\n", True),
+        ("x.num_towers\n", True),
+        ("import os\nprint(1)\n", False),
+        ("model.run(x)\n", False),
+        ("this is no Python\n", False),
+    ],
+)
+def test_files_that_are_looked_at(tmp_path, text, is_looked_at):
+    found, path = facts(tmp_path, {"a.py": text})
+    assert found.files == ([path("a.py")] if is_looked_at else [])
+
+
+def test_what_a_file_of_tensorflow_is_imported_by_is_looked_at(tmp_path):
+    files = {
+        "made.py": TF + "s = tf.distribute.get_strategy()\n",
+        "use.py": "from made import s\ns.unwrap(1)\n",
+        "plain.py": "import made\nprint(made)\n",
+    }
+    found, path = facts(tmp_path, files)
+    assert found.files == [path("made.py"), path("use.py")]
 
 
 @pytest.mark.parametrize(
@@ -167,3 +194,24 @@ def test_what_an_import_means(tmp_path, importer, dotted, level, expected):
     codebase = codebases.CodeBase([str(tmp_path)])
     found = codebase.find_module(dotted, level, str(tmp_path / importer))
     assert found == (expected and str(tmp_path / expected))
+
+
+@pytest.mark.parametrize(
+    "text, is_strategic",
+    [
+        ('"""A DistributionStrategy."""\n', True),
+        ("# get_strategy\n", True),
+        ("s = tf.distribute.MirroredStrategy()\n", True),
+        ("from tensorflow.distribute import get_strategy\n", True),
+        ("tf.estimator.RunConfig(distribute=s)\n", True),
+        ("s = getattr(tf.distribute, 'MirroredStrategy')()\n", True),
+        ("def f(s: 'tf.distribute.Strategy'):\n    pass\n", True),
+        ("s = f()  # tpudist: strategy\n", True),
+        ("s = make()\n", False),
+    ],
+)
+def test_programs_that_may_have_a_strategy(tmp_path, text, is_strategic):
+    files = {"a.py": TF + text, "b.py": TF + "import a\n", "other.py": TF}
+    found, path = facts(tmp_path, files)
+    assert found.strategic == ({path("a.py"), path("b.py")} if is_strategic else set())
+    assert found.names_strategies == is_strategic

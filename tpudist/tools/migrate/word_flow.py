@@ -1,0 +1,364 @@
+"""Which words of a code base may hold a name of TensorFlow that a rule asks for.
+
+``config.size`` need not be followed through every call that hands on a config to learn that it is
+no ``tf.contrib.size``: it cannot be one unless such a name of TensorFlow is assigned to, passed as,
+or returned by something that is called ``config`` or ``size``. Words are followed, whatever they
+mean where they stand: too many rather than too few.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import Any, Callable, Iterable, Iterator
+
+from tpudist import surfaces
+from tpudist.surfaces.eras.names import without_compat
+from tpudist.tools.migrate import rules
+from tpudist.tools.migrate.resolution import scopes, tensorflow_names
+
+#: What stands for a name of TensorFlow that a rule asks for.
+_TENSORFLOW = "tensorflow!"
+#: Functions that give back what they are given, or what is in it.
+_GIVING_BACK = frozenset(
+    """SimpleNamespace append attrgetter cache copy deepcopy dict enumerate filter get getattr
+    globals iter list locals map namedtuple next nullcontext partial pop reversed setattr sorted
+    tuple vars wraps zip""".split()
+)
+_IMPORTING = ("import_module", "importorskip", "__import__")
+#: Functions that call the first of what they are given with the rest.
+_CALLING = {"filter", "map", "partial", *(name for _, name in tensorflow_names.CALLBACKS)}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class WordFlow:
+    """The words, collected file by file.
+
+    A variable is ``path:name``, an attribute, wherever it is, ``.name``.
+
+    Attributes:
+      everywhere: whether any word may hold one: ``from tensorflow import *``.
+    """
+
+    def __init__(self) -> None:
+        self.everywhere = False
+        self._edges: dict[str, set[str]] = {}
+        self._parameters: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        self._calls: set[tuple[str, str, int | str]] = set()
+        self._stars: dict[str, list[str]] = {}
+        self._holding: set[str] = set()
+
+    def take(
+        self, path: str, nodes: Iterable[ast.AST], find: Callable[[str, int], str | None]
+    ) -> None:
+        """Collects from a file.
+
+        Args:
+          path: the file.
+          nodes: all its nodes, the module first.
+          find: the file that a module and a number of leading dots mean in an import, or None.
+        """
+        every: list[Any] = list(nodes)
+        file = _File(path, roots(every))
+        self.everywhere = self.everywhere or "*" in file.roots
+        for word, below in file.roots.items():
+            if _is_asked(below):
+                self._connect([_TENSORFLOW], [path + ":" + word, "." + word])
+        for name in _of_bodies(every):
+            self._connect([path + ":" + name], ["." + name])
+        for node in every:
+            for sources, targets in file.flows(node):
+                self._connect(sources, targets)
+            kind = type(node)
+            if kind is ast.Call:
+                self._take_call(file, node)
+            elif kind is ast.ClassDef:
+                for each in node.body:
+                    if type(each) is ast.FunctionDef and each.name == "__init__":
+                        self._take_parameters(node.name, path, each)
+            elif kind in (ast.FunctionDef, ast.AsyncFunctionDef):
+                self._take_parameters(node.name, path, node)
+            elif kind is ast.ImportFrom:
+                self._take_import(path, node, find)
+
+    def _connect(self, sources: Iterable[str], targets: Iterable[str]) -> None:
+        targets = list(targets)
+        for each in sources if targets else ():
+            self._edges.setdefault(each, set()).update(targets)
+
+    def _take_import(self, path: str, node: ast.ImportFrom, find: Any) -> None:
+        module = find(node.module or "", node.level)
+        for alias in node.names if module else ():
+            if alias.name == "*":
+                self._stars.setdefault(module, []).append(path)
+            else:
+                bound = path + ":" + (alias.asname or alias.name)
+                self._connect(["%s:%s" % (module, alias.name)], [bound])
+
+    def _take_call(self, file: _File, node: ast.Call) -> None:
+        name = _last(node.func)
+        for index, value in enumerate(node.args):
+            words = list(file.words(value))
+            self._take_argument(words, name, -1 if type(value) is ast.Starred else index)
+            if name in _CALLING and index:  # map(f, values), strategy.run(f, args)
+                self._take_argument(words, _last(node.args[0]), -1)
+                if type(node.args[0]) is ast.Lambda:
+                    own = [file.path + ":" + each.arg for each in node.args[0].args.args]
+                    self._connect(words, own)
+        for each in node.keywords:
+            words = list(file.words(each.value))
+            self._take_argument(words, name, each.arg or -1)
+            if name in _CALLING and node.args:
+                self._take_argument(words, _last(node.args[0]), -1)
+        if name == "namedtuple" and len(node.args) > 1:
+            texts = [text for each in node.args for text in _texts(each)]
+            fields = tuple(" ".join(texts[1:]).replace(",", " ").split())
+            self._parameters.setdefault("".join(texts[:1]), []).append(("", fields))
+
+    def _take_argument(self, words: Iterable[str], name: str, index: int | str) -> None:
+        self._calls |= {(word, name, index) for word in words}
+
+    def _take_parameters(self, name: str, path: str, function: Any) -> None:
+        arguments = function.args
+        every = [*getattr(arguments, "posonlyargs", ()), *arguments.args, *arguments.kwonlyargs]
+        names = tuple(each.arg for each in every)
+        self._parameters.setdefault(name, []).append((path + ":", names))
+
+    def settle(self) -> None:
+        """Follows the words, once all files were taken."""
+        for word, name, index in self._calls:
+            for start, names in self._parameters.get(name, ()):
+                if isinstance(index, str):
+                    given: Iterable[str] = [index] if index in names else []
+                else:
+                    given = names if index < 0 else names[index : index + 2]
+                self._connect([word], [(start or ".") + each for each in given])
+        todo = [_TENSORFLOW]
+        while todo:
+            word = todo.pop()
+            path, _, name = word.rpartition(":")
+            starred = [each + ":" + name for each in self._stars.get(path, ())]
+            for each in (*self._edges.get(word, ()), *starred):
+                if each not in self._holding:
+                    self._holding.add(each)
+                    todo.append(each)
+        self._edges, self._parameters, self._calls, self._stars = {}, {}, set(), {}
+
+    def may_hold(self, path: str, node: Any) -> bool:
+        """Whether a Name or Attribute of a file may be, or be below, a name of TensorFlow.
+
+        What is below an import of TensorFlow itself is not asked here.
+        """
+        while not self.everywhere:
+            kind = type(node)
+            if kind is ast.Attribute:
+                if "." + node.attr in self._holding:
+                    return True
+                node = node.value
+            elif kind is ast.Name:
+                return path + ":" + node.id in self._holding
+            elif kind is ast.Call and _last(node.func) not in _GIVING_BACK:
+                node = node.func
+            elif kind is ast.Subscript:
+                node = node.value
+            else:
+                return True
+        return True
+
+
+class _File:
+    """What words of one file are given what others hold.
+
+    Args:
+      path: the file.
+      roots: as of `roots`.
+    """
+
+    def __init__(self, path: str, names: dict[str, str]) -> None:
+        self.path, self.roots = path, names
+
+    def flows(self, node: Any) -> Iterator[tuple[list[str], list[str]]]:
+        """(words, the words that are given what they hold) of a statement, an argument, ..."""
+        kind = type(node)
+        if kind in (ast.Assign, ast.AnnAssign, ast.AugAssign) or kind.__name__ == "NamedExpr":
+            if node.value is not None:
+                every = node.targets if kind is ast.Assign else [node.target]
+                yield self._of(node.value), [word for each in every for word in self._stored(each)]
+        elif kind in (ast.For, ast.AsyncFor, ast.comprehension):
+            yield self._of(node.iter), list(self._stored(node.target))
+        elif kind is ast.withitem and node.optional_vars is not None:
+            every = [node.context_expr, *getattr(node.context_expr, "args", ())]
+            words = [word for each in every for word in self.words(each)]
+            yield words, list(self._stored(node.optional_vars))
+        elif kind is ast.keyword and node.arg:
+            yield self._of(node.value), ["." + node.arg]
+        elif kind in _FUNCTIONS:
+            yield from self._defaults(node)
+            if kind is not ast.Lambda:
+                yield self._returned(node), [self.path + ":" + node.name, "." + node.name]
+        elif kind is ast.Call and _last(node.func) in _GIVING_BACK:
+            names = [text for each in node.args for text in _texts(each) if text.isidentifier()]
+            targets = [start + name for name in names for start in (self.path + ":", ".")]
+            if type(node.func) is ast.Attribute:  # items.append(tf)
+                targets += self._stored(node.func.value)
+            yield [word for each in node.args for word in self.words(each)], targets
+
+    def _of(self, node: Any) -> list[str]:
+        return list(self.words(node))
+
+    def _defaults(self, node: Any) -> Iterator[tuple[list[str], list[str]]]:
+        every = [*getattr(node.args, "posonlyargs", ()), *node.args.args]
+        pairs = list(zip(every[::-1], node.args.defaults[::-1]))
+        pairs += zip(node.args.kwonlyargs, node.args.kw_defaults)
+        for parameter, default in pairs:
+            if default is not None:
+                yield self._of(default), [self.path + ":" + parameter.arg]
+
+    def _returned(self, node: Any) -> list[str]:
+        found: list[str] = []
+        todo = list(node.body)
+        while todo:
+            each = todo.pop()
+            if type(each) in (ast.Return, ast.Yield, ast.YieldFrom) and each.value is not None:
+                found += self.words(each.value)
+            if type(each) not in (*_FUNCTIONS, ast.ClassDef):
+                todo += scopes.children(each)
+        return found
+
+    def _stored(self, target: Any) -> Iterator[str]:
+        """The words that an assignment to a target gives something."""
+        kind = type(target)
+        if kind is ast.Name:
+            yield self.path + ":" + target.id
+        elif kind is ast.Attribute:
+            yield "." + target.attr
+        elif kind in (ast.Subscript, ast.Starred):
+            yield from self._stored(target.value)
+            if kind is ast.Subscript:
+                for text in _texts(target.slice):
+                    yield from (self.path + ":" + text, "." + text)
+        else:
+            for each in getattr(target, "elts", ()):
+                yield from self._stored(each)
+
+    def words(self, node: Any) -> Iterator[str]:
+        """The words that what an expression gives may come from."""
+        kind = type(node)
+        if kind in (ast.Name, ast.Attribute):
+            yield from self._of_name(node)
+        elif kind is ast.Call:
+            name = _last(node.func)
+            yield from self.words(node.func)
+            if name in _GIVING_BACK or "lazy" in name.lower() or name in _IMPORTING:
+                for each in [*node.args, *(one.value for one in node.keywords)]:
+                    yield from self.words(each)
+                if any("tensorflow" in text for each in node.args for text in _texts(each)):
+                    yield _TENSORFLOW
+        elif kind is ast.Subscript:
+            yield from self.words(node.value)
+            if any("tensorflow" in text for text in _texts(node.slice)):
+                yield _TENSORFLOW
+        elif kind is ast.Dict:
+            for each in node.values:
+                yield from self.words(each)
+        else:
+            for field in ("elts", "values", "body", "orelse", "value", "elt"):
+                inner = getattr(node, field, ())
+                for each in inner if type(inner) is list else [inner]:
+                    if isinstance(each, ast.expr):
+                        yield from self.words(each)
+
+    def _of_name(self, node: Any) -> Iterator[str]:
+        words, first = [], node
+        while type(first) is ast.Attribute:
+            words.append(first.attr)
+            first = first.value
+        if type(first) is ast.Name and first.id in self.roots:
+            if _is_asked(".".join([self.roots[first.id], *words[::-1]]).strip(".")):
+                yield _TENSORFLOW
+            return
+        yield from ("." + word for word in words)
+        if type(first) is ast.Name:
+            yield self.path + ":" + first.id
+        else:
+            yield from self.words(first)
+
+
+def _of_bodies(nodes: Iterable[Any]) -> Iterator[str]:
+    """The names that a module and its classes themselves bind: others have them as attributes."""
+    for node in nodes:
+        if type(node) in (ast.Module, ast.ClassDef):
+            todo = list(node.body)
+            while todo:
+                each = todo.pop()
+                if type(each) is ast.Name and type(each.ctx) is ast.Store:
+                    yield each.id
+                elif type(each) is ast.ImportFrom:
+                    yield from (alias.asname or alias.name for alias in each.names)
+                if type(each) not in (*_FUNCTIONS, ast.ClassDef):
+                    todo += scopes.children(each)
+
+
+def _texts(node: Any) -> Iterator[str]:
+    """The text of a literal."""
+    node = getattr(node, "value", node) if type(node).__name__ == "Index" else node
+    if type(node) is ast.Constant and isinstance(node.value, str):
+        yield node.value
+
+
+def _last(node: Any) -> str:
+    return getattr(node, "attr", None) or getattr(node, "id", None) or ""
+
+
+def roots(nodes: Iterable[Any], with_compat: bool = True) -> dict[str, str]:
+    """{word: the name below ``tf`` that an import of TensorFlow binds it to}; "*" for a star.
+
+    Args:
+      nodes: those of a file.
+      with_compat: whether those of ``tf.compat`` and of tpudist's namespaces are among them.
+    """
+    found: dict[str, str] = {}
+    for node in nodes:
+        if type(node) is ast.Import:
+            for alias in node.names:
+                full = alias.name if alias.asname else alias.name.split(".")[0]
+                below = tensorflow_names.below_tensorflow(full)
+                if below is not None and (with_compat or _is_plain(full)):
+                    found[alias.asname or full] = below
+        elif type(node) is ast.ImportFrom and not node.level:
+            for alias in node.names:
+                full = "%s.%s" % (node.module, alias.name)
+                below = tensorflow_names.below_tensorflow(
+                    full if alias.name != "*" else node.module or ""
+                )
+                if below is not None and (with_compat or _is_plain(full)):
+                    found[alias.asname or alias.name] = below
+    return found
+
+
+def _is_plain(full: str) -> bool:
+    return full.startswith("tensorflow") and ".compat" not in full
+
+
+@functools.lru_cache(maxsize=None)
+def _above() -> frozenset[str]:
+    """The names below ``tf`` of modules and classes with names that a rule asks for."""
+    names = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
+    names.update(surfaces.FIRST_GENERATION, surfaces.GONE_TODAY, surfaces.RENAMED_TODAY)
+    names.update(module + ".*" for module in surfaces.contrib_modules())
+    parts = [name.split(".") for name in names]
+    above = {".".join(each[:end]) for each in parts for end in range(len(each))}
+    others = ("changed-names", "gone-names", "gone-by-2-2", "sessions")
+    return frozenset(above).union(
+        name
+        for rule in rules.load()
+        if rule.name not in others
+        for kind, name in rule.uses
+        if kind == "tf"
+    )
+
+
+@functools.lru_cache(maxsize=4000)
+def _is_asked(dotted: str) -> bool:
+    """Whether what is handed on leads to such names; they themselves are told where they stand."""
+    return dotted.partition(".")[0] == "compat" or without_compat(dotted) in _above()
