@@ -13,6 +13,8 @@ Mutant = collections.namedtuple("Mutant", "op_type how")
 
 #: Ops whose results are the same whatever their input: there is nothing to notice.
 CONSTANT = ("OnesLike", "ZerosLike")
+#: What changes no result: one value along each axis may be turned.
+_WITHOUT_EFFECT = [Mutant("Fill", "axis turned")]
 
 
 class Rules:
@@ -57,13 +59,14 @@ class Rules:
 
     def mutants(self):
         """All `Mutant`."""
-        return [
+        every = [
             Mutant(op_type + suffix, how)
             for suffix, registry in sorted(self.registries.items())
             for op_type in sorted(set(registry).difference(self.constant))
             if not self._only or op_type in self._only
             for how in sorted(self._kinds[suffix, op_type]) or ["never reached"]
         ]
+        return [each for each in every if each not in _WITHOUT_EFFECT]
 
     def is_noticed(self, mutant):
         """Whether a case fails while the rule is broken."""
