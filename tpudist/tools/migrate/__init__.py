@@ -58,6 +58,8 @@ def _checked(options: argparse.Namespace) -> int:
     if options.list_rules:
         print(console.rules(rules.load()))
         return 0
+    if options.explain is not None:
+        return _explain(options)
     _check_rules(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
     if options.paths == ["-"]:
         from tpudist.tools.migrate import standard_input
@@ -69,7 +71,7 @@ def _checked(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     if not options.paths:
         raise MigrateError("no PATH", "there is nothing to read", "tpudist migrate . --to 2.2")
-    if options.to is None and options.level == "full":
+    if options.to is None and options.level == "full" and options.explain is None:
         raise MigrateError(
             "no --to",
             "which names to write depends on it",
@@ -101,6 +103,23 @@ def _check_rules(options: argparse.Namespace, known: Sequence[str]) -> None:
             raise MigrateError(
                 "rule %r" % name, "there is no such rule", "one of " + ", ".join(known)
             )
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from tpudist.tools.migrate.program import Program
+    from tpudist.tools.migrate.resolution.codebase import CodeBase
+
+    codebase = CodeBase(options.paths, options.exclude)
+    asked = os.path.abspath(options.explain)
+    path = next((each for each in codebase.bytes if os.path.abspath(each) == asked), None)
+    if path is None:
+        raise MigrateError(
+            "--explain %s" % options.explain,
+            "it is none of the files below " + ", ".join(options.paths),
+            "a file that PATH has",
+        )
+    print("%s: %s" % (path, Program(codebase, options.origin).explain(path)))
+    return 0
 
 
 def _run(options: argparse.Namespace) -> int:

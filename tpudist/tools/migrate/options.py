@@ -48,6 +48,11 @@ def add(verb: argparse.ArgumentParser) -> None:
         help="the oldest TensorFlow the code was written for; by default what its names tell",
     )
     verb.add_argument(
+        "--explain",
+        metavar="PATH",
+        help="change nothing; say of which TensorFlow a file is taken to be, and why",
+    )
+    verb.add_argument(
         "--level",
         choices=("full", "import"),
         default="full",

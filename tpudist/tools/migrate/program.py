@@ -6,16 +6,15 @@ have one generation of TensorFlow, and build a graph or none.
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
-from tpudist.surfaces import changed_names
 from tpudist.surfaces.eras import evidence, walks
 from tpudist.surfaces.eras import names as era_names
-from tpudist.tools.migrate import outcomes, rules, word_flow
+from tpudist.tools.migrate import generation, outcomes, rules, word_flow
+from tpudist.tools.migrate.generation import Tells
 from tpudist.tools.migrate.resolution import sources
-from tpudist.tools.migrate.resolution.module import dotted_name, parse
+from tpudist.tools.migrate.resolution.module import parse
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.evidence import Evidence
@@ -61,8 +60,6 @@ _SAYS = {
     "disabled": re.compile(r"disable_v2_behavior\("),
 }
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
-#: What a user says of a file: of which TensorFlow its ``tf`` is.
-_GENERATION = re.compile(r"#\s*tpudist:\s*(tf[12])\b")
 _DEEPEST = 4  # files through which TensorFlow may come
 _TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
 
@@ -76,8 +73,7 @@ class Facts(NamedTuple):
       era: the era that its names tell, "" if none.
       contrib: whether it is of the contrib era.
       tensorflow_1: whether it names what only TensorFlow 1 has below ``tf``.
-      first, second: whether it names what only TensorFlow 1 or 2 has without asking if it is there.
-      differs: whether it has a call that means something else in the other generation.
+      tells: what of it tells its generation.
       mode: whether it chooses between graphs and eager execution.
       stated: whether it imports a drop-in of tpudist, which says an era.
     """
@@ -87,9 +83,7 @@ class Facts(NamedTuple):
     era: str = ""
     contrib: bool = False
     tensorflow_1: bool = False
-    first: bool = False
-    second: bool = False
-    differs: bool = False
+    tells: Tells = Tells()
     mode: bool = False
     stated: bool = False
 
@@ -141,9 +135,9 @@ class Program:
         self._scaled = self._divided(codebase, origin, reached)
         self._v1 = {path for path in self._contrib | self.companions if self._of(path).tensorflow_1}
         self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
-        self.plain_v1 = {path for path, each in facts.items() if each.first}
+        self.plain_v1 = {path for path, each in facts.items() if each.tells.first}
         self.plain_v1 -= self._v1 | self._contrib
-        self.mixed = {path for path in self.plain_v1 if self._of(path).second}
+        self.mixed = {path for path in self.plain_v1 if self._of(path).tells.second}
         self.plain_v1 -= self.mixed
         self._decide(codebase, origin)
         lenders = {each for path in self.plain_v1 for each in self._lent.get(path, ())} - self._v1
@@ -215,7 +209,8 @@ class Program:
             path, nodes, lambda module, level: codebase.find_module(module, level, path)
         )
         imports = tuple(walks.imported(node) for node in nodes.of(*walks.IMPORTS))
-        self._facts[path] = _facts(text, imports, found, _generations_of_calls(nodes))
+        tells = generation.of_file(text, nodes, found)
+        self._facts[path] = _facts(text, imports, found, tells)
 
     def _handed(self, codebase: CodeBase) -> dict[str, set[str]]:
         """{path: eras of the files that import TensorFlow itself from it}."""
@@ -234,24 +229,34 @@ class Program:
     def _decide(self, codebase: CodeBase, origin: str) -> None:
         """Gives files that do not tell their generation that of the files they are used with."""
         of_1 = self._v1 | self.plain_v1 | self._contrib
-        own = dict.fromkeys(of_1, "first")
-        own.update(
-            (path, "second")
-            for path, each in self._facts.items()
-            if path not in own and (each.second or each.era in ("v2_0", "v2_2"))
-        )
-        stated = {"1": {"first"}, "2": {"second"}}.get(origin.partition(".")[0], set())
-        self.undecided = set()
-        for path, facts in self._facts.items():
-            if not facts.differs or path in own or path in self.mixed:
+        known = dict.fromkeys(sorted(of_1), generation.FIRST)
+        for path, each in self._facts.items():
+            if path not in known and (each.tells.second or each.era in ("v2_0", "v2_2")):
+                known[path] = generation.SECOND
+        self.undecided: set[str] = set()
+        self._why: dict[str, str] = {}
+        for path, each in self._facts.items():
+            if not each.tells.differs or path in known or path in self.mixed:
                 continue
-            found = set(stated)
-            for near in (codebase.above([path]), codebase.below([path]), codebase.programs([path])):
-                found = found or {own[each] for each in near if each in own}
-            if found == {"first"}:
+            found, self._why[path] = generation.of_program(codebase, path, known, origin)
+            if found == generation.FIRST:
                 self.plain_v1.add(path)
-            elif found != {"second"}:
+            elif not found:
                 self.undecided.add(path)
+
+    def explain(self, path: str) -> str:
+        """Of which generation a file's ``tf`` is taken to be, and why, in a sentence or two."""
+        tells = self._of(path).tells
+        if path in self.mixed:
+            return "TensorFlow 1 and 2: %s, %s" % (tells.first, tells.second)
+        of = generation.FIRST if self.wants_v1(path) else generation.SECOND
+        if path in self._why:
+            of = "not decided" if path in self.undecided else of
+            return "%s: %s, which both have; %s" % (of, tells.differs, self._why[path])
+        own = tells.first if of == generation.FIRST else tells.second
+        if not own and path in self.eras:
+            own = "its names are of tpudist's era %s" % self.eras[path]
+        return "%s: %s" % (of, own or "nothing in it is another one in TensorFlow 1")
 
     def _borrow(self, codebase: CodeBase) -> dict[str, set[str]]:
         """{path: the files whose own ``tf`` it uses, to name what only TensorFlow 1 has}."""
@@ -287,7 +292,9 @@ class Program:
                 if any(map(era_names.is_first_generation, names)):
                     found.setdefault(path, set()).add(origin)
         for path in found:
-            self._facts[path] = self._facts[path]._replace(first=True)
+            facts = self._facts[path]
+            first = facts.tells.first or "it names what only TensorFlow 1 has by another file's tf"
+            self._facts[path] = facts._replace(tells=facts.tells._replace(first=first))
         return found
 
     def _starts(self, codebase: CodeBase) -> set[str]:
@@ -338,28 +345,9 @@ def names_legacy(raw: bytes) -> bool:
     return _OWN.search(raw) is not None
 
 
-def _generations_of_calls(nodes: walks.Nodes) -> set[str]:
-    """Which generations the calls are of that TensorFlow 1 and 2 do not take alike."""
-    roots = word_flow.roots(nodes, with_compat=False)
-    found = set()
-    for call in nodes.of(ast.Call) if roots else ():
-        first, _, rest = dotted_name(call.func).partition(".")
-        dotted = ".".join(filter(None, (roots.get(first), rest))) if first in roots else ""
-        if dotted and not dotted.startswith(("distribute.", "tpu.")):  # those tell an era
-            stars = [each for each in call.args if type(each) is ast.Starred]
-            keywords = [each.arg for each in call.keywords if each.arg]
-            is_complete = not stars and len(keywords) == len(call.keywords)
-            positional = len(call.args) - len(stars)
-            found.add(changed_names.generation(dotted, positional, keywords, is_complete))
-    return found
-
-
-def _facts(text: str, imports: tuple[Import, ...], found: list[Evidence], calls: set[str]) -> Facts:
-    unguarded = {each.kind for each in found if not each.guarded}
+def _facts(text: str, imports: tuple[Import, ...], found: list[Evidence], tells: Tells) -> Facts:
     kinds = {each.kind for each in found}
     told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
-    mark = _GENERATION.search(text)
-    said = mark.group(1) if mark else ""
     says = frozenset(each for each, pattern in _SAYS.items() if pattern.search(text))
     return Facts(
         says=says,
@@ -367,13 +355,7 @@ def _facts(text: str, imports: tuple[Import, ...], found: list[Evidence], calls:
         era=told.era if told.decisive else "",
         contrib=_tells_contrib(found),
         tensorflow_1=_names_tensorflow_1(found),
-        first=said != "tf2"
-        and (evidence.FIRST_GENERATION in unguarded or "first" in calls)
-        or said == "tf1",
-        second=said != "tf1"
-        and (evidence.SECOND_GENERATION in unguarded or "second" in calls)
-        or said == "tf2",
-        differs="both" in calls,
+        tells=tells,
         mode=evidence.MODE in kinds,
         stated=evidence.STATED in kinds,
     )

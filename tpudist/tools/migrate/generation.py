@@ -1,0 +1,112 @@
+"""Of which generation of TensorFlow the ``tf`` of a file is: 1 or 2.
+
+What one file tells by its names, by the arguments of its calls, or by ``# tpudist: tf1``; and what
+the files that it is used with tell for a file that does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, NamedTuple
+
+from tpudist.surfaces import changed_names
+from tpudist.surfaces.eras import evidence
+from tpudist.tools.migrate import word_flow
+from tpudist.tools.migrate.resolution.module import dotted_name
+
+if TYPE_CHECKING:
+    from tpudist.surfaces.eras import walks
+    from tpudist.surfaces.eras.evidence import Evidence
+    from tpudist.tools.migrate.resolution.codebase import CodeBase
+
+FIRST, SECOND = "TensorFlow 1", "TensorFlow 2"
+#: What a user says of a file.
+_MARK = re.compile(r"#\s*tpudist:\s*tf([12])\b")
+
+
+class Tells(NamedTuple):
+    """What of a file tells its generation, each a sentence; "" for nothing.
+
+    Args:
+      first: what only TensorFlow 1 has or takes, without asking if it is there.
+      second: the same, of TensorFlow 2.
+      differs: a call that means something else in the other generation.
+    """
+
+    first: str = ""
+    second: str = ""
+    differs: str = ""
+
+
+def of_file(text: str, nodes: walks.Nodes, found: Iterable[Evidence]) -> Tells:
+    """What a file tells.
+
+    Args:
+      text: its source.
+      nodes: all its nodes.
+      found: its `Evidence`.
+    """
+    mark = _MARK.search(text)
+    if mark is not None:
+        line = text.count("\n", 0, mark.start()) + 1
+        said = "line %d says tf%s" % (line, mark.group(1))
+        return Tells(first=said) if mark.group(1) == "1" else Tells(second=said)
+    says: dict[str, str] = {}
+    for each in found:
+        if not each.guarded:
+            says.setdefault(each.kind, "line %d has %s" % (each.line, each.name))
+    for of, dotted, line in _calls(nodes):
+        says.setdefault(of, "line %d calls tf.%s" % (line, dotted))
+    return Tells(
+        says.get(evidence.FIRST_GENERATION) or says.get(changed_names.FIRST, ""),
+        says.get(evidence.SECOND_GENERATION) or says.get(changed_names.SECOND, ""),
+        says.get(changed_names.BOTH, ""),
+    )
+
+
+def _calls(nodes: walks.Nodes) -> Iterator[tuple[str, str, int]]:
+    """(its generation, the name below ``tf``, line) of each call of what both have."""
+    roots = word_flow.roots(nodes, with_compat=False)
+    for call in nodes.of(ast.Call) if roots else ():
+        first, _, rest = dotted_name(call.func).partition(".")
+        dotted = ".".join(filter(None, (roots.get(first), rest))) if first in roots else ""
+        if dotted and not dotted.startswith(("distribute.", "tpu.")):  # those tell an era
+            stars = [each for each in call.args if type(each) is ast.Starred]
+            keywords = [each.arg for each in call.keywords if each.arg]
+            is_complete = not stars and len(keywords) == len(call.keywords)
+            positional = len(call.args) - len(stars)
+            of = changed_names.generation(dotted, positional, keywords, is_complete)
+            yield of, dotted, call.lineno
+
+
+def of_program(
+    codebase: CodeBase, path: str, known: Mapping[str, str], origin: str
+) -> tuple[str, str]:
+    """The generation of a file that does not tell it: that of the files it is used with.
+
+    Args:
+      codebase: the `CodeBase`.
+      path: the file.
+      known: {path: `FIRST` or `SECOND`} of those that tell.
+      origin: as of `tpudist.tools.migrate.program.Program`.
+
+    Returns:
+      (`FIRST`, `SECOND` or "", why).
+    """
+    if origin != "auto":
+        return (FIRST if origin.startswith("1") else SECOND), "--from %s" % origin
+    for near, how in (
+        (codebase.above([path]), "imports it"),
+        (codebase.below([path]), "is imported by it"),
+        (codebase.programs([path]), "is of a program that it is of"),
+    ):
+        telling = {known[each]: each for each in sorted(near, reverse=True) if each in known}
+        if len(telling) == 2:
+            return "", "%s is of %s, %s of %s, and both are used with it" % (
+                *(telling[FIRST], FIRST),
+                *(telling[SECOND], SECOND),
+            )
+        for of, other in telling.items():
+            return of, "%s, which %s, is of %s" % (other, how, of)
+    return "", "no file that it is used with tells one"
