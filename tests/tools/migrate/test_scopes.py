@@ -85,6 +85,9 @@ SOURCES = {
         "def f():\n    a = 1\n    def g():\n        a = 2\n        def h():\n"
         "            nonlocal a\n            a = 3\n        return a\n    return a\n"
     ),
+    "nonlocal before its name is bound": (
+        "def f(b):\n    class A(b):\n        nonlocal b, c\n        b = c\n    import d as c\n"
+    ),
     "nonlocal through a class": (
         "def f():\n    a = 1\n    class A:\n        a = 2\n        def g(self):\n"
         "            nonlocal a\n            a = 3\n"

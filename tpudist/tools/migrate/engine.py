@@ -138,6 +138,7 @@ class Engine:
         deadline = time.process_time() + limit if limit else None
         for steps in self.steps(source.text):
             if text != module.text:
+                module.release()
                 module = Module(path, text)
             self._codebase.put(path, module)
             place = original_lines.Places(path, source, text)

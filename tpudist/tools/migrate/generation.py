@@ -11,12 +11,11 @@ import re
 from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, NamedTuple
 
 from tpudist.surfaces import changed_names
-from tpudist.surfaces.eras import evidence
+from tpudist.surfaces.eras import evidence, walks
 from tpudist.tools.migrate import word_flow
 from tpudist.tools.migrate.resolution.module import dotted_name
 
 if TYPE_CHECKING:
-    from tpudist.surfaces.eras import walks
     from tpudist.surfaces.eras.evidence import Evidence
     from tpudist.tools.migrate.resolution.codebase import CodeBase
 
@@ -67,7 +66,7 @@ def of_file(text: str, nodes: walks.Nodes, found: Iterable[Evidence]) -> Tells:
 
 def _calls(nodes: walks.Nodes) -> Iterator[tuple[str, str, int]]:
     """(its generation, the name below ``tf``, line) of each call of what both have."""
-    roots = word_flow.roots(nodes, with_compat=False)
+    roots = word_flow.roots(nodes.of(*walks.IMPORTS), with_compat=False)
     for call in nodes.of(ast.Call) if roots else ():
         first, _, rest = dotted_name(call.func).partition(".")
         dotted = ".".join(filter(None, (roots.get(first), rest))) if first in roots else ""

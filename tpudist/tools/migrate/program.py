@@ -25,16 +25,23 @@ if TYPE_CHECKING:
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 _MEMBERS = {
-    name for rule in rules.load() for kind, name in rule.uses if kind not in ("tf", "any", "call")
+    name.encode("ascii")
+    for rule in rules.load()
+    for kind, name in rule.uses
+    if kind not in ("tf", "any", "call")
 }
-_ANYWHERE = {name for rule in rules.load() for kind, name in rule.uses if kind == "any"}
+_ANYWHERE = {
+    name.encode("ascii") for rule in rules.load() for kind, name in rule.uses if kind == "any"
+}
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
 _OWN = re.compile(
-    rb"\b(?:%s)\b"
-    % "|".join(sorted(each for each in _MEMBERS | _ANYWHERE if "_" in each)).encode("ascii")
+    rb"\b(?:%s)\b" % b"|".join(sorted(each for each in _MEMBERS | _ANYWHERE if b"_" in each))
 )
-#: Words of which a file that others of the program hand something has one, if it is looked at.
-_ASKED = {name.rpartition(".")[2].encode("ascii") for rule in rules.load() for _, name in rule.uses}
+#: What may lead to a name of TensorFlow, or of Keras, by another way than an import.
+_BY_STRING = re.compile(
+    rb"""tensorflow\.|keras|import \*|["'][\w.]*\b(?:tf|tensorflow)\b|>>> |#\s*type:|"""
+    rb"""\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch|getmembers)\b"""
+)
 _WORD = re.compile(rb"\w+")
 _STRATEGY = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
@@ -155,11 +162,23 @@ class Program:
         self.files = sorted(every - set(self.faults))
 
     def _is_looked_at(self, path: str, raw: bytes) -> bool:
-        if _names_tensorflow(raw):
-            return True
-        if path in self.handed or path in self.starts or b"import *" in raw:
-            return True
-        return not _ASKED.isdisjoint(_WORD.findall(raw))
+        """Whether a rule may ask for something in a file; one that cannot be read is refused."""
+        if path not in self._facts:
+            return _names_tensorflow(raw)
+        tells = self._facts[path].tells
+        return (
+            any(tells)
+            or path in self.eras
+            or path in self._v1
+            or path in self.starts
+            or path in self.handed
+            or path in self._flow.legacy
+            or self._flow.has_word(path)
+            or path in self.strategic
+            and not _MEMBERS.isdisjoint(_WORD.findall(raw))
+            or names_legacy(raw)
+            or _BY_STRING.search(raw) is not None
+        )
 
     def is_contrib(self, path: str) -> bool:
         """Whether a file is of the contrib era, or TensorFlow 1 beside such a file."""

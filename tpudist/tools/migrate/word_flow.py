@@ -13,7 +13,8 @@ import functools
 from typing import Any, Callable, Iterable, Iterator
 
 from tpudist import surfaces
-from tpudist.surfaces.eras.names import without_compat
+from tpudist.surfaces.eras import walks
+from tpudist.surfaces.eras.names import is_first_generation, without_compat
 from tpudist.tools.migrate import rules
 from tpudist.tools.migrate.resolution import scopes, tensorflow_names
 
@@ -31,12 +32,21 @@ _CALLING = {"filter", "map", "partial", *(name for _, name in tensorflow_names.C
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
+#: What gives a word what another one holds.
+_FLOWING = (
+    *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension),
+    *(ast.withitem, ast.keyword, ast.Call, *_FUNCTIONS),
+    *([ast.NamedExpr] if hasattr(ast, "NamedExpr") else []),
+)
+
+
 class WordFlow:
     """The words, collected file by file.
 
     A variable is ``path:name``, an attribute, wherever it is, ``.name``.
 
     Attributes:
+      legacy: the files that name what a rule asks for below an import of TensorFlow.
       everywhere: whether any word may hold one: ``from tensorflow import *``.
     """
 
@@ -47,10 +57,10 @@ class WordFlow:
         self._calls: set[tuple[str, str, int | str]] = set()
         self._stars: dict[str, list[str]] = {}
         self._holding: set[str] = set()
+        self._words: dict[str, frozenset[str]] = {}
+        self.legacy: set[str] = set()
 
-    def take(
-        self, path: str, nodes: Iterable[ast.AST], find: Callable[[str, int], str | None]
-    ) -> None:
+    def take(self, path: str, nodes: walks.Nodes, find: Callable[[str, int], str | None]) -> None:
         """Collects from a file.
 
         Args:
@@ -64,22 +74,27 @@ class WordFlow:
         for word, below in file.roots.items():
             if _is_asked(below):
                 self._connect([_TENSORFLOW], [path + ":" + word, "." + word])
-        for name in _of_bodies(every):
+        self._words[path] = frozenset(file.own_words(nodes))
+        if any(map(file.is_legacy, nodes.of(ast.Attribute, ast.Name))):
+            self.legacy.add(path)
+        for name in _of_bodies(nodes):
             self._connect([path + ":" + name], ["." + name])
-        for node in every:
+        for node in nodes.of(*_FLOWING):
             for sources, targets in file.flows(node):
                 self._connect(sources, targets)
-            kind = type(node)
-            if kind is ast.Call:
-                self._take_call(file, node)
-            elif kind is ast.ClassDef:
-                for each in node.body:
-                    if type(each) is ast.FunctionDef and each.name == "__init__":
-                        self._take_parameters(node.name, path, each)
-            elif kind in (ast.FunctionDef, ast.AsyncFunctionDef):
-                self._take_parameters(node.name, path, node)
-            elif kind is ast.ImportFrom:
-                self._take_import(path, node, find)
+        for node, function in _returns(nodes):
+            names = [path + ":" + function.name, "." + function.name]
+            self._connect(file.words(node.value), names)
+        for node in nodes.of(ast.Call):
+            self._take_call(file, node)
+        for node in nodes.of(ast.ClassDef):
+            for each in node.body:
+                if type(each) is ast.FunctionDef and each.name == "__init__":
+                    self._take_parameters(node.name, path, each)
+        for node in nodes.of(ast.FunctionDef, ast.AsyncFunctionDef):
+            self._take_parameters(node.name, path, node)
+        for node in nodes.of(ast.ImportFrom):
+            self._take_import(path, node, find)
 
     def _connect(self, sources: Iterable[str], targets: Iterable[str]) -> None:
         targets = list(targets)
@@ -144,6 +159,10 @@ class WordFlow:
                     todo.append(each)
         self._edges, self._parameters, self._calls, self._stars = {}, {}, set(), {}
 
+    def has_word(self, path: str) -> bool:
+        """Whether a file has a word that may hold a name of TensorFlow, and has not imported it."""
+        return self.everywhere or not self._holding.isdisjoint(self._words.get(path, ()))
+
     def may_hold(self, path: str, node: Any) -> bool:
         """Whether a Name or Attribute of a file may be, or be below, a name of TensorFlow.
 
@@ -177,6 +196,13 @@ class _File:
     def __init__(self, path: str, names: dict[str, str]) -> None:
         self.path, self.roots = path, names
 
+    def own_words(self, nodes: walks.Nodes) -> Iterator[str]:
+        """The words that stand in the file, but for what an import of TensorFlow binds."""
+        yield from ("." + node.attr for node in nodes.of(ast.Attribute))
+        for node in nodes.of(ast.Name):
+            if node.id not in self.roots:
+                yield self.path + ":" + node.id
+
     def flows(self, node: Any) -> Iterator[tuple[list[str], list[str]]]:
         """(words, the words that are given what they hold) of a statement, an argument, ..."""
         kind = type(node)
@@ -194,8 +220,6 @@ class _File:
             yield self._of(node.value), ["." + node.arg]
         elif kind in _FUNCTIONS:
             yield from self._defaults(node)
-            if kind is not ast.Lambda:
-                yield self._returned(node), [self.path + ":" + node.name, "." + node.name]
         elif kind is ast.Call and _last(node.func) in _GIVING_BACK:
             names = [text for each in node.args for text in _texts(each) if text.isidentifier()]
             targets = [start + name for name in names for start in (self.path + ":", ".")]
@@ -213,17 +237,6 @@ class _File:
         for parameter, default in pairs:
             if default is not None:
                 yield self._of(default), [self.path + ":" + parameter.arg]
-
-    def _returned(self, node: Any) -> list[str]:
-        found: list[str] = []
-        todo = list(node.body)
-        while todo:
-            each = todo.pop()
-            if type(each) in (ast.Return, ast.Yield, ast.YieldFrom) and each.value is not None:
-                found += self.words(each.value)
-            if type(each) not in (*_FUNCTIONS, ast.ClassDef):
-                todo += scopes.children(each)
-        return found
 
     def _stored(self, target: Any) -> Iterator[str]:
         """The words that an assignment to a target gives something."""
@@ -268,6 +281,17 @@ class _File:
                     if isinstance(each, ast.expr):
                         yield from self.words(each)
 
+    def is_legacy(self, node: Any) -> bool:
+        """Whether a Name or Attribute is a name below TensorFlow that a rule asks for."""
+        words, first = [], node
+        while type(first) is ast.Attribute:
+            words.append(first.attr)
+            first = first.value
+        below = self.roots.get(first.id) if type(first) is ast.Name else None
+        if below is None and getattr(first, "id", "") in ("tf", "tensorflow"):
+            below = ""  # whatever it is, it is called so
+        return below is not None and _is_legacy(".".join([below, *words[::-1]]).strip("."))
+
     def _of_name(self, node: Any) -> Iterator[str]:
         words, first = [], node
         while type(first) is ast.Attribute:
@@ -284,10 +308,26 @@ class _File:
             yield from self.words(first)
 
 
-def _of_bodies(nodes: Iterable[Any]) -> Iterator[str]:
+def _returns(nodes: walks.Nodes) -> Iterator[tuple[Any, Any]]:
+    """(what returns or yields a value, the function that it stands in)."""
+    functions = sorted(
+        nodes.of(ast.FunctionDef, ast.AsyncFunctionDef), key=lambda each: -each.lineno
+    )
+    around: list[Any] = []
+    values = [each for each in nodes.of(ast.Return, ast.Yield, ast.YieldFrom) if each.value]
+    for node in sorted(values, key=lambda each: each.lineno):
+        while functions and functions[-1].lineno <= node.lineno:
+            around.append(functions.pop())
+        while around and around[-1].end_lineno < node.lineno:
+            around.pop()
+        if around:
+            yield node, around[-1]
+
+
+def _of_bodies(nodes: walks.Nodes) -> Iterator[str]:
     """The names that a module and its classes themselves bind: others have them as attributes."""
-    for node in nodes:
-        if type(node) in (ast.Module, ast.ClassDef):
+    for node in nodes.of(ast.Module, ast.ClassDef):
+        if node.body:
             todo = list(node.body)
             while todo:
                 each = todo.pop()
@@ -362,3 +402,20 @@ def _above() -> frozenset[str]:
 def _is_asked(dotted: str) -> bool:
     """Whether what is handed on leads to such names; they themselves are told where they stand."""
     return dotted.partition(".")[0] == "compat" or without_compat(dotted) in _above()
+
+
+@functools.lru_cache(maxsize=None)
+def _names_of_rules() -> frozenset[str]:
+    return frozenset(name for rule in rules.load() for kind, name in rule.uses if kind == "tf")
+
+
+@functools.lru_cache(maxsize=4000)
+def _is_legacy(dotted: str) -> bool:
+    """Whether a rule asks for a name below ``tf``, or it is one of TensorFlow 1 alone."""
+    plain = without_compat(dotted)
+    return (
+        plain in _names_of_rules()
+        or plain.partition(".")[0] in ("contrib", "keras", "python", "core")
+        or is_first_generation(plain)
+        or surfaces.gone_today(plain) is not None
+    )

@@ -11,7 +11,7 @@ from typing import Iterable, Iterator, Sequence
 from tpudist.tools.migrate.resolution import source_files, sources
 from tpudist.tools.migrate.resolution.module import Module
 
-_KEPT = 2400000  # characters of parsed files, which are some 70 times as large in memory
+_KEPT = 1000000  # characters of parsed files, which are some 70 times as large in memory
 _LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _ASSIGNED = re.compile(rb"\.(?<!\bself\.)(?<!\bcls\.)(\w+)[ \t]*=[^=]")
@@ -121,18 +121,24 @@ class CodeBase:
 
     def put(self, path: str, module: Module) -> None:
         """Has `module` answer as the parsed file `path` until `drop`."""
-        self._modules.pop(path, None)
+        if self._modules.get(path) is not module:
+            self._let_go(path)
         self._modules[path] = module
 
     def drop(self, path: str) -> None:
         """Has a file be parsed anew when it is asked for; lets go of those asked for long ago."""
-        self._modules.pop(path, None)
+        self._let_go(path)
         kept = 0
         for other in list(self._modules)[::-1]:
             module = self._modules[other]
             kept += 0 if module is None else len(module.text)
             if kept > _KEPT:
-                del self._modules[other]
+                self._let_go(other)
+
+    def _let_go(self, path: str) -> None:
+        module = self._modules.pop(path, None)
+        if module is not None:
+            module.release()
 
     def mentioning(self, *words: str) -> frozenset[str]:
         """Paths of the files in which all the words stand."""

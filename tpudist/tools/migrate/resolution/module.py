@@ -118,6 +118,11 @@ class Module:
         elif kind in FUNCTIONS:
             self.annotations += _strings(node.returns)
 
+    def release(self) -> None:
+        """Lets go of what refers to each other, so that memory is free without a collector."""
+        for scope in self._scopes.values():
+            scope.release()
+
     def of(self, *kinds: type) -> list[Any]:
         """The nodes of some classes, each class's in the order of the text."""
         nodes = [self._kinds.get(kind, []) for kind in kinds]

@@ -79,6 +79,10 @@ class Scope:
         self._found: dict[str, list[Binding]] = {}
         self._elsewhere: dict[str, Scope] = {}
 
+    def release(self) -> None:
+        """Lets go of the names; nothing may be asked any more."""
+        self._found, self._elsewhere = {}, {}
+
     @property
     def bindings(self) -> list[Binding]:
         """The `Binding`s of the scope itself."""
@@ -131,6 +135,7 @@ def scopes(tree: ast.Module, annotations: Iterable[ast.Constant]) -> dict[Any, S
     """
     finder = _Finder(tree)
     finder.walk()
+    finder.settle()
     finder.read(annotations)
     return finder.found
 
@@ -141,6 +146,7 @@ class _Finder:
         self.found: dict[Any, Scope] = {tree: self._global}
         self._todo: list[tuple[Any, Scope]] = [(each, self._global) for each in tree.body[::-1]]
         self._read: list[tuple[Any, Scope]] = []
+        self._nonlocal: list[tuple[str, Scope]] = []
         self._holding: dict[Any, Scope] = {}
 
     def walk(self) -> None:
@@ -157,6 +163,13 @@ class _Finder:
             self._todo += inner[::-1]
             if type(node) is ast.Constant and isinstance(node.value, str):
                 self._holding[node] = scope
+
+    def settle(self) -> None:
+        """Finds where ``nonlocal`` names are bound, which may be below where that stands."""
+        for name, scope in self._nonlocal:
+            outer = scope.around()
+            bound = outer[name]
+            scope.elsewhere(name, bound[0].scope if bound else outer)
 
     def read(self, annotations: Iterable[ast.Constant]) -> None:
         """Notes by what each name is read, once all are bound."""
@@ -197,9 +210,7 @@ class _Finder:
             if type(node) is ast.Global:
                 scope.elsewhere(name, self._global)
             else:
-                outer = scope.around()
-                bound = outer[name]
-                scope.elsewhere(name, bound[0].scope if bound else outer)
+                self._nonlocal.append((name, scope))
         return ()
 
     def _function(self, node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
