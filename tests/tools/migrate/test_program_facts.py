@@ -139,7 +139,10 @@ def test_files_that_do_not_parse_have_no_facts(tmp_path):
 @pytest.mark.parametrize(
     "text, is_looked_at",
     [
-        (TF, True),
+        (TF, False),
+        (TF + "tf.Session()\n", True),
+        (TF + "s = tf.distribute.get_strategy()\n", True),
+        (TF + "tf.nn.relu(x)\n", False),
         ("from tpudist import contrib\n", True),
         ("strategy.experimental_run_v2(f)\n", True),
         ("x.num_towers\n", True),

@@ -42,29 +42,40 @@ _BY_STRING = re.compile(
     rb"""tensorflow\.|keras|import \*|["'][\w.]*\b(?:tf|tensorflow)\b|>>> |#\s*type:|"""
     rb"""\b(?:getattr|vars|__dict__|exec|eval|compile|timeit|Timer|patch|getmembers)\b"""
 )
+#: What strategies are called.
+_CALLED_SO = re.compile(rb"(?i)strateg|distribution|replicator|tower")
 _WORD = re.compile(rb"\w+")
 _STRATEGY = re.compile(
     rb"Strategy(?:V[12])?\b|get_\w*(?:strategy|tower_context|replica_context)\b|tpudist"
     rb"|\bdistribute="
 )
 _SESSION = r"""\b(Session|InteractiveSession|MonitoredTrainingSession)(["'][)\]])?\("""
-#: {what is asked of a file's text: a pattern}.
+#: {what is asked of a file's text: (words of which it has one then, a pattern)}.
 _SAYS = {
-    "graph": re.compile(_SESSION + r"|\btf\.Graph\("),
-    "sessions": re.compile(_SESSION),
-    "sums": re.compile(r"\bReduction\.(SUM|NONE)\b"),
-    "tpu": re.compile(
-        r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
-        r"import\s.*\bTPUStrategy\b|tpu_strategy\b"
+    "graph": (("Session", "Graph("), re.compile(_SESSION + r"|\btf\.Graph\(")),
+    "sessions": (("Session",), re.compile(_SESSION)),
+    "sums": (("Reduction.",), re.compile(r"\bReduction\.(SUM|NONE)\b")),
+    "tpu": (
+        ("TPUStrategy", "tpu_strategy"),
+        re.compile(
+            r"\bdistribute(\.python)?(\.tpu_strategy)?\.TPUStrategy\b|"
+            r"import\s.*\bTPUStrategy\b|tpu_strategy\b"
+        ),
     ),
-    "later": re.compile(
-        r"\.(experimental_run_v2|experimental_distribute_\w+|"
-        r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
+    "later": (
+        ("experimental", "initialize_tpu_system"),
+        re.compile(
+            r"\.(experimental_run_v2|experimental_distribute_\w+|"
+            r"experimental_local_results|tpu\.experimental)\b|\binitialize_tpu_system\b"
+        ),
     ),
-    "main": re.compile(r"^if __name__ == ", re.M),
+    "main": (("__name__",), re.compile(r"^if __name__ == ", re.M)),
     #: of a TensorFlow that another file has imported
-    "mode": re.compile(r"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\("),
-    "disabled": re.compile(r"disable_v2_behavior\("),
+    "mode": (
+        (".Graph(", ".function(", "able_eager", "able_v2"),
+        re.compile(r"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\("),
+    ),
+    "disabled": (("disable_v2_behavior(",), re.compile(r"disable_v2_behavior\(")),
 }
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
 _DEEPEST = 4  # files through which TensorFlow may come
@@ -174,7 +185,7 @@ class Program:
             or path in self.handed
             or path in self._flow.legacy
             or self._flow.has_word(path)
-            or path in self.strategic
+            or (path in self.strategic or _CALLED_SO.search(raw) is not None)
             and not _MEMBERS.isdisjoint(_WORD.findall(raw))
             or names_legacy(raw)
             or _BY_STRING.search(raw) is not None
@@ -367,7 +378,11 @@ def names_legacy(raw: bytes) -> bool:
 def _facts(text: str, imports: tuple[Import, ...], found: list[Evidence], tells: Tells) -> Facts:
     kinds = {each.kind for each in found}
     told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
-    says = frozenset(each for each, pattern in _SAYS.items() if pattern.search(text))
+    says = frozenset(
+        each
+        for each, (words, pattern) in _SAYS.items()
+        if any(word in text for word in words) and pattern.search(text)
+    )
     return Facts(
         says=says,
         imports=imports,

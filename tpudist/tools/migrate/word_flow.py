@@ -411,11 +411,12 @@ def _names_of_rules() -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4000)
 def _is_legacy(dotted: str) -> bool:
-    """Whether a rule asks for a name below ``tf``, or it is one of TensorFlow 1 alone."""
+    """Whether a rule asks for a name below ``tf``, or for what calling it gives."""
     plain = without_compat(dotted)
     return (
         plain in _names_of_rules()
         or plain.partition(".")[0] in ("contrib", "keras", "python", "core")
         or is_first_generation(plain)
         or surfaces.gone_today(plain) is not None
+        or tensorflow_names.result_of(plain) is not None
     )
