@@ -10,7 +10,7 @@ import ast
 from typing import Any
 
 from tpudist.surfaces.eras.names import is_called_like_a_strategy
-from tpudist.tools.migrate.resolution.module import last_word
+from tpudist.surfaces.eras.walks import last_word
 
 #: Told only of what is called like a strategy.
 COMMON = (

@@ -92,7 +92,7 @@ def _plan_import(plan: Plan, node: ast.Import, relocation: Relocation) -> None:
     for alias in node.names:
         full, bound = alias.name, alias.asname or alias.name.split(".")[0]
         start = full if alias.asname else bound
-        same = "import " + full + (" as " + alias.asname if alias.asname else "")
+        same = _statement_of(node, alias)
         if alias.asname is None and _is_own_code(full):
             made.append(same)
             made += _beside_own_code(plan, node, full, relocation)
@@ -148,8 +148,7 @@ def _plan_from(plan: Plan, node: ast.ImportFrom, relocation: Relocation) -> None
     modules = set()
     for alias in node.names:
         full, bound = "%s.%s" % (node.module, alias.name), alias.asname or alias.name
-        same = "from %s import %s" % (node.module, alias.name)
-        same += " as " + alias.asname if alias.asname else ""
+        same = _statement_of(node, alias)
         if dropped(plan, node, full, bound):
             made.append(None)
         elif not _moves(relocation, full):
@@ -244,7 +243,7 @@ def _replace(plan: Plan, node: Any, made: Sequence[str | None]) -> None:
       node: the import.
       made: what its names become, as statements; None of what is dropped.
     """
-    old = [statement_of(node, alias) for alias in node.names]
+    old = [_statement_of(node, alias) for alias in node.names]
     kept = [index for index, line in enumerate(old) if line in made]
     new = _joined([line for line in made if line and line not in old])
     if len(kept) == len(old) and not new:
@@ -253,7 +252,7 @@ def _replace(plan: Plan, node: Any, made: Sequence[str | None]) -> None:
         new.append(statement(plan.home, "tf"))
         plan.root_needed = False
     module = plan.module
-    (start, end), is_alone = module.span(node), _is_alone(module, node)
+    (start, end), is_alone = module.span(node), module.is_alone(node)
     between = "\n" + module.indent(node) if is_alone else "; "
     plain = [line[len("import ") :] for line in made if line and line.startswith("import ")]
     if type(node) is ast.Import and 1 < len(old) == len(plain) == len(made):
@@ -291,21 +290,14 @@ def _remove_names(plan: Plan, node: Any, kept: Sequence[int]) -> None:
         plan.edits.remove(spans[kept[-1]][1], spans[-1][1])
 
 
-def statement_of(node: Any, alias: ast.alias) -> str:
+def _statement_of(node: Any, alias: ast.alias) -> str:
     """The statement that imports one of the names of another one."""
     start = "import " if type(node) is ast.Import else "from %s import " % node.module
     return start + alias.name + (" as " + alias.asname if alias.asname else "")
 
 
-def _is_alone(module: Module, node: Any) -> bool:
-    """Whether no other statement is on the lines of one."""
-    before = module.text[module.line_start(node) : module.span(node)[0]]
-    after = module.text[module.span(node)[1] : module.line_end(node)].strip()
-    return not before.strip() and (not after or after.startswith("#"))
-
-
 def _block(module: Module, node: Any) -> Any:
-    """The statements among which one stands."""
+    """The block of statements that a statement is in."""
     parent = module.parent(node)
     for field in ("body", "orelse", "finalbody"):
         if node in (getattr(parent, field, None) or ()):

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution.module import last_word
+from tpudist.surfaces.eras.walks import last_word
 
 if TYPE_CHECKING:
     from typing import Iterator, Mapping

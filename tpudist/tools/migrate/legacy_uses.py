@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Tuple
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import contrib_words, keras_calls
 from tpudist.tools.migrate.common_members import COMMON, OF_OTHERS, is_call_of_others
 from tpudist.tools.migrate.resolution import members, tensorflow_names
 from tpudist.tools.migrate.resolution.import_origins import first_name, first_word
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, dotted_name, imported, last_word
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, dotted_name, imported
 from tpudist.tools.migrate.rules import Rule
 from tpudist.tools.migrate.use import STEPS, Use
 
@@ -51,11 +52,12 @@ class Table(Dict[Tuple[str, str], Rule]):
         for kind, name in self:
             if kind not in ("tf", "any", "call"):
                 self.owners.setdefault(name, set()).add(kind)
-        names = {
-            key: name.rpartition(".")[2] for key in self for kind, name in [key] if kind == "tf"
-        }
-        self.last = {name for key, name in names.items() if self[key].name != _OF_BOTH}
-        self.of_both = {name for key, name in names.items() if self[key].name == _OF_BOTH}
+        self.last: set[str] = set()
+        self.of_both: set[str] = set()
+        for (kind, name), rule in self.items():
+            if kind == "tf":
+                words = self.of_both if rule.name == _OF_BOTH else self.last
+                words.add(name.rpartition(".")[2])
 
     def of_contrib(self, dotted: str) -> tuple[str, str]:
         """The key of all names of contrib that have a successor, or of those that have none."""
@@ -129,13 +131,14 @@ def _leave_definitions(plan: Plan, table: Table) -> None:
         owner = plan.module.parent(node)
         if type(owner) is ast.ClassDef and members.is_strategy(plan.evaluator, plan.module, owner):
             rule = table["strategy", node.name]
-            _leave_definition(plan, node, rule)
+            seen = "%s: a strategy of the program's own has it" % node.name
+            plan.leave(node, rule.name, seen, new_name(rule, node.name))
 
 
-def _leave_definition(plan: Plan, node: Any, rule: Rule) -> None:
-    new = surfaces.MEMBERS[STEPS[rule.step]].get(("strategy", node.name))
-    seen = "%s: a strategy of the program's own has it" % node.name
-    plan.leave(node, rule.name, seen, new or "see --list-rules, " + rule.name)
+def new_name(rule: Rule, member: str, kind: str = "strategy") -> str:
+    """What to type instead of a member that a rule asks for."""
+    new = surfaces.MEMBERS[STEPS[rule.step]].get((kind, member))
+    return new or "see --list-rules, " + rule.name
 
 
 def _of_tensorflow(plan: Plan, node: Any, table: Table, taken: set[Any]) -> Found:
@@ -270,10 +273,7 @@ def leave_unresolved(
     Use(plan, rule.name, "strategy", name, node).leave(
         "it cannot be told whether %s is a strategy" % plan.module.code(owner),
         "if it is: %s; # tpudist: strategy on the line that makes it settles it"
-        % (
-            surfaces.MEMBERS[STEPS[rule.step]].get(("strategy", name))
-            or "see --list-rules, " + rule.name
-        ),
+        % new_name(rule, name),
     )
     return None
 
@@ -289,8 +289,7 @@ def leave_member(
     plan: Plan, node: Any, rule: Rule, name: str, seen: str, kind: str = "strategy"
 ) -> None:
     """Leaves a member where it is no attribute of a strategy, and says its new name."""
-    new = surfaces.MEMBERS[STEPS[rule.step]].get((kind, name))
-    Use(plan, rule.name, kind, name, node).leave(seen, new or "see --list-rules, " + rule.name)
+    Use(plan, rule.name, kind, name, node).leave(seen, new_name(rule, name, kind))
 
 
 def _is_of_strategies(plan: Plan, name: str) -> bool:

@@ -24,19 +24,15 @@ if TYPE_CHECKING:
     Import = tuple["str | None", int, list[tuple[str, "str | None"]]]
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
+#: The members that a rule asks for: of strategies and what comes from them, or of anything.
 _MEMBERS = {
     name.encode("ascii")
     for rule in rules.load()
     for kind, name in rule.uses
-    if kind not in ("tf", "any", "call")
-}
-_ANYWHERE = {
-    name.encode("ascii") for rule in rules.load() for kind, name in rule.uses if kind == "any"
+    if kind not in ("tf", "call")
 }
 #: Members that hardly anything but a strategy, or Keras, has: a file with one is looked at.
-_OWN = re.compile(
-    rb"\b(?:%s)\b" % b"|".join(sorted(each for each in _MEMBERS | _ANYWHERE if b"_" in each))
-)
+_OWN = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(each for each in _MEMBERS if b"_" in each)))
 #: What may lead to a name of TensorFlow, or of Keras, by another way than an import.
 _BY_STRING = re.compile(
     rb"""tensorflow\.|keras|import \*|["'][\w.]*\b(?:tf|tensorflow)\b|>>> |#\s*type:|"""

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import surfaces
 from tpudist.surfaces.eras import names as era_names
+from tpudist.surfaces.eras import walks
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.common_members import COMMON, OF_OTHERS
 from tpudist.tools.migrate.legacy_uses import (
     CONTRIB,
@@ -22,10 +24,9 @@ from tpudist.tools.migrate.legacy_uses import (
     leave_member,
     leave_unresolved,
     may_be_tensorflow,
+    new_name,
 )
 from tpudist.tools.migrate.resolution import builtin_calls, import_origins, tensorflow_names
-from tpudist.tools.migrate.resolution.containers import index_of
-from tpudist.tools.migrate.resolution.module import last_word, literal
 from tpudist.tools.migrate.rules import IMPORTS, Rule, gone_names
 from tpudist.tools.migrate.use import STEPS
 
@@ -104,7 +105,7 @@ class _Finder:
             ("patch", 0),
         ):
             for call in self._module.calls_by_name.get(function, ()):
-                text = literal(call.args[index]) if len(call.args) > index else None
+                text = walks.text(call.args[index]) if len(call.args) > index else None
                 name = (text or "").rpartition(".")[2]
                 if ("strategy", name) in self._table and name not in COMMON:
                     if era_names.is_of_a_strategy(name, "strategy"):
@@ -120,25 +121,22 @@ class _Finder:
                     yield (call.args[1], *named)
         for call in self._module.calls_by_name.get("get", ()):
             owner = getattr(call.func, "value", None)
-            name = literal(call.args[0]) if call.args else None
-            if _members_of(owner) is not None and name:
-                yield call.args[0], _members_of(owner), name
+            name = walks.text(call.args[0]) if call.args else None
+            members_of = walks.owner_of_members(owner)
+            if members_of is not None and name:
+                yield call.args[0], members_of, name
         for node in self._module.of(ast.Subscript):
-            owner, name = _members_of(node.value), literal(index_of(node))
+            owner, index = walks.owner_of_members(node.value), walks.index_of(node)
+            name = walks.text(index)
             if owner is not None and name:
-                yield index_of(node), owner, name
+                yield index, owner, name
 
     def _leave_name(self, node: Any, owner: Any, name: str) -> None:
         """Leaves ``getattr(tf.contrib, "name")``, unless the program asks whether it is there."""
         call = self._module.parent(node)
         function = last_word(call.func) if type(call) is ast.Call else ""
-        if (
-            function == "hasattr"
-            or function in ("getattr", "get")
-            and len(call.args) > (2 if function == "getattr" else 1)
-        ):
-            return
-        if self._is_asked_before(node):
+        has_default = len(getattr(call, "args", ())) > {"getattr": 2, "get": 1}.get(function, 9)
+        if function == "hasattr" or has_default or self._is_asked_before(node):
             return
         for dotted in sorted(self._plan.evaluator.tensorflow_names(self._module, owner)):
             full = (dotted + "." + name).lstrip(".")
@@ -164,12 +162,12 @@ class _Finder:
         if plain.partition(".")[0] == "contrib":
             key = ("tf", plain) if ("tf", plain) in self._table else CONTRIB
             return self._table[key].name if key in self._table else None
-        for known in (plain, surfaces.gone_today(plain) or ""):
+        gone = surfaces.gone_today(plain)
+        for known in (plain, gone or ""):
             rule = self._table.get(("tf", known))
-            is_gone = surfaces.gone_today(plain) is not None
             if rule is not None and rule.name != "first-generation":
                 is_kept = is_v1 and (rule.name == "sessions" or known in surfaces.KEPT_IN_V1)
-                is_changed = is_gone or known in surfaces.NAMES[STEPS[rule.step]]
+                is_changed = gone is not None or known in surfaces.NAMES[STEPS[rule.step]]
                 if not is_kept and (is_changed or rule.name in ("sessions", "renamed-names")):
                     return rule.name
         is_first = era_names.is_first_generation(full) and "2.0" in self._plan.steps
@@ -230,7 +228,7 @@ class _Finder:
         if "2.0" not in plan.steps or module.path in plan.program.mixed:
             return
         is_v1 = plan.program.wants_v1(module.path) or import_origins.is_v1(module)
-        if is_v1 and not any(literal(each) == "tensorflow" for each in module.of(ast.Constant)):
+        if is_v1 and not any(walks.text(each) == "tensorflow" for each in module.of(ast.Constant)):
             return
         by_string = [
             call
@@ -272,7 +270,7 @@ class _Finder:
             )
             every = [getattr(each, "value", None) for each in parents]
         return any(
-            literal(inner) == "tensorflow"
+            walks.text(inner) == "tensorflow"
             for each in every
             if isinstance(each, ast.AST)
             for inner in ast.walk(each)
@@ -285,7 +283,7 @@ class _Finder:
         """(call, what is asked, the name) of each that asks for a name that is no literal."""
         by_name = self._module.calls_by_name
         for call in by_name.get("getattr", ()):
-            if len(call.args) == 2 and literal(call.args[1]) is None:
+            if len(call.args) == 2 and walks.text(call.args[1]) is None:
                 if not any(type(each) is ast.Starred for each in call.args):
                     yield call, call.args[0], call.args[1]
         for call in by_name.get("getmembers", ()):
@@ -303,7 +301,7 @@ class _Finder:
             for dotted in self._plan.evaluator.annotated_names(self._module, node):
                 self._leave_text(node, dotted, self._code(node) + ": a name in a string")
         for node in self._module.of(ast.Constant):
-            text = literal(node)
+            text = walks.text(node)
             if not text or type(self._module.parent(node)) is ast.JoinedStr:
                 continue
             whole = _WHOLE.match(text)
@@ -341,9 +339,8 @@ class _Finder:
         for name in dict.fromkeys(_MEMBER.findall(text)):
             rule = self._table.get(("strategy", name))
             if rule is not None and name not in OF_OTHERS:
-                new = surfaces.MEMBERS[STEPS[rule.step]].get(("strategy", name))
-                instead = new or "see --list-rules, " + rule.name
-                self._leave(node, rule.name, "%s: %s" % (name, what), instead, line)
+                seen = "%s: %s" % (name, what)
+                self._leave(node, rule.name, seen, new_name(rule, name), line)
 
     def _leave_text(self, node: Any, dotted: str, seen: str, line: int | None = None) -> None:
         rule = self._rule_of(dotted)
@@ -376,7 +373,7 @@ class _Finder:
                     self._leave_word(node, words[node.attr], self._code(node))
         for function in ("attrgetter", "methodcaller") if words else ():
             for call in self._module.calls_by_name.get(function, ()):
-                text = literal(call.args[0]) if call.args else None
+                text = walks.text(call.args[0]) if call.args else None
                 word = (text or "").rpartition(".")[2]
                 if word in words:
                     self._leave_word(call.args[0], words[word], '"%s"' % text)
@@ -398,7 +395,7 @@ class _Finder:
         found = {
             below
             for node in self._module.of(ast.Constant)
-            for below in [tensorflow_names.below_tensorflow(literal(node) or "")]
+            for below in [tensorflow_names.below_tensorflow(walks.text(node) or "")]
             if below is not None and not self._runs(node)
         }
         for node in self._module.of(ast.Attribute, ast.Name):
@@ -438,14 +435,6 @@ def _may_be_of_1(node: Any) -> bool:
             return True
         node = node.value
     return type(node) is ast.Call
-
-
-def _members_of(node: Any) -> Any:
-    """What ``vars(x)`` and ``x.__dict__`` are of; None of anything else."""
-    if type(node) is ast.Attribute and node.attr == "__dict__":
-        return node.value
-    is_vars = type(node) is ast.Call and last_word(node.func) == "vars"
-    return node.args[0] if is_vars and len(node.args) == 1 else None
 
 
 def _instead(dotted: str) -> str:

@@ -16,7 +16,7 @@ from tpudist import surfaces
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.names import is_first_generation, without_compat
 from tpudist.tools.migrate import rules
-from tpudist.tools.migrate.resolution import scopes, tensorflow_names
+from tpudist.tools.migrate.resolution import builtin_calls, scopes, tensorflow_names
 
 #: What stands for a name of TensorFlow that a rule asks for.
 _TENSORFLOW = "tensorflow!"
@@ -26,13 +26,11 @@ _GIVING_BACK = frozenset(
     globals iter list locals map namedtuple next nullcontext partial pop reversed setattr sorted
     tuple vars wraps zip""".split()
 )
-_IMPORTING = ("import_module", "importorskip", "__import__")
+_IMPORTING = (*builtin_calls.IMPORTING, "__import__")
 #: Functions that call the first of what they are given with the rest.
 _CALLING = {"filter", "map", "partial", *(name for _, name in tensorflow_names.CALLBACKS)}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
-#: What gives a word what another one holds.
+#: The nodes that assign, in one way or another.
 _FLOWING = (
     *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension),
     *(ast.withitem, ast.keyword, ast.Call, *_FUNCTIONS),
@@ -41,9 +39,9 @@ _FLOWING = (
 
 
 class WordFlow:
-    """The words, collected file by file.
+    """Data flow between the words of a code base, collected file by file.
 
-    A variable is ``path:name``, an attribute, wherever it is, ``.name``.
+    A word is a variable, ``path:name``, or an attribute, ``.name``, of whatever object.
 
     Attributes:
       legacy: the files that name what a rule asks for below an import of TensorFlow.
@@ -68,11 +66,10 @@ class WordFlow:
           nodes: all its nodes, the module first.
           find: the file that a module and a number of leading dots mean in an import, or None.
         """
-        every: list[Any] = list(nodes)
-        file = _File(path, roots(every))
+        file = _File(path, roots(nodes.of(*walks.IMPORTS)))
         self.everywhere = self.everywhere or "*" in file.roots
         for word, below in file.roots.items():
-            if _is_asked(below):
+            if _is_followed(below):
                 self._connect([_TENSORFLOW], [path + ":" + word, "." + word])
         self._words[path] = frozenset(file.own_words(nodes))
         if any(map(file.is_legacy, nodes.of(ast.Attribute, ast.Name))):
@@ -111,12 +108,12 @@ class WordFlow:
                 self._connect(["%s:%s" % (module, alias.name)], [bound])
 
     def _take_call(self, file: _File, node: ast.Call) -> None:
-        name = _last(node.func)
+        name = walks.last_word(node.func)
         for index, value in enumerate(node.args):
             words = list(file.words(value))
             self._take_argument(words, name, -1 if type(value) is ast.Starred else index)
             if name in _CALLING and index:  # map(f, values), strategy.run(f, args)
-                self._take_argument(words, _last(node.args[0]), -1)
+                self._take_argument(words, walks.last_word(node.args[0]), -1)
                 if type(node.args[0]) is ast.Lambda:
                     own = [file.path + ":" + each.arg for each in node.args[0].args.args]
                     self._connect(words, own)
@@ -124,7 +121,7 @@ class WordFlow:
             words = list(file.words(each.value))
             self._take_argument(words, name, each.arg or -1)
             if name in _CALLING and node.args:
-                self._take_argument(words, _last(node.args[0]), -1)
+                self._take_argument(words, walks.last_word(node.args[0]), -1)
         if name == "namedtuple" and len(node.args) > 1:
             texts = [text for each in node.args for text in _texts(each)]
             fields = tuple(" ".join(texts[1:]).replace(",", " ").split())
@@ -176,7 +173,7 @@ class WordFlow:
                 node = node.value
             elif kind is ast.Name:
                 return path + ":" + node.id in self._holding
-            elif kind is ast.Call and _last(node.func) not in _GIVING_BACK:
+            elif kind is ast.Call and walks.last_word(node.func) not in _GIVING_BACK:
                 node = node.func
             elif kind is ast.Subscript:
                 node = node.value
@@ -186,7 +183,7 @@ class WordFlow:
 
 
 class _File:
-    """What words of one file are given what others hold.
+    """The data flow that the statements of one file make.
 
     Args:
       path: the file.
@@ -204,7 +201,7 @@ class _File:
                 yield self.path + ":" + node.id
 
     def flows(self, node: Any) -> Iterator[tuple[list[str], list[str]]]:
-        """(words, the words that are given what they hold) of a statement, an argument, ..."""
+        """Yields (words that a statement reads, words that it assigns them to)."""
         kind = type(node)
         if kind in (ast.Assign, ast.AnnAssign, ast.AugAssign) or kind.__name__ == "NamedExpr":
             if node.value is not None:
@@ -220,7 +217,7 @@ class _File:
             yield self._of(node.value), ["." + node.arg]
         elif kind in _FUNCTIONS:
             yield from self._defaults(node)
-        elif kind is ast.Call and _last(node.func) in _GIVING_BACK:
+        elif kind is ast.Call and walks.last_word(node.func) in _GIVING_BACK:
             names = [text for each in node.args for text in _texts(each) if text.isidentifier()]
             targets = [start + name for name in names for start in (self.path + ":", ".")]
             if type(node.func) is ast.Attribute:  # items.append(tf)
@@ -239,7 +236,7 @@ class _File:
                 yield self._of(default), [self.path + ":" + parameter.arg]
 
     def _stored(self, target: Any) -> Iterator[str]:
-        """The words that an assignment to a target gives something."""
+        """The words that an assignment to a target changes."""
         kind = type(target)
         if kind is ast.Name:
             yield self.path + ":" + target.id
@@ -248,19 +245,19 @@ class _File:
         elif kind in (ast.Subscript, ast.Starred):
             yield from self._stored(target.value)
             if kind is ast.Subscript:
-                for text in _texts(target.slice):
+                for text in _texts(walks.index_of(target)):
                     yield from (self.path + ":" + text, "." + text)
         else:
             for each in getattr(target, "elts", ()):
                 yield from self._stored(each)
 
     def words(self, node: Any) -> Iterator[str]:
-        """The words that what an expression gives may come from."""
+        """The words that the value of an expression may come from."""
         kind = type(node)
         if kind in (ast.Name, ast.Attribute):
             yield from self._of_name(node)
         elif kind is ast.Call:
-            name = _last(node.func)
+            name = walks.last_word(node.func)
             yield from self.words(node.func)
             if name in _GIVING_BACK or "lazy" in name.lower() or name in _IMPORTING:
                 for each in [*node.args, *(one.value for one in node.keywords)]:
@@ -269,7 +266,7 @@ class _File:
                     yield _TENSORFLOW
         elif kind is ast.Subscript:
             yield from self.words(node.value)
-            if any("tensorflow" in text for text in _texts(node.slice)):
+            if any("tensorflow" in text for text in _texts(walks.index_of(node))):
                 yield _TENSORFLOW
         elif kind is ast.Dict:
             for each in node.values:
@@ -283,22 +280,16 @@ class _File:
 
     def is_legacy(self, node: Any) -> bool:
         """Whether a Name or Attribute is a name below TensorFlow that a rule asks for."""
-        words, first = [], node
-        while type(first) is ast.Attribute:
-            words.append(first.attr)
-            first = first.value
+        first, words = _chain(node)
         below = self.roots.get(first.id) if type(first) is ast.Name else None
         if below is None and getattr(first, "id", "") in ("tf", "tensorflow"):
             below = ""  # whatever it is, it is called so
-        return below is not None and _is_legacy(".".join([below, *words[::-1]]).strip("."))
+        return below is not None and _is_legacy(".".join([below, *words]).strip("."))
 
     def _of_name(self, node: Any) -> Iterator[str]:
-        words, first = [], node
-        while type(first) is ast.Attribute:
-            words.append(first.attr)
-            first = first.value
+        first, words = _chain(node)
         if type(first) is ast.Name and first.id in self.roots:
-            if _is_asked(".".join([self.roots[first.id], *words[::-1]]).strip(".")):
+            if _is_followed(".".join([self.roots[first.id], *words]).strip(".")):
                 yield _TENSORFLOW
             return
         yield from ("." + word for word in words)
@@ -340,14 +331,19 @@ def _of_bodies(nodes: walks.Nodes) -> Iterator[str]:
 
 
 def _texts(node: Any) -> Iterator[str]:
-    """The text of a literal."""
-    node = getattr(node, "value", node) if type(node).__name__ == "Index" else node
-    if type(node) is ast.Constant and isinstance(node.value, str):
-        yield node.value
+    """The text of a literal; nothing of anything else."""
+    text = walks.text(node)
+    if text is not None:
+        yield text
 
 
-def _last(node: Any) -> str:
-    return getattr(node, "attr", None) or getattr(node, "id", None) or ""
+def _chain(node: Any) -> tuple[Any, list[str]]:
+    """(what ``a.b.c`` begins with, ["b", "c"])."""
+    words: list[str] = []
+    while type(node) is ast.Attribute:
+        words.insert(0, node.attr)
+        node = node.value
+    return node, words
 
 
 def roots(nodes: Iterable[Any], with_compat: bool = True) -> dict[str, str]:
@@ -381,32 +377,28 @@ def _is_plain(full: str) -> bool:
 
 
 @functools.lru_cache(maxsize=None)
-def _above() -> frozenset[str]:
-    """The names below ``tf`` of modules and classes with names that a rule asks for."""
-    names = {name for rule in rules.load() for kind, name in rule.uses if kind == "tf"}
-    names.update(surfaces.FIRST_GENERATION, surfaces.GONE_TODAY, surfaces.RENAMED_TODAY)
-    names.update(module + ".*" for module in surfaces.contrib_modules())
-    parts = [name.split(".") for name in names]
-    above = {".".join(each[:end]) for each in parts for end in range(len(each))}
-    others = ("changed-names", "gone-names", "gone-by-2-2", "sessions")
-    return frozenset(above).union(
-        name
-        for rule in rules.load()
-        if rule.name not in others
-        for kind, name in rule.uses
-        if kind == "tf"
-    )
-
-
-@functools.lru_cache(maxsize=4000)
-def _is_asked(dotted: str) -> bool:
-    """Whether what is handed on leads to such names; they themselves are told where they stand."""
-    return dotted.partition(".")[0] == "compat" or without_compat(dotted) in _above()
+def _asked(*without: str) -> frozenset[str]:
+    """The names below ``tf`` that the rules ask for, but for those of some rules."""
+    every = (rule for rule in rules.load() if rule.name not in without)
+    return frozenset(name for rule in every for kind, name in rule.uses if kind == "tf")
 
 
 @functools.lru_cache(maxsize=None)
-def _names_of_rules() -> frozenset[str]:
-    return frozenset(name for rule in rules.load() for kind, name in rule.uses if kind == "tf")
+def _followed() -> frozenset[str]:
+    """The names below ``tf`` that are followed: modules and classes with names that are asked for.
+
+    Of names themselves only those that a rule rewrites: others are told where they stand.
+    """
+    names = {*_asked(), *surfaces.FIRST_GENERATION, *surfaces.GONE_TODAY, *surfaces.RENAMED_TODAY}
+    names.update(module + ".*" for module in surfaces.contrib_modules())
+    parts = [name.split(".") for name in names]
+    above = {".".join(each[:end]) for each in parts for end in range(len(each))}
+    return _asked("changed-names", "gone-names", "gone-by-2-2", "sessions") | above
+
+
+@functools.lru_cache(maxsize=4000)
+def _is_followed(dotted: str) -> bool:
+    return dotted.partition(".")[0] == "compat" or without_compat(dotted) in _followed()
 
 
 @functools.lru_cache(maxsize=4000)
@@ -414,7 +406,7 @@ def _is_legacy(dotted: str) -> bool:
     """Whether a rule asks for a name below ``tf``, or for what calling it gives."""
     plain = without_compat(dotted)
     return (
-        plain in _names_of_rules()
+        plain in _asked()
         or plain.partition(".")[0] in ("contrib", "keras", "python", "core")
         or is_first_generation(plain)
         or surfaces.gone_today(plain) is not None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from tpudist.surfaces.eras import walks
 from tpudist.tools.migrate.resolution import containers, members, tensorflow_names
 from tpudist.tools.migrate.resolution.fixed_point import UNKNOWN
-from tpudist.tools.migrate.resolution.module import literal
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
@@ -91,14 +91,14 @@ def text(node: Any) -> str | None:
     if type(node) is ast.BinOp and type(node.op) is ast.Add:
         first, second = text(node.left), text(node.right)
         return None if first is None or second is None else first + second
-    return literal(node)
+    return walks.text(node)
 
 
 def named_member(call: ast.Call) -> tuple[Any, str] | None:
     """(what is asked, the member's name) of ``getattr(x, "name")`` and its kin; else None."""
     if len(call.args) < 2 or any(type(each) is ast.Starred for each in call.args[:2]):
         return None
-    name = literal(call.args[1])
+    name = walks.text(call.args[1])
     return None if name is None else (call.args[0], name)
 
 

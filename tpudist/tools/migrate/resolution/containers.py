@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Callable, Iterable
 
+from tpudist.surfaces.eras import walks
+
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator
     from tpudist.tools.migrate.resolution.fixed_point import Values
@@ -90,9 +92,7 @@ def item(evaluator: Evaluator, module: Module, node: ast.Subscript) -> Values:
 
 def index_of(node: ast.Subscript) -> Any:
     """What stands in the brackets of a Subscript; None if it is no single index."""
-    index: Any = node.slice
-    if type(index).__name__ == "Index":  # Python 3.8
-        index = index.value
+    index = walks.index_of(node)
     return None if type(index) is ast.Slice or type(index).__name__ == "ExtSlice" else index
 
 

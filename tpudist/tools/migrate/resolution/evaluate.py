@@ -23,6 +23,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, Callable
 
+from tpudist.surfaces.eras import walks
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import (
     builtin_calls,
     containers,
@@ -33,13 +35,7 @@ from tpudist.tools.migrate.resolution import (
     tensorflow_names,
 )
 from tpudist.tools.migrate.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
-from tpudist.tools.migrate.resolution.module import (
-    FUNCTIONS,
-    dotted_name,
-    is_none,
-    last_word,
-    literal,
-)
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, dotted_name, is_none
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
@@ -139,7 +135,7 @@ class Evaluator:
         if last_word(node.func) in builtin_calls.IMPORTING:
             return builtin_calls.imported(node)
         if "lazy" in last_word(node.func).lower() and node.args:
-            below = tensorflow_names.below_tensorflow(literal(node.args[-1]) or "")
+            below = tensorflow_names.below_tensorflow(walks.text(node.args[-1]) or "")
             return UNKNOWN if below is None else [("tf", below)]
         name = builtin_calls.builtin_name(module, node.func)
         if name:
@@ -162,7 +158,7 @@ class Evaluator:
 
     def _subscript(self, module: Module, node: ast.Subscript) -> Any:
         if dotted_name(node.value) == "sys.modules":
-            name = literal(containers.index_of(node))
+            name = walks.text(containers.index_of(node))
             return UNKNOWN if name is None else imported_values.of_dotted(self, module, name)
         return containers.item(self, module, node)
 
@@ -221,7 +217,7 @@ class Evaluator:
 
     def of_annotation(self, module: Module, node: Any) -> Values:
         """The values that a type annotation promises."""
-        text = literal(node)
+        text = walks.text(node)
         if text is not None:
             dotted = _DOTTED.match(text)
             found = UNKNOWN if dotted is None else self._of_words(module, node, dotted.group(1))

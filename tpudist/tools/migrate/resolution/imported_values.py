@@ -104,11 +104,6 @@ def starred(module: Module, name: str) -> Values:
     return frozenset(("tf", full) for full in found if _may_be_starred(full))
 
 
-def has_star(module: Module) -> bool:
-    """Whether a module has ``from tensorflow.a import *``."""
-    return any(True for _ in _stars(module))
-
-
 def _may_be_starred(full: str) -> bool:
     if "." not in full:
         return tensorflow_names.may_be_starred(full)

@@ -7,8 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.surfaces.eras import names as era_names
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import imported_values, marks, tensorflow_names
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none, last_word
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator

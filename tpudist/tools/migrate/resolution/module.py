@@ -10,6 +10,8 @@ import sys
 import warnings
 from typing import Any, Iterator, NamedTuple
 
+from tpudist.surfaces.eras import walks
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import marks, scopes, sources
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -19,7 +21,6 @@ _MISPLACED = sys.version_info < (3, 12)
 _TEXTS = re.compile(sources.TEXTS.pattern + r"|\\\r?\n")
 _BRACE = re.compile(r"\{[\s(]*")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 class Argument(NamedTuple):
@@ -131,7 +132,7 @@ class Module:
     @property
     def imports(self) -> list[Any]:
         """The import statements, in the order of the text."""
-        return sorted(self.of(*IMPORTS), key=lambda node: (node.lineno, node.col_offset))
+        return sorted(self.of(*walks.IMPORTS), key=lambda node: (node.lineno, node.col_offset))
 
     # What is around a node.
 
@@ -177,7 +178,7 @@ class Module:
     # Where a node stands.
 
     def offset(self, line: int, column: int) -> int:
-        """The place in the text of a line, from 1, and a column of its UTF-8, from 0."""
+        """Where a line, from 1, and a column in its UTF-8 bytes, from 0, are in the text."""
         start = self._starts[line - 1]
         if self._is_ascii:
             return start + column
@@ -245,6 +246,13 @@ class Module:
     def _code_alone(self) -> str:
         """The text with blanks in place of comments, and of what has a line go on."""
         return _TEXTS.sub(_blank_unless_string, self.text)
+
+    def is_alone(self, statement: Any) -> bool:
+        """Whether no other statement is on the lines of one."""
+        start, end = self.span(statement)
+        before = self.text[self.line_start(statement) : start]
+        after = self.text[end : self.line_end(statement)].strip()
+        return not before.strip() and (not after or after.startswith("#"))
 
     def outer_span(self, node: Any) -> tuple[int, int]:
         """(start, end) of an expression in the text, with the parentheses around it alone."""
@@ -320,14 +328,6 @@ def _after_blanks(text: str, end: int) -> int:
     return end
 
 
-def last_word(node: Any) -> str:
-    """The last identifier of ``a.b.c``, "" of anything else."""
-    kind = type(node)
-    if kind is ast.Attribute:
-        return node.attr
-    return node.id if kind is ast.Name else ""
-
-
 def dotted_name(node: Any) -> str:
     """ "a.b.c" of a Name or Attribute, "" of anything else."""
     words = []
@@ -335,12 +335,6 @@ def dotted_name(node: Any) -> str:
         words.append(node.attr)
         node = node.value
     return ".".join([node.id] + words[::-1]) if type(node) is ast.Name else ""
-
-
-def literal(node: Any) -> str | None:
-    """The text of a literal, None of anything else."""
-    is_text = type(node) is ast.Constant and isinstance(node.value, str)
-    return node.value if is_text else None
 
 
 def is_none(node: Any) -> bool:
@@ -366,7 +360,7 @@ def is_star(node: Any) -> bool:
 def _strings(annotation: Any) -> list[ast.Constant]:
     """The types of an annotation that are written as strings; what ``Literal`` has are values."""
     kind = type(annotation)
-    if literal(annotation) is not None:
+    if walks.text(annotation) is not None:
         return [annotation]
     inner: list[Any] = []
     if kind is ast.BinOp:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Iterator
 
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, last_word
+from tpudist.tools.migrate.resolution.module import FUNCTIONS
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.evaluate import Evaluator

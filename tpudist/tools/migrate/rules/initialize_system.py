@@ -10,9 +10,10 @@ import ast
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist import surfaces
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import members
 from tpudist.tools.migrate.resolution.import_origins import first_name
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, last_word
+from tpudist.tools.migrate.resolution.module import FUNCTIONS
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.use import Use

@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from tpudist import surfaces
+from tpudist.surfaces.eras import walks
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
 from tpudist.tools.migrate.resolution.containers import index_of
-from tpudist.tools.migrate.resolution.module import last_word, literal
 from tpudist.tools.migrate.rules import gone_names
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _of_method(use: Use) -> None:
     _leave_refused(use, surfaces.KERAS_ARGUMENTS.get("." + use.name, {}))
     if use.name == "add_weight":
         first, owner = use.argument(0), last_word(use.node.value)
-        is_name = first is not None and literal(first.value) is not None
+        is_name = first is not None and walks.text(first.value) is not None
         if is_name and _LAYER.search(owner):
             use.leave("Keras 3 takes the name by keyword", "add_weight(name=..., shape=...)")
     elif use.name == "save_weights":
@@ -141,11 +142,11 @@ def _leave_path(use: Use, argument: Argument | None, ends: Sequence[str] | None)
 
 def _end(node: Any) -> str | None:
     """The text that an expression ends with, None if that is not seen."""
-    text = literal(node)
+    text = walks.text(node)
     if text is not None:
         return text
     if isinstance(node, ast.JoinedStr) and node.values:
-        return literal(node.values[-1])
+        return walks.text(node.values[-1])
     if isinstance(node, ast.BinOp):
         return _end(node.right) if isinstance(node.op, ast.Add) else _formatted(node.left)
     name = last_word(node.func) if isinstance(node, ast.Call) else ""

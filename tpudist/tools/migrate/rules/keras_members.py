@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpudist import surfaces
-from tpudist.tools.migrate.resolution.module import last_word
+from tpudist.surfaces.eras.walks import last_word
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.use import Use

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpudist.tools.migrate.resolution.module import is_none, literal
+from tpudist.surfaces.eras import walks
+from tpudist.tools.migrate.resolution.module import is_none
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.module import Argument
@@ -78,7 +79,7 @@ def _has_axis(use: Use) -> bool:
     third = use.argument(2, "axis")
     if third is None or is_none(third.value):
         return third is not None
-    return not _is_text(third) or literal(third.value) is None
+    return not _is_text(third) or walks.text(third.value) is None
 
 
 def _reduce(use: Use, operation: Argument, value: Argument, new: str) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, last_word, literal
+from tpudist.surfaces.eras import walks
+from tpudist.surfaces.eras.walks import last_word
+from tpudist.tools.migrate.resolution.module import FUNCTIONS
 
 if TYPE_CHECKING:
-    from tpudist.tools.migrate.resolution.module import Module
     from tpudist.tools.migrate.use import Use
 
 STEP = "2.0"
@@ -109,7 +110,7 @@ class _Loop:
         alone = type(around) is ast.Expr or (
             type(around) is ast.Assign and len(targets) == 1 and type(targets[0]) is ast.Name
         )
-        if not alone or not _is_alone(self._module, around):
+        if not alone or not self._module.is_alone(around):
             return "used"
         self._line = around
         self._target = targets[0] if targets else None
@@ -149,22 +150,22 @@ class _Loop:
                 type(call) is not ast.Call
                 or last_word(call.func) != "set_last_step_output"
                 or line not in self._step.body
-                or not _is_alone(self._module, line)
+                or not self._module.is_alone(line)
                 or len(call.args) != 3
-                or literal(call.args[0]) is None
+                or walks.text(call.args[0]) is None
             ):
                 return "context"
             dotted = self._use.tensorflow_name(call.args[2]) or ""
             family, _, operation = dotted.rpartition(".")
             if family != "VariableAggregation" or operation not in _OPERATIONS:
                 return "aggregation"
-            name = literal(call.args[0]) or ""
+            name = walks.text(call.args[0]) or ""
             if not name.isidentifier():
                 return "context"
             self._outputs.append((line, name, operation))
         self._outputs.sort(key=lambda output: output[0].lineno)
         returns = [each for each in self._module.of(ast.Return) if self._is_own(each)]
-        at_end = returns == [self._step.body[-1]] and _is_alone(self._module, self._step.body[-1])
+        at_end = returns == [self._step.body[-1]] and self._module.is_alone(self._step.body[-1])
         return "returns" if returns and not at_end else ""
 
     def _is_own(self, node: Any) -> bool:
@@ -230,14 +231,6 @@ class _Loop:
         (start, end), iterator = module.span(use.call), module.outer_span(self._iterator)
         use.edits.replace(start, iterator[0], name + "(")
         use.edits.replace(iterator[1], end, ")")
-
-
-def _is_alone(module: Module, statement: Any) -> bool:
-    """Whether no other statement is on the lines of one."""
-    start, end = module.span(statement)
-    before = module.text[module.line_start(statement) : start]
-    after = module.text[end : module.line_end(statement)].strip()
-    return not before.strip() and (not after or after.startswith("#"))
 
 
 def _reduced(root: str, name: str, operation: str) -> tuple[str, str]:

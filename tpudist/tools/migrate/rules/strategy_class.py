@@ -10,8 +10,8 @@ import ast
 from typing import TYPE_CHECKING, Sequence
 
 from tpudist import surfaces
+from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import import_origins
-from tpudist.tools.migrate.resolution.module import last_word
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.use import Use
