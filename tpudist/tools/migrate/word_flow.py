@@ -258,7 +258,8 @@ class _File:
             yield from self._of_name(node)
         elif kind is ast.Call:
             name = walks.last_word(node.func)
-            yield from self.words(node.func)
+            if getattr(_chain(node.func)[0], "id", None) not in self.roots:
+                yield from self.words(node.func)  # what TensorFlow returns is an object
             if name in _GIVING_BACK or "lazy" in name.lower() or name in _IMPORTING:
                 for each in [*node.args, *(one.value for one in node.keywords)]:
                     yield from self.words(each)
