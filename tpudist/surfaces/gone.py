@@ -12,10 +12,9 @@ from __future__ import annotations
 
 # fmt: off
 _SLIM = "pip install tf_slim; import tf_slim, which carries %s on"
-_LOOP = ("a training loop over strategy.experimental_distribute_dataset and "
-         "strategy.run, or run the script on TensorFlow 2.15, the last release "
-         "with tf.estimator")
-_ADDONS = ("copy the few lines you use: TensorFlow Addons, which took it over, "
+_LOOP = ("a loop over strategy.experimental_distribute_dataset and strategy.run; "
+         "or run the script on TensorFlow 2.15, the last release with tf.estimator")
+_ADDONS = ("copy the few lines you use; TensorFlow Addons, which took it over, "
            "ended in 2024")
 _KERAS_2_LAYERS = ("with Keras 3 tf.keras.layers.%s; or the package tf_keras, which brings the "
             "old functions back: tpudist doctor has the line to install it")
@@ -30,7 +29,7 @@ _ESTIMATOR = ("tpudist run, which runs it unmodified on every release, or from t
               "model function, runs the steps and saves: with strategy.run it is another program")
 
 GONE = {
-    "contrib": "from tpudist.contrib import tensorflow as tf, for "
+    "contrib": "from tpudist.contrib import tensorflow as tf; it has "
                "contrib.distribute, contrib.tpu and contrib.cluster_resolver; "
                "other modules went with TensorFlow 1.15 and have no single "
                "successor",

@@ -148,6 +148,11 @@ def _case(head, body):
     )
 
 
+def said(use):
+    """All that is said of a use that is left."""
+    return "%s: %s; %s" % (use.seen, use.why, use.instead)
+
+
 def migrate(tree, *arguments):
     """The exit code of ``tpudist migrate`` of a folder."""
     return cli.main(["migrate", str(tree)] + list(arguments))

@@ -12,9 +12,7 @@ ASKING = [
     "getattr(tf, 'Session')()\n",
     "getattr(tf.train, 'AdamOptimizer')(0.1)\n",
     "vars(tf)['Session']()\n",
-    "vars(tf).get('Session')()\n",
     "tf.__dict__['Session']()\n",
-    "tf.__dict__.get('Session')()\n",
 ]
 #: Lines that ask first whether there is such a name, or name none.
 OTHERS = [
@@ -85,22 +83,10 @@ def test_what_is_asked_first_is_not_told(tmp_path, line, head):
     assert found is None or (found.before == found.after and not found.left)
 
 
-def test_a_gone_name_of_a_dict(tmp_path):
-    line = "f = tf.keras.backend.__dict__.get('get_session'%s)\n"
-    found = _result(tmp_path, _HEAD + line % ", None" + line % "")
-    assert [use.line for use in found.left] == [3]
-
-
 @pytest.mark.parametrize("text", BY_STRING)
-@pytest.mark.parametrize("head", ["", "import tensorflow as tf\ntf.Session()\n"])
-def test_a_module_by_a_string_is_told(tmp_path, text, head):
-    found = _result(tmp_path, head + text)
-    first = head.count("\n")
+def test_a_module_by_a_string_is_told(tmp_path, text):
+    found = _result(tmp_path, text)
     uses = [*found.left, *found.rewritten] if found else []
-    told = {
-        use.line
-        for use in uses
-        if use.line > first and (use in found.left or use.rule != "imports")
-    }
-    lines = enumerate((head + text).split("\n"), 1)
+    told = {use.line for use in uses if use in found.left or use.rule != "imports"}
+    lines = enumerate(text.split("\n"), 1)
     assert told == {number for number, line in lines if line[-1:] == "#"}

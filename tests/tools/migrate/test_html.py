@@ -18,11 +18,10 @@ def test_html(tree, capsys):
     page = capsys.readouterr().out
     assert page.startswith("<!doctype html>") and "<script" not in page
     for words in (
-        "Uses by era",
         "v2_0",
         "<span class=del>-s.experimental_run_v2(fn)",
         "<span class=add>+s.run(fn)",
-        "it cannot be told whether foo",
+        "it may be a strategy&#x27;s",
         "not Python 3",
     ):
         assert words in page, words
@@ -113,8 +112,6 @@ def test_html_lists_what_was_rewritten_file_by_file(tree, capsys):
         "left": 0,
         "files refused": 0,
     }
-    eras = re.findall(r"<tr><td>(contrib|v2_0)<td class=n>(\d+)<td class=n>(\d+)", page)
-    assert eras == [("contrib", "3", "0"), ("v2_0", "2", "0")]
 
 
 def test_the_tables_are_no_wider_than_their_page(tree, capsys):

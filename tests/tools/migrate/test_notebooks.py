@@ -113,7 +113,7 @@ def test_cells_that_are_no_python_are_kept(cell, tmp_path):
 def test_a_use_in_what_is_kept_is_told(cell, why, tmp_path):
     (use,) = migrate(tmp_path, notebook(BEFORE, cell)).left
     assert (use.rule, use.line, use.path.rpartition(":")[2]) == ("notebook", 2, "cell 2")
-    assert why in use.seen and "experimental_run_v2" in use.seen
+    assert why in use.why and "experimental_run_v2" in use.seen
 
 
 def colab(*cells):

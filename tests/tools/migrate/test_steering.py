@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 
 import pytest
@@ -147,20 +146,6 @@ def test_standard_input(monkeypatch, capsysbinary, tmp_path):
     code, out, said = through(monkeypatch, capsysbinary, "print 'two'; s.experimental_run_v2()\n")
     assert code == 2 and out.startswith("print 'two'") and "refused" in said
     assert through(monkeypatch, capsysbinary, "x = 1\n")[:2] == (0, "x = 1\n")
-
-
-def test_a_tree_with_changes_is_told(tmp_path, capsys):
-    def git(*arguments):
-        subprocess.run(("git", "-C", str(tmp_path)) + arguments, check=True, capture_output=True)
-
-    harness.put(tmp_path, {"a.py": TEXT})
-    git("init")
-    git("add", ".")
-    git("-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-m", "x")
-    cli.main(["migrate", str(tmp_path), "--to", "2.2", "--write"])
-    assert "not committed" not in capsys.readouterr().err
-    cli.main(["migrate", str(tmp_path), "--to", "2.2", "--write"])
-    assert "1 files here have changes" in capsys.readouterr().err
 
 
 def test_the_hook_of_pre_commit_is_a_command():

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 def _checked(options: argparse.Namespace) -> int:
     from tpudist.tools.migrate import settings
 
-    if not options.list_rules:
+    if options.list_rules is None:
         settings.apply(options)
         _check(options)
     if sys.version_info < (3, 8):
@@ -53,14 +53,14 @@ def _checked(options: argparse.Namespace) -> int:
             "tpudist migrate with a newer Python; the code may be of any TensorFlow",
         )
     _check_paths(options)
-    from tpudist.tools.migrate import console, rules
+    from tpudist.tools.migrate import keys
 
-    if options.list_rules:
-        print(console.rules(rules.load()))
+    if options.list_rules is not None:
+        print(keys.explained(options.list_rules) if options.list_rules else keys.listed())
         return 0
     if options.explain is not None:
         return _explain(options)
-    _check_rules(options, [rule.name for rule in rules.load()] + [rules.IMPORTS])
+    _check_rules(options, keys.rules_that_run())
     if options.paths == ["-"]:
         from tpudist.tools.migrate import standard_input
 
@@ -133,7 +133,6 @@ def _run(options: argparse.Namespace) -> int:
             "a path that has some",
         )
     if options.write:
-        console.warn_of_changes(options.paths)
         results = list(map(file_runs.write, results))
     if options.diff:
         for result in results:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import collections
 import difflib
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
+
+from tpudist.tools.migrate import findings
 
 if TYPE_CHECKING:
     import argparse
     from typing import Iterable, Iterator, Sequence
 
     from tpudist.tools.migrate.outcomes import Result, Use
-    from tpudist.tools.migrate.rules import Rule
-
-
-def rules(every: Iterable[Rule]) -> str:
-    """The list of rules, with the release note of each."""
-    lines = []
-    for rule in every:
-        lines += ["%s (to %s)" % (rule.name, rule.step), "    " + rule.summary, "    " + rule.note]
-    lines += ["imports (to all)", "    ``tf`` of a file becomes that of the era it was moved to."]
-    return "\n".join(lines)
 
 
 def diff(result: Result) -> str:
@@ -39,13 +28,13 @@ def diff(result: Result) -> str:
     )
 
 
-def summary(
-    results: Iterable[Result],
+def lines(
+    results: Sequence[Result],
     looked: int,
     options: argparse.Namespace,
     passed_over: Sequence[str] = (),
-) -> str:
-    """What was done and what is left.
+) -> Iterator[str]:
+    """Says what was done and what is left.
 
     Args:
       results: the Results.
@@ -53,90 +42,43 @@ def summary(
       options: the parsed options.
       passed_over: files and folders that were not read, and that a user may miss.
 
-    Returns:
-      Lines, one a use that is left or file that is refused, and totals.
+    Yields:
+      Lines, of each finding and each file that is refused or changes, and totals.
     """
-    return "\n".join(lines(results, looked, options, passed_over))
-
-
-def lines(
-    results: Iterable[Result],
-    looked: int,
-    options: argparse.Namespace,
-    passed_over: Sequence[str] = (),
-) -> Iterator[str]:
-    """As `summary`, line by line."""
     for result in results:
         if result.refused:
             yield "%s: refused: %s" % (result.path, result.refused)
-        yield from map(left, result.left)
+    for finding in findings.of(results):
+        yield from finding.lines()
     verb = "rewritten" if options.write else "would be rewritten"
     for result in results:
         if result.before != result.after:
             yield "%s: %s: %s" % (result.path, verb, _counts(result.rewritten))
     if passed_over:
         yield "Not read, name them to have them read: " + ", ".join(passed_over)
-    found = _Totals(results)
-    yield found.line(looked)
-    if not found.left and not found.refused:
-        yield "Nothing left."
-    if found.changed and not options.write:
-        yield "Nothing was written: --write does, --diff shows."
-
-
-def warn_of_changes(paths: Sequence[str]) -> None:
-    """Says on standard error if git knows of changes below some paths that are not committed."""
-    folder = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0]) or "."
-    command = ["git", "-C", folder, "status", "--porcelain", "--"]
-    try:
-        done = subprocess.run(
-            command + [os.path.abspath(path) for path in paths],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=20,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):  # no git
-        return
-    count = len(done.stdout.splitlines()) if done.returncode == 0 else 0
-    if count:
-        print(
-            "tpudist migrate: %d files here have changes that are not committed: git diff "
-            "shows those and these together" % count,
-            file=sys.stderr,
-        )
-
-
-def left(use: Use) -> str:
-    """``path:line:col: rule: what was seen; what to do``."""
-    return "%s:%d:%d: %s: %s; %s" % (
-        use.path,
-        use.line,
-        use.column,
-        use.rule,
-        use.seen,
-        use.instead,
+    changed, left, refused = (
+        sum(each.before != each.after for each in results),
+        sum(len(each.left) for each in results),
+        sum(bool(each.refused) for each in results),
     )
+    yield (
+        "%d files, %d of them with legacy names: %d change, "
+        "%d uses rewritten, %d left, %d files refused"
+        % (
+            looked,
+            sum(bool(each.era) for each in results),
+            changed,
+            sum(len(each.rewritten) for each in results),
+            left,
+            refused,
+        )
+    )
+    if not left and not refused:
+        yield "Nothing left."
+    if changed and not options.write:
+        yield "Nothing was written: --write does, --diff shows."
 
 
 def _counts(uses: Iterable[Use]) -> str:
     counted = collections.Counter(use.rule for use in uses)
     return ", ".join("%s %d" % pair for pair in sorted(counted.items()))
-
-
-class _Totals:
-    def __init__(self, results: Iterable[Result]) -> None:
-        self.eras = self.changed = self.rewritten = self.left = self.refused = 0
-        for result in results:
-            self.eras += bool(result.era)
-            self.changed += result.before != result.after
-            self.rewritten += len(result.rewritten)
-            self.left += len(result.left)
-            self.refused += bool(result.refused)
-
-    def line(self, looked: int) -> str:
-        return (
-            "%d files, %d of them with legacy names: %d change, "
-            "%d uses rewritten, %d left, %d files refused"
-            % (looked, self.eras, self.changed, self.rewritten, self.left, self.refused)
-        )

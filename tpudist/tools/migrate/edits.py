@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import io
 import tokenize
 from typing import NamedTuple
@@ -34,6 +35,7 @@ class Edits:
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: list[_Edit] = []
+        self._kept: list[tuple[int, int, int]] = []  # (where now, where before, how long)
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -78,7 +80,7 @@ class Edits:
         Raises:
           OverlapError: two edits change the same text.
         """
-        parts, last = [], 0
+        parts, last, size = [], 0, 0
         replaced = sorted(each for each in self._found if each.order == _INSTEAD)
         outer = _outermost(replaced)
         inside = [each for each in self._found if not any(_is_inside(each, one) for one in outer)]
@@ -86,8 +88,16 @@ class Edits:
             if each.start < last:
                 raise OverlapError()
             parts += [self._text[last : each.start], each.text]
+            self._kept.append((size, last, each.start - last))
+            size += each.start - last + len(each.text)
             last = each.end
+        self._kept.append((size, last, len(self._text) - last))
         return "".join(parts) + self._text[last:]
+
+    def before(self, place: int) -> int:
+        """Where the source has what is at a place of the changed text, or what it was put at."""
+        now, before, size = self._kept[bisect.bisect(self._kept, (place, len(self._text))) - 1]
+        return before + min(place - now, size)
 
     def _comments(self, outer: list[_Edit]) -> list[_Edit]:
         """Puts comments that edits remove above the lines that those begin on."""

@@ -11,15 +11,13 @@ from tpudist.tools.migrate import (
     gone_imports,
     graph_mode,
     imports,
+    indirect_names,
     legacy_uses,
-    original_lines,
-    other_lines,
     outcomes,
-    private_attributes,
+    places,
     refusals,
     relocation,
     rules,
-    unfollowed,
 )
 from tpudist.tools.migrate.resolution import import_origins, sources, tensorflow_names
 from tpudist.tools.migrate.resolution.evaluate import Evaluator
@@ -119,8 +117,7 @@ class Engine:
             except SyntaxError as error:
                 fault = "a fault of tpudist: what it would write is no Python (%s)" % error
                 return outcomes.Result(path, raw, raw, [], [], fault, era)
-        left += original_lines.set_aside(path, source)
-        left = other_lines.said(left, source)
+        left += places.set_aside(places.Places(path, source), source)
         after = raw if text == source.text else sources.written(source, text)
         return outcomes.Result(
             path, raw, after, sorted(done), _unique(left), "", era, _unique(others)
@@ -136,19 +133,24 @@ class Engine:
         others: list[outcomes.Use] = []
         limit = self._options.time_limit
         deadline = time.process_time() + limit if limit else None
+        place = places.Places(path, source)
+        plan = None
         for steps in self.steps(source.text):
             if text != module.text:
                 module.release()
                 module = Module(path, text)
             self._codebase.put(path, module)
-            place = original_lines.Places(path, source, text)
+            if plan is not None:
+                place.change(module, plan.edits)
             plan, text = self._step(steps, path, module, deadline)
             for record in plan.rewritten:
-                done = place.counted(done, record)
-            left += [place.left(*record) for record in plan.left]
+                done = place.rewritten(done, record)
+            left += [place.use(*record) for record in plan.left]
             others += [place.use(*record, instead="") for record in plan.others]
-        done, same = original_lines.unchanged(done if text != source.text else [])
-        return text, done, left, others + same
+        if text == source.text:
+            done = []
+        changed = [use for use in done if use.seen.rpartition(".")[2] != use.instead]
+        return text, changed, left, others
 
     def _step(
         self, steps: tuple[str, ...], path: str, module: Module, deadline: float | None
@@ -209,8 +211,8 @@ class Engine:
             rule.apply(use)
             if told == (len(plan.rewritten), len(plan.left), len(plan.others)):
                 plan.other(node, name, "it means the same, or changes with its import")
-        unfollowed.leave(plan, table)
-        private_attributes.leave(plan, table)
+        if self.wanted(indirect_names.NAME):
+            indirect_names.leave(plan, table)
 
     def _relocation(self, plan: Plan, path: str) -> Relocation:
         """How the imports of a file move in a step."""
@@ -262,16 +264,8 @@ class Engine:
             "contrib" if path in self._program.companions else ""
         )
         if self._options.to == "contrib" and era in ("v2_0", "v2_2"):
-            plan.left.append(
-                (
-                    1,
-                    1,
-                    rules.IMPORTS,
-                    "code of %s" % era,
-                    "migrations go forward: --level import",
-                    False,
-                )
-            )
+            instead = "migrations go forward: --level import"
+            plan.left.append((1, 1, rules.IMPORTS, "code of %s" % era, instead, ""))
             return None
         if not era:
             return None
@@ -284,7 +278,7 @@ class Engine:
 def _unique(uses: Iterable[outcomes.Use]) -> list[outcomes.Use]:
     seen: dict[Any, outcomes.Use] = {}
     for use in uses:
-        seen.setdefault((use.rule, use.seen, use.line), use)
+        seen.setdefault((use.rule, use.seen, use.line, use.instead), use)
     return sorted(seen.values())
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Iterator
 
 
-_FEW = 400000  # bytes of files that one process is done with in half a second
+_FEW = 40  # files that one process is done with in half a second
 _IN_TURN = 16  # files that stand beside each other and have one process
 _COLLECT = 1000  # files after which a process frees what it can
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -55,7 +55,7 @@ def _migrated(
     codebase: CodeBase, program: Program, options: argparse.Namespace
 ) -> Iterator[outcomes.Result]:
     jobs = min(options.jobs or os.cpu_count() or 1, len(program.files))
-    if jobs < 2 or not (options.jobs or _are_many(program.files)):
+    if jobs < 2 or not options.jobs and len(program.files) <= _FEW:
         _start(codebase, program, options)
         yield from progress.bar(map(_one, program.files), len(program.files))
         return
@@ -67,19 +67,6 @@ def _migrated(
         together = max(1, min(_IN_TURN, len(program.files) // (4 * jobs)))
         found = pool.map(_one, program.files, chunksize=together)
         yield from progress.bar(found, len(program.files))
-
-
-def _are_many(paths: list[str]) -> bool:
-    """Whether files have so many bytes that more than one process takes less time."""
-    total = 0
-    for path in paths:
-        try:
-            total += os.path.getsize(path)
-        except OSError:
-            continue
-        if total > _FEW:
-            return True
-    return False
 
 
 def _start_process(codebase: CodeBase, program: Program, options: argparse.Namespace) -> None:

@@ -54,13 +54,14 @@ def leave_contrib(plan: Plan, relocation: Relocation | None, era: str) -> None:
                 plan.leave(
                     node,
                     "gone-contrib",
-                    "import of %s: tf.contrib ended with TensorFlow 1.15" % full,
+                    "import of " + full,
                     surfaces.gone_text(below),
+                    "tf.contrib ended with TensorFlow 1.15",
                 )
 
 
 def leave_names(plan: Plan, rule: str) -> None:
-    """Notes imports of what is in no TensorFlow of today, each name once.
+    """Notes imports of what is in no TensorFlow of today.
 
     Args:
       plan: the `Plan` of the step to latest.
@@ -82,9 +83,8 @@ def leave_names(plan: Plan, rule: str) -> None:
             if name is None and era_names.is_below(below, (OWN_KERAS,)):
                 name, instead = below, surfaces.instead_of_module(below)
                 why = "tf.keras knows nothing of it since TensorFlow 2.6"
-            if name and below not in plan.told and not _is_tried(plan.module, node):
-                plan.told.update([name, below])
-                plan.leave(node, rule, "import of %s: %s" % (full, why), instead)
+            if name and not _is_tried(plan.module, node):
+                plan.leave(node, rule, "import of " + full, instead, why)
 
 
 def leave_names_of_2_2(plan: Plan, rule: str) -> None:
@@ -97,13 +97,12 @@ def leave_names_of_2_2(plan: Plan, rule: str) -> None:
     for node in plan.module.imports:
         for full, _ in _imported(node):
             name = tensorflow_names.below_tensorflow(full)
-            if name not in surfaces.GONE_BY_2_2 or name in plan.told:
+            if name not in surfaces.GONE_BY_2_2:
                 continue
             kept = name in surfaces.GONE_BY_2_2_BUT_V1 and is_v1(plan, full)
             if not kept and not _is_tried(plan.module, node):
-                plan.told.add(name)
-                seen = "import of %s: not in TensorFlow 2.2" % full
-                plan.leave(node, rule, seen, surfaces.GONE_BY_2_2[name])
+                instead = surfaces.GONE_BY_2_2[name]
+                plan.leave(node, rule, "import of " + full, instead, "not in TensorFlow 2.2")
 
 
 def is_v1(plan: Plan, full: str) -> bool:

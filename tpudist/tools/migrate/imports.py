@@ -66,8 +66,9 @@ def _leave_googles(plan: Plan, node: Any, relocation: Relocation) -> None:
             plan.leave(
                 node,
                 _RULE,
-                "import of %s: no TensorFlow outside of Google has it" % full,
+                "import of " + full,
                 "import tensorflow.compat.v1 as tf",
+                "no TensorFlow outside of Google has it",
             )
 
 
@@ -137,8 +138,9 @@ def _beside_own_code(plan: Plan, node: Any, full: str, relocation: Relocation) -
         plan.leave(
             node,
             _RULE,
-            "import %s: tensorflow is used for more than that" % full,
+            "import " + full,
             "import %s as a name of its own, and import tensorflow" % full,
+            "tensorflow is used for more than that",
         )
     return []
 

@@ -90,8 +90,10 @@ def _add_rules(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--list-rules",
-        action="store_true",
-        help="what each rule does, and the release note it implements",
+        nargs="?",
+        const="",
+        metavar="KEY",
+        help="what each rule does, and its release note; of one, what to type and an example",
     )
 
 

@@ -17,8 +17,8 @@ class Use(typing.NamedTuple):
       path, line, column: where it is, both from 1, in the file as it was.
       rule: the rule's name.
       seen: what stands there.
-      instead: what was written, or of a use that was left, what to do.
-      once: whether later uses of the same name in the file are not told.
+      instead: what was written, or of a use that was left, what to type.
+      why: why it was left, where the rule alone does not say it.
     """
 
     path: str
@@ -27,7 +27,7 @@ class Use(typing.NamedTuple):
     rule: str
     seen: str
     instead: str
-    once: bool = False
+    why: str = ""
 
 
 class Result(typing.NamedTuple):
@@ -40,8 +40,8 @@ class Result(typing.NamedTuple):
       rewritten, left: the uses.
       refused: why the file is untouched, "" if it is not refused.
       era: the era its names told, "" if none did.
-      others: of a run with a report, the legacy names that stay because they are
-        something else's, or mean the same in the later release.
+      others: the legacy names that stay because they are something else's, or mean
+        the same in the later release; `seen` says why.
     """
 
     path: str
@@ -66,7 +66,7 @@ def late(path: str, raw: bytes, seconds: float, era: str) -> Result:
     """The Result of a file that took too long: left as it is."""
     use = Use(
         path, 1, 1, TIME_LIMIT, "reading it took more than %g s of CPU time" % seconds,
-        "--time-limit with more seconds, or several smaller files",
+        "--time-limit with more seconds; or several smaller files",
     )  # fmt: skip
     return Result(path, raw, raw, [], [use], "", era)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import collections
 import json
 from typing import TYPE_CHECKING
 
 from tpudist.tools import html_page
 from tpudist.tools.html_page import safe
-from tpudist.tools.migrate import console
+from tpudist.tools.migrate import console, findings
 
 if TYPE_CHECKING:
     import argparse
     from typing import Any, Iterable, Sequence
 
+    from tpudist.tools.migrate.findings import Finding
     from tpudist.tools.migrate.outcomes import Result, Use
 
 
@@ -34,8 +34,6 @@ summary { cursor: pointer; overflow-wrap: anywhere; }
 .add { background: #d3f9d8; display: block; }
 .del { background: #ffe3e3; display: block; }
 .at { color: #627d98; display: block; }
-.bar { display: inline-block; height: .7rem; background: #3f8f5f; margin-right: 1px; }
-.bar.left { background: #d9822b; }
 .refused { color: #b00020; }
 @media (prefers-color-scheme: dark) {
   body { color: #e4e7eb; background: #151a21; }
@@ -48,7 +46,7 @@ summary { cursor: pointer; overflow-wrap: anywhere; }
 
 
 def as_json(results: Iterable[Result], looked: int, options: argparse.Namespace) -> str:
-    """Everything, as a JSON object: ``files`` (those that matter), and totals."""
+    """Everything, as a JSON object: ``files`` (those that matter), ``findings``, and totals."""
     return json.dumps(
         {
             "to": options.to,
@@ -65,6 +63,15 @@ def as_json(results: Iterable[Result], looked: int, options: argparse.Namespace)
                 }
                 for result in results
             ],
+            "findings": [
+                {
+                    "key": finding.key,
+                    "said": finding.said(),
+                    "instead": finding.uses[0].instead,
+                    "places": finding.places(),
+                }
+                for finding in findings.of(results)
+            ],
         },
         indent=1,
         sort_keys=True,
@@ -72,13 +79,13 @@ def as_json(results: Iterable[Result], looked: int, options: argparse.Namespace)
 
 
 def _fields(use: Use) -> dict[str, Any]:
-    return {name: value for name, value in use._asdict().items() if name not in ("path", "once")}
+    return {name: value for name, value in use._asdict().items() if name != "path"}
 
 
 def as_html(results: Iterable[Result], looked: int, options: argparse.Namespace) -> str:
-    """One page without scripts: totals, uses by era, what is left, files with their diff."""
+    """One page without scripts: totals, what is left, files with their diff."""
     title = "tpudist migrate, %s" % ("to " + options.to if options.to else "imports")
-    parts = [_cards(results, looked), _eras(results), _left(results), _files(results)]
+    parts = [_cards(results, looked), _left(results), _files(results)]
     return html_page.whole(title, parts, style=_STYLE)
 
 
@@ -96,46 +103,38 @@ def _cards(results: Iterable[Result], looked: int) -> str:
     )
 
 
-def _eras(results: Iterable[Result]) -> str:
-    rewritten: dict[str, int] = collections.Counter()
-    left: dict[str, int] = collections.Counter()
-    for result in results:
-        rewritten[result.era or "-"] += len(result.rewritten)
-        left[result.era or "-"] += len(result.left)
-    most = max([rewritten[era] + left[era] for era in rewritten] or [0]) or 1
-    rows = "".join(
-        "<tr><td>%s<td class=n>%d<td class=n>%d<td><span class=bar style=width:%dpx></span>"
-        "<span class='bar left' style=width:%dpx></span>"
-        % (
-            safe(era),
-            rewritten[era],
-            left[era],
-            300 * rewritten[era] // most,
-            300 * left[era] // most,
-        )
-        for era in sorted(rewritten)
-    )
-    return "<h2>Uses by era</h2><table><tr><th>era<th>rewritten<th>left<th></tr>%s</table>" % rows
-
-
 def _left(results: Iterable[Result]) -> str:
-    uses = [use for result in results for use in result.left]
+    found = findings.of(results)
     refused = [result for result in results if result.refused]
-    if not uses and not refused:
+    if not found and not refused:
         return "<h2>Nothing left</h2>"
-    rows = [
-        "<tr><td><code>%s:%d:%d</code><td>%s<td><code>%s</code><td>%s"
-        % (safe(use.path), use.line, use.column, safe(use.rule), safe(use.seen), safe(use.instead))
-        for use in uses
-    ]
+    rows = [_finding(each) for each in found]
     rows += [
         "<tr class=refused><td><code>%s</code><td>refused<td colspan=2>%s"
         % (safe(each.path), safe(each.refused))
         for each in refused
     ]
     return (
-        "<h2>Left</h2><table><tr><th>where<th>rule<th>seen<th>what to do</tr>%s</table>"
+        "<h2>Left</h2><table><tr><th>where<th>key<th>seen<th>what to type</tr>%s</table>"
         % "".join(rows)
+    )
+
+
+def _finding(finding: Finding) -> str:
+    first, *others = finding.uses
+    more = [
+        "<p><code>%s %s</code></p>" % (safe(place), safe(use.seen))
+        for place, use in zip(finding.places()[1:], others)
+    ]
+    if more:
+        more = ["<details><summary>and %d more</summary>" % len(more), *more, "</details>"]
+    return "<tr><td><code>%s</code><td>%s<td><code>%s</code> %s%s<td>%s" % (
+        safe(finding.places()[0]),
+        safe(finding.key),
+        safe(first.seen),
+        safe(first.why),
+        "".join(more),
+        safe(first.instead),
     )
 
 

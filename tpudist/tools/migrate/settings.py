@@ -7,22 +7,23 @@ exclude = ["third_party"]       exclude = third_party
 
 from __future__ import annotations
 
+import argparse
 import configparser
 import os
-from typing import TYPE_CHECKING
+from typing import Any, NoReturn
 
 from tpudist.errors import MigrateError
-from tpudist.tools.migrate.options import ORIGINS, TARGETS
-
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
+from tpudist.tools.migrate import options as options_lib
 
 _LISTS = ("exclude", "only", "skip")
-_NUMBERS = {"jobs": int, "time-limit": float}
-_CHOICES = {"to": TARGETS, "from": ORIGINS, "level": ("full", "import")}
 _SECTION = "tpudist:migrate"
 _TABLE = "[tool.tpudist.migrate]"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Has a wrong option be an error of its file."""
+        raise ValueError(message)
 
 
 def apply(options: argparse.Namespace) -> None:
@@ -36,11 +37,27 @@ def apply(options: argparse.Namespace) -> None:
       MigrateError: a file has an option or a value that there is none of.
     """
     path, found = _nearest(_start(options))
+    parser = _Parser(allow_abbrev=False)
+    options_lib.add(parser)
     for name, value in found.items():
-        name = name.replace("_", "-")
-        if name not in _LISTS and name not in _NUMBERS and name not in _CHOICES:
-            raise _error(path, "%s = %r" % (name, value), "there is no such option")
-        _give(options, name, _read(path, name, value))
+        values = value if isinstance(value, list) else [value]
+        if name in _LISTS and isinstance(value, str):
+            values = [each.strip() for each in value.replace(",", "\n").split("\n") if each.strip()]
+        try:
+            given = parser.parse_args(["--%s=%s" % (name.replace("_", "-"), v) for v in values])
+        except ValueError as error:
+            raise _error(path, "%s = %r" % (name, value), str(error)) from None
+        _merge(options, given, parser.parse_args([]))
+
+
+def _merge(
+    options: argparse.Namespace, given: argparse.Namespace, unset: argparse.Namespace
+) -> None:
+    for key, value in vars(given).items():
+        if isinstance(value, list):
+            setattr(options, key, getattr(options, key) + value)
+        elif value != getattr(unset, key) == getattr(options, key):
+            setattr(options, key, value)
 
 
 def _start(options: argparse.Namespace) -> str:
@@ -84,29 +101,6 @@ def _of_toml(path: str) -> dict[str, Any] | None:
         raise _error(path, _TABLE, "this Python reads no TOML") from None
     found = tomllib.loads(raw.decode("utf-8")).get("tool", {}).get("tpudist", {})
     return found.get("migrate")
-
-
-def _read(path: str, name: str, value: Any) -> Any:
-    if name in _LISTS:
-        values = value if isinstance(value, list) else str(value).replace(",", "\n").split("\n")
-        return [str(each).strip() for each in values if str(each).strip()]
-    if name in _NUMBERS:
-        try:
-            return _NUMBERS[name](value)
-        except (TypeError, ValueError):
-            raise _error(path, "%s = %r" % (name, value), "it is no number") from None
-    if value not in _CHOICES[name]:
-        raise _error(path, "%s = %r" % (name, value), "it is none of " + ", ".join(_CHOICES[name]))
-    return value
-
-
-def _give(options: argparse.Namespace, name: str, value: Any) -> None:
-    key = {"from": "origin"}.get(name, name.replace("-", "_"))
-    unset = {"origin": "auto", "level": "full", "time_limit": 60.0}.get(key)
-    if name in _LISTS:
-        setattr(options, key, getattr(options, key) + value)
-    elif getattr(options, key) == unset:
-        setattr(options, key, value)
 
 
 def _error(path: str, seen: str, why: str) -> MigrateError:

@@ -36,5 +36,6 @@ def run(options: argparse.Namespace) -> int:
     elif not options.check:
         sys.stdout.buffer.write(raw if result.after is None else result.after)
         sys.stdout.flush()
-    print(console.summary([result], 1, options), file=sys.stderr)
+    for line in console.lines([result], 1, options):
+        print(line, file=sys.stderr)
     return outcomes.exit_code([result], options.check)

@@ -32,12 +32,11 @@ class Plan:
 
     Attributes:
       edits: the `Edits` of its text.
-      rewritten, left, others: (line, column, rule, what was seen, what to type, ...) of uses.
+      rewritten, left, others: (line, column, rule, what was seen, what to type, why) of uses.
       respelled: the Names that ended a name's old spelling, and begin none now.
       has_moved: whether an import, or what a variable is assigned, is to be another one.
       root_needed: whether an import of ``tf`` is asked for.
       packages: the imports that are asked for.
-      told: names that were told already.
       home: the full name of what ``tf`` becomes.
     """
 
@@ -54,12 +53,11 @@ class Plan:
         self.steps, self.target, self._renames = steps, target, renames
         self.edits = Edits(module.text)
         self.rewritten: list[tuple[int, int, str, str, str]] = []
-        self.left: list[tuple[int, int, str, str, str, bool]] = []
+        self.left: list[tuple[int, int, str, str, str, str]] = []
         self.others: list[tuple[int, int, str, str]] = []
         self.respelled: set[Any] = set()
         self.root_needed = self.has_moved = False
         self.packages: list[str] = []
-        self.told: set[Any] = set()
         self.home = ""
 
     def final(self, member: str) -> str:
@@ -70,12 +68,12 @@ class Plan:
         """Notes a use as rewritten."""
         self.rewritten.append((*self.module.place(node), rule, seen, instead))
 
-    def leave(self, node: Any, rule: str, seen: str, instead: str, once: bool = False) -> None:
+    def leave(self, node: Any, rule: str, seen: str, instead: str, why: str = "") -> None:
         """Notes a use as left, unless a mark says that the rule is to pass over its line."""
         if self.ignores(node, rule):
             self.other(node, self.module.code(node).split(".")[-1], "it is ignored")
         else:
-            self.left.append((*self.module.place(node), rule, seen, instead, once))
+            self.left.append((*self.module.place(node), rule, seen, instead, why))
 
     def ignores(self, node: Any, rule: str) -> bool:
         """Whether a mark on a node's line says that a rule is to pass over it."""
@@ -164,15 +162,14 @@ class Use:
         """Notes the use as rewritten."""
         self.plan.done(self.node, self._rule, self.code(), instead)
 
-    def leave(self, why: str, instead: str, once: bool = False) -> None:
+    def leave(self, why: str, instead: str) -> None:
         """Leaves the use as it is.
 
         Args:
           why: why it cannot be rewritten.
           instead: what to do.
-          once: as of `tpudist.tools.migrate.outcomes.Use`.
         """
-        self.plan.leave(self.node, self._rule, "%s: %s" % (self.code(), why), instead, once)
+        self.plan.leave(self.node, self._rule, self.code(), instead, why)
 
     # What it is.
 

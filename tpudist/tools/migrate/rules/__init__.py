@@ -11,6 +11,7 @@ A rule module has:
 from __future__ import annotations
 
 import importlib
+import inspect
 import typing
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ NAMES = (
     "keras_optimizers",
     "keras_arguments",
     "gone_names",
+    "private_modules",
     "gone_by_2_2",
     "run",
     "connect",
@@ -67,14 +69,25 @@ IMPORTS = "imports"
 
 
 class Rule(typing.NamedTuple):
-    """One rule: what its module has, its name and the first line of its docstring."""
+    """One rule.
+
+    Args:
+      name: what marks and settings call it.
+      step, note, uses, apply: what its module has as STEP, NOTE, USES and apply.
+      text: what it does, at length; the first line is a sentence of its own.
+    """
 
     name: str
     step: str
     note: str
     uses: frozenset[tuple[str, str]]
     apply: Callable[[Use], None]
-    summary: str
+    text: str
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a sentence."""
+        return self.text.split("\n")[0]
 
 
 def load() -> list[Rule]:
@@ -90,5 +103,5 @@ def _rule(name: str) -> Rule:
         module.NOTE,
         frozenset(module.USES),
         module.apply,
-        (module.__doc__ or "").split("\n")[0],
+        inspect.cleandoc(module.__doc__ or ""),
     )

@@ -39,11 +39,6 @@ def apply(use: Use) -> None:
     if of == changed_names.FIRST and path in program.mixed:
         use.respell("compat.v1." + use.name)
     elif path in program.mixed or path in program.undecided:
-        if use.name not in use.plan.told:
-            use.plan.told.add(use.name)
-            use.leave(
-                "it is another one in TensorFlow 2, and nothing tells of which this file is",
-                "tf.compat.v1.%s if it is of TensorFlow 1; # tpudist: tf1 or # tpudist: tf2, on a "
-                "line of the file, settles it for all of it" % use.name,
-                once=True,
-            )
+        use.leave(
+            "TensorFlow 2 has another one", "# tpudist: tf1 or # tpudist: tf2 on a line of the file"
+        )

@@ -1,7 +1,4 @@
-"""Public names of TensorFlow 1.13 to 2.0 that 2.2 has not, for a migration that ends there.
-
-Each is told at its first use in a file, as `gone_names` does.
-"""
+"""Public names of TensorFlow 1.13 to 2.0 that 2.2 has not, for a migration that ends there."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ USES = [("tf", name) for name in surfaces.GONE_BY_2_2]
 
 
 def apply(use: Use) -> None:
-    """Leaves the first use of each in a file.
+    """Leaves the use.
 
     Args:
       use: the `Use`.
@@ -30,4 +27,4 @@ def apply(use: Use) -> None:
         and gone_names.is_v1(use)
     ):
         return
-    gone_names.tell(use, "TensorFlow 2.2", surfaces.GONE_BY_2_2[use.name])
+    use.leave("not in TensorFlow 2.2", surfaces.GONE_BY_2_2[use.name])

@@ -1,7 +1,4 @@
-"""Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ...
-
-Each is told at its first use in a file.
-"""
+"""Names of TensorFlow 1.13 to 2.2 that today's has not: ``tf.estimator``, ..."""
 
 from __future__ import annotations
 
@@ -23,31 +20,14 @@ KEY = ("tf", "keras.backend.get_session")
 
 
 def apply(use: Use) -> None:
-    """Leaves the first use of each in a file.
+    """Leaves the use.
 
     Args:
       use: the `Use`.
     """
     if _is_inner(use) or is_kept(use):
         return
-    tell(use, "every TensorFlow of today", surfaces.instead_of_gone(use.name))
-
-
-def tell(use: Use, where: str, instead: str) -> None:
-    """Leaves the first use of a name in a file, of each way to spell it.
-
-    Args:
-      use: the `Use`.
-      where: what has it not.
-      instead: what to type.
-    """
-    spelled = use.name, use.code()
-    if not use.plan.told.isdisjoint([use.name, spelled]):
-        use.plan.other(use.node, use.name, "it is told at its first use")
-        return
-    use.plan.told.add(spelled)
-    root = "tensorflow" if use.name.startswith("python.") else "tf"
-    use.leave("%s.%s is not in %s" % (root, use.name, where), instead, once=True)
+    use.leave("not in every TensorFlow of today", surfaces.instead_of_gone(use.name))
 
 
 def is_kept(use: Use) -> bool:

@@ -1,0 +1,62 @@
+"""What is left is told once a cause: its first place, what to type, how many more there are."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.outcomes import Result, Use
+
+_WIDTH = 100  # characters of a line, without the path that it begins with
+_LEAST = 24  # characters of what was seen
+_REMARK = re.compile("; |, which |, the last ")  # what a sentence of what to type goes on with
+
+
+class Finding(NamedTuple):
+    """One cause.
+
+    Args:
+      key: what ``tpudist migrate --list-rules KEY`` explains.
+      uses: the `Use`s that it leaves, one at least, in order.
+    """
+
+    key: str
+    uses: list[Use]
+
+    def said(self) -> str:
+        """``key: what was seen; what to type``, and why, as far as a line has room for it."""
+        use = self.uses[0]
+        instead = _REMARK.split(use.instead)[0]
+        whole = "%s: %s: %s; %s" % (self.key, use.seen, use.why, instead)
+        if use.why and len(whole) <= _WIDTH:
+            return whole
+        room = _WIDTH - len("%s: ; " % self.key)
+        seen = _clipped(use.seen, max(room - len(instead), _LEAST))
+        return "%s: %s; %s" % (self.key, seen, _clipped(instead, room - len(seen)))
+
+    def places(self) -> list[str]:
+        """``path:line:col`` of each use."""
+        return ["%s:%d:%d" % (use.path, use.line, use.column) for use in self.uses]
+
+    def lines(self) -> Iterator[str]:
+        """The line that is printed, and the one with more places."""
+        first, *others = self.places()
+        yield "%s: %s" % (first, self.said())
+        if others:
+            places = ", ".join(place.rpartition(":")[0] for place in others)
+            count = "%d more place%s" % (len(others), "s" * (len(others) > 1))
+            yield _clipped("    and %s: %s" % (count, places), _WIDTH)
+
+
+def of(results: Iterable[Result]) -> list[Finding]:
+    """The findings of some files, in the order of their first uses."""
+    causes: dict[Any, list[Use]] = {}
+    for result in results:
+        for use in result.left:
+            causes.setdefault((use.rule, use.why or use.seen, use.instead), []).append(use)
+    return [Finding(uses[0].rule, uses) for uses in causes.values()]
+
+
+def _clipped(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."

@@ -1,0 +1,175 @@
+"""Legacy names that a program may reach where they are not followed: told, never rewritten.
+
+By a string: ``getattr(tf.contrib, "slim")``, ``import_module``, ``mock.patch``, ``exec``, a type in
+quotes, the examples of a docstring. By a name that only the run knows: ``getattr(tf, name)``. By
+TensorFlow itself that is handed on as a value, in a file where ``tf`` is that of TensorFlow 2.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, Iterator, Tuple
+
+from tpudist import surfaces
+from tpudist.surfaces.eras import names as era_names
+from tpudist.surfaces.eras import walks
+from tpudist.surfaces.eras.walks import last_word
+from tpudist.tools.migrate import legacy_uses
+from tpudist.tools.migrate.legacy_uses import CONTRIB
+from tpudist.tools.migrate.resolution import builtin_calls, import_origins
+from tpudist.tools.migrate.use import STEPS
+
+if TYPE_CHECKING:
+    from tpudist.tools.migrate.legacy_uses import Table
+    from tpudist.tools.migrate.resolution.module import Module
+    from tpudist.tools.migrate.use import Plan
+
+    #: (where it stands, what may be reached there).
+    Found = Iterator[Tuple[Any, str]]
+
+NAME = "indirect-names"
+_ASKING = ("getattr", "hasattr", "setattr", "delattr", "object")  # mock.patch.object
+_IMPORTING = ("__import__", *builtin_calls.IMPORTING)
+_RUNNING = ("exec", "eval", "compile", "timeit", "Timer")
+#: A string that is one name of TensorFlow; a name of it in code; a module that is put together.
+_WHOLE = re.compile(r"(?:[\w.]*\.)?(?:tf|tensorflow)\.([\w.]*\w)\Z")
+_INSIDE = re.compile(r"(?<![\w.])(?:tf|tensorflow)\.([\w.]*\w)")
+_PART = re.compile(r"""tensorflow\.(?:(?:contrib|python)\b[\w.]*)?["'%{]""")
+_DTYPES = re.compile("type|float|int", re.IGNORECASE)  # tf.float32: every release has those
+_FIRST = {name.rpartition(".")[2] for name in surfaces.FIRST_GENERATION}
+
+
+def leave(plan: Plan, table: Table) -> None:
+    """Leaves such names, each where it stands.
+
+    Args:
+      plan: the `Plan`, with what the rules left.
+      table: the `Table` of the rules that run.
+    """
+    told = {each[:2] for each in (*plan.left, *plan.rewritten)}
+    for of in (_asked, _in_strings, _handed_on):
+        for node, what in of(plan, table):
+            place = plan.module.place(node)
+            if place not in told:
+                told.add(place)
+                seen = plan.module.code(node).split("\n")[0]
+                why = "%s may be reached here" % what
+                plan.leave(node, NAME, seen, "write it as code, which is rewritten or told", why)
+
+
+def _asked(plan: Plan, table: Table) -> Found:
+    """Names in ``getattr(x, "name")``, ``vars(x)["name"]`` and their kin; ``getattr(tf, x)``."""
+    for node, owner, name in _members(plan.module):
+        values = plan.evaluator.values(plan.module, owner)
+        is_v1 = import_origins.is_v1_name(plan, plan.module, owner)
+        if name is None:
+            if any(_may_be_any(value, plan.module.code(node), is_v1) for value in values):
+                yield node, "any name of " + plan.module.code(owner)
+        elif name in table.owners:
+            kinds = legacy_uses.kinds_of(plan, values, name, table)
+            is_one = "strategy" in table.owners[name]
+            if kinds or is_one and legacy_uses.may_be_a_strategys(plan, owner, name, values):
+                yield node, "a strategy's " + name
+            else:
+                plan.other(node, name, "it belongs to something else")
+        elif not _is_asked_before(plan, node):
+            for dotted in sorted(value[1] for value in values if value[0] == "tf"):
+                full = (dotted + "." + name).lstrip(".")
+                if _is_legacy(plan, table, full, is_v1):
+                    yield node, "tf." + full
+
+
+def _members(module: Module) -> Iterator[tuple[Any, Any, str | None]]:
+    """(where it stands, what is asked, its text) of each name; None if only the run knows it."""
+    for function in _ASKING:
+        for call in module.calls_by_name.get(function, ()):
+            is_one = len(call.args) == 2 or len(call.args) > 2 and function == "object"
+            if is_one and not any(type(each) is ast.Starred for each in call.args):
+                name = walks.text(call.args[1])
+                if name is not None or function == "getattr":
+                    yield call if name is None else call.args[1], call.args[0], name
+    for node in module.of(ast.Subscript):
+        owner, index = walks.owner_of_members(node.value), walks.index_of(node)
+        if owner is not None and walks.text(index):
+            yield index, owner, walks.text(index)
+
+
+def _may_be_any(value: tuple[Any, ...], name: str, is_v1: bool) -> bool:
+    """Whether an object with this value may be asked for a legacy name, by a name of the run."""
+    if value in (("tf", ""), ("tf", "keras.backend")):
+        return not is_v1 and _DTYPES.search(name) is None
+    return value in (("tf", "contrib"), ("is", "strategy"))
+
+
+def _is_asked_before(plan: Plan, node: Any) -> bool:
+    """Whether a program asks if there is a name, or catches that there is none."""
+    call = plan.module.parent(node)
+    if type(call) is ast.Call and last_word(call.func) == "hasattr":
+        return True
+    while node is not None:
+        node = plan.module.around(node, (ast.If, ast.IfExp, ast.Try))
+        if type(node) is ast.Try and node.handlers:
+            return True
+        if type(node) in (ast.If, ast.IfExp) and "attr(" in plan.module.code(node.test):
+            return True
+    return False
+
+
+def _in_strings(plan: Plan, table: Table) -> Found:
+    """Names in strings that are names or code."""
+    module = plan.module
+    for node in module.annotations:
+        for name in plan.evaluator.annotated_names(module, node):
+            if _is_legacy(plan, table, name):
+                yield node, "tf." + name
+    for node in module.of(ast.Constant, ast.BinOp, ast.JoinedStr, ast.Call):
+        text, call = builtin_calls.text(node), module.parent(node)
+        is_first = type(call) is ast.Call and node in call.args[:1]
+        function = last_word(call.func) if is_first else ""
+        if text is None and function in _IMPORTING and _PART.search(module.code(node)):
+            yield node, "any module of TensorFlow"
+        if not text or type(call) is ast.JoinedStr:
+            continue
+        whole = _WHOLE.match(text)
+        names = []
+        if whole is not None:
+            is_named = function in ("patch", *_IMPORTING, *_RUNNING) or not text.startswith("tf.")
+            names = [whole.group(1)] if is_named else []
+        elif function in _RUNNING or ">>> " in text or "import tensorflow" in text:
+            names = _INSIDE.findall(text)
+        yield from ((node, "tf." + name) for name in names if _is_legacy(plan, table, name))
+
+
+def _handed_on(plan: Plan, table: Table) -> Found:
+    """Names of TensorFlow 1 of what no import of this file binds, where ``tf`` is that of 2."""
+    module = plan.module
+    for node in module.of(ast.Attribute) if module.path not in plan.program.mixed else ():
+        if node.attr in _FIRST and not _is_imported(plan, node):
+            if legacy_uses.may_be_tensorflow(plan, node) and "compat.v1" not in module.code(node):
+                is_v1 = import_origins.is_v1_name(plan, module, node)
+                for name in sorted(plan.evaluator.tensorflow_names(module, node)):
+                    if era_names.is_first_generation(name):  # rules tell others
+                        if _is_legacy(plan, table, name, is_v1):
+                            yield node, "tf." + name
+
+
+def _is_imported(plan: Plan, node: Any) -> bool:
+    """Whether an import statement binds what a dotted name begins with."""
+    name = import_origins.first_name(node)
+    bindings = plan.module.scope(name)[name.id] if type(name) is ast.Name else ()
+    return any(each.is_import for each in bindings)
+
+
+def _is_legacy(plan: Plan, table: Table, full: str, is_v1: bool = False) -> bool:
+    """Whether the rules that run ask for a dotted name below ``tf``, or its module."""
+    plain = era_names.without_compat(full)
+    is_v1 = is_v1 or plain != full or plan.program.wants_v1(plan.module.path)
+    if plain.partition(".")[0] == "contrib":
+        return CONTRIB in table
+    gone, rule = surfaces.gone_today(plain), table.get(("tf", plain))
+    if gone is not None and ("tf", gone) in table:
+        return not (is_v1 and gone in surfaces.KEPT_IN_V1)
+    if rule is not None and plain in {**surfaces.NAMES[STEPS[rule.step]], **surfaces.RENAMED_TODAY}:
+        return True
+    return era_names.is_first_generation(full) and "2.0" in plan.steps and not is_v1
