@@ -197,8 +197,11 @@ def _leave_unsure(plan: Plan, node: Any, table: Table, names: list[str]) -> None
     is_called = type(parent) is ast.Call and parent.func is node
     for dotted in names:
         rule = table.get(("tf", dotted))
-        if rule is not None and (is_called or rule.name == "gone-names"):
-            Use(plan, rule.name, "tf", dotted, node).leave(
+        if rule is None or not (is_called or rule.name == "gone-names"):
+            continue
+        use = Use(plan, rule.name, "tf", dotted, node)
+        if rule.name != _OF_BOTH or not use.is_v1():
+            use.leave(
                 "tf.%s, or something else" % dotted, "call each of them under a name of its own"
             )
     if first_word(node) not in _TENSORFLOW:

@@ -209,7 +209,11 @@ class Use:
     def is_v1(self) -> bool:
         """Whether ``tf`` in the file is, or becomes, that of ``tf.compat.v1``."""
         path = self.module.path
-        return self.plan.program.wants_v1(path) or import_origins.is_v1(self.module)
+        return (
+            self.plan.program.wants_v1(path)
+            or import_origins.is_v1(self.module)
+            or import_origins.is_v1_name(self.plan, self.module, self.node)
+        )
 
     # Ways to change it.
 

@@ -10,7 +10,6 @@ from tpudist import surfaces
 from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate import keras_calls
-from tpudist.tools.migrate.resolution.containers import index_of
 from tpudist.tools.migrate.rules import gone_names
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ def _formatted(node: Any) -> str | None:
 def _is_of_layer(use: Use, node: Any) -> bool:
     """Whether an expression is a layer of Keras, or one of a model's ``layers``, for certain."""
     if isinstance(node, ast.Subscript):
-        return _is_layers(use, node.value) and index_of(node) is not None
+        return _is_layers(use, node.value) and type(walks.index_of(node)) is not ast.Slice
     if isinstance(node, ast.Name):
         loops = [use.module.parent(each.node) for each in use.module.scope(node)[node.id]]
         if loops and all(isinstance(each, (ast.For, ast.comprehension)) for each in loops):
