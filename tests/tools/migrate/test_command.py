@@ -221,10 +221,10 @@ def test_a_fault_before_the_rules_does_not_stop_the_run(tree, monkeypatch, capsy
 
     found = evidence.evidence_of
 
-    def fail(nodes, path):
+    def fail(nodes, path, bindings):
         if path.endswith("bad.py"):
             raise RuntimeError("oh")
-        return found(nodes, path)
+        return found(nodes, path, bindings)
 
     monkeypatch.setattr(evidence, "evidence_of", fail)
     bad = "import tensorflow as tf\ndef bad(x=tf.contrib.layers):\n    return x.bow_encoder(1)\n"
@@ -269,12 +269,14 @@ def test_no_progress_bar_for_a_short_run():
         ("second.py", "TensorFlow 2: line 2 has tf.random.set_seed"),
         ("said.py", "TensorFlow 2: line 1 says tf2"),
         ("plain.py", "TensorFlow 2: nothing in it is another one in TensorFlow 1"),
+        ("lender.py", "TensorFlow 1: {main}, which uses its tf, is of TensorFlow 1"),
     ],
 )
 def test_explain_says_why_a_file_is_of_its_generation(tmp_path, capsys, file, words):
     dropout = "import tensorflow as tf\nx = tf.nn.dropout(y, 0.9)\n"
     files = {
-        "main.py": "import tensorflow as tf\nimport lib\ntf.Session()\n",
+        "main.py": "import lib, lender\nfrom lender import tf\ntf.Session()\n",
+        "lender.py": "import tensorflow as tf\n",
         "lib.py": dropout,
         "alone.py": dropout,
         "second.py": "import tensorflow as tf\ntf.random.set_seed(1)\n",

@@ -28,7 +28,6 @@ OTHERS = [
 
 #: TensorFlow itself, imported by a string; lines that end with # are told.
 BY_STRING = [
-    "import sys\nsys.modules['tensorflow'].Session()  #\n",
     "import importlib\nimportlib.import_module('tensorflow').train.Saver  #\n",
     "from importlib import import_module\nT = import_module('tensorflow')\nT.Session()  #\n",
     "__import__('tensorflow').Session  #\n",

@@ -79,15 +79,17 @@ def test_companions_are_files_of_tensorflow_1_that_are_imported(tmp_path):
     found, path = facts(
         tmp_path,
         {
-            "train.py": CONTRIB + "from lib import model\n",
+            "train.py": CONTRIB + "from lib import model, asking\n",
             "lib/__init__.py": "",
             "lib/model.py": TF + "from . import layers\ntf.get_variable('x')\n",
             "lib/layers.py": TF + "tf.placeholder(x)\n",
             "lib/numbers.py": TF + "tf.Session()\n",
             "lib/plain.py": TF + "tf.constant(1)\n",
+            "lib/asking.py": TF + "if hasattr(m, 'a'):\n    tf.logging.info(1)\n",
         },
     )
-    assert found.companions == {path("lib/model.py"), path("lib/layers.py")}
+    names = ("lib/model.py", "lib/layers.py", "lib/asking.py")
+    assert found.companions == {path(name) for name in names}
     assert found.is_contrib(path("lib/layers.py")) and not found.is_contrib(path("lib/plain.py"))
     assert found.wants_v1(path("lib/layers.py"))
 
@@ -218,3 +220,19 @@ def test_programs_that_may_have_a_strategy(tmp_path, text, is_strategic):
     found, path = facts(tmp_path, files)
     assert found.strategic == ({path("a.py"), path("b.py")} if is_strategic else set())
     assert found.names_strategies == is_strategic
+
+
+def test_files_come_after_those_that_they_import(tmp_path):
+    files = {
+        "a.py": "import b\nfrom pkg import c\n",
+        "b.py": "from pkg.c import d\n",
+        "pkg/__init__.py": "from pkg import c\n",
+        "pkg/c.py": "import pkg\n",  # a circle
+        "z.py": "",
+    }
+    harness.put(tmp_path, files)
+    codebase = codebases.CodeBase([str(tmp_path)])
+    order = codebase.imported_first(str(tmp_path / name) for name in ("z.py", "a.py"))
+    assert sorted(order) == sorted(str(tmp_path / name) for name in files)
+    place = {name: order.index(str(tmp_path / name)) for name in files}
+    assert place["z.py"] < place["pkg/c.py"] < place["b.py"] < place["a.py"]

@@ -89,9 +89,11 @@ def collect(tree: ast.AST, path: str) -> list[Evidence]:
     return evidence_of(walks.nodes(tree), path)
 
 
-def evidence_of(nodes: walks.Nodes, path: str) -> list[Evidence]:
-    """As `collect`, of all nodes of a file, as of `walks.nodes`."""
-    uses = _Uses(nodes, path)
+def evidence_of(
+    nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = None
+) -> list[Evidence]:
+    """As `collect`, of all nodes of a file, as of `walks.nodes`, and of what its names mean."""
+    uses = _Uses(nodes, path, bindings)
     uses.take()
     return sorted(uses.found, key=lambda each: each.line)
 
@@ -109,11 +111,14 @@ class _Uses:
     Args:
       nodes: all nodes of a file, as of `walks.nodes`.
       path: its path.
+      bindings: what its local names mean, if that is known.
     """
 
-    def __init__(self, nodes: walks.Nodes, path: str) -> None:
+    def __init__(
+        self, nodes: walks.Nodes, path: str, bindings: local_names.Bindings | None = None
+    ) -> None:
         self._nodes, self._path = nodes, path
-        self._bindings = local_names.Bindings(nodes)
+        self._bindings = bindings or local_names.Bindings(nodes)
         self._guarded: set[Any] = set()
         self._is_guarded = False
         self.found: list[Evidence] = []

@@ -10,7 +10,7 @@ from tpudist import surfaces
 from tpudist.surfaces.eras import walks
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Mapping
 
 
 #: What makes a strategy: a class, or ``get_strategy`` and its kin.
@@ -24,6 +24,8 @@ class Bindings:
 
     Args:
       nodes: all nodes of the file, as of `walks.nodes`.
+      borrowed: {name, or ".attribute": the dotted name below ``tf`` that it is} of those that
+        other files give; the file's own imports come before them.
 
     Attributes:
       tensorflow: {name, or ".attribute": the dotted name below ``tf`` that it is}.
@@ -31,8 +33,8 @@ class Bindings:
       starred: (dotted name, line) of those of ``from tensorflow import *``.
     """
 
-    def __init__(self, nodes: walks.Nodes) -> None:
-        self.tensorflow: dict[str, str] = {}
+    def __init__(self, nodes: walks.Nodes, borrowed: Mapping[str, str] | None = None) -> None:
+        self.tensorflow: dict[str, str] = dict(borrowed or {})
         self.strategies: set[str] = set()
         self.starred: list[tuple[str, int]] = []
         for node in sorted(nodes.of(*walks.IMPORTS), key=_place):
@@ -57,7 +59,7 @@ class Bindings:
 
     def _import(self, node: Any) -> None:
         for alias in node.names:
-            below = _below_tensorflow(alias.name)
+            below = below_tensorflow(alias.name)
             if below is not None and alias.asname:
                 self.tensorflow[alias.asname] = below
             elif alias.name.partition(".")[0] == "tensorflow":
@@ -65,7 +67,7 @@ class Bindings:
 
     def _import_from(self, node: Any) -> None:
         for alias in node.names:
-            below = None if node.level else _below_tensorflow(joined(node.module, alias.name))
+            below = None if node.level else below_tensorflow(joined(node.module, alias.name))
             if below is not None:
                 self.tensorflow[alias.asname or alias.name] = below
 
@@ -105,7 +107,7 @@ class Bindings:
         return joined(self.tensorflow[node.id], *words[::-1])
 
 
-def _below_tensorflow(full: str) -> str | None:
+def below_tensorflow(full: str) -> str | None:
     """The dotted name below ``tf`` that a full name means, or None."""
     parts = full.split(".")
     if parts[0] == "tensorflow":

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Iterator, Mapping, NamedTuple, Sequence
 
 from tpudist.surfaces import changed_names
-from tpudist.surfaces.eras import evidence, walks
-from tpudist.tools.migrate import word_flow
-from tpudist.tools.migrate.resolution.module import dotted_name
+from tpudist.surfaces.eras import evidence, local_names, walks
 
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.evidence import Evidence
     from tpudist.tools.migrate.resolution.codebase import CodeBase
 
 FIRST, SECOND = "TensorFlow 1", "TensorFlow 2"
+#: Names that tell an era, or say their generation themselves.
+_OF_OTHERS = ("distribute.", "tpu.", "compat.")
 #: What a user says of a file.
 _MARK = re.compile(r"#\s*tpudist:\s*tf([12])\b")
 
@@ -38,12 +38,15 @@ class Tells(NamedTuple):
     differs: str = ""
 
 
-def of_file(text: str, nodes: walks.Nodes, found: Iterable[Evidence]) -> Tells:
+def of_file(
+    text: str, nodes: walks.Nodes, bindings: local_names.Bindings, found: Sequence[Evidence]
+) -> Tells:
     """What a file tells.
 
     Args:
       text: its source.
       nodes: all its nodes.
+      bindings: what its names mean.
       found: its `Evidence`.
     """
     mark = _MARK.search(text)
@@ -55,7 +58,8 @@ def of_file(text: str, nodes: walks.Nodes, found: Iterable[Evidence]) -> Tells:
     for each in found:
         if not each.guarded:
             says.setdefault(each.kind, "line %d has %s" % (each.line, each.name))
-    for of, dotted, line in _calls(nodes):
+    is_of_an_era = any(each.kind == evidence.STATED for each in found)
+    for of, dotted, line in () if is_of_an_era else _calls(nodes, bindings):
         says.setdefault(of, "line %d calls tf.%s" % (line, dotted))
     return Tells(
         says.get(evidence.FIRST_GENERATION) or says.get(changed_names.FIRST, ""),
@@ -64,13 +68,11 @@ def of_file(text: str, nodes: walks.Nodes, found: Iterable[Evidence]) -> Tells:
     )
 
 
-def _calls(nodes: walks.Nodes) -> Iterator[tuple[str, str, int]]:
+def _calls(nodes: walks.Nodes, bindings: local_names.Bindings) -> Iterator[tuple[str, str, int]]:
     """(its generation, the name below ``tf``, line) of each call of what both have."""
-    roots = word_flow.roots(nodes.of(*walks.IMPORTS), with_compat=False)
-    for call in nodes.of(ast.Call) if roots else ():
-        first, _, rest = dotted_name(call.func).partition(".")
-        dotted = ".".join(filter(None, (roots.get(first), rest))) if first in roots else ""
-        if dotted and not dotted.startswith(("distribute.", "tpu.")):  # those tell an era
+    for call in nodes.of(ast.Call) if bindings.tensorflow else ():
+        dotted = bindings.dotted(call.func)
+        if dotted and not dotted.startswith(_OF_OTHERS):
             stars = [each for each in call.args if type(each) is ast.Starred]
             keywords = [each.arg for each in call.keywords if each.arg]
             is_complete = not stars and len(keywords) == len(call.keywords)

@@ -7,11 +7,10 @@ have one generation of TensorFlow, and build a graph or none.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, NamedTuple
 
-from tpudist.surfaces.eras import evidence, walks
-from tpudist.surfaces.eras import names as era_names
-from tpudist.tools.migrate import generation, outcomes, rules, word_flow
+from tpudist.surfaces.eras import evidence, local_names, walks
+from tpudist.tools.migrate import generation, outcomes, rules, tensorflow_words
 from tpudist.tools.migrate.generation import Tells
 from tpudist.tools.migrate.resolution import sources
 from tpudist.tools.migrate.resolution.module import parse
@@ -19,9 +18,6 @@ from tpudist.tools.migrate.resolution.module import parse
 if TYPE_CHECKING:
     from tpudist.surfaces.eras.evidence import Evidence
     from tpudist.tools.migrate.resolution.codebase import CodeBase
-
-    #: (module, level, [(name, as)]) of an import statement; module is None without ``from``.
-    Import = tuple["str | None", int, list[tuple[str, "str | None"]]]
 
 _NAMING = (b"tensorflow", b"tpudist", b"keras", b"tf.")
 #: The members that a rule asks for: of strategies and what comes from them, or of anything.
@@ -66,16 +62,10 @@ _SAYS = {
         ),
     ),
     "main": (("__name__",), re.compile(r"^if __name__ == ", re.M)),
-    #: of a TensorFlow that another file has imported
-    "mode": (
-        (".Graph(", ".function(", "able_eager", "able_v2"),
-        re.compile(r"\.(?:Graph|function|(?:dis|en)able_(?:eager_execution|v2_behavior))\("),
-    ),
     "disabled": (("disable_v2_behavior(",), re.compile(r"disable_v2_behavior\(")),
 }
 _OF_SURFACES = (evidence.STATED, evidence.SURFACE)
-_DEEPEST = 4  # files through which TensorFlow may come
-_TENSORFLOW = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
+_TENSORFLOW = ("", "compat.v1", "compat.v2")  # names of TensorFlow itself, below ``tf``
 
 
 class Facts(NamedTuple):
@@ -83,27 +73,35 @@ class Facts(NamedTuple):
 
     Args:
       says: keys of `_SAYS` that its text has.
-      imports: its import statements.
       era: the era that its names tell, "" if none.
       contrib: whether it is of the contrib era.
       tensorflow_1: whether it names what only TensorFlow 1 has below ``tf``.
       tells: what of it tells its generation.
       mode: whether it chooses between graphs and eager execution.
       stated: whether it imports a drop-in of tpudist, which says an era.
+      legacy: whether it names what a rule asks for.
+      borrowed: its words that other files give it.
+      lenders: the files whose import of TensorFlow itself is among those.
     """
 
     says: frozenset[str] = frozenset()
-    imports: tuple[Import, ...] = ()
     era: str = ""
     contrib: bool = False
     tensorflow_1: bool = False
     tells: Tells = Tells()
     mode: bool = False
     stated: bool = False
+    legacy: bool = False
+    borrowed: tensorflow_words.Words = {}
+    lenders: frozenset[str] = frozenset()
 
 
 class Program:
     """What is known of a code base, small enough to be sent to other processes.
+
+    A file is read after those that it imports. Its generation of TensorFlow is what its own names
+    and calls tell; where a call means something else in each, that of the files that it is used
+    with. A file whose import of TensorFlow one of TensorFlow 1 uses is of TensorFlow 1 as well.
 
     Args:
       codebase: a `CodeBase`.
@@ -111,8 +109,9 @@ class Program:
 
     Attributes:
       eras: {path: era} of the files whose names tell one.
-      handed: {path: eras} of files that others import their ``tf`` from.
+      handed: {path: eras} of the files that use its ``tf``.
       files: the files to look at.
+      companions: files of TensorFlow 1 that contrib files import.
       plain_v1: files of TensorFlow 1 that are no part of a contrib program.
       undecided: files of which nothing tells the generation, with calls that mean something else
         in the other one.
@@ -129,34 +128,23 @@ class Program:
     def __init__(self, codebase: CodeBase, origin: str = "auto") -> None:
         self.faults: dict[str, str] = {}
         self._facts: dict[str, Facts] = {}
-        self._flow = word_flow.WordFlow()
         naming = [path for path, raw in codebase.bytes.items() if _names_tensorflow(raw)]
         related = codebase.below(naming) | codebase.above(naming)
-        for path in sorted(related):
-            self._read(codebase, path)
-        self._flow.settle()
+        self._read(codebase, related)
         facts = self._facts
         self.eras = {path: each.era for path, each in facts.items() if each.era}
-        self._lent = self._borrow(codebase)
+        self.handed: dict[str, set[str]] = {}
+        for path, era in self.eras.items():
+            for other in facts[path].lenders:
+                self.handed.setdefault(other, set()).add(era)
         self._contrib = {path for path, each in facts.items() if each.contrib}
-        reached = codebase.below(self._contrib)
-        companions = {path for path in reached - self._contrib if self._of(path).tensorflow_1}
-        self.handed = self._handed(codebase)
-        companions |= {path for path, eras in self.handed.items() if "contrib" in eras}
-        self.companions = companions - self._contrib
+        beside = codebase.below(self._contrib)
+        self._decide(codebase, origin, beside)
+        self.companions = (beside & self._v1) - self._contrib
+        self.plain_v1 = self._v1 - beside
         self._graph = codebase.programs(self._saying("graph"))
         self._sums = codebase.programs(self._saying("sums"))
-        self._scaled = self._divided(codebase, origin, reached)
-        self._v1 = {path for path in self._contrib | self.companions if self._of(path).tensorflow_1}
-        self._v1 |= {path for path, eras in self.handed.items() if "contrib" in eras}
-        self.plain_v1 = {path for path, each in facts.items() if each.tells.first}
-        self.plain_v1 -= self._v1 | self._contrib
-        self.mixed = {path for path in self.plain_v1 if self._of(path).tells.second}
-        self.plain_v1 -= self.mixed
-        self._decide(codebase, origin)
-        lenders = {each for path in self.plain_v1 for each in self._lent.get(path, ())} - self._v1
-        self.plain_v1 |= lenders
-        self._v1 |= self.plain_v1
+        self._scaled = self._divided(codebase, origin) & beside
         self.starts = self._starts(codebase)
         disabled = self._saying("disabled")
         self._v2_graph = self._graph - codebase.programs(self.starts | disabled)
@@ -165,22 +153,34 @@ class Program:
         self.strategic = codebase.programs(making)
         self.strategy_classes = self._strategy_classes(codebase)
         every = {path for path in related if self._is_looked_at(path, codebase.bytes[path])}
-        every |= self._scaled
-        self.files = sorted(every - set(self.faults))
+        self.files = sorted((every | self._scaled) - set(self.faults))
+
+    def _read(self, codebase: CodeBase, paths: set[str]) -> None:
+        """Finds what each file says, after those that it imports."""
+        words: dict[str, tensorflow_words.Words] = {}
+        for path in codebase.imported_first(sorted(paths)):
+            if path not in paths:
+                continue
+            try:
+                self._facts[path], words[path] = _read(codebase, path, words)
+            except sources.UNREADABLE:
+                continue  # it is refused when its turn comes
+            except Exception:  # one bad file never stops a run, and is named
+                self.faults[path] = outcomes.fault()
+        self._words = {path: frozenset(each) for path, each in words.items() if each}
 
     def _is_looked_at(self, path: str, raw: bytes) -> bool:
         """Whether a rule may ask for something in a file; one that cannot be read is refused."""
         if path not in self._facts:
             return _names_tensorflow(raw)
-        tells = self._facts[path].tells
+        facts = self._facts[path]
         return (
-            any(tells)
+            any(facts.tells)
+            or facts.legacy
             or path in self.eras
             or path in self._v1
             or path in self.starts
             or path in self.handed
-            or path in self._flow.legacy
-            or self._flow.has_word(path)
             or (path in self.strategic or _CALLED_SO.search(raw) is not None)
             and not _MEMBERS.isdisjoint(_WORD.findall(raw))
             or names_legacy(raw)
@@ -209,7 +209,14 @@ class Program:
 
     def may_hold(self, path: str, node: Any) -> bool:
         """Whether a Name or Attribute may be one of TensorFlow's, if no import of it says so."""
-        return self._flow.may_hold(path, node)
+        return tensorflow_words.may_hold(self._words.get(path, ()), node)
+
+    def borrows_v1(self, path: str, node: Any) -> bool:
+        """Whether another file gives a file a Name or Attribute, or what it begins with, of v1."""
+        return any(
+            below.startswith("compat.v1") or other in self._v1
+            for below, other in tensorflow_words.of_name(self._of(path).borrowed, node)
+        )
 
     def wants_v1(self, path: str) -> bool:
         """Whether ``tf`` in a file means that of TensorFlow 1."""
@@ -221,54 +228,37 @@ class Program:
     def _saying(self, what: str) -> set[str]:
         return {path for path, each in self._facts.items() if what in each.says}
 
-    def _read(self, codebase: CodeBase, path: str) -> None:
-        try:
-            text = codebase.source(path).text
-            nodes = walks.nodes(parse(text))
-            found = evidence.evidence_of(nodes, path)
-        except sources.UNREADABLE:
-            return  # it is refused when its turn comes
-        except Exception:  # one bad file never stops a run, and is named
-            self.faults[path] = outcomes.fault()
-            return
-        self._flow.take(
-            path, nodes, lambda module, level: codebase.find_module(module, level, path)
-        )
-        imports = tuple(walks.imported(node) for node in nodes.of(*walks.IMPORTS))
-        tells = generation.of_file(text, nodes, found)
-        self._facts[path] = _facts(text, imports, found, tells)
+    def _decide(self, codebase: CodeBase, origin: str, beside: set[str]) -> None:
+        """Finds the files of TensorFlow 1, and those that are of both or of which none is told.
 
-    def _handed(self, codebase: CodeBase) -> dict[str, set[str]]:
-        """{path: eras of the files that import TensorFlow itself from it}."""
-        found: dict[str, set[str]] = {}
-        for path, era in self.eras.items():
-            for module, level, names in self._facts[path].imports:
-                other = module is not None and codebase.find_module(module, level, path)
-                if not other or other == path:
-                    continue
-                theirs = _modules(self._of(other).imports)
-                asked = {name for name, _ in names}
-                if theirs & asked or theirs and "*" in asked:
-                    found.setdefault(other, set()).add("contrib" if path in self._contrib else era)
-        return found
-
-    def _decide(self, codebase: CodeBase, origin: str) -> None:
-        """Gives files that do not tell their generation that of the files they are used with."""
-        of_1 = self._v1 | self.plain_v1 | self._contrib
-        known = dict.fromkeys(sorted(of_1), generation.FIRST)
-        for path, each in self._facts.items():
-            if path not in known and (each.tells.second or each.era in ("v2_0", "v2_2")):
-                known[path] = generation.SECOND
+        Args:
+          codebase: the `CodeBase`.
+          origin: as of `Program`.
+          beside: the files of the contrib era, and what they import.
+        """
+        facts = self._facts
+        self._v1 = {path for path in beside if self._of(path).tensorflow_1}
+        self._v1 |= {path for path, each in facts.items() if each.tells.first}
+        second = {path for path, each in facts.items() if each.tells.second}
+        self.mixed = (self._v1 & second) - beside
+        self._v1 -= self.mixed
+        second |= {path for path, era in self.eras.items() if era != "contrib"}
+        known = dict.fromkeys(sorted(second), generation.SECOND)
+        known.update(dict.fromkeys(sorted(self._v1 | self._contrib), generation.FIRST))
         self.undecided: set[str] = set()
         self._why: dict[str, str] = {}
-        for path, each in self._facts.items():
-            if not each.tells.differs or path in known or path in self.mixed:
-                continue
-            found, self._why[path] = generation.of_program(codebase, path, known, origin)
-            if found == generation.FIRST:
-                self.plain_v1.add(path)
-            elif not found:
-                self.undecided.add(path)
+        for path, each in facts.items():
+            if each.tells.differs and path not in known and path not in self.mixed:
+                found, why = generation.of_program(codebase, path, known, origin)
+                self._why[path] = "%s, which both have; %s" % (each.tells.differs, why)
+                if found == generation.FIRST:
+                    self._v1.add(path)
+                elif not found:
+                    self.undecided.add(path)
+        for path in sorted(self._v1):
+            for other in facts[path].lenders - second - self._v1:
+                self._v1.add(other)
+                self._why[other] = "%s, which uses its tf, is of %s" % (path, generation.FIRST)
 
     def explain(self, path: str) -> str:
         """Of which generation a file's ``tf`` is taken to be, and why, in a sentence or two."""
@@ -278,50 +268,11 @@ class Program:
         of = generation.FIRST if self.wants_v1(path) else generation.SECOND
         if path in self._why:
             of = "not decided" if path in self.undecided else of
-            return "%s: %s, which both have; %s" % (of, tells.differs, self._why[path])
+            return "%s: %s" % (of, self._why[path])
         own = tells.first if of == generation.FIRST else tells.second
         if not own and path in self.eras:
             own = "its names are of tpudist's era %s" % self.eras[path]
         return "%s: %s" % (of, own or "nothing in it is another one in TensorFlow 1")
-
-    def _borrow(self, codebase: CodeBase) -> dict[str, set[str]]:
-        """{path: the files whose own ``tf`` it uses, to name what only TensorFlow 1 has}."""
-        lending = {
-            path: {(word, path) for word in _modules(facts.imports)}
-            for path, facts in self._facts.items()
-        }
-        for _ in range(_DEEPEST):
-            for path, facts in self._facts.items():
-                for module, level, names in facts.imports:
-                    other = (
-                        codebase.find_module(module or "", level, path) if module or level else None
-                    )
-                    for name, bound in names if other and other != path else ():
-                        theirs = lending.get(other or "", set())
-                        lending[path] |= {
-                            (bound or word, origin)
-                            for word, origin in theirs
-                            if name in (word, "*")
-                        }
-        found: dict[str, set[str]] = {}
-        for path in self._facts:
-            words = {
-                (r"(?<![\w.])" + word, origin) for word, origin in lending[path] if origin != path
-            }
-            for other in codebase.imports.get(path, ()):
-                words |= {(r"\w\." + word, origin) for word, origin in lending.get(other, ())}
-            text = codebase.source(path).text if words else ""
-            if words and "mode" in self._of(path).says:
-                self._facts[path] = self._facts[path]._replace(mode=True)
-            for word, origin in words:
-                names = re.findall(word + r"\.([\w.]+)", text)
-                if any(map(era_names.is_first_generation, names)):
-                    found.setdefault(path, set()).add(origin)
-        for path in found:
-            facts = self._facts[path]
-            first = facts.tells.first or "it names what only TensorFlow 1 has by another file's tf"
-            self._facts[path] = facts._replace(tells=facts.tells._replace(first=first))
-        return found
 
     def _starts(self, codebase: CodeBase) -> set[str]:
         """The files that programs with Sessions start with.
@@ -348,8 +299,8 @@ class Program:
         }
         return tuple(name for name, paths in every.items() if paths)
 
-    def _divided(self, codebase: CodeBase, origin: str, reached: set[str]) -> set[str]:
-        """The contrib files of programs with a contrib TPUStrategy of 1.13 or before."""
+    def _divided(self, codebase: CodeBase, origin: str) -> set[str]:
+        """The files of programs with a contrib TPUStrategy of 1.13 or before."""
         if origin not in ("auto", "1.11", "1.13"):
             return set()
         found: set[str] = set()
@@ -358,7 +309,50 @@ class Program:
             later = any("later" in self._of(each).says for each in self._contrib & program)
             if origin != "auto" or self._facts[path].stated or not later:
                 found |= program
-        return found & (self._contrib | reached)
+        return found
+
+
+def _read(
+    codebase: CodeBase, path: str, words: Mapping[str, tensorflow_words.Words]
+) -> tuple[Facts, tensorflow_words.Words]:
+    """(what a file says, its words), by what is known of the files that it imports."""
+    text = codebase.source(path).text
+    nodes = walks.nodes(parse(text))
+
+    def find(module: str, level: int) -> str | None:
+        return codebase.find_module(module, level, path)
+
+    given = tensorflow_words.borrowed(nodes, find, words)
+    own = tensorflow_words.of_file(path, nodes, given)
+    used = tensorflow_words.used(nodes, given)
+    lenders = frozenset(
+        other for values in used.values() for below, other in values if below in _TENSORFLOW
+    )
+    bindings = local_names.Bindings(nodes, {word: min(each)[0] for word, each in used.items()})
+    found = evidence.evidence_of(nodes, path, bindings)
+    tells = generation.of_file(text, nodes, bindings, found)
+    kinds = {each.kind for each in found}
+    told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
+    says = frozenset(
+        each
+        for each, (known, pattern) in _SAYS.items()
+        if any(word in text for word in known) and pattern.search(text)
+    )
+    return (
+        Facts(
+            says=says,
+            era=told.era if told.decisive else "",
+            contrib=_tells_contrib(found),
+            tensorflow_1=_names_tensorflow_1(found),
+            tells=tells,
+            mode=evidence.MODE in kinds,
+            stated=evidence.STATED in kinds,
+            legacy=tensorflow_words.is_legacy(own, nodes),
+            borrowed=used,
+            lenders=lenders - {path},
+        ),
+        own,
+    )
 
 
 def _names_tensorflow(raw: bytes) -> bool:
@@ -369,26 +363,6 @@ def _names_tensorflow(raw: bytes) -> bool:
 def names_legacy(raw: bytes) -> bool:
     """Whether a text has a member that hardly anything but a strategy, or Keras, has."""
     return _OWN.search(raw) is not None
-
-
-def _facts(text: str, imports: tuple[Import, ...], found: list[Evidence], tells: Tells) -> Facts:
-    kinds = {each.kind for each in found}
-    told = evidence.decide([each for each in found if each.kind in _OF_SURFACES])
-    says = frozenset(
-        each
-        for each, (words, pattern) in _SAYS.items()
-        if any(word in text for word in words) and pattern.search(text)
-    )
-    return Facts(
-        says=says,
-        imports=imports,
-        era=told.era if told.decisive else "",
-        contrib=_tells_contrib(found),
-        tensorflow_1=_names_tensorflow_1(found),
-        tells=tells,
-        mode=evidence.MODE in kinds,
-        stated=evidence.STATED in kinds,
-    )
 
 
 def _tells_contrib(found: Iterable[Evidence]) -> bool:
@@ -403,16 +377,3 @@ def _names_tensorflow_1(found: Iterable[Evidence]) -> bool:
         each.eras == ("contrib",) and each.kind != evidence.GRAPH and not each.name.startswith(".")
         for each in found
     )
-
-
-def _modules(imports: Iterable[Import]) -> set[str]:
-    """The names that import statements bind to TensorFlow itself."""
-    found = set()
-    for module, _, names in imports:
-        base = "" if module is None else module + "."
-        found |= {
-            bound or name
-            for name, bound in names
-            if base + name in _TENSORFLOW and "." not in (bound or name)
-        }
-    return found

@@ -1,6 +1,6 @@
 """What a name in somebody's code is, found without running it.
 
-Files are read by Python's own parser; names are followed through imports, variables, calls and
-containers of a code base to what they may be. What is not known is said to be unknown.
+Files are read by Python's own parser; names are followed through imports, variables, attributes and
+calls of a code base to what they may be. What is not known is said to be unknown.
 To change: what can be followed; what becomes of a use is :mod:`tpudist.tools.migrate`'s.
 """

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from tpudist.surfaces.eras import walks
-from tpudist.tools.migrate.resolution import containers, members, tensorflow_names
+from tpudist.tools.migrate.resolution import members, tensorflow_names
 from tpudist.tools.migrate.resolution.fixed_point import UNKNOWN
 
 if TYPE_CHECKING:
@@ -15,13 +15,8 @@ if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.module import Module
 
 _OTHER: Values = frozenset([("other",)])
-#: Functions whose result holds nothing that they were given.
-_MADE = frozenset(
-    """abs all any ascii bin bool bytearray bytes callable chr complex dir divmod float format
-    hasattr hash help hex id input int isinstance issubclass len memoryview object oct open ord
-    pow print range repr round slice str sum""".split()
-)
-_EXCEPTIONS = ("Error", "Exception", "Warning", "Exit", "Interrupt", "StopIteration")
+#: Functions that may give back what they are given, or something that is kept elsewhere.
+_GIVING_BACK = ("eval", "globals", "locals", "max", "min", "next", "type", "vars")
 #: Functions that import a module by its name.
 IMPORTING = ("importorskip", "import_module")
 
@@ -46,21 +41,13 @@ def result(evaluator: Evaluator, module: Module, call: ast.Call, name: str) -> A
     Returns:
       A set of values; unknown if it may be something that was passed in.
     """
-    first = call.args[0] if call.args else None
-    if name in _MADE or name.endswith(_EXCEPTIONS):
-        return _OTHER
-    if name == "type":
-        is_asked = len(call.args) == 1 and type(first) is not ast.Starred
-        return members.class_of(evaluator.values(module, first)) if is_asked else _OTHER
     if name == "getattr":
         return _attribute(evaluator, module, call)
-    if name == "next" and first is not None and type(first) is not ast.Starred:
-        return containers.elements(evaluator, module, first)
     if name == "__import__":
         return imported(call, above=True)
     if name == "super":
         return _super(evaluator, module, call)
-    return UNKNOWN
+    return UNKNOWN if name in _GIVING_BACK else _OTHER
 
 
 def _super(evaluator: Evaluator, module: Module, call: ast.Call) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.machinery
 import os
 import re
 from typing import Iterable, Iterator, Sequence
@@ -12,7 +11,6 @@ from tpudist.tools.migrate.resolution import source_files, sources
 from tpudist.tools.migrate.resolution.module import Module
 
 _KEPT = 1000000  # characters of parsed files, which are some 70 times as large in memory
-_LARGEST = 400000  # bytes of a file of an installed package
 _REPOSITORY = (".git", "setup.py", "setup.cfg", "pyproject.toml", "WORKSPACE")
 _ASSIGNED = re.compile(rb"\.(?<!\bself\.)(?<!\bcls\.)(\w+)[ \t]*=[^=]")
 _IMPORT = re.compile(
@@ -97,6 +95,21 @@ class CodeBase:
         """The files of the programs that some files are of: what is below all above them."""
         return self.below(self.above(paths))
 
+    def imported_first(self, paths: Iterable[str]) -> list[str]:
+        """Some files and what they import, each after what it imports; not so in a circle."""
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        todo = list(paths)[::-1]
+        while todo:
+            path = todo[-1]
+            inner = [each for each in sorted(self.imports.get(path, ())) if each not in seen]
+            seen.update([path])
+            if inner:
+                todo += inner
+            else:
+                found[todo.pop()] = None
+        return list(found)
+
     def source(self, path: str) -> sources.Source:
         """The source of a file.
 
@@ -105,7 +118,7 @@ class CodeBase:
           ValueError, SyntaxError, ...: any of `sources.UNREADABLE`.
         """
         raw = self.bytes.get(path)
-        return sources.read(path, _content(path, _LARGEST) if raw is None else raw)
+        return sources.read(path, _content(path) if raw is None else raw)
 
     def module(self, path: str) -> Module | None:
         """The parsed file, or None if it cannot be parsed."""
@@ -140,16 +153,13 @@ class CodeBase:
         if module is not None:
             module.release()
 
-    def mentioning(self, *words: str) -> frozenset[str]:
-        """Paths of the files in which all the words stand."""
-        found = None
-        for word in words:
-            if word not in self._mentioning:
-                raw = word.encode("utf-8")
-                having = frozenset(path for path, each in self.bytes.items() if raw in each)
-                self._mentioning[word] = having
-            found = self._mentioning[word] if found is None else found & self._mentioning[word]
-        return found or frozenset()
+    def mentioning(self, word: str) -> frozenset[str]:
+        """Paths of the files in which a word stands."""
+        if word not in self._mentioning:
+            raw = word.encode("utf-8")
+            having = frozenset(path for path, each in self.bytes.items() if raw in each)
+            self._mentioning[word] = having
+        return self._mentioning[word]
 
     def assigns_attribute(self, name: str) -> bool:
         """Whether a file has ``x.name = ...`` where x is not ``self``."""
@@ -161,30 +171,16 @@ class CodeBase:
 
     def _imported(self, path: str) -> Iterator[str]:
         """The files that a file's import statements mean, found without parsing it."""
-        for dotted, level, name in self.import_names(path):
-            for full in (dotted, (dotted + "." + name).strip(".")):
-                other = self.find_module(full, level, path) if full or level else None
-                if other is not None and other != path:
-                    yield other
-
-    def import_names(self, path: str) -> Iterator[tuple[str, int, str]]:
-        """(module, level, name) of each name in a file's import statements; "" for no name."""
         raw = self.bytes[path]
-        if b"import" not in raw:
-            return
-        if path.endswith(".ipynb"):
+        if path.endswith(".ipynb") and b"import" in raw:
             try:
                 raw = self.source(path).text.encode("utf-8")
             except sources.UNREADABLE:
                 return
-        for dots, base, names, plain in _IMPORT.findall(raw):
-            for each in (plain or names).split(b","):
-                name = _NAME.search(each)
-                word = name.group().decode("utf-8", "replace") if name else ""
-                if plain:
-                    yield word, 0, ""
-                else:
-                    yield base.decode("utf-8", "replace"), len(dots), word
+        for dotted, level in _import_targets(raw) if b"import" in raw else ():
+            other = self.find_module(dotted, level, path) if dotted or level else None
+            if other is not None and other != path:
+                yield other
 
     def find_module(self, dotted: str, level: int, importer: str) -> str | None:
         """The file that an import means.
@@ -208,19 +204,27 @@ class CodeBase:
         return self._module_files[key]
 
     def find_outside(self, dotted: str, level: int, importer: str) -> str | None:
-        """As `find_module`, of files that are in no PATH: of its repository, or installed."""
+        """As `find_module`, of files of its repository that are in no PATH."""
         key = (dotted, level, os.path.dirname(importer))
         if key not in self._outside_files:
             paths = _candidates(dotted, level, importer, self._roots)
-            if not level:
-                paths += _installed(dotted)
             self._outside_files[key] = next(filter(os.path.isfile, paths), None)
         return self._outside_files[key]
 
 
-def _content(path: str, most: int = -1) -> bytes:
+def _import_targets(raw: bytes) -> Iterator[tuple[str, int]]:
+    """(module, number of leading dots) of each that import statements may mean."""
+    for dots, base, names, plain in _IMPORT.findall(raw):
+        for each in (plain or names).split(b","):
+            found = _NAME.search(each)
+            name = found.group() if found else b""
+            for dotted in (base, base + b"." + name):
+                yield dotted.strip(b".").decode("utf-8", "replace"), len(dots)
+
+
+def _content(path: str) -> bytes:
     with open(path, "rb") as file:
-        return file.read(most)
+        return file.read()
 
 
 def _closure(paths: Iterable[str], edges: dict[str, set[str]]) -> set[str]:
@@ -258,22 +262,6 @@ def _up_to_repository(folder: str) -> list[str]:
             return found
         folder = os.path.dirname(folder)
     return []
-
-
-@functools.lru_cache(maxsize=None)
-def _installed(dotted: str) -> list[str]:
-    """The paths that a module of an installed package may have. Nothing is imported."""
-    first, *rest = dotted.split(".")
-    try:
-        spec = importlib.machinery.PathFinder.find_spec(first)
-    except (ImportError, ValueError, AttributeError):
-        return []
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        return []
-    if not rest:
-        return [spec.origin]
-    stem = os.path.join(os.path.dirname(spec.origin), *rest)
-    return [stem + ".py", os.path.join(stem, "__init__.py")]
 
 
 @functools.lru_cache(maxsize=None)

@@ -10,11 +10,12 @@ Values are small tuples, and an expression has a set of them:
     ("object", module, node)           an instance of one
     ("module", module)                 a file of the code base
     ("unread", "a.b")                  a module that is not in the code base
-    ("container", module, node)        a tuple, list, dict or comprehension
+    ("tuple", module, node)            a tuple that is written out
     ("other",)                         something else
     ("unknown",)                       it cannot be told
 
-None is no value: ``strategy = None`` says nothing.
+None is no value: ``strategy = None`` says nothing. What is in something else is not followed, but
+for ``a, b = c, d`` and ``for a in (b, c)``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from tpudist.surfaces.eras import walks
 from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import (
     builtin_calls,
-    containers,
     imported_values,
     marks,
     members,
@@ -35,7 +35,7 @@ from tpudist.tools.migrate.resolution import (
     tensorflow_names,
 )
 from tpudist.tools.migrate.resolution.fixed_point import NOTHING, UNKNOWN, FixedPoint
-from tpudist.tools.migrate.resolution.module import FUNCTIONS, dotted_name, is_none
+from tpudist.tools.migrate.resolution.module import FUNCTIONS, is_none
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.codebase import CodeBase
@@ -127,8 +127,6 @@ class Evaluator:
 
     def _attribute(self, module: Module, node: ast.Attribute) -> Any:
         values = self.values(module, node.value)
-        if node.attr == "__class__":
-            return members.class_of(values)
         return set().union(*[members.attribute(self, value, node.attr) for value in values])
 
     def _call(self, module: Module, node: ast.Call) -> Any:
@@ -153,14 +151,8 @@ class Evaluator:
     def _lambda(self, module: Module, node: ast.Lambda) -> Any:
         return [("function", module, node, False)]
 
-    def _container(self, module: Module, node: Any) -> Any:
-        return [("container", module, node)]
-
-    def _subscript(self, module: Module, node: ast.Subscript) -> Any:
-        if dotted_name(node.value) == "sys.modules":
-            name = walks.text(containers.index_of(node))
-            return UNKNOWN if name is None else imported_values.of_dotted(self, module, name)
-        return containers.item(self, module, node)
+    def _tuple(self, module: Module, node: ast.Tuple) -> Any:
+        return OTHER if _has_star(node) else [("tuple", module, node)]
 
     def _unknown(self, module: Module, node: Any) -> Any:
         return UNKNOWN
@@ -205,10 +197,11 @@ class Evaluator:
         if kind is ast.withitem:
             entered = self.values(module, parent.context_expr)
             return OTHER if entered == OTHER else UNKNOWN
-        if kind in (ast.For, ast.AsyncFor, ast.comprehension):
-            return containers.elements(self, module, parent.iter)
         if kind in (ast.Tuple, ast.List):
             return self._unpacked(module, parent, parent.elts.index(node))
+        if kind in (ast.For, ast.AsyncFor, ast.comprehension):
+            if type(parent.iter) in (ast.Tuple, ast.List) and not _has_star(parent.iter):
+                return NOTHING.union(*[self.values(module, each) for each in parent.iter.elts])
         return UNKNOWN
 
     def _annotated(self, module: Module, statement: ast.AnnAssign) -> Values:
@@ -261,20 +254,20 @@ class Evaluator:
         return found
 
     def _unpacked(self, module: Module, target: Any, index: int) -> Values:
-        """The values of an element of ``a, b = ...`` or ``for a, b in ...``."""
+        """The values of an element of ``a, b = ...``."""
         statement = module.parent(target)
-        if any(type(each) is ast.Starred for each in target.elts):
-            return UNKNOWN
-        if type(statement) in (ast.For, ast.AsyncFor, ast.comprehension):
-            return containers.unpacked(self, module, statement.iter, index)
-        if type(statement) is not ast.Assign:
+        if type(statement) is not ast.Assign or _has_star(target):
             return UNKNOWN
         found: set[Any] = set()
         for value in self.values(module, statement.value):
-            if value[0] != "container" or len(getattr(value[2], "elts", ())) != len(target.elts):
+            if value[0] != "tuple" or len(value[2].elts) != len(target.elts):
                 return UNKNOWN
-            found |= containers.at(self, value, index)
-        return frozenset(found) or UNKNOWN
+            found |= self.values(value[1], value[2].elts[index])
+        return frozenset(found)
+
+
+def _has_star(node: Any) -> bool:
+    return any(type(each) is ast.Starred for each in node.elts)
 
 
 def _is_index(node: Any) -> bool:
@@ -293,12 +286,8 @@ _METHODS: dict[type, Any] = {
     ast.IfExp: Evaluator._either,
     ast.BoolOp: Evaluator._either,
     ast.Lambda: Evaluator._lambda,
-    ast.Subscript: Evaluator._subscript,
-    **dict.fromkeys((ast.Tuple, ast.List, ast.Set, ast.Dict), Evaluator._container),
-    **dict.fromkeys(
-        (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp), Evaluator._container
-    ),
-    **dict.fromkeys((ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
+    ast.Tuple: Evaluator._tuple,
+    **dict.fromkeys((ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom), Evaluator._unknown),
 }
 if hasattr(ast, "NamedExpr"):
     _METHODS[ast.NamedExpr] = Evaluator._inner

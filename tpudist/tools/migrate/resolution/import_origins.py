@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tpudist.tools.migrate.resolution import tensorflow_names
-from tpudist.tools.migrate.resolution.module import dotted_name, imported, is_star
+from tpudist.tools.migrate.resolution.module import dotted_name, imported
 
 if TYPE_CHECKING:
     from tpudist.tools.migrate.resolution.module import Module
@@ -35,9 +35,7 @@ def is_v1(module: Module) -> bool:
     return any(_V1.match(full) for node in module.imports for full, _ in imported(node))
 
 
-def is_v1_name(
-    plan: Plan, module: Module, node: Any, seen: tuple[tuple[str, str], ...] = ()
-) -> bool:
+def is_v1_name(plan: Plan, module: Module, node: Any, seen: tuple[str, ...] = ()) -> bool:
     """Whether a name below ``tf`` is one of ``tf.compat.v1``, wherever it comes from.
 
     Args:
@@ -51,46 +49,20 @@ def is_v1_name(
     if ".compat.v1." in dotted_name(node) + ".":
         return True
     name = first_name(node)
-    if type(name) is not ast.Name or (module.path, name.id) in seen:
+    if type(name) is not ast.Name or name.id in seen:
         return False
-    seen += ((module.path, name.id),)
     bindings = module.scope(name)[name.id]
-    if not bindings:
-        return any(_starred_from_v1(plan, module, name.id, seen))
-    return any(_comes_from_v1(plan, module, each, seen) for each in bindings)
+    return plan.program.borrows_v1(module.path, node) or any(
+        _is_v1_binding(plan, module, each, (*seen, name.id)) for each in bindings
+    )
 
 
-def _starred_from_v1(plan: Plan, module: Module, name: str, seen: Any) -> Iterator[bool]:
-    """Yields whether a name is one of ``tf.compat.v1``, of each ``from own import *``."""
-    for node in module.imports:
-        if is_star(node):
-            codebase = plan.evaluator.codebase
-            path = codebase.find_module(node.module or "", node.level, module.path)
-            other = codebase.module(path) if path and path != module.path else None
-            for each in other.global_scope()[name] if other and path else ():
-                yield plan.program.wants_v1(path or "") or _comes_from_v1(plan, other, each, seen)
-
-
-def _comes_from_v1(plan: Plan, module: Any, binding: Binding, seen: Any) -> bool:
+def _is_v1_binding(plan: Plan, module: Module, binding: Binding, seen: tuple[str, ...]) -> bool:
     node = binding.node
     if type(node) is ast.Name and type(module.parent(node)) is ast.Assign:
         return is_v1_name(plan, module, module.parent(node).value, seen)
-    if not binding.is_import:
-        return False
-    if any(_V1.match(full) for full, bound in imported(node) if bound == binding.name):
-        return True
-    if type(node) is ast.Import:
-        return False
-    codebase = plan.evaluator.codebase
-    path = codebase.find_module(node.module or "", node.level, module.path)
-    other = codebase.module(path) if path else None
-    names = [each.name for each in node.names if (each.asname or each.name) == binding.name]
-    return other is not None and any(
-        plan.program.wants_v1(path or "")
-        or _comes_from_v1(plan, other, each, (*seen, (other.path, name)))
-        for name in names
-        for each in other.global_scope()[name]
-        if (other.path, name) not in seen
+    return binding.is_import and any(
+        _V1.match(full) for full, bound in imported(node) if bound == binding.name
     )
 
 

@@ -28,7 +28,7 @@ _HAND_ON = frozenset(
 )
 #: Packages that are known to make no strategies; they are not read.
 _NO_STRATEGIES = frozenset(
-    """PIL absl cv2 google gym h5py jax keras librosa matplotlib mock nltk numpy pandas
+    """PIL absl cv2 google gym h5py hypothesis jax keras librosa matplotlib mock nltk numpy pandas
     psutil pytest requests scipy sentencepiece setuptools six sklearn soundfile tensorboard
     tensorflow_datasets tf_keras tf_slim torch tensorflow_hub tensorflow_metadata
     tensorflow_probability tensorflow_text tqdm yaml""".split()

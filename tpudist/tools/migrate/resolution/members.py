@@ -20,12 +20,6 @@ _OTHER: Values = frozenset([("other",)])
 _UNKNOWN: Values = frozenset([("unknown",)])
 #: Attributes that may be a strategy on whatever they are: ``config.train_distribute``.
 _STRATEGY = re.compile("strateg|distribut|replicator", re.IGNORECASE)
-_OF_CONTAINERS = frozenset(
-    """append extend insert remove clear index count sort reverse keys update add discard
-    union intersection difference issubset issuperset""".split()
-)
-#: Of a class below these an attribute is a member, which holds what it was assigned.
-_ENUMERATIONS = ("Enum", "Flag", "IntEnum", "IntFlag", "StrEnum")
 #: Decorators of functions that return what they did without them.
 _TRANSPARENT = ("staticmethod", "classmethod", "property", "lru_cache", "cache")
 _LONGEST = 12  # names in a dotted one; x = x.y in a loop makes longer ones
@@ -43,6 +37,8 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
       A frozenset of values.
     """
     kind = value[0]
+    if name == "__class__":
+        return _UNKNOWN
     if kind == "tf":
         full = era_names.without_compat((value[1] + "." + name).strip("."))
         return frozenset([("tf", full)]) if full.count(".") < _LONGEST else _OTHER
@@ -59,28 +55,8 @@ def attribute(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Values
         return imported_values.not_read(value[1])
     if kind in ("class", "object"):
         return evaluator.once((kind, name), value[2], _of_class, evaluator, value, name)
-    return _of_other(evaluator, kind, name)
-
-
-def class_of(values: Values) -> Values:
-    """The values of the classes of objects: ``type(x)`` and ``x.__class__``."""
-    found: set[Any] = set()
-    for value in values:
-        if value == ("is", "strategy"):
-            found.add(("tf", "distribute.Strategy"))
-        elif value[0] == "object":
-            found.add(("class", *value[1:]))
-        else:
-            found |= _UNKNOWN if value[0] in ("is", "unknown", "unread") else _OTHER
-    return frozenset(found)
-
-
-def _of_other(evaluator: Evaluator, kind: str, name: str) -> Values:
-    if kind == "unknown" or kind == "container" and name not in _OF_CONTAINERS:
-        return _UNKNOWN
-    if _STRATEGY.search(name) or evaluator.codebase.assigns_attribute(name):
-        return _UNKNOWN
-    return _OTHER
+    is_assigned = _STRATEGY.search(name) or evaluator.codebase.assigns_attribute(name)
+    return _UNKNOWN if kind == "unknown" or is_assigned else _OTHER
 
 
 def result(evaluator: Evaluator, value: tuple[Any, ...]) -> Values:
@@ -161,8 +137,6 @@ def _of_class(evaluator: Evaluator, value: tuple[Any, ...], name: str) -> Any:
         inner = _own(evaluator, where, owner, name, kind == "object")
         defined = defined or inner is not None
         found |= inner or set()
-        if any(last_word(base) in _ENUMERATIONS for base in owner.bases):
-            found = set(found & _OTHER or _UNKNOWN)
     if defined:
         return found
     if kind == "object" and is_strategy(evaluator, module, node):
@@ -191,17 +165,7 @@ def _own(
                 found |= evaluator.bound(module, binding)
         else:
             found |= evaluator.target(module, target)
-    if any(value[0] == "object" and _is_descriptor(evaluator, *value[1:]) for value in found):
-        found |= _UNKNOWN
     return found if targets else None
-
-
-def _is_descriptor(evaluator: Evaluator, module: Module, class_node: ast.ClassDef) -> bool:
-    """Whether an attribute that is an instance of a class is what that makes of it."""
-    return any(
-        "__get__" in assignments(where, owner)
-        for (where, owner), _ in _lineage(evaluator, module, class_node)
-    )
 
 
 def assignments(module: Module, owner: ast.ClassDef) -> dict[str, list[Any]]:

@@ -15,11 +15,10 @@ from tpudist.surfaces.eras.walks import last_word
 from tpudist.tools.migrate.resolution import marks, scopes, sources
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-#: What Python 3.8 to 3.11 place wrongly: the expressions of an f-string.
+#: Python 3.8 to 3.11 place the expressions of an f-string wrongly.
 _MISPLACED = sys.version_info < (3, 12)
 #: Strings, comments, and ends of lines that go on.
 _TEXTS = re.compile(sources.TEXTS.pattern + r"|\\\r?\n")
-_BRACE = re.compile(r"\{[\s(]*")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -65,7 +64,7 @@ class Module:
       passed_by_name: {last word of an argument: (call, position) of it}.
       returns: {function: what it returns and yields}.
       annotations: the types that are written as strings.
-      unplaced: the nodes of f-strings that cannot be found in the text.
+      unplaced: the nodes in f-strings, where this Python does not say where they stand.
       class_attributes: what `tpudist.tools.migrate.resolution.members` keeps of its classes.
 
     Raises:
@@ -84,7 +83,6 @@ class Module:
         self.annotations: list[ast.Constant] = []
         self._starts = [0] + [each.end() for each in _NEWLINE.finditer(text)]
         self._is_ascii = text.isascii()
-        self._moved: dict[Any, int] = {}
         self.unplaced: set[Any] = set()
         self._arguments: dict[Any, list[Argument]] = {}
         self.class_attributes: dict[Any, dict[str, list[Any]]] | None = None
@@ -101,8 +99,8 @@ class Module:
             for each in below:
                 self._parents[each] = node
             todo += below[::-1]
-        for node in self.of(ast.JoinedStr) if _MISPLACED else ():
-            self._find_in_f_string(node)
+        for node in self.of(ast.FormattedValue) if _MISPLACED else ():
+            self.unplaced.update(ast.walk(node.value))
         for node in self.of(ast.Return, ast.Yield):
             function = self.around(node, (*FUNCTIONS, ast.Lambda))
             if function is not None:
@@ -188,17 +186,12 @@ class Module:
     def span(self, node: Any) -> tuple[int, int]:
         """(start, end) of a node in the text; parentheses around an expression are not its own."""
         start = self.offset(node.lineno, node.col_offset)
-        end = self.offset(node.end_lineno, node.end_col_offset)
-        if not self._moved:
-            return start, end
-        inner = node
-        while inner is not None and inner not in self._moved:
-            inner = self._parents.get(inner)
-        moved = self._moved[inner] if inner is not None else 0
-        return start + moved, end + moved
+        return start, self.offset(node.end_lineno, node.end_col_offset)
 
     def code(self, node: Any) -> str:
-        """The source of a node."""
+        """The source of a node; of one that is not placed its name."""
+        if node in self.unplaced:
+            return dotted_name(node) or "an expression"
         return self.text[slice(*self.span(node))]
 
     def place(self, node: Any) -> tuple[int, int]:
@@ -277,44 +270,6 @@ class Module:
         if parent is not None and hasattr(parent, "lineno"):
             return self.span(parent)[0] - (0 if isinstance(parent, (ast.Tuple, ast.Call)) else 1)
         return -1
-
-    def _find_in_f_string(self, node: ast.JoinedStr) -> None:
-        """Finds the expressions of an f-string in the text, which the tree places wrongly."""
-        start, end = self.span(node)
-        for part in node.values:
-            if type(part) is not ast.FormattedValue:
-                continue
-            names = [each for each in ast.walk(part.value) if type(each) is ast.Name]
-            for brace in _BRACE.finditer(self.text, start, end) if names else ():
-                first = min(names, key=lambda each: (each.lineno, each.col_offset))
-                own = self.offset(first.lineno, first.col_offset)
-                for moved in sorted({brace.end() - own, 0}, key=abs):
-                    if all(self._stands(each, moved) for each in names):
-                        break
-                else:
-                    continue
-                self._moved[part.value] = moved
-                start = own + moved
-                break
-            else:
-                self.unplaced.update(ast.walk(part.value))
-            if not self._is_ascii and not self._is_found(part.value):
-                self.unplaced.update(ast.walk(part.value))
-
-    def _is_found(self, node: Any) -> bool:
-        """Whether an expression stands where the tree, counting bytes, seems to say."""
-        try:
-            found = ast.parse("(%s\n)" % self.code(node), mode="eval").body
-        except (SyntaxError, ValueError, IndexError):
-            return False
-        return ast.dump(found) == ast.dump(node)
-
-    def _stands(self, name: ast.Name, moved: int) -> bool:
-        try:
-            start = self.offset(name.lineno, name.col_offset) + moved
-        except IndexError:
-            return False
-        return start >= 0 and self.text.startswith(name.id, start)
 
 
 def _blank_unless_string(found: re.Match[str]) -> str:

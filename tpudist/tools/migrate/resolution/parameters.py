@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _UNKNOWN: Values = frozenset([("unknown",)])
 _OTHER: Values = frozenset([("other",)])
 _ANY = ("", "Any", "object")  # annotations that say nothing; "" is that of a string
-_SEQUENCES = ("experimental_run_v2", "run")
 _NOWHERE = -9
+_CALLBACKS = {name for _, name in tensorflow_names.CALLBACKS}
 
 
 def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
@@ -52,11 +52,9 @@ def values(evaluator: Evaluator, module: Module, param: ast.arg) -> Values:
     default = _default(function, param)
     if default is not None:
         found |= evaluator.values(module, default)
-    called = list(_arguments(evaluator, module, function, owner, index - is_method, param))
-    for where, argument in called:
-        found |= argument if where is None else evaluator.values(where, argument)
-    if called:
-        return frozenset(found)
+    given = list(_given(evaluator, module, function, owner, index - is_method, param))
+    if given:
+        return frozenset(found).union(*given)
     is_other = annotated == _OTHER and last_word(param.annotation) not in _ANY
     return frozenset(found) | (_OTHER if is_other else _UNKNOWN)
 
@@ -81,36 +79,32 @@ def _of_lambda(
     evaluator: Evaluator, module: Module, function: ast.Lambda, param: ast.arg
 ) -> Values:
     call = module.parent(function)
-    if type(call) is ast.keyword:
-        call = module.parent(call)
-    if type(call) is ast.Call and function is not call.func:
-        passed = call.args + [each.value for each in call.keywords]
-        found: set[Any] = set()
-        index = _index(function, param)
-        for where, value in _passed(evaluator, module, call, passed.index(function), index):
-            found |= value if where is None else evaluator.values(where, value)
-        if found:
-            return frozenset(found)
+    if type(call) is ast.Call and function in call.args:
+        position, index = call.args.index(function), _index(function, param)
+        return _of_callback(evaluator, module, call, position, index) or _UNKNOWN
     return _UNKNOWN
 
 
-def _arguments(
+def _given(
     evaluator: Evaluator, module: Module, function: Any, owner: Any, index: int, param: ast.arg
-) -> Iterator[tuple[Any, Any]]:
-    """(module, argument) of each call, or (None, values) where a kind is known."""
+) -> Iterator[Values]:
+    """The values that each call of a function gives a parameter."""
     name = function.name
     if type(owner) is ast.ClassDef and name == "__init__":
         name = owner.name
     for where in _callers(evaluator, module, name):
         for call in where.calls_by_name.get(name, ()):
-            if _is(evaluator, where, call.func, function, owner):
-                argument = _given(call, index, param.arg)
-                if argument is not None:
-                    yield where, argument
+            argument = _argument(call, index, param.arg)
+            if argument is not None and _is(evaluator, where, call.func, function, owner):
+                yield evaluator.values(where, argument)
         for call, position in where.passed_by_name.get(function.name, ()):
-            passed = call.args + [each.value for each in call.keywords]
-            if _is(evaluator, where, passed[position], function, owner):
-                yield from _passed(evaluator, where, call, position, index)
+            kinds = _of_callback(evaluator, where, call, position, index)
+            if kinds and _is(evaluator, where, _passed(call)[position], function, owner):
+                yield kinds
+
+
+def _passed(call: ast.Call) -> list[Any]:
+    return call.args + [each.value for each in call.keywords]
 
 
 def _callers(evaluator: Evaluator, module: Module, name: str) -> Iterator[Module]:
@@ -130,7 +124,7 @@ def _is(evaluator: Evaluator, module: Module, node: Any, function: Any, owner: A
     )
 
 
-def _given(call: ast.Call, index: int, name: str) -> Any:
+def _argument(call: ast.Call, index: int, name: str) -> Any:
     """The argument for a parameter; None if it is not given, or starred."""
     for position, each in enumerate(call.args):
         if type(each) is ast.Starred:
@@ -140,27 +134,15 @@ def _given(call: ast.Call, index: int, name: str) -> Any:
     return next((each.value for each in call.keywords if each.arg == name), None)
 
 
-def _passed(
+def _of_callback(
     evaluator: Evaluator, module: Module, call: ast.Call, position: int, index: int
-) -> Iterator[tuple[Any, Any]]:
-    """What a function gets that is passed to a method of a strategy or context."""
-    for value in evaluator.values(module, call.func):
-        key = (value[1], value[2]) if value[0] == "method" else None
-        if key not in tensorflow_names.CALLBACKS or position != 0:
-            continue
-        first = tensorflow_names.CALLBACKS[key]
-        if first and index == 0:
-            yield None, frozenset([("is", first)])
-        elif not first:
-            argument = _forwarded(call, value[2], index)
-            if argument is not None:
-                yield module, argument
-
-
-def _forwarded(call: ast.Call, method: str, index: int) -> Any:
-    """The argument that ``run(fn, args=(a, b))`` or ``call_for_each_tower(fn, a, b)`` passes on."""
-    if method in _SEQUENCES:
-        found = _given(call, 1, "args")
-        inner = found.elts if type(found) in (ast.Tuple, ast.List) else ()
-        return inner[index] if 0 <= index < len(inner) else None
-    return _given(call, index + 1, "") if index >= 0 else None
+) -> Values:
+    """What a method of a strategy or context gives the function that it is called with."""
+    if position or index or last_word(call.func) not in _CALLBACKS:
+        return frozenset()
+    kinds = {
+        tensorflow_names.CALLBACKS.get(value[1:])
+        for value in evaluator.values(module, call.func)
+        if value[0] == "method"
+    }
+    return frozenset(("is", kind) for kind in kinds if kind)

@@ -43,16 +43,14 @@ class Binding:
       name: the name.
       scope: the `Scope` that it is bound in.
       node: a Name, a definition, an argument, an import statement, ...; None of a builtin.
-
-    Attributes:
-      references: the Names that read it, or strings in whose types it stands.
+      references: the Names that read the name, or strings in whose types it stands.
     """
 
     __slots__ = ("name", "node", "references", "scope")
 
-    def __init__(self, name: str, scope: Scope, node: Any) -> None:
+    def __init__(self, name: str, scope: Scope, node: Any, references: list[Any]) -> None:
         self.name, self.scope, self.node = name, scope, node
-        self.references: list[Any] = []
+        self.references = references
 
     @property
     def is_import(self) -> bool:
@@ -91,7 +89,9 @@ class Scope:
     def bind(self, name: str, node: Any) -> None:
         """Notes that a name is bound, here or where ``global`` and ``nonlocal`` say."""
         scope = self._elsewhere.get(name, self)
-        scope._found.setdefault(name, []).append(Binding(name, scope, node))
+        found = scope._found.setdefault(name, [])
+        references = found[0].references if found else []
+        found.append(Binding(name, scope, node, references))
 
     def elsewhere(self, name: str, scope: Scope) -> None:
         """Notes that a name is that of another scope."""
@@ -111,7 +111,7 @@ class Scope:
             return self._found[name]
         if self.parent is None:
             if hasattr(builtins, name):
-                self._found[name] = [Binding(name, self, None)]
+                self._found[name] = [Binding(name, self, None, [])]
             return self._found.get(name, [])
         return self.around()[name]
 
@@ -181,7 +181,7 @@ class _Finder:
             self._reads(node.id, node, scope)
 
     def _reads(self, name: str, node: Any, scope: Scope) -> None:
-        for binding in scope[name]:
+        for binding in scope[name][:1]:  # the others have the same ones
             binding.references.append(node)
 
     def _name(self, node: ast.Name, scope: Scope) -> Any:

@@ -54,10 +54,6 @@ _METHODS = {
 CALLBACKS = {
     ("strategy", "run_steps_on_dataset"): "steps_context",
     ("context", "merge_call"): "strategy",
-    ("strategy", "call_for_each_tower"): "",
-    ("strategy", "call_for_each_replica"): "",
-    ("strategy", "experimental_run_v2"): "",
-    ("strategy", "run"): "",
 }
 
 #: What an object of a kind is called.
